@@ -1,0 +1,52 @@
+// The walk through a uniform grid: a 3-D digital differential analyser.
+// Amanatides and Woo 1987; in streams: Purcell 2004, section 3.3.1, memory layout of figure 5.1.
+//
+// grid_pointers holds, for each voxel, the address of its list in grid_lists, -1 where it is empty. A list is triangle
+// numbers; its last entry n is written as -n - 1, which spares the null entry and the fetch that would find it.
+// Distances at which voxels end are computed afresh from the voxel's index, so that no error builds up along the ray;
+// what rounding is left, the builder covers by widening the voxels (see viewer/accel/overlap.py).
+#include "interface/accel.glsl"
+#include "lib/direction.glsl"
+
+bool accel_enter(Ray ray, out Walk walk) {
+    vec3 inverse = 1.0 / nonzero(ray.direction);
+    vec3 at_low = (grid_low - ray.origin) * inverse;
+    vec3 at_high = (grid_high - ray.origin) * inverse;
+    vec3 nearer = min(at_low, at_high), farther = max(at_low, at_high);
+    float enters = max(max(max(nearer.x, nearer.y), nearer.z), 0.0);
+    float leaves = min(min(min(farther.x, farther.y), farther.z), ray.t_max);
+    vec3 inside = (ray.origin + enters * ray.direction - grid_low) / grid_voxel;
+    walk.voxel = clamp(ivec3(floor(inside)), ivec3(0), grid_resolution - 1);
+    walk.list = -1;
+    walk.t_exit = 0.0;
+    return enters <= leaves;
+}
+
+bool accel_ends(Walk walk, float nearest) {
+    // A hit at the very border waits for the next voxel, which may hold a lower triangle number at the same distance.
+    return nearest < walk.t_exit || any(greaterThanEqual(uvec3(walk.voxel), uvec3(grid_resolution)));
+}
+
+int accel_step(Ray ray, float nearest, inout Walk walk) {
+    walk.list = int(fetch_grid_pointers(walk.voxel));
+    vec3 direction = nonzero(ray.direction);
+    ivec3 up = ivec3(greaterThan(direction, vec3(0.0)));
+    vec3 t = (grid_low + vec3(walk.voxel + up) * grid_voxel - ray.origin) / direction;
+    bool x = t.x <= t.y && t.x <= t.z;
+    bool y = !x && t.y <= t.z;
+    walk.t_exit = x ? t.x : y ? t.y : t.z;
+    walk.voxel += ivec3(x, y, !(x || y)) * (2 * up - 1);
+    if (walk.list >= 0) return ACCEL_TEST;
+    return accel_ends(walk, nearest) ? ACCEL_END : ACCEL_AGAIN;
+}
+
+int accel_candidate(inout Walk walk) {
+    int number = fetch_grid_lists(walk.list).entry;
+    bool last = number < 0;
+    walk.list = last ? -1 : walk.list + 1;
+    return last ? -number - 1 : number;
+}
+
+bool accel_more(Walk walk) {
+    return walk.list >= 0;
+}

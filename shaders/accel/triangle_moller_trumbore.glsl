@@ -1,0 +1,22 @@
+// The ray/triangle test of Moeller and Trumbore (1997), as published: rays may slip between two triangles of an edge.
+#include "interface/triangle.glsl"
+
+Shear triangle_shear(Ray ray) {
+    return Shear(0.0);
+}
+
+void triangle_test(Ray ray, Shear shear, int number, inout Hit hit) {
+    Triangle triangle = fetch_triangles(number);
+    vec3 ab = triangle.b - triangle.a, ac = triangle.c - triangle.a;
+    vec3 p = cross(ray.direction, ac);
+    float determinant = dot(ab, p);
+    if (determinant == 0.0) return;
+    float inverse = 1.0 / determinant;
+    vec3 s = ray.origin - triangle.a;
+    float v = dot(s, p) * inverse;
+    vec3 q = cross(s, ab);
+    float w = dot(ray.direction, q) * inverse;
+    float t = dot(ac, q) * inverse;
+    bool inside = v >= 0.0 && w >= 0.0 && v + w <= 1.0;
+    if (inside && t > 0.0 && (t < hit.t || (t == hit.t && number < hit.triangle))) hit = Hit(t, vec2(v, w), number);
+}

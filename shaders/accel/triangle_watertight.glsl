@@ -1,0 +1,42 @@
+// The watertight ray/triangle test of Woop, Benthin and Wald (JCGT 2, 1, 2013): corners are sheared so that the ray is
+// the z axis, and the signs of the 2-D edge functions decide.
+// Where the paper repeats a zero edge function in double precision, which GLSL 3.30 has not, an edge function within
+// its own rounding error counts as zero, so that a ray on an edge or a corner hits every triangle there.
+#include "interface/triangle.glsl"
+
+Shear triangle_shear(Ray ray) {
+    vec3 size = abs(ray.direction);
+    Shear shear;
+    shear.axis = size.z >= size.x && size.z >= size.y ? 2 : (size.y >= size.x ? 1 : 0);
+    // Cyclic, so that (x, y, z) is a turned frame whose z is the direction's largest component.
+    vec3 d = shear.axis == 2 ? ray.direction : (shear.axis == 1 ? ray.direction.zxy : ray.direction.yzx);
+    shear.by = vec3(d.x, d.y, 1.0) / d.z;
+    return shear;
+}
+
+vec3 sheared(vec3 corner, Shear shear) {
+    vec3 v = shear.axis == 2 ? corner : (shear.axis == 1 ? corner.zxy : corner.yzx);
+    return vec3(v.xy - shear.by.xy * v.z, shear.by.z * v.z);
+}
+
+float edge_function(vec3 from, vec3 to) {
+    float forward = to.x * from.y, backward = to.y * from.x;
+    float difference = forward - backward;
+    // Each product is off by at most 2^-24 of itself.
+    return abs(difference) <= 1.1920929e-7 * max(abs(forward), abs(backward)) ? 0.0 : difference;
+}
+
+void triangle_test(Ray ray, Shear shear, int number, inout Hit hit) {
+    Triangle triangle = fetch_triangles(number);
+    vec3 a = sheared(triangle.a - ray.origin, shear);
+    vec3 b = sheared(triangle.b - ray.origin, shear);
+    vec3 c = sheared(triangle.c - ray.origin, shear);
+    float u = edge_function(b, c), v = edge_function(c, a), w = edge_function(a, b);
+    float low = min(min(u, v), w), high = max(max(u, v), w);
+    float determinant = u + v + w;
+    if ((low < 0.0 && high > 0.0) || determinant == 0.0) return;
+    float t = (u * a.z + v * b.z + w * c.z) / determinant;
+    if (t > 0.0 && (t < hit.t || (t == hit.t && number < hit.triangle))) {
+        hit = Hit(t, vec2(v, w) / determinant, number);
+    }
+}

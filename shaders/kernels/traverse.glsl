@@ -1,0 +1,8 @@
+// One step of a ray through the acceleration structure. Purcell 2004, figure 3.1 (traverser).
+#include "interface/accel.glsl"
+
+int traverse(in Ray ray, inout Walk walk, in Hit hit) {
+    int what = accel_step(ray, hit.t, walk);
+    if (what == ACCEL_AGAIN) return EXIT_AGAIN;
+    return what == ACCEL_TEST ? EXIT_TEST : EXIT_END;
+}

@@ -1,0 +1,44 @@
+"""Declarations of what one step of a ray is: the twins of ``shaders/kernels/``."""
+
+from viewer.kernels.records import HIT, PIXEL, RADIANCE, RAY, SURFACE
+from viewer.stream.kernel import IN, INOUT, OUT, Kept, Kernel
+
+WALK = Kept("Walk")  # where a ray is in the acceleration structure
+SHEAR = Kept("Shear")  # what the triangle test prepares once per ray
+
+EYE_RAY = Kernel(
+    "eye_ray",
+    (IN("pixel", PIXEL), OUT("ray", RAY), OUT("hit", HIT)),
+    exits=("ray", "miss"),
+    needs=("camera_ray", "accel_enter"),
+)
+ENTER = Kernel(
+    "enter",
+    (IN("ray", RAY), OUT("walk", WALK), OUT("shear", SHEAR), OUT("hit", HIT)),
+    exits=("walk", "miss"),
+    needs=("accel_enter", "triangle_shear"),
+)
+TRAVERSE = Kernel(
+    "traverse",
+    (IN("ray", RAY), INOUT("walk", WALK), IN("hit", HIT)),
+    exits=("again", "test", "end"),
+    needs=("accel_step",),
+)
+INTERSECT = Kernel(
+    "intersect",
+    (IN("ray", RAY), IN("shear", SHEAR), INOUT("walk", WALK), INOUT("hit", HIT)),
+    exits=("again", "walk", "end"),
+    needs=("accel_step", "triangle_test"),
+)
+SHADE = Kernel(
+    "shade_headlight",
+    (IN("ray", RAY), IN("hit", HIT), OUT("radiance", RADIANCE)),
+    exits=("done",),
+    needs=("surface_at", "environment_radiance"),
+)
+DESCRIBE = Kernel(
+    "describe",
+    (IN("ray", RAY), IN("hit", HIT), OUT("surface", SURFACE)),
+    exits=("done",),
+    needs=("surface_at",),
+)

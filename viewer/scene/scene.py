@@ -1,0 +1,202 @@
+"""A scene: meshes, their instances, materials and cameras, as plain data without OpenGL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.errors import ViewerError
+from viewer.scene.camera import Camera
+from viewer.scene.material import Material
+from viewer.scene.mesh import Float, Int, Mesh
+from viewer.scene.normals import with_normals
+
+# Beyond this the products of the watertight triangle test (two coordinates each) leave float32's range.
+LARGEST_COORDINATE = 1e18
+
+
+@dataclass
+class Instance:
+    """A mesh placed in the world: ``world = transform @ (x, y, z, 1)``, 4 x 4 float64, row-major."""
+
+    mesh: int
+    transform: NDArray[np.float64] = field(default_factory=lambda: np.eye(4))
+    material: int | None = None  # overrides the mesh's own materials
+    name: str = ""
+
+
+@dataclass
+class Triangles:
+    """The scene's triangles in world space, in scene order (instance by instance): what the structures are built on.
+
+    positions (V, 3), normals (V, 3), colors (V, 3) linear, uvs (V, 2): float32.  triangles (T, 3), materials (T,): int32.
+    ``instances`` (I + 1,) int32: the first triangle of each instance, and the count at the end.
+    Triangles with a corner that is not finite are kept, so that numbers stay; structures leave them out.
+    """
+
+    positions: Float
+    triangles: Int
+    materials: Int
+    normals: Float
+    colors: Float
+    uvs: Float
+    instances: Int
+
+    def __len__(self) -> int:
+        return len(self.triangles)
+
+    def corners(self) -> Float:
+        """(T, 3, 3) float32: the corners of every triangle."""
+        return self.positions[self.triangles]
+
+
+@dataclass
+class Scene:
+    """What a file holds. ``warnings`` are one-line remarks for the user on what was left out or mended."""
+
+    meshes: list[Mesh] = field(default_factory=list)
+    instances: list[Instance] = field(default_factory=list)
+    materials: list[Material] = field(default_factory=lambda: [Material()])
+    cameras: list[Camera] = field(default_factory=list)
+    name: str = "scene"
+    warnings: list[str] = field(default_factory=list)
+    extensions_used: list[str] = field(default_factory=list)
+    extensions_ignored: list[str] = field(default_factory=list)
+    source: dict[str, Any] = field(default_factory=dict)  # the file's own document, for what is read later
+
+    @classmethod
+    def from_triangles(
+        cls,
+        vertices: ArrayLike,
+        faces: ArrayLike,
+        normals: ArrayLike | None = None,
+        colors: ArrayLike | None = None,
+        base_color: tuple[float, float, float] = (0.8, 0.8, 0.8),
+        name: str = "triangles",
+    ) -> Scene:
+        """A scene of one mesh. vertices (V, 3); faces (T, 3) vertex numbers; normals (V, 3) unit; colors (V, 3|4) linear.
+
+        Raises ViewerError when shapes disagree or an index is out of range.
+        """
+        rgba = None
+        if colors is not None:
+            rgba = np.ones((len(np.asarray(vertices)), 4), np.float32)
+            given = np.asarray(colors, np.float32)
+            rgba[:, : given.shape[-1]] = given
+        mesh = Mesh(
+            np.asarray(vertices, np.float32),
+            np.asarray(faces),
+            normals=None if normals is None else np.asarray(normals, np.float32),
+            colors=rgba,
+            name=name,
+        )
+        return cls([mesh], [Instance(0)], [Material(base_color=(*base_color, 1.0))], name=name)
+
+    @property
+    def triangle_count(self) -> int:
+        """Triangles seen, instances counted each."""
+        return sum(len(self.meshes[i.mesh].triangles) for i in self.instances)
+
+    def bounds(self) -> NDArray[np.float64]:
+        """(2, 3) float64: lowest and highest corner over all finite vertices in use; zeros for an empty scene."""
+        low, high = np.full(3, np.inf), np.full(3, -np.inf)
+        for instance in self.instances:
+            mesh = self.meshes[instance.mesh]
+            if not len(mesh.triangles):
+                continue
+            used = np.zeros(len(mesh.positions), bool)
+            used[mesh.triangles.ravel()] = True
+            points = _transform(mesh.positions[used], instance.transform)
+            points = points[np.isfinite(points).all(axis=1)]
+            if len(points):
+                low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
+        return np.stack([low, high]) if np.isfinite(low).all() else np.zeros((2, 3))
+
+    def camera(self, name: str | None = None) -> Camera:
+        """The camera of that name (the first one without); one that frames the scene where there is none.
+
+        Raises ViewerError for an unknown name, and lists the known ones.
+        """
+        if name is None:
+            return self.cameras[0] if self.cameras else Camera.framing(self.bounds())
+        for camera in self.cameras:
+            if camera.name == name:
+                return camera
+        known = ", ".join(camera.name for camera in self.cameras) or "none"
+        raise ViewerError(self.name, f"no camera '{name}'", f"cameras: {known}; or give 'ox,oy,oz tx,ty,tz'")
+
+    def flatten(self) -> Triangles:
+        """Every instance's triangles in world space, with normals and colours (white where the mesh has none).
+
+        Raises ViewerError where a coordinate is beyond what float32 ray tracing can hold.
+        """
+        parts: list[tuple[NDArray, ...]] = []
+        starts, offset, total = [0], 0, 0
+        complete: dict[int, Mesh] = {}
+        for instance in self.instances:
+            if instance.mesh not in complete:
+                complete[instance.mesh] = with_normals(self.meshes[instance.mesh])
+            mesh = complete[instance.mesh]
+            count, assert_normals = len(mesh.positions), mesh.normals
+            assert assert_normals is not None
+            positions = _transform(mesh.positions, instance.transform)
+            with np.errstate(invalid="ignore"):
+                too_far = np.abs(positions[np.isfinite(positions)]) > LARGEST_COORDINATE
+            if too_far.any():
+                raise ViewerError(
+                    f"{self.name}: {instance.name or mesh.name}",
+                    f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square leaves float32",
+                    "scale the model down",
+                )
+            triangles = mesh.triangles
+            if np.linalg.det(instance.transform[:3, :3]) < 0:  # mirrored: keep front faces in front
+                triangles = triangles[:, [0, 2, 1]]
+            materials = mesh.materials
+            if instance.material is not None:
+                materials = np.full(len(triangles), instance.material, np.int32)
+            colors = np.ones((count, 3), np.float32) if mesh.colors is None else mesh.colors[:, :3]
+            uvs = np.zeros((count, 2), np.float32) if mesh.uvs is None else mesh.uvs
+            parts.append(
+                (
+                    positions.astype(np.float32),
+                    triangles + np.int32(offset),
+                    materials,
+                    _transform_normals(assert_normals, instance.transform),
+                    colors,
+                    uvs,
+                )
+            )
+            offset, total = offset + count, total + len(triangles)
+            starts.append(total)
+        if not parts:
+            none = np.zeros((0, 3), np.float32)
+            index = np.zeros((0, 3), np.int32)
+            parts.append((none, index, np.zeros(0, np.int32), none, none, np.zeros((0, 2), np.float32)))
+        columns = [column[0] if len(column) == 1 else np.concatenate(column) for column in zip(*parts, strict=True)]
+        positions, triangles, materials, normals, colors, uvs = columns
+        return Triangles(positions, triangles, materials, normals, colors, uvs, np.asarray(starts, np.int32))
+
+
+def _transform(points: Float, matrix: NDArray[np.float64]) -> NDArray:
+    if np.array_equal(matrix, np.eye(4)):
+        return points
+    with np.errstate(all="ignore"):  # non-finite vertices pass through, and are reported by the caller
+        return points.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def _transform_normals(normals: Float, matrix: NDArray[np.float64]) -> Float:
+    """By the cofactor matrix, which is the inverse transpose times the determinant and exists for singular ones too."""
+    linear = matrix[:3, :3]
+    if np.array_equal(linear, np.eye(3)):
+        return normals
+    cofactor = np.stack([np.cross(linear[1], linear[2]), np.cross(linear[2], linear[0]), np.cross(linear[0], linear[1])])
+    if np.linalg.det(linear) < 0:
+        cofactor = -cofactor
+    with np.errstate(all="ignore"):
+        turned = normals.astype(np.float64) @ cofactor.T
+        length = np.linalg.norm(turned, axis=1, keepdims=True)
+        unit = np.where(length > 0, turned / np.where(length > 0, length, 1), normals)
+    return unit.astype(np.float32)

@@ -1,0 +1,70 @@
+"""What the scene looks like, as modules: camera, surfaces, surroundings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from viewer.kernels.records import FACE, HIT, MATERIAL, RAY, SURFACE, VERTEX
+from viewer.scene.camera import Camera
+from viewer.scene.material import Material
+from viewer.scene.scene import Triangles
+from viewer.stream.kernel import Module, Table
+
+BACKGROUND = (0.05, 0.05, 0.06)  # linear sRGB: dark, so that silhouettes of headlit models stand out
+
+
+def camera_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, tuple[float, ...]]:
+    """The pinhole's uniforms for a picture of ``size`` (width, height)."""
+    right, up, forward = camera.basis()
+    tangent = math.tan(math.radians(camera.fov) / 2)
+    width, height = size
+    return {
+        "camera_origin": tuple(map(float, camera.origin)),
+        "camera_forward": tuple(map(float, forward)),
+        "camera_right": tuple(map(float, np.asarray(right) * tangent * width / height)),
+        "camera_up": tuple(map(float, np.asarray(up) * tangent)),
+        "camera_texel": (2.0 / width, 2.0 / height),
+    }
+
+
+def pinhole(camera: Camera, size: tuple[int, int] = (1, 1)) -> Module:
+    """The camera module; its uniforms are set again for every picture."""
+    values = camera_uniforms(camera, size)
+    types = {name: f"vec{len(value)}" for name, value in values.items()}
+    return Module(
+        "pinhole camera",
+        provides=("camera_ray",),
+        source="shading/pinhole.glsl",
+        uniforms={name: (types[name], value) for name, value in values.items()},
+    )
+
+
+def surfaces(triangles: Triangles, materials: Sequence[Material]) -> Module:
+    """Normals, colours and materials of the scene's triangles."""
+    faces = np.zeros(len(triangles), FACE.dtype)
+    faces["corners"], faces["material"] = triangles.triangles, triangles.materials
+    vertices = np.zeros(len(triangles.positions), VERTEX.dtype)
+    vertices["normal"], vertices["color"], vertices["uv"] = triangles.normals, triangles.colors, triangles.uvs
+    table = np.zeros(max(1, len(materials)), MATERIAL.dtype)
+    for row, material in zip(table, materials, strict=False):
+        row["base_color"] = material.base_color[:3]
+    return Module(
+        "vertex colours",
+        provides=("surface_at",),
+        source="shading/vertex_colors.glsl",
+        memories=(Table("faces", FACE, faces), Table("vertices", VERTEX, vertices), Table("materials", MATERIAL, table)),
+        uses=(RAY, HIT, SURFACE),
+    )
+
+
+def constant_environment(color: tuple[float, float, float] = BACKGROUND) -> Module:
+    """The same radiance (linear sRGB) from everywhere."""
+    return Module(
+        "constant environment",
+        provides=("environment_radiance",),
+        source="shading/constant_environment.glsl",
+        uniforms={"environment_color": ("vec3", color)},
+    )

@@ -1,0 +1,199 @@
+"""A program with the modules that provide what its kernels need: the last checks before OpenGL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from viewer.errors import WiringError
+from viewer.stream.kernel import Kept, Kernel, Module, Table, Volume
+from viewer.stream.order import Element, Loop, flatten, weak_topological_order
+from viewer.stream.program import DONE, Program, _entry
+from viewer.stream.record import Record
+
+MOST_ATTACHMENTS = 8  # what OpenGL 3.3 grants
+MOST_SAMPLERS = 16
+
+
+@dataclass(frozen=True)
+class Step:
+    """States that run in one pass: one, a fused group, or (single pass) all. ``order`` nests their loops.
+
+    loads, stores : streams read before and written after, in the program's order of streams.
+    """
+
+    name: str
+    states: tuple[str, ...]
+    order: tuple[Element, ...]
+    loads: tuple[str, ...]
+    stores: tuple[str, ...]
+    fused: bool
+
+
+@dataclass
+class Bound:
+    """A program, its modules, and the records that its streams really hold.
+
+    Raises WiringError for a function that nobody provides or two modules provide, a kept record that no module keeps,
+    and a step beyond the attachments or samplers of OpenGL 3.3; the message names the step.
+    """
+
+    program: Program
+    modules: Sequence[Module]
+    records: dict[str, Record] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.providers: dict[str, Module] = {}
+        kept: dict[str, Record] = {}
+        for module in self.modules:
+            for function in module.provides:
+                if function in self.providers:
+                    raise WiringError(
+                        f"program {self.program.name}",
+                        f"function {function} is provided by {self.providers[function].name} and {module.name}",
+                    )
+                self.providers[function] = module
+            if module.keeps is not None:
+                kept[module.keeps.name] = module.keeps
+        self.records = {}
+        for stream, record in self.program.streams.items():
+            if isinstance(record, Kept) and record.name not in kept:
+                raise WiringError(
+                    f"program {self.program.name}", f"stream '{stream}' holds {record.name}, which no module keeps"
+                )
+            self.records[stream] = kept[record.name] if isinstance(record, Kept) else record
+        for state in self.program.states:
+            self.modules_for([state.kernel])
+
+    def modules_for(self, kernels: Sequence[Kernel]) -> list[Module]:
+        """The modules that the kernels need, needs of needs included, providers before users."""
+        out: list[Module] = []
+
+        def require(function: str, by: str) -> None:
+            module = self.providers.get(function)
+            if module is None:
+                raise WiringError(f"program {self.program.name}, {by}", f"no module provides {function}")
+            if module not in out:
+                for need in module.needs:
+                    require(need, f"module {module.name}")
+                if module not in out:
+                    out.append(module)
+
+        for kernel in kernels:
+            for need in kernel.needs:
+                require(need, f"kernel {kernel.name}")
+        return out
+
+    def kernels_of(self, step: Step) -> list[Kernel]:
+        """The step's kernels, each once."""
+        out: list[Kernel] = []
+        for name in step.states:
+            kernel = self.program.by_name[name].kernel
+            if kernel not in out:
+                out.append(kernel)
+        return out
+
+    def memories_of(self, step: Step) -> list[Table | Volume]:
+        """The memories that the step's modules bring."""
+        return [memory for module in self.modules_for(self.kernels_of(step)) for memory in module.memories]
+
+    def step(self, name: str, states: Sequence[str], whole: bool = False) -> Step:
+        """The pass that runs ``states``; ``whole`` when it is the single pass: program inputs in, results out."""
+        program = self.program
+        start = _entry(program.start)
+        inside = [s for s in states]
+        entered = [s for s in inside if s == start or any(s in program.successors(o) for o in self._others(inside))]
+        order = weak_topological_order(inside, program.successors, entered[0] if entered else inside[0])
+        touched = [program.by_name[s] for s in inside]
+        if whole:
+            loads, stores = list(program.inputs), list(program.results)
+        else:
+            reads = {stream for s in touched for stream in s.reads()}
+            writes = {stream for s in touched for stream in s.writes()}
+            first_writes = self._written_before_read(inside, entered)
+            live = set(program.results)
+            for other in self._others(inside):
+                live |= set(program.by_name[other].reads())
+            if len(inside) == 1:
+                live |= reads  # its own next call reads what this one wrote
+            loads = [s for s in program.streams if s in reads - first_writes]
+            stores = [s for s in program.streams if s in writes & live]
+            # A stream that some ways through the group leave unwritten must go out as it came in.
+            loads = [s for s in program.streams if s in loads or (s in stores and len(inside) > 1)]
+        step = Step(name, tuple(flatten(order)), order, tuple(loads), tuple(stores), len(inside) > 1)
+        return step
+
+    def _others(self, inside: Sequence[str]) -> list[str]:
+        return [s.name for s in self.program.states if s.name not in inside]
+
+    def _written_before_read(self, inside: Sequence[str], entered: Sequence[str]) -> set[str]:
+        """Streams that every entry of a group writes before it reads them."""
+        out: set[str] | None = None
+        for name in entered:
+            state = self.program.by_name[name]
+            fresh = set(state.writes()) - set(state.reads())
+            out = fresh if out is None else out & fresh
+        return out or set()
+
+    def check(self, step: Step, state_textures: int = 1, count_textures: int = 0) -> None:
+        """Raises WiringError where a step is beyond what every OpenGL 3.3 grants."""
+        attachments = state_textures + count_textures + sum(self.records[s].texels for s in step.stores)
+        samplers = state_textures + count_textures + sum(self.records[s].texels for s in step.loads)
+        samplers += sum(m.record.texels > 0 if isinstance(m, Table) else 1 for m in self.memories_of(step))
+        for what, number, most in (
+            ("attachments", attachments, MOST_ATTACHMENTS),
+            ("samplers", samplers, MOST_SAMPLERS),
+        ):
+            if number > most:
+                raise WiringError(
+                    f"program {self.program.name}, step {step.name}",
+                    f"needs {number} {what}, OpenGL 3.3 grants {most}",
+                    "split the kernel, or fuse fewer states",
+                )
+
+    def steps(self, fuse: str) -> list[Step]:
+        """The passes of a multipass machine under a fusion ('none', or a group of the program), in its order."""
+        groups = {} if fuse == "none" else {name: group for group in self.program.groups.get(fuse, ()) for name in group}
+        out: list[Step] = []
+        done: set[str] = set()
+        for state in self.program.states:
+            if state.name in done:
+                continue
+            group = groups.get(state.name, (state.name,))
+            done |= set(group)
+            step = self.step("+".join(group), group)
+            self.check(step)
+            out.append(step)
+        return out
+
+    def single(self) -> Step:
+        """The one pass of the single-pass machine."""
+        step = self.step(self.program.name, [s.name for s in self.program.states], whole=True)
+        self.check(step, state_textures=0)
+        return step
+
+    def stages(self, steps: Sequence[Step]) -> list[list[Step]]:
+        """Steps grouped by the loops that tie them, in topological order: a stage is served until no ray is in it."""
+        of_state = {state: step for step in steps for state in step.states}
+
+        def successors(name: str) -> list[str]:
+            step = by_name[name]
+            out = []
+            for state in step.states:
+                out += [of_state[s].name for s in self.program.successors(state)]
+            return out
+
+        by_name = {step.name: step for step in steps}
+        start = _entry(self.program.start)
+        assert isinstance(start, str)
+        order = weak_topological_order([s.name for s in steps], successors, of_state[start].name)
+        return [
+            [by_name[n] for n in (e.states() if isinstance(e, Loop) else [e])] for e in order
+        ]
+
+    def start_numbers(self) -> tuple[int, int]:
+        """(state, return state) that every ray begins with."""
+        start = self.program.start
+        if isinstance(start, str):
+            return self.program.number(start), 0
+        return self.program.number(start.state), self.program.number(start.then) if start.then is not DONE else 0

@@ -1,0 +1,258 @@
+"""What every machine has: streams, memories, uniforms, and a run that yields progress."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.stream.bound import Bound, Step
+from viewer.stream.counters import KernelTotal, Stats
+from viewer.stream.device import Device
+from viewer.stream.generate import COUNTED_PER_TEXEL, VERSION, Form, fragment, inputs, outputs
+from viewer.stream.kernel import Table, Volume
+from viewer.stream.record import Field, Record
+from viewer.stream.source import Source
+from viewer.stream.stream import Memory, Stream, layout
+
+STATE_WORDS = 2  # state and return state
+COUNTS = Record("Counts", Field("pairs", "vec4", about="calls and random words of two states"))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is: kernel passes so far, rays not yet done (as far as the host knows), rays in all."""
+
+    passes: int
+    active: int
+    rays: int
+
+
+class Memories:
+    """The memories of one device, uploaded once and shared by machines."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._made: dict[int, Memory] = {}
+
+    def get(self, source: Table | Volume) -> Memory:
+        """The texture of a memory."""
+        if id(source) not in self._made:
+            self._made[id(source)] = Memory(self.device, source)
+        return self._made[id(source)]
+
+    def bytes(self) -> dict[str, int]:
+        """Texture bytes by name."""
+        return {memory.source.name: memory.bytes for memory in self._made.values()}
+
+    def release(self) -> None:
+        """Free all textures."""
+        for memory in self._made.values():
+            memory.release()
+        self._made.clear()
+
+
+class Shader:
+    """A compiled program drawn over tiles, with its samplers numbered and its uniforms at hand."""
+
+    def __init__(self, device: Device, source: Source) -> None:
+        vertex = Source()
+        vertex.add(VERSION, "version")
+        vertex.include("stream/tiles.glsl")
+        self.source = source
+        self.program = device.program(vertex, source)
+        self.members = {name: self.program[name] for name in self.program}
+        self.units: dict[str, int] = {}
+        for name, member in self.members.items():
+            if isinstance(member, moderngl.Uniform) and name.startswith(("in_", "memory_")):
+                self.units[name] = len(self.units)
+                member.value = self.units[name]
+
+    def set(self, name: str, value: Any) -> None:
+        """Set a uniform; one that the compiler removed is ignored."""
+        member = self.members.get(name)
+        if isinstance(member, moderngl.Uniform):
+            member.value = value
+
+    def bind(self, name: str, texture: Any) -> None:
+        """Bind a texture to a sampler; one that the compiler removed is ignored."""
+        unit = self.units.get(name)
+        if unit is not None:
+            texture.use(unit)
+
+
+class Tiles:
+    """Squares of a stream to draw on, as an instance buffer."""
+
+    def __init__(self, device: Device, size: tuple[int, int], edge: int) -> None:
+        self.size, self.edge = size, edge
+        self.columns, self.rows = -(-size[0] // edge), -(-size[1] // edge)
+        self.buffer = device.context.buffer(reserve=8 * max(1, self.columns * self.rows), dynamic=True)
+        self.whole = device.context.buffer(np.zeros(2, np.float32).tobytes())
+        self.count, self.all = 0, True
+
+    def keep(self, alive: NDArray[np.bool_] | None) -> None:
+        """alive: (rows, columns) tiles to draw; None for the whole stream as one square."""
+        self.all = alive is None
+        if alive is not None:
+            rows, columns = np.nonzero(alive)
+            self.count = len(rows)
+            if self.count:
+                self.buffer.write(np.stack([columns, rows], axis=1).astype(np.float32) * self.edge)
+
+
+class Drawing:
+    """A shader with the vertex arrays to draw it over tiles."""
+
+    def __init__(self, device: Device, shader: Shader, tiles: Tiles) -> None:
+        self.shader, self.tiles = shader, tiles
+        context = device.context
+        self.some = context.vertex_array(shader.program, [(tiles.buffer, "2f4/i", "tile")])
+        self.whole = context.vertex_array(shader.program, [(tiles.whole, "2f4/i", "tile")])
+        shader.set("clip", (2.0 / tiles.size[0], 2.0 / tiles.size[1]))
+        self._span: float | None = None
+
+    def render(self) -> None:
+        """Draw over the tiles that are kept."""
+        span = float(max(self.tiles.size) if self.tiles.all else self.tiles.edge)
+        if span != self._span:
+            self.shader.set("span", span)
+            self._span = span
+        if self.tiles.all:
+            self.whole.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=1)
+        elif self.tiles.count:
+            self.some.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=self.tiles.count)
+
+
+class Machine:
+    """Runs a bound program over W x H rays. ``counting`` keeps exact counters, which makes the host wait per pass."""
+
+    name = "machine"
+
+    def __init__(
+        self, device: Device, bound: Bound, size: tuple[int, int], memories: Memories | None = None, counting: bool = False
+    ) -> None:
+        self.device, self.bound, self.size, self.counting = device, bound, size, counting
+        self.memories = memories or Memories(device)
+        self.streams: dict[str, Stream] = {}
+        self.counts: dict[str, Stream] = {}
+        self.stats = Stats()
+        self.shaders: dict[Step, Shader] = {}
+
+    @property
+    def rays(self) -> int:
+        """Rays that the streams can hold."""
+        return self.size[0] * self.size[1]
+
+    @property
+    def bytes(self) -> int:
+        """Texture memory of streams."""
+        return sum(s.bytes for s in (*self.streams.values(), *self.counts.values()))
+
+    def run(self, count: int | None = None) -> Iterator[Progress]:
+        """Run the first ``count`` rays (all without) in row order; may be abandoned at any yield."""
+        raise NotImplementedError
+
+    def finish(self, count: int | None = None) -> None:
+        """Run to the end."""
+        for _ in self.run(count):
+            pass
+
+    def write(self, stream: str, array: NDArray) -> None:
+        """Fill an input stream: (H, W) structured."""
+        self.streams[stream].write(array)
+
+    def read(self, stream: str) -> NDArray:
+        """A result stream: (H, W) structured."""
+        return self.streams[stream].read()
+
+    def set(self, values: Mapping[str, Any]) -> None:
+        """Set uniforms of modules, for every pass."""
+        for shader in self.shaders.values():
+            for name, value in values.items():
+                shader.set(name, value)
+
+    def release(self) -> None:
+        """Free the streams (memories are shared, and stay)."""
+        for stream in (*self.streams.values(), *self.counts.values()):
+            stream.release()
+
+    def calls(self) -> dict[str, NDArray[np.int32]]:
+        """Kernel calls per ray and state, (H, W) int32; only with ``counting``."""
+        return {state: part[..., 0].astype(np.int32) for state, part in self._counted().items()}
+
+    # -- for the machines ------------------------------------------------------------------------------------------
+
+    def _compile(self, step: Step, form: Form) -> Shader:
+        source = fragment(self.bound, step, form, lambda table: layout(self.device.max_texture, table))
+        shader = self.shaders[step] = Shader(self.device, source)
+        for module in self.bound.modules_for(self.bound.kernels_of(step)):
+            for name, (_, value) in module.uniforms.items():
+                shader.set(name, value)
+        return shader
+
+    def _make_counts(self) -> None:
+        if self.counting:
+            number = -(-len(self.bound.program.states) // COUNTED_PER_TEXEL)
+            self.counts = {f"count_{k}": Stream(self.device, COUNTS, self.size) for k in range(number)}
+
+    def _clear_counts(self) -> None:
+        width, height = self.size
+        zeros = np.zeros((height, width, 4), np.float32)
+        for stream in self.counts.values():
+            stream.write_texels([zeros])
+
+    def _textures(self, step: Step, form: Form, names: Sequence[str], back: bool = False) -> list[moderngl.Texture]:
+        out = []
+        for name in names:
+            stream, _, index = name.rpartition("_")
+            held = self.counts.get(name) or self.streams.get(stream) or self.streams[name]
+            number = int(index) if held is self.streams.get(stream) else 0
+            out.append((held.back if back else held.textures)[number])
+        return out
+
+    def _samplers(self, shader: Shader, step: Step, form: Form) -> list[tuple[str, Any]]:
+        names = inputs(self.bound, step, form)
+        bound = list(zip([f"in_{n}" for n in names], self._textures(step, form, names), strict=True))
+        for memory in self.bound.memories_of(step):
+            bound.append((f"memory_{memory.name}", self.memories.get(memory).texture))
+        return bound
+
+    def _targets(self, step: Step, form: Form, back: bool = False) -> list[moderngl.Texture]:
+        return self._textures(step, form, outputs(self.bound, step, form), back)
+
+    def _counted(self) -> dict[str, NDArray[np.float32]]:
+        """(H, W, 2) float32 per state: calls, and words fetched at random."""
+        texels = {name: stream.read_texels()[..., 0, :] for name, stream in self.counts.items()}
+        out = {}
+        for k, state in enumerate(self.bound.program.states):
+            texel, part = divmod(k, COUNTED_PER_TEXEL)
+            out[state.name] = texels[f"count_{texel}"][..., 2 * part : 2 * part + 2]
+        return out
+
+    def _totals(self) -> None:
+        """Per-kernel totals of the run, from the counts and the declarations."""
+        counted = self._counted()
+        for state in self.bound.program.states:
+            calls, random = (int(x) for x in counted[state.name].astype(np.float64).sum(axis=(0, 1)))
+            words = {
+                access: 4 * sum(self.bound.records[s].texels for s in dict.fromkeys(streams))
+                for access, streams in (
+                    ("read", state.reads()),
+                    ("written", state.writes()),
+                    ("kept", [*state.reads(), *state.writes()]),
+                )
+            }
+            self.stats.kernels[state.name] = KernelTotal(
+                state.kernel.name,
+                calls,
+                words_random=random,
+                words_read_per_call=words["read"] + STATE_WORDS,
+                words_written_per_call=words["written"] + STATE_WORDS,
+                state_bytes=4 * (words["kept"] + STATE_WORDS),
+            )
+        self.stats.calls = {state: part[..., 0].astype(np.int32) for state, part in counted.items()}

@@ -1,0 +1,312 @@
+"""The multipass machine of Purcell's dissertation (2004, chapters 4 and 5): a kernel is a fragment program over a quad.
+
+A mask keeps each pass to the rays in its state; the host chooses the next pass by a policy, until no ray is left.
+Waiting for the device is what costs: a `Sweep` serves every state in turn, and a *census* (rays in each step, for each
+tile of the stream) is read only after several rounds; passes are then drawn on the tiles that still hold rays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.stream.bound import Bound, Step
+from viewer.stream.counters import Pass, Stats
+from viewer.stream.device import Device
+from viewer.stream.generate import VERSION, Form, count_textures, inputs, outputs
+from viewer.stream.machines.common import COUNTS, STATE_WORDS, Drawing, Machine, Memories, Progress, Shader, Tiles
+from viewer.stream.mask import DEPTH_OF_STEP, MASKS, step_source
+from viewer.stream.policy import Policy, Sweep
+from viewer.stream.record import Field, Record
+from viewer.stream.source import Source
+from viewer.stream.stream import Stream
+
+STATE = Record("State", Field("at", "int", about="0: done"), Field("back", "int", about="state after a RETURN"))
+EDGE = 32  # rays along a tile's edge
+UNLIMITED = 1 << 20
+
+
+@dataclass(frozen=True)
+class Round:
+    """A batch of rounds between two censuses: how many, and the most kernel calls of a pass in them."""
+
+    rounds: int
+    unroll: int
+
+
+# Unroll 'auto': as rays die, passes get longer and the host waits less often. Chosen by measurement (tools/bench.py).
+SCHEDULE = ((0.5, Round(3, 16)), (0.1, Round(4, 32)), (0.0, Round(4, UNLIMITED)))
+
+
+class _Pass:
+    """A step, compiled: its shader, targets and samplers."""
+
+    def __init__(self, machine: Multipass, step: Step, number: int) -> None:
+        device = machine.device
+        self.step, self.number = step, number
+        self.form = Form(scheduled=True, discards=machine.mask.discards, counting=machine.counting)
+        self.drawing = Drawing(device, machine._compile(step, self.form), machine.tiles)
+        self.drawing.shader.set("depth", number * DEPTH_OF_STEP)
+        self.samplers = machine._samplers(self.drawing.shader, step, self.form)
+        self.target = device.context.framebuffer(
+            machine._targets(step, self.form, back=machine.copies), machine.mask.depth
+        )
+        self.target.depth_mask = False
+        program = machine.bound.program
+        self.loops = not step.fused and step.name in program.looping()
+        self.words = (
+            sum(4 * machine.bound.records[s].texels for s in step.loads) + STATE_WORDS,
+            sum(4 * machine.bound.records[s].texels for s in step.stores) + STATE_WORDS,
+        )
+        self.copy: Drawing | None = None
+        if machine.copies:
+            self._make_copy(machine)
+
+    def _make_copy(self, machine: Multipass) -> None:
+        """The pass that takes what the kernel wrote back to where the next one reads it, for the same rays."""
+        names = outputs(machine.bound, self.step, self.form)
+        source = Source()
+        source.add(VERSION, "version")
+        numbers = " || ".join(f"state == {machine.bound.program.number(s)}" for s in self.step.states)
+        if self.form.discards:
+            source.add("uniform sampler2D in_before;", "copy")
+        for location, name in enumerate(names):
+            source.add(f"uniform sampler2D in_{name};\nlayout(location = {location}) out vec4 out_{name};", "copy")
+        source.add("void main() {\n    ivec2 at = ivec2(gl_FragCoord.xy);", "copy")
+        if self.form.discards:
+            source.add("    int state = int(texelFetch(in_before, at, 0).x);", "copy")
+            source.add(f"    if (!({numbers})) discard;", "copy")
+        for name in names:
+            source.add(f"    out_{name} = texelFetch(in_{name}, at, 0);", "copy")
+        source.add("}", "copy")
+        self.copy = Drawing(machine.device, Shader(machine.device, source), machine.tiles)
+        self.copy.shader.set("depth", self.number * DEPTH_OF_STEP)
+        written = machine._targets(self.step, self.form, back=True)
+        self.copy_samplers = [(f"in_{n}", t) for n, t in zip(names, written, strict=True)]
+        self.copy_target = machine.device.context.framebuffer(
+            machine._targets(self.step, self.form), machine.mask.depth
+        )
+        self.copy_target.depth_mask = False
+
+
+class Multipass(Machine):
+    """Host loop over passes.
+
+    steps  : what makes one pass each (`Bound.steps`). unroll : most calls of a looping kernel in one pass: a number, a
+    number for each looping state in the program's order, or 'auto'. mask : a key of `viewer.stream.mask.MASKS`.
+    Without a texture barrier on the device, kernels write to a second set of textures and a copy pass follows.
+    """
+
+    name = "multipass"
+
+    def __init__(
+        self,
+        device: Device,
+        bound: Bound,
+        size: tuple[int, int],
+        memories: Memories | None = None,
+        counting: bool = False,
+        fuse: str = "none",
+        policy: Policy | None = None,
+        unroll: int | Sequence[int] | str = "auto",
+        mask: str = "depth",
+    ) -> None:
+        super().__init__(device, bound, size, memories, counting)
+        self.policy = policy or Sweep()
+        self.barrier = device.texture_barrier
+        self.copies = self.barrier is None
+        steps = bound.steps(fuse)
+        self.streams = {name: Stream(device, record, size) for name, record in self._stored(steps).items()}
+        self.state = self.streams["state"] = Stream(device, STATE, size, channels=2)
+        self._make_counts()
+        self.tiles = Tiles(device, size, EDGE)
+        self.mask = MASKS[mask](device, bound, steps, self.state, self.tiles)
+        self.passes = {step: _Pass(self, step, number) for number, step in enumerate(steps, 1)}
+        self.stages = [[self.passes[step] for step in stage] for stage in bound.stages(steps)]
+        self.unroll = self._unrolls(unroll)
+        self.census = _Census(device, bound, steps, self.state, self.tiles)
+        if self.copies and self.mask.discards:
+            self._make_snapshot()
+
+    def _stored(self, steps: Sequence[Step]) -> dict[str, Record]:
+        """The streams that some step loads or stores; the others live inside fused groups alone."""
+        program = self.bound.program
+        used = {s for step in steps for s in (*step.loads, *step.stores)} | {*program.inputs, *program.results}
+        return {name: record for name, record in self.bound.records.items() if name in used}
+
+    def _unrolls(self, unroll: int | Sequence[int] | str) -> dict[str, int] | None:
+        if unroll == "auto":
+            return None
+        looping = self.bound.program.looping()
+        counts = [unroll] if isinstance(unroll, int) else [int(n) for n in unroll]
+        counts += [counts[-1]] * (len(looping) - len(counts))
+        return dict(zip(looping, counts, strict=False))
+
+    # -- a run -----------------------------------------------------------------------------------------------------
+
+    def run(self, count: int | None = None) -> Iterator[Progress]:
+        """Pass by pass, until no ray is left."""
+        rays = self.rays if count is None else count
+        self.stats, self.mask.passes = Stats(rays=rays), 0
+        self._start(rays)
+        self.drawn, self.active = 0, rays
+        for stage in self.stages:
+            self.tiles.keep(None)
+            yield from self._serve(stage)
+        self.stats.mask_passes = self.mask.passes
+        if self.counting:
+            self._totals()
+        yield Progress(self.drawn, 0, rays)
+
+    def _start(self, rays: int) -> None:
+        width, height = self.size
+        state = np.zeros((height * width, 2), np.float32)
+        state[:rays] = self.bound.start_numbers()
+        self.state.write_texels([state.reshape(height, width, 2)])
+        if self.counting:
+            self._clear_counts()
+            self._before = dict.fromkeys((s.name for s in self.bound.program.states), 0)
+
+    def _serve(self, stage: list[_Pass]) -> Iterator[Progress]:
+        """Serve a loop of steps until none of its rays is left in it."""
+        if len(stage) == 1 and not stage[0].loops:  # rays come once and leave
+            self.mask.draw()
+            self._draw(stage[0], 1)
+            yield Progress(self.drawn, self.active, self.stats.rays)
+            return
+        waiting = self._take_census(stage)
+        while any(waiting):
+            share = sum(waiting) / max(1, self.stats.rays)
+            batch = next(b for least, b in SCHEDULE if share >= least)
+            for _ in range(1 if self.policy.counts else batch.rounds):
+                self.mask.draw()
+                for k in self.policy.choose(waiting, self.stats.rays):
+                    entry = stage[k]
+                    unroll = batch.unroll if self.unroll is None else self.unroll.get(entry.step.name, 1)
+                    self._draw(entry, unroll)
+                yield Progress(self.drawn, self.active, self.stats.rays)
+            waiting = self._take_census(stage)
+
+    def _take_census(self, stage: list[_Pass]) -> list[int]:
+        """Rays that wait for each step of the stage; keeps the tiles that hold any."""
+        counts = self.census.take(self._read_barrier)
+        rows = counts[..., [entry.number for entry in stage]]
+        self.active = int(counts[..., 1:].sum())
+        alive = rows.any(axis=-1)
+        self.tiles.keep(alive if alive.mean() < 0.9 else None)
+        return [int(n) for n in rows.sum(axis=(0, 1))]
+
+    def _read_barrier(self) -> None:
+        if self.barrier is not None:
+            self.barrier()
+
+    def _draw(self, entry: _Pass, unroll: int) -> None:
+        """One kernel pass, and the copy behind it where there is no barrier."""
+        context = self.device.context
+        self._read_barrier()
+        if self.copies and self.mask.discards:
+            self._snapshot()
+        self.mask.select(entry.number)
+        shader = entry.drawing.shader
+        if entry.loops:
+            shader.set("unroll", unroll)
+        self._prepare(entry.target)
+        for name, texture in entry.samplers:
+            shader.bind(name, texture)
+        if self.counting:
+            query = context.query(samples=True, time=True)
+            with query:
+                entry.drawing.render()
+        else:
+            entry.drawing.render()
+        self.drawn += 1
+        if entry.copy is not None:
+            self._prepare(entry.copy_target)
+            for name, texture in entry.copy_samplers:
+                entry.copy.shader.bind(name, texture)
+            if self.mask.discards:
+                entry.copy.shader.bind("in_before", self.before.textures[0])
+            entry.copy.render()
+            self.stats.copy_passes += 1
+        if self.counting:
+            fragments = query.samples
+            calls = self._new_calls(entry) if unroll > 1 or entry.step.fused else fragments
+            self.stats.passes.append(
+                Pass(
+                    entry.step.name,
+                    fragments,
+                    calls,
+                    query.elapsed * 1e-9,
+                    fragments * entry.words[0],
+                    fragments * entry.words[1],
+                )
+            )
+
+    def _prepare(self, target: moderngl.Framebuffer) -> None:
+        context = self.device.context
+        target.use()
+        context.disable(moderngl.BLEND | moderngl.CULL_FACE)
+        if self.mask.discards:
+            context.disable(moderngl.DEPTH_TEST)
+        else:
+            context.enable(moderngl.DEPTH_TEST)
+            context.depth_func = "=="
+
+    def _new_calls(self, entry: _Pass) -> int:
+        """Kernel calls since the last pass of these states, from the per-ray counts."""
+        counted = self._counted()
+        total = 0
+        for state in entry.step.states:
+            now = int(counted[state][..., 0].astype(np.float64).sum())
+            total += now - self._before[state]
+            self._before[state] = now
+        return total
+
+    # -- no barrier and no mask: which rays ran is told by a snapshot of the states before ----------------------------
+
+    def _make_snapshot(self) -> None:
+        self.before = Stream(self.device, STATE, self.size, channels=2)
+        source = Source()
+        source.add(VERSION, "version")
+        source.add("uniform sampler2D in_state;\nout vec4 before;", "snapshot")
+        source.add("void main() { before = texelFetch(in_state, ivec2(gl_FragCoord.xy), 0); }", "snapshot")
+        self.snapshot = Drawing(self.device, Shader(self.device, source), self.tiles)
+        self.snapshot_target = self.device.context.framebuffer(self.before.textures)
+
+    def _snapshot(self) -> None:
+        self._prepare(self.snapshot_target)
+        self.snapshot.shader.bind("in_state", self.state.textures[0])
+        self.snapshot.render()
+
+
+class _Census:
+    """Rays in each step, for each tile: one small reduction, read back."""
+
+    def __init__(self, device: Device, bound: Bound, steps: Sequence[Step], state: Stream, tiles: Tiles) -> None:
+        self.device, self.state, self.steps = device, state, len(steps)
+        size = (tiles.columns, tiles.rows)
+        self.parts = []
+        self.own = Tiles(device, size, max(size))
+        self.own.keep(None)
+        for first in range(1, len(steps) + 1, 4):
+            shader = Shader(device, step_source(bound, steps, "census", EDGE=EDGE, FIRST=first))
+            shader.set("size", state.size)
+            target = Stream(device, COUNTS, size)
+            self.parts.append((Drawing(device, shader, self.own), target, device.context.framebuffer(target.textures)))
+
+    def take(self, barrier) -> NDArray[np.int64]:
+        """(rows, columns, 1 + steps): counts per tile; number 0, done, is not counted."""
+        barrier()
+        context = self.device.context
+        found = [np.zeros((self.own.size[1], self.own.size[0], 1))]
+        for drawing, target, framebuffer in self.parts:
+            framebuffer.use()
+            context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+            drawing.shader.bind("in_state", self.state.textures[0])
+            drawing.render()
+            found.append(target.read_texels()[..., 0, :])
+        return np.concatenate(found, axis=-1)[..., : 1 + self.steps].astype(np.int64)

@@ -1,0 +1,105 @@
+"""Masks: how a pass runs on just the rays in its state. Each is one class behind a small interface."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import moderngl
+
+from viewer.stream.bound import Bound, Step
+from viewer.stream.device import Device
+from viewer.stream.generate import VERSION
+from viewer.stream.machines.common import Drawing, Shader, Tiles
+from viewer.stream.source import Source
+from viewer.stream.stream import Stream
+
+# Exact in float32, and rounded alike from the fragment program and from the quad; room for 255 steps.
+DEPTH_OF_STEP = 1.0 / 256.0
+
+
+def step_source(bound: Bound, steps: Sequence[Step], name: str, **constants: float | int) -> Source:
+    """A program of ``shaders/stream`` that asks ``step_of(state)``: 0 is done, then the steps in order."""
+    source = Source()
+    source.add(VERSION, "version")
+    for constant, value in constants.items():
+        source.add(f"const {'int' if isinstance(value, int) else 'float'} {constant} = {value!r};", "constants")
+    numbers = [0] * (len(bound.program.states) + 1)
+    for number, step in enumerate(steps, 1):
+        for state in step.states:
+            numbers[bound.program.number(state)] = number
+    if numbers == list(range(len(numbers))):
+        body = "return state;"
+    else:
+        table = ", ".join(map(str, numbers))
+        body = f"const int steps[{len(numbers)}] = int[{len(numbers)}]({table});\n    return steps[state];"
+    source.add(f"int step_of(int state) {{\n    {body}\n}}", "steps of states")
+    source.include(f"stream/{name}.glsl")
+    return source
+
+
+class Mask:
+    """No mask: the kernel's program itself discards the other rays (what early-z buys is the difference)."""
+
+    name = "none"
+    discards = True  # the kernel's program looks at the state itself
+
+    def __init__(self, device: Device, bound: Bound, steps: Sequence[Step], state: Stream, tiles: Tiles) -> None:
+        self.context, self.state = device.context, state
+        self.depth: moderngl.Texture | None = None
+        self.passes = 0
+
+    def draw(self) -> None:
+        """Mask every ray by its state, before a round of passes."""
+
+    def select(self, number: int) -> None:
+        """Make ready for the pass of one step."""
+
+
+class DepthMask(Mask):
+    """A ray's step becomes its depth; a kernel's quad at the depth of its step, with GL_EQUAL, meets only its rays.
+
+    Purcell 2004, section 3.3.3.
+    """
+
+    name = "depth"
+    discards = False
+
+    def __init__(self, device: Device, bound: Bound, steps: Sequence[Step], state: Stream, tiles: Tiles) -> None:
+        super().__init__(device, bound, steps, state, tiles)
+        self.depth = device.context.depth_texture(state.size)
+        self.target = device.context.framebuffer(depth_attachment=self.depth)
+        source = step_source(bound, steps, f"mask_{self.name}", DEPTH_OF_STEP=DEPTH_OF_STEP)
+        self.drawing = Drawing(device, Shader(device, source), tiles)
+        self.drawing.shader.set("depth", 0.5)
+
+    def draw(self) -> None:
+        """One pass for all steps."""
+        self.target.use()
+        self.target.depth_mask = True
+        self.context.enable(moderngl.DEPTH_TEST)
+        self.context.depth_func = "1"  # always
+        self.drawing.shader.bind("in_state", self.state.textures[0])
+        self.drawing.render()
+        self.passes += 1
+
+
+class KillMask(DepthMask):
+    """A pass for each step that discards the other rays; the depth comes from the quad.
+
+    On some GPUs a program that writes gl_FragDepth switches coarse depth culling off.
+    """
+
+    name = "kill"
+
+    def draw(self) -> None:
+        """Nothing: each step is masked when it is served."""
+
+    def select(self, number: int) -> None:
+        """Clear, and give the step's depth to its rays."""
+        self.target.clear(depth=1.0)
+        self.drawing.shader.set("serves", number)
+        self.drawing.shader.set("depth", number * DEPTH_OF_STEP)
+        super().draw()
+
+
+MASKS: dict[str, type[Mask]] = {mask.name: mask for mask in (DepthMask, KillMask, Mask)}

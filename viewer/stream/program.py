@@ -1,0 +1,224 @@
+"""Programs: states, the kernel that serves each, and where its exits lead. Every fault is found here, without OpenGL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from viewer.errors import WiringError
+from viewer.stream.kernel import Kept, Kernel
+from viewer.stream.record import Record
+
+
+class _Mark:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+DONE = _Mark("DONE")  # the ray is finished
+RETURN = _Mark("RETURN")  # to the state that the caller named
+
+
+@dataclass(frozen=True)
+class Call:
+    """Go to ``state``; the next exit that is wired to RETURN leads to ``then`` (a state, or DONE)."""
+
+    state: str
+    then: str | _Mark
+
+
+Target = str | _Mark | Call
+
+
+@dataclass(frozen=True)
+class State:
+    """A state: its kernel, the stream for each argument (by default the one of the same name), and its wires."""
+
+    name: str
+    kernel: Kernel
+    exits: Mapping[str, Target]
+    streams: Mapping[str, str] = field(default_factory=dict)
+
+    def stream_of(self, argument: str) -> str:
+        """The stream that serves an argument."""
+        return self.streams.get(argument, argument)
+
+    def reads(self) -> list[str]:
+        """Streams that are loaded for a call."""
+        return [self.stream_of(a.name) for a in self.kernel.arguments if a.access.reads]
+
+    def writes(self) -> list[str]:
+        """Streams that are stored after a call."""
+        return [self.stream_of(a.name) for a in self.kernel.arguments if a.access.writes]
+
+
+@dataclass
+class Program:
+    """States wired together.
+
+    streams : name -> record (or `Kept`). inputs : streams that the host fills. results : streams that it leaves.
+    start   : where every ray begins. groups : fusion name -> tuples of states that become one pass.
+
+    Raises WiringError for a missing or extra wire, an unknown or never reached state, a record that does not match,
+    a stream read before it is written, a call inside a call, or a RETURN that nobody called; the message names the
+    program and the state.
+    """
+
+    name: str
+    streams: Mapping[str, Record | Kept]
+    inputs: tuple[str, ...]
+    results: tuple[str, ...]
+    states: tuple[State, ...]
+    start: str | Call
+    groups: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.by_name = {s.name: s for s in self.states}
+        if len(self.by_name) != len(self.states):
+            raise self._fault("", "two states of one name")
+        for label, names in (("input", self.inputs), ("result", self.results)):
+            for stream in names:
+                if stream not in self.streams:
+                    raise self._fault("", f"{label} '{stream}' is not among its streams")
+        for state in self.states:
+            self._check_streams(state)
+            self._check_wires(state)
+        self._check_target(None, self.start)
+        for groups in self.groups.values():
+            for group in groups:
+                for name in group:
+                    if name not in self.by_name:
+                        raise self._fault("", f"fused group {group} names an unknown state '{name}'")
+        self.returns = self._returns()
+        self._check_flow()
+
+    def _fault(self, state: str, what: str, hint: str = "") -> WiringError:
+        return WiringError(f"program {self.name}" + (f", state {state}" if state else ""), what, hint)
+
+    def _check_streams(self, state: State) -> None:
+        arguments = {a.name: a for a in state.kernel.arguments}
+        for extra in set(state.streams) - set(arguments):
+            raise self._fault(state.name, f"kernel {state.kernel.name} has no argument '{extra}'")
+        used: list[str] = []
+        for name, argument in arguments.items():
+            stream = state.stream_of(name)
+            if stream not in self.streams:
+                raise self._fault(state.name, f"no stream '{stream}' for argument '{name}'")
+            if self.streams[stream] != argument.record:
+                raise self._fault(
+                    state.name,
+                    f"argument '{name}' takes {argument.record.name}, stream '{stream}' holds {self.streams[stream].name}",
+                )
+            if stream in used:
+                raise self._fault(state.name, f"stream '{stream}' serves two arguments")
+            used.append(stream)
+
+    def _check_wires(self, state: State) -> None:
+        wired, exits = set(state.exits), set(state.kernel.exits)
+        if exits - wired:
+            raise self._fault(state.name, f"exit '{min(exits - wired)}' of kernel {state.kernel.name} is not wired")
+        if wired - exits:
+            raise self._fault(state.name, f"kernel {state.kernel.name} has no exit '{min(wired - exits)}'")
+        for target in state.exits.values():
+            self._check_target(state, target)
+
+    def _check_target(self, state: State | None, target: Target) -> None:
+        where = state.name if state else "start"
+        names = [target.state, target.then] if isinstance(target, Call) else [target]
+        for name in names:
+            if isinstance(name, str) and name not in self.by_name:
+                raise self._fault(where, f"leads to an unknown state '{name}'")
+        if isinstance(target, Call) and target.then is RETURN:
+            raise self._fault(where, "a call must name a state to come back to, or DONE")
+
+    def _calls(self) -> Iterable[Call]:
+        if isinstance(self.start, Call):
+            yield self.start
+        for state in self.states:
+            yield from (t for t in state.exits.values() if isinstance(t, Call))
+
+    def _body(self, entry: str) -> set[str]:
+        """States of the subroutine that begins at ``entry``: up to its RETURNs. Raises on a call inside it."""
+        seen: set[str] = set()
+        ahead = [entry]
+        while ahead:
+            name = ahead.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            for target in self.by_name[name].exits.values():
+                if isinstance(target, Call):
+                    raise self._fault(name, f"calls '{target.state}' inside a call", "one return state is kept per ray")
+                if isinstance(target, str):
+                    ahead.append(target)
+        return seen
+
+    def _returns(self) -> dict[str, list[str | _Mark]]:
+        """For each state with an exit to RETURN, where that may lead."""
+        found: dict[str, list[str | _Mark]] = {}
+        for call in self._calls():
+            for name in self._body(call.state):
+                if RETURN in self.by_name[name].exits.values():
+                    found.setdefault(name, [])
+                    if call.then not in found[name]:
+                        found[name].append(call.then)
+        for state in self.states:
+            if RETURN in state.exits.values() and state.name not in found:
+                raise self._fault(state.name, "an exit returns, but nobody called", "wire a Call to this part")
+        return found
+
+    def successors(self, name: str) -> list[str]:
+        """The states that a ray may be in after this one, returns included."""
+        out: list[str] = []
+        for target in self.by_name[name].exits.values():
+            follow: list[str | _Mark] = self.returns[name] if target is RETURN else [_entry(target)]
+            out += [t for t in follow if isinstance(t, str) and t not in out]
+        return out
+
+    def _check_flow(self) -> None:
+        """Forward dataflow: the streams surely written when a ray comes to a state must hold all that it reads."""
+        first = _entry(self.start)
+        assert isinstance(first, str)
+        written: dict[str, set[str]] = {first: set(self.inputs)}
+        ahead = [first]
+        finished: set[str] | None = None
+        while ahead:
+            name = ahead.pop()
+            after = written[name] | set(self.by_name[name].writes())
+            for target in self.successors(name):
+                before = written.get(target)
+                now = after if before is None else before & after
+                if now != before:
+                    written[target] = now
+                    ahead.append(target)
+        for state in self.states:
+            if state.name not in written:
+                raise self._fault(state.name, "is never reached")
+            for stream in state.reads():
+                if stream not in written[state.name]:
+                    raise self._fault(state.name, f"reads stream '{stream}', which not every way here has written")
+            leaves = [t for t in state.exits.values() if t is DONE]
+            leaves += [t for t in self.returns.get(state.name, []) if t is DONE]
+            if leaves:
+                after = written[state.name] | set(state.writes())
+                finished = after if finished is None else finished & after
+        if finished is None:
+            raise self._fault("", "no exit leads to DONE")
+        for stream in self.results:
+            if stream not in finished:
+                raise self._fault("", f"result '{stream}' is not written on every way to DONE")
+
+    def number(self, target: str | _Mark) -> int:
+        """The number that stands for a state in the state stream: 0 is DONE, then the program's order."""
+        return 0 if target is DONE else 1 + self.states.index(self.by_name[str(target)])
+
+    def looping(self) -> list[str]:
+        """States with an exit that leads back to themselves, in the program's order: what `unroll` speaks of."""
+        return [s.name for s in self.states if s.name in s.exits.values()]
+
+
+def _entry(target: Target) -> str | _Mark:
+    return target.state if isinstance(target, Call) else target
