@@ -1,0 +1,56 @@
+"""Raystream: ray tracing as stream programs in OpenGL fragment shaders.
+
+>>> import viewer
+>>> scene = viewer.load("bunny.ply")  # or the name of a built-in scene
+>>> viewer.Renderer(scene).render(size=(512, 512)).save("bunny.png")
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from viewer.errors import ViewerError
+from viewer.version import __version__
+
+if TYPE_CHECKING:
+    from viewer.render import Hits, Picture, Renderer
+    from viewer.scene.camera import Camera
+    from viewer.scene.scene import Scene
+
+__all__ = ["Camera", "Hits", "Picture", "Renderer", "Scene", "ViewerError", "__version__", "load"]
+
+# Looked up when asked for, so that `import viewer` is quick and needs no OpenGL.
+_HOMES = {
+    "Camera": "viewer.scene.camera",
+    "Hits": "viewer.render",
+    "Picture": "viewer.render",
+    "Renderer": "viewer.render",
+    "Scene": "viewer.scene.scene",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'viewer' has no attribute '{name}'")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def load(scene: str | os.PathLike[str]) -> Scene:
+    """The scene of a file (.gltf, .glb, .ply, .obj, .stl), or a built-in one by name; a file of that name goes first.
+
+    Raises ViewerError that names the file, the part and what is wrong.
+    """
+    from viewer.scene import builtin
+
+    if not os.path.exists(scene) and str(scene) in builtin.names():
+        return builtin.build(str(scene))
+    if not os.path.lexists(scene) and os.sep not in str(scene) and "." not in str(scene):
+        raise ViewerError(
+            str(scene), "neither a file nor a built-in scene", f"built-in scenes: {', '.join(builtin.names())}"
+        )
+    from viewer import formats
+
+    return formats.load(os.fspath(scene))

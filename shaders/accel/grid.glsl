@@ -9,9 +9,9 @@
 #include "lib/direction.glsl"
 
 bool accel_enter(Ray ray, out Walk walk) {
-    vec3 inverse = 1.0 / nonzero(ray.direction);
-    vec3 at_low = (grid_low - ray.origin) * inverse;
-    vec3 at_high = (grid_high - ray.origin) * inverse;
+    walk.inverse = 1.0 / nonzero(ray.direction);
+    vec3 at_low = (grid_low - ray.origin) * walk.inverse;
+    vec3 at_high = (grid_high - ray.origin) * walk.inverse;
     vec3 nearer = min(at_low, at_high), farther = max(at_low, at_high);
     float enters = max(max(max(nearer.x, nearer.y), nearer.z), 0.0);
     float leaves = min(min(min(farther.x, farther.y), farther.z), ray.t_max);
@@ -29,15 +29,13 @@ bool accel_ends(Walk walk, float nearest) {
 
 int accel_step(Ray ray, float nearest, inout Walk walk) {
     walk.list = int(fetch_grid_pointers(walk.voxel));
-    vec3 direction = nonzero(ray.direction);
-    ivec3 up = ivec3(greaterThan(direction, vec3(0.0)));
-    vec3 t = (grid_low + vec3(walk.voxel + up) * grid_voxel - ray.origin) / direction;
+    bvec3 up = greaterThan(walk.inverse, vec3(0.0));
+    vec3 t = (grid_low + vec3(walk.voxel + ivec3(up)) * grid_voxel - ray.origin) * walk.inverse;
     bool x = t.x <= t.y && t.x <= t.z;
     bool y = !x && t.y <= t.z;
     walk.t_exit = x ? t.x : y ? t.y : t.z;
-    walk.voxel += ivec3(x, y, !(x || y)) * (2 * up - 1);
-    if (walk.list >= 0) return ACCEL_TEST;
-    return accel_ends(walk, nearest) ? ACCEL_END : ACCEL_AGAIN;
+    walk.voxel += ivec3(x, y, !(x || y)) * (2 * ivec3(up) - 1);
+    return walk.list >= 0 ? ACCEL_TEST : accel_ends(walk, nearest) ? ACCEL_END : ACCEL_AGAIN;
 }
 
 int accel_candidate(inout Walk walk) {

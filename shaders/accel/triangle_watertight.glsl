@@ -34,9 +34,9 @@ void triangle_test(Ray ray, Shear shear, int number, inout Hit hit) {
     float u = edge_function(b, c), v = edge_function(c, a), w = edge_function(a, b);
     float low = min(min(u, v), w), high = max(max(u, v), w);
     float determinant = u + v + w;
-    if ((low < 0.0 && high > 0.0) || determinant == 0.0) return;
     float t = (u * a.z + v * b.z + w * c.z) / determinant;
-    if (t > 0.0 && (t < hit.t || (t == hit.t && number < hit.triangle))) {
+    bool inside = (low >= 0.0 || high <= 0.0) && determinant != 0.0;
+    if (inside && t > 0.0 && (t < hit.t || (t == hit.t && number < hit.triangle))) {
         hit = Hit(t, vec2(v, w) / determinant, number);
     }
 }

@@ -3,9 +3,7 @@
 #include "interface/triangle.glsl"
 
 int intersect(in Ray ray, in Shear shear, inout Walk walk, inout Hit hit) {
-    int number = accel_candidate(walk);
-    triangle_test(ray, shear, number, hit);
-    if (ray.any_hit == 1 && hit.triangle >= 0) return EXIT_END;
-    if (accel_more(walk)) return EXIT_AGAIN;
-    return accel_ends(walk, hit.t) ? EXIT_END : EXIT_WALK;
+    triangle_test(ray, shear, accel_candidate(walk), hit);
+    bool enough = ray.any_hit == 1 && hit.triangle >= 0;
+    return enough ? EXIT_END : accel_more(walk) ? EXIT_AGAIN : accel_ends(walk, hit.t) ? EXIT_END : EXIT_WALK;
 }

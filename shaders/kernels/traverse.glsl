@@ -3,6 +3,5 @@
 
 int traverse(in Ray ray, inout Walk walk, in Hit hit) {
     int what = accel_step(ray, hit.t, walk);
-    if (what == ACCEL_AGAIN) return EXIT_AGAIN;
-    return what == ACCEL_TEST ? EXIT_TEST : EXIT_END;
+    return what == ACCEL_AGAIN ? EXIT_AGAIN : what == ACCEL_TEST ? EXIT_TEST : EXIT_END;
 }

@@ -15,6 +15,7 @@ from viewer.stream.record import Field, Record
 WALK = Record(
     "Walk",
     Field("voxel", "ivec3", "voxels", about="the voxel to visit next"),
+    Field("inverse", "vec3", about="1 / direction, zeros of the direction replaced"),
     Field("list", "int", about="address of the next candidate, -1: none"),
     Field("t_exit", "float", "scene units", about="distance at which the ray leaves the voxel visited last"),
 )

@@ -192,7 +192,9 @@ def _transform_normals(normals: Float, matrix: NDArray[np.float64]) -> Float:
     linear = matrix[:3, :3]
     if np.array_equal(linear, np.eye(3)):
         return normals
-    cofactor = np.stack([np.cross(linear[1], linear[2]), np.cross(linear[2], linear[0]), np.cross(linear[0], linear[1])])
+    cofactor = np.stack(
+        [np.cross(linear[1], linear[2]), np.cross(linear[2], linear[0]), np.cross(linear[0], linear[1])]
+    )
     if np.linalg.det(linear) < 0:
         cofactor = -cofactor
     with np.errstate(all="ignore"):

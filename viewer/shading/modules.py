@@ -55,7 +55,11 @@ def surfaces(triangles: Triangles, materials: Sequence[Material]) -> Module:
         "vertex colours",
         provides=("surface_at",),
         source="shading/vertex_colors.glsl",
-        memories=(Table("faces", FACE, faces), Table("vertices", VERTEX, vertices), Table("materials", MATERIAL, table)),
+        memories=(
+            Table("faces", FACE, faces),
+            Table("vertices", VERTEX, vertices),
+            Table("materials", MATERIAL, table),
+        ),
         uses=(RAY, HIT, SURFACE),
     )
 

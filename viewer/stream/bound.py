@@ -153,7 +153,9 @@ class Bound:
 
     def steps(self, fuse: str) -> list[Step]:
         """The passes of a multipass machine under a fusion ('none', or a group of the program), in its order."""
-        groups = {} if fuse == "none" else {name: group for group in self.program.groups.get(fuse, ()) for name in group}
+        groups = (
+            {} if fuse == "none" else {name: group for group in self.program.groups.get(fuse, ()) for name in group}
+        )
         out: list[Step] = []
         done: set[str] = set()
         for state in self.program.states:
@@ -187,9 +189,7 @@ class Bound:
         start = _entry(self.program.start)
         assert isinstance(start, str)
         order = weak_topological_order([s.name for s in steps], successors, of_state[start].name)
-        return [
-            [by_name[n] for n in (e.states() if isinstance(e, Loop) else [e])] for e in order
-        ]
+        return [[by_name[n] for n in (e.states() if isinstance(e, Loop) else [e])] for e in order]
 
     def start_numbers(self) -> tuple[int, int]:
         """(state, return state) that every ray begins with."""

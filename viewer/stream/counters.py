@@ -45,9 +45,13 @@ class KernelTotal:
 
 @dataclass
 class Stats:
-    """Counters of one or more runs; `add` joins the runs of a picture that was cut."""
+    """Counters of one or more runs; `add` joins the runs of a picture that was cut.
+
+    The numbers of passes are always there; ``passes``, ``kernels`` and ``calls`` when the machine was counting.
+    """
 
     rays: int = 0
+    kernel_passes: int = 0
     passes: list[Pass] = field(default_factory=list)
     kernels: dict[str, KernelTotal] = field(default_factory=dict)
     mask_passes: int = 0
@@ -65,6 +69,7 @@ class Stats:
     def add(self, other: Stats) -> None:
         """Join another run's counters."""
         self.rays = max(self.rays, other.rays)
+        self.kernel_passes += other.kernel_passes
         self.passes += other.passes
         self.mask_passes += other.mask_passes
         self.copy_passes += other.copy_passes
@@ -89,7 +94,7 @@ class Stats:
         return {
             **self.facts,
             "rays": self.rays,
-            "kernel_passes": len(self.passes),
+            "kernel_passes": self.kernel_passes,
             "mask_passes": self.mask_passes,
             "copy_passes": self.copy_passes,
             "average_active_share": self.active_share,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -28,6 +29,7 @@ class Device:
 
     context: moderngl.Context
     allow_barrier: bool = True
+    headless: bool = False
     compiled: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -122,6 +124,15 @@ class Device:
         value = get(name) if get else None
         return value.decode(errors="replace") if value else ""
 
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Make this the thread's OpenGL context, where it is a headless one of our own (a window keeps its own)."""
+        if not self.headless:
+            yield
+            return
+        with self.context:
+            yield
+
     def release(self) -> None:
         """Give the context back; every texture and program of it is gone."""
         self.context.release()
@@ -149,7 +160,18 @@ def open_device(index: int | None = None, barrier: bool = True) -> Device:
         context = moderngl.create_context(**settings)
     except Exception as error:
         raise _no_context(error, index) from None
-    return Device(context, barrier)
+    return Device(context, barrier, headless=True)
+
+
+_shared: dict[tuple[int | None, bool], Device] = {}
+
+
+def shared_device(index: int | None = None, barrier: bool = True) -> Device:
+    """The process's headless device of that number, opened once: contexts are heavy, and renderers many."""
+    key = (index, barrier)
+    if key not in _shared:
+        _shared[key] = open_device(index, barrier)
+    return _shared[key]
 
 
 def devices() -> list[dict[str, Any]]:

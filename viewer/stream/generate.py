@@ -56,7 +56,9 @@ def memory_glsl(memory: Table | Volume, layout: Layout | None, counting: bool) -
     record, texels = memory.record, memory.record.texels
     shift = layout.per_row.bit_length() - 1
     column = f"(i & {layout.per_row - 1})" + (f" * {texels}" if texels > 1 else "")
-    fetches = [f"texelFetch({sampler}, at + ivec2({k}, 0), 0)" if k else f"texelFetch({sampler}, at, 0)" for k in range(texels)]
+    fetches = [
+        f"texelFetch({sampler}, at + ivec2({k}, 0), 0)" if k else f"texelFetch({sampler}, at, 0)" for k in range(texels)
+    ]
     count = f"    random_words += {texels * layout.channels};\n" if counting else ""
     return (
         f"uniform sampler2D {sampler};\n"

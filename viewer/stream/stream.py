@@ -17,7 +17,9 @@ from viewer.stream.record import Record
 LARGEST_STREAM = 1 << 20  # rays in flight: a larger picture is cut
 
 
-def float_texture(device: Device, size: tuple[int, int], channels: int = 4, data: bytes | None = None) -> moderngl.Texture:
+def float_texture(
+    device: Device, size: tuple[int, int], channels: int = 4, data: bytes | None = None
+) -> moderngl.Texture:
     """A float32 texture that is read texel by texel."""
     texture = device.context.texture(size, channels, data, dtype="f4")
     texture.filter = (moderngl.NEAREST, moderngl.NEAREST)

@@ -134,7 +134,12 @@ class Machine:
     name = "machine"
 
     def __init__(
-        self, device: Device, bound: Bound, size: tuple[int, int], memories: Memories | None = None, counting: bool = False
+        self,
+        device: Device,
+        bound: Bound,
+        size: tuple[int, int],
+        memories: Memories | None = None,
+        counting: bool = False,
     ) -> None:
         self.device, self.bound, self.size, self.counting = device, bound, size, counting
         self.memories = memories or Memories(device)

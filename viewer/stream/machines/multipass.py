@@ -39,7 +39,7 @@ class Round:
 
 
 # Unroll 'auto': as rays die, passes get longer and the host waits less often. Chosen by measurement (tools/bench.py).
-SCHEDULE = ((0.5, Round(3, 16)), (0.1, Round(4, 32)), (0.0, Round(4, UNLIMITED)))
+SCHEDULE = ((0.3, Round(3, 32)), (0.05, Round(4, 64)), (0.0, Round(8, UNLIMITED)))
 
 
 class _Pass:
@@ -153,14 +153,14 @@ class Multipass(Machine):
         rays = self.rays if count is None else count
         self.stats, self.mask.passes = Stats(rays=rays), 0
         self._start(rays)
-        self.drawn, self.active = 0, rays
+        self.active = rays
         for stage in self.stages:
             self.tiles.keep(None)
             yield from self._serve(stage)
         self.stats.mask_passes = self.mask.passes
         if self.counting:
             self._totals()
-        yield Progress(self.drawn, 0, rays)
+        yield Progress(self.stats.kernel_passes, 0, rays)
 
     def _start(self, rays: int) -> None:
         width, height = self.size
@@ -176,7 +176,7 @@ class Multipass(Machine):
         if len(stage) == 1 and not stage[0].loops:  # rays come once and leave
             self.mask.draw()
             self._draw(stage[0], 1)
-            yield Progress(self.drawn, self.active, self.stats.rays)
+            yield Progress(self.stats.kernel_passes, self.active, self.stats.rays)
             return
         waiting = self._take_census(stage)
         while any(waiting):
@@ -188,7 +188,7 @@ class Multipass(Machine):
                     entry = stage[k]
                     unroll = batch.unroll if self.unroll is None else self.unroll.get(entry.step.name, 1)
                     self._draw(entry, unroll)
-                yield Progress(self.drawn, self.active, self.stats.rays)
+                yield Progress(self.stats.kernel_passes, self.active, self.stats.rays)
             waiting = self._take_census(stage)
 
     def _take_census(self, stage: list[_Pass]) -> list[int]:
@@ -223,7 +223,7 @@ class Multipass(Machine):
                 entry.drawing.render()
         else:
             entry.drawing.render()
-        self.drawn += 1
+        self.stats.kernel_passes += 1
         if entry.copy is not None:
             self._prepare(entry.copy_target)
             for name, texture in entry.copy_samplers:

@@ -73,11 +73,14 @@ class Singlepass(Machine):
                 fragments += query.samples
                 seconds += query.elapsed * 1e-9
             self.target.scissor = None
+            self.stats.kernel_passes += 1
             yield Progress(band + 1, width * (rows - last), width * rows)
         if self.counting:
             self._totals()
             calls = sum(total.calls for total in self.stats.kernels.values())
-            words = [4 * sum(self.bound.records[s].texels for s in names) for names in (self.step.loads, self.step.stores)]
+            words = [
+                4 * sum(self.bound.records[s].texels for s in names) for names in (self.step.loads, self.step.stores)
+            ]
             self.stats.passes = [
                 Pass(self.step.name, fragments, calls, seconds, words[0] * fragments, words[1] * fragments)
             ]

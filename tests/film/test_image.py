@@ -1,0 +1,199 @@
+"""Picture files: what is written is read back, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from viewer.errors import ViewerError
+from viewer.film import image
+from viewer.film.tonemap import srgb8
+
+METADATA = {
+    "camera": "0.1,2,3 4,5,6 0,1,0",
+    "program": "cast",
+    "scene": "Bäume ♥",
+    "type": "a reserved word",
+    "empty": "",
+}
+
+
+def picture(height: int = 33, width: int = 47) -> np.ndarray:
+    linear = np.random.default_rng(4).uniform(-0.2, 3, (height, width, 3)).astype(np.float32)
+    linear[0, 0] = (np.inf, 0, 1e30)
+    return linear
+
+
+def layers(height: int = 33, width: int = 47) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(5)
+    depth = rng.uniform(1, 9, (height, width)).astype(np.float32)
+    depth[3] = np.inf
+    return {
+        "depth": depth,
+        "normal": rng.normal(size=(height, width, 3)).astype(np.float32),
+        "albedo": rng.uniform(size=(height, width, 3)).astype(np.float32),
+        "triangle": rng.integers(-1, 1 << 24, (height, width)).astype(np.int32),
+        "steps": rng.integers(0, 500, (height, width)).astype(np.int32),
+    }
+
+
+def read_exr(path) -> tuple[dict, dict[str, np.ndarray]]:
+    import OpenEXR
+
+    with OpenEXR.File(str(path), separate_channels=True) as file:
+        return dict(file.header()), {name: channel.pixels.copy() for name, channel in file.channels().items()}
+
+
+def test_png(tmp_path) -> None:
+    path = tmp_path / "a.PNG"
+    image.save(path, picture(), layers(), METADATA, exposure=-1)
+    with Image.open(path) as file:
+        assert file.mode == "RGB" and file.size == (47, 33)
+        np.testing.assert_array_equal(np.asarray(file), srgb8(picture(), exposure=-1))
+        assert {key: file.info[key] for key in METADATA} == METADATA
+        assert file.info["srgb"] == 0
+
+
+def test_exr(tmp_path) -> None:
+    path, linear, extra = tmp_path / "a.exr", picture(), layers()
+    image.save(path, linear, extra, METADATA)
+    header, channels = read_exr(path)
+    assert "ZIP" in str(header["compression"])
+    for index, name in enumerate("RGB"):
+        np.testing.assert_array_equal(channels[name], linear[..., index])
+        np.testing.assert_array_equal(channels[f"albedo.{name}"], extra["albedo"][..., index])
+        np.testing.assert_array_equal(channels[f"normal.{'XYZ'[index]}"], extra["normal"][..., index])
+    for name in ("depth", "triangle", "steps"):
+        np.testing.assert_array_equal(channels[name], extra[name])
+    assert {channel.dtype for channel in channels.values()} == {np.dtype(np.float32)}
+    assert len(channels) == 12
+    assert header["camera"] == METADATA["camera"] and header["scene"] == METADATA["scene"]
+    assert header["raystream.type"] == METADATA["type"]
+
+
+def test_exr_of_numbers_beyond_float32(tmp_path) -> None:
+    numbers = np.full((2, 3), (1 << 24) + 1, np.int32)
+    numbers[0, 0] = -1
+    image.save(tmp_path / "a.exr", np.zeros((2, 3, 3)), {"triangle": numbers})
+    _, channels = read_exr(tmp_path / "a.exr")
+    assert channels["triangle"].dtype == np.uint32
+    np.testing.assert_array_equal(channels["triangle"].view(np.int32), numbers)
+
+
+def test_npz(tmp_path) -> None:
+    path, linear, extra = tmp_path / "a.npz", picture(), layers()
+    image.save(path, linear, extra, METADATA)
+    with np.load(path, allow_pickle=False) as data:
+        assert set(data) == {"linear", *extra, "metadata"}
+        np.testing.assert_array_equal(data["linear"], linear)
+        for name, layer in extra.items():
+            np.testing.assert_array_equal(data[name], layer)
+            assert data[name].dtype == layer.dtype
+        assert json.loads(str(data["metadata"])) == METADATA
+
+
+@pytest.mark.parametrize("ending", image.FORMATS)
+@pytest.mark.parametrize("fault", [RuntimeError("broken"), KeyboardInterrupt(), OSError(28, "No space left on device")])
+def test_the_old_file_stays_when_writing_fails(tmp_path, monkeypatch, ending, fault) -> None:
+    path = tmp_path / f"a{ending}"
+    path.write_bytes(b"old")
+
+    def half(part, *rest):
+        part.write_bytes(b"half")
+        raise fault
+
+    monkeypatch.setattr(image, f"_write_{ending[1:]}", half)
+    expected = ViewerError if isinstance(fault, OSError) else type(fault)
+    with pytest.raises(expected, match="No space left" if expected is ViewerError else None):
+        image.save(path, picture())
+    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="RLIMIT_FSIZE is POSIX")
+@pytest.mark.parametrize("ending", image.FORMATS)
+@pytest.mark.parametrize("height", [4, 33])
+def test_a_full_disk_is_noticed(tmp_path, ending, height) -> None:
+    """A size limit stands in for the full disk: every length that is too short is refused, the old file stays."""
+    path = tmp_path / f"a{ending}"
+    # A small file fits a buffer, which some libraries write only when they close it.
+    extra = layers() if height == 33 else {}
+    image.save(path, picture(height), extra)
+    size = path.stat().st_size
+    path.write_bytes(b"old")
+    script = f"""
+import resource, signal, sys
+sys.path.insert(0, {str(image.__file__.rsplit("viewer", 1)[0])!r})
+sys.path.insert(0, {str(os.path.dirname(__file__))!r})
+from test_image import picture, layers
+from viewer.film import image
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+for limit in (0, 1, 100, {size} // 2, max({size} - 2000, 0), max({size} - 100, 0), {size} - 1):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+    try:
+        image.save({str(path)!r}, picture({height}), layers() if {height} == 33 else {{}})
+    except image.ViewerError as error:
+        assert "cannot be written" in str(error), error
+    else:
+        raise SystemExit(f"{{limit}} bytes of {size} were taken for the whole file")
+"""
+    run = subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, text=True, timeout=60)
+    assert run.returncode == 0, run.stderr
+    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == [path.name]
+
+
+def test_rights_and_links_are_kept(tmp_path) -> None:
+    real, link = tmp_path / "real.png", tmp_path / "link.png"
+    image.save(real, picture())
+    mask = os.umask(0)
+    os.umask(mask)
+    assert stat.S_IMODE(real.stat().st_mode) == 0o666 & ~mask
+    real.chmod(0o640)
+    link.symlink_to(real)
+    image.save(link, picture(5, 5))
+    assert link.is_symlink() and stat.S_IMODE(real.stat().st_mode) == 0o640
+    with Image.open(real) as file:
+        assert file.size == (5, 5)
+
+
+@pytest.mark.parametrize(
+    ("name", "word"),
+    [
+        ("a", "no ending"),
+        ("a.jpg", r"unknown picture format '.jpg' \(known: .png, .exr, .npz\)"),
+        (".png", "no ending"),
+        ("nowhere/a.png", "there is no folder"),
+        ("folder.png", "is a folder"),
+        ("x" * 300 + ".png", "File name too long"),
+        ("a\0.png", "null"),
+    ],
+)
+def test_paths_that_cannot_be(tmp_path, name: str, word: str) -> None:
+    (tmp_path / "folder.png").mkdir()
+    for attempt in (lambda p: image.check_path(p), lambda p: image.save(p, picture())):
+        with pytest.raises(ViewerError, match=word):
+            attempt(f"{tmp_path}/{name}")
+    assert os.listdir(tmp_path) == ["folder.png"]
+
+
+def test_no_permission(tmp_path, monkeypatch) -> None:
+    def refuse(*arguments, **options):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(image.os, "open", refuse)
+    with pytest.raises(ViewerError, match="cannot be written: Permission denied"):
+        image.check_path(tmp_path / "a.png")
+
+
+def test_check_path_leaves_nothing_behind(tmp_path) -> None:
+    for ending in image.FORMATS:
+        image.check_path(tmp_path / f"a{ending}", () if ending == ".png" else ("depth",))
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(ViewerError, match="a PNG file cannot hold the layers depth, normal"):
+        image.check_path(tmp_path / "a.png", ("depth", "normal"))

@@ -1,0 +1,221 @@
+"""Picture files by their ending: PNG, EXR, NPZ; written beside the old file and renamed, whole or not at all.
+
+| ending | picture | layers | metadata |
+|---|---|---|---|
+| .png | 8-bit sRGB | none | text chunks |
+| .exr | R, G, B: float32 linear, ZIP | channels `depth`, `normal.X`, `albedo.R`, `triangle` ... | string attributes |
+| .npz | `linear`, (H, W, 3) float32, row 0 on top | an array each, under its name | `metadata`, a JSON text |
+
+EXR channels are float32, in which whole numbers are exact up to 2^24; a layer of larger ones becomes uint32, with
+2^32 - 1 in place of -1.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import struct
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.errors import ViewerError
+from viewer.film.layers import LAYERS, RGB
+from viewer.film.tonemap import srgb8
+
+FORMATS = (".png", ".exr", ".npz")
+
+# Attributes with a meaning of their own in EXR files; metadata under such a name gets a prefix.
+EXR_RESERVED = {
+    *("channels", "compression", "dataWindow", "displayWindow", "lineOrder", "pixelAspectRatio", "screenWindowCenter"),
+    *("screenWindowWidth", "tiles", "type", "name", "version", "chunkCount", "view", "multiView", "preview"),
+}
+
+
+def save(
+    path: str | os.PathLike[str],
+    linear: ArrayLike,
+    layers: Mapping[str, NDArray] | None = None,
+    metadata: Mapping[str, str] | None = None,
+    exposure: float = 0.0,
+    tone_map: str = "none",
+) -> None:
+    """Write a picture in the format of its ending.
+
+    linear   : (H, W, 3) linear sRGB, row 0 on top.
+    layers   : name -> (H, W) or (H, W, 3); a PNG leaves them out.
+    exposure, tone_map : for PNG alone, as in `srgb8`.
+
+    The old file stays until the new one is complete, also on Ctrl-C. Raises ViewerError when it cannot be written.
+    """
+    target = _target(path)
+    picture = np.ascontiguousarray(linear, np.float32)
+    extra = {name: np.asarray(layer) for name, layer in (layers or {}).items()}
+    texts = {key: str(value) for key, value in (metadata or {}).items()}
+    for name, layer in extra.items():
+        if layer.shape[:2] != picture.shape[:2]:
+            raise ValueError(f"layer {name} has shape {layer.shape}, the picture {picture.shape}")
+
+    def write(part: Path) -> None:
+        match target.suffix.lower():
+            case ".png":
+                _write_png(part, srgb8(picture, exposure, tone_map), texts)
+            case ".exr":
+                _write_exr(part, picture, extra, texts)
+            case ".npz":
+                _write_npz(part, picture, extra, texts)
+
+    _replace(target, write)
+
+
+def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None:
+    """Find out before rendering whether a picture with these layers can be written there.
+
+    Raises ViewerError for an unknown ending, a missing folder, no permission, or layers that the format cannot hold.
+    """
+    target = _target(path)
+    names = list(layers)
+    if names and target.suffix.lower() == ".png":
+        raise ViewerError(str(path), f"a PNG file cannot hold the layers {', '.join(names)}", "save as .exr or .npz")
+    _discard(_begin(target))
+
+
+def _target(path: str | os.PathLike[str]) -> Path:
+    """The file to replace, behind any links; raises ViewerError when it can be none of ours."""
+    text = os.fspath(path)
+    try:
+        target = Path(os.path.realpath(text))
+        folder_exists, is_folder = target.parent.is_dir(), target.is_dir()
+    except (OSError, ValueError) as error:  # a name too long, a loop of links, a zero byte
+        raise ViewerError(repr(text), f"not a usable file name: {_reason(error)}") from None
+    if target.suffix.lower() not in FORMATS or not Path(text).suffix:
+        ending = Path(text).suffix
+        what = f"unknown picture format '{ending}'" if ending else "the file name has no ending"
+        raise ViewerError(text or "picture", what, f"known: {', '.join(FORMATS)}")
+    if not folder_exists:
+        raise ViewerError(text, f"there is no folder {target.parent}", "make it first")
+    if is_folder:
+        raise ViewerError(text, "is a folder", "give a file name")
+    return target
+
+
+def _begin(target: Path) -> Path:
+    """Create the empty file that will become the target: in its folder, with the rights of an ordinary new file."""
+    part = target.with_name(f".raystream-{secrets.token_hex(6)}.part")
+    try:
+        os.lstat(target)  # finds a name too long for the file system
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise ViewerError(str(target), f"cannot be written: {_reason(error)}") from None
+    try:
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except OSError as error:
+        raise ViewerError(str(target), f"cannot be written: {_reason(error)}", "choose another folder") from None
+    return part
+
+
+def _replace(target: Path, write: Callable[[Path], None]) -> None:
+    """Let ``write`` fill a new file, then put it in the target's place; on any exception the old file stays."""
+    part = _begin(target)
+    try:
+        write(part)
+        with open(part, "rb+") as file:
+            os.fsync(file.fileno())  # some file systems report a full disk only now
+        if target.exists():
+            shutil.copymode(target, part)
+        os.replace(part, target)
+    except BaseException as error:
+        _discard(part)
+        if isinstance(error, OSError):
+            raise ViewerError(str(target), f"cannot be written: {_reason(error)}", "the old file is kept") from None
+        raise
+
+
+def _discard(part: Path) -> None:
+    part.unlink(missing_ok=True)
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _write_png(part: Path, pixels: NDArray[np.uint8], metadata: Mapping[str, str]) -> None:
+    from PIL import Image, PngImagePlugin
+
+    info = PngImagePlugin.PngInfo()
+    info.add(b"sRGB", b"\0")  # perceptual intent: says which RGB this is
+    for key, value in metadata.items():
+        # PNG keywords are 1 to 79 Latin-1 characters; Pillow turns texts beyond Latin-1 into international ones.
+        info.add_text(key.encode("latin-1", "replace").decode("latin-1")[:79] or "text", value)
+    with open(part, "wb") as file:
+        Image.fromarray(pixels).save(file, format="PNG", pnginfo=info)
+
+
+def _write_npz(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metadata: Mapping[str, str]) -> None:
+    arrays: dict[str, NDArray] = {
+        name: np.asarray(layer, LAYERS[name].dtype) if name in LAYERS else layer for name, layer in layers.items()
+    }
+    arrays |= {"linear": linear, "metadata": np.array(json.dumps(dict(metadata)))}
+    with open(part, "wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]  # its stub takes the names for allow_pickle
+
+
+def _write_exr(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metadata: Mapping[str, str]) -> None:
+    import OpenEXR
+
+    header = {f"raystream.{key}" if key in EXR_RESERVED else key: value for key, value in metadata.items()}
+    header |= {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
+    channels = {"RGB": linear}
+    for name, layer in layers.items():
+        channels |= _exr_channels(name, layer)
+    try:
+        with OpenEXR.File(header, channels) as file:
+            file.write(str(part))
+    except RuntimeError as error:
+        # The library's text names the part file, and ends with the system's own word.
+        raise OSError(str(error).rstrip(".").rpartition(". ")[2]) from None
+    if not _exr_complete(part, linear.shape[0]):
+        raise OSError("the disk is full, or a size limit is reached")
+
+
+def _exr_channels(name: str, layer: NDArray) -> dict[str, NDArray]:
+    """Channel name -> (H, W), float32 or uint32; the OpenEXR library takes contiguous arrays alone."""
+    kind: type[np.generic] = np.float32
+    if layer.dtype.kind in "iu" and layer.size and int(layer.max()) > 1 << 24:
+        layer, kind = layer.astype(np.int64) & 0xFFFFFFFF, np.uint32
+    if layer.ndim == 2:
+        return {name: np.ascontiguousarray(layer, kind)}
+    suffixes = LAYERS[name].components if name in LAYERS else RGB
+    return {
+        f"{name}.{suffix}": np.ascontiguousarray(layer[..., index], kind)
+        for index, suffix in enumerate(suffixes[: layer.shape[2]])
+    }
+
+
+def _exr_complete(part: Path, height: int) -> bool:
+    """Whether the last scan lines are in the file: the library loses what a full disk refuses when it closes.
+
+    The layout is that of *OpenEXR File Layout* (openexr.com): header, table of chunk offsets, chunks of 16 lines.
+    """
+    size = part.stat().st_size
+    with open(part, "rb") as file:
+        data = file.read(1 << 20)
+        at = 8
+        while at < len(data) and data[at]:
+            at = data.find(b"\0", data.find(b"\0", at) + 1) + 1  # behind the attribute's name and type
+            if at == 0 or at + 4 > len(data):
+                return False
+            at += 4 + struct.unpack_from("<i", data, at)[0]
+        table = data[at + 1 : at + 1 + 8 * -(-height // 16)]
+        if len(table) < 8 * -(-height // 16):
+            return False
+        last = max(struct.unpack(f"<{len(table) // 8}Q", table))
+        if last == 0 or last + 8 > size:
+            return False
+        file.seek(last + 4)
+        return last + 8 + struct.unpack("<i", file.read(4))[0] <= size

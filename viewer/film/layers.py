@@ -1,0 +1,62 @@
+"""The layers that a picture can carry beside its colour: each declared once, read by programs, files and help texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.errors import ViewerError
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer: what a pixel holds, and where nothing is hit ``background``.
+
+    components : suffixes of its channels in a file; one empty suffix for a scalar.
+    """
+
+    name: str
+    meaning: str
+    unit: str
+    dtype: type[np.generic] = np.float32
+    components: tuple[str, ...] = ("",)
+    background: float = 0.0
+
+    def empty(self, height: int, width: int) -> NDArray:
+        """(height, width) or (height, width, components) of the background."""
+        shape = (height, width) if len(self.components) == 1 else (height, width, len(self.components))
+        return np.full(shape, self.background, self.dtype)
+
+
+XYZ, RGB = ("X", "Y", "Z"), ("R", "G", "B")
+
+LAYERS = {
+    layer.name: layer
+    for layer in (
+        Layer("depth", "distance along the unit ray, inf where nothing is hit", "scene units", background=np.inf),
+        Layer(
+            "normal",
+            "shading normal in world space, towards the viewer's side of the surface",
+            "unit vector",
+            components=XYZ,
+        ),
+        Layer("albedo", "base colour of the surface, linear sRGB", "1", components=RGB),
+        Layer("triangle", "triangle number in scene order, -1 where nothing is hit", "number", np.int32, background=-1),
+        Layer("steps", "traversal steps of the ray", "count", np.int32),
+        Layer("tests", "ray-triangle tests of the ray", "count", np.int32),
+    )
+}
+
+
+def parse(text: str) -> tuple[str, ...]:
+    """The layer names of ``"depth,normal"``, each once, in the order given; an empty text names none.
+
+    Raises ViewerError for an unknown name, and lists the known ones.
+    """
+    names = dict.fromkeys(part.strip() for part in text.split(",") if part.strip())
+    for name in names:
+        if name not in LAYERS:
+            raise ViewerError("layers", f"no layer '{name}'", f"layers: {', '.join(LAYERS)}")
+    return tuple(names)

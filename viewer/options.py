@@ -1,0 +1,226 @@
+"""Every option, once: its name, type, unit, range, default and help.
+
+The command line, the window's panels and the README's table are made from this table, and `check` is the one place
+where a value is read, from a text of the command line or from a Python keyword. What higher floors register (the
+programs, the layers) is not named here: its choices are handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from viewer import values
+from viewer.errors import ViewerError
+from viewer.values import LARGEST_SIDE, Option, PolicyChoice, Scope, Unroll, suggestion
+
+_TABLE = (
+    Option(
+        "output",
+        values.read_file,
+        None,
+        "the picture",
+        "OUT",
+        values="a file name ending in .png (8 bit sRGB), .exr or .npz (float32 linear, with layers)",
+        short="-o",
+        scope="command",
+    ),
+    Option(
+        "size",
+        values.read_size,
+        (512, 512),
+        "width and height of the picture",
+        "WxH",
+        "pixels",
+        1,
+        LARGEST_SIDE,
+        values="WIDTHxHEIGHT such as 640x480, each from {low} to {high} pixels",
+        scope="render",
+        default_text="512x512",
+    ),
+    Option("spp", values.read_integer, 1, "samples per pixel", "N", "samples", 1, 65536, scope="render"),
+    Option("program", values.read_word, "cast", "what is computed", "NAME"),
+    Option(
+        "machine",
+        values.read_word,
+        "multipass",
+        "how the program runs: a kernel per pass, or everything in one generated pass",
+        "NAME",
+        choices=("multipass", "singlepass"),
+    ),
+    Option(
+        "policy",
+        values.read_policy,
+        PolicyChoice(),
+        "which state multipass serves next; of threshold, the share of rays that must wait for the intersection",
+        "NAME",
+        values="{choices}, or threshold=SHARE[,active|all] with 0 < SHARE <= 1",
+        choices=("sweep", "naive", "threshold", "most-work"),
+        default_text="sweep",
+    ),
+    Option(
+        "unroll",
+        values.read_unroll,
+        Unroll(),
+        "calls of a looping kernel in one pass of multipass; N,M in the program's order",
+        "N|N,M|auto",
+        "calls",
+        1,
+        65536,
+        values="auto, a whole number, or one per looping kernel such as 4,2; each from {low} to {high}",
+        default_text="auto",
+    ),
+    Option(
+        "fuse",
+        values.read_word,
+        "ray",
+        "states that multipass runs in one pass: none, or all that take a ray to its hit",
+        "NAME",
+        choices=("none", "ray"),
+    ),
+    Option(
+        "mask",
+        values.read_word,
+        "depth",
+        "how multipass keeps rays in other states from running",
+        "NAME",
+        choices=("depth", "kill", "none"),
+    ),
+    Option(
+        "grid",
+        values.read_integer_or_auto,
+        "auto",
+        "voxels along the scene's shortest side; auto weighs the cost",
+        "N|auto",
+        "voxels",
+        1,
+        1024,
+        values="auto or a whole number from {low} to {high}",
+    ),
+    Option(
+        "intersection",
+        values.read_word,
+        "watertight",
+        "the ray-triangle test",
+        "NAME",
+        choices=("watertight", "moller-trumbore"),
+    ),
+    Option(
+        "camera",
+        values.read_camera,
+        None,
+        "where to look from: a camera of the scene, or origin, target and up",
+        "CAMERA",
+        values="the name of a camera, or 'ox,oy,oz tx,ty,tz [ux,uy,uz]'",
+        default_text="the scene's first, or one that frames it",
+    ),
+    Option(
+        "fov",
+        values.read_optional_real,
+        None,
+        "vertical field of view",
+        "DEGREES",
+        "degrees",
+        0,
+        180,
+        open_range=True,
+        default_text="the camera's",
+    ),
+    Option(
+        "layers",
+        values.read_names,
+        (),
+        "what the picture holds beside the colour",
+        "NAMES",
+        values="names with commas between them, of {choices}",
+        scope="render",
+        default_text="none",
+    ),
+    Option(
+        "stats",
+        values.read_file,
+        None,
+        "write what was counted in every pass: calls, steps, tests, times",
+        "FILE.json",
+        values="a file name such as stats.json",
+        scope="command",
+        default_text="none",
+    ),
+    Option(
+        "device",
+        values.read_optional_integer,
+        None,
+        "the GPU by its number in 'raystream devices'",
+        "N",
+        "",
+        0,
+        255,
+        default_text="the driver's",
+    ),
+    Option(
+        "barrier",
+        values.read_word,
+        "auto",
+        "off copies streams between passes even where the driver has a texture barrier",
+        "NAME",
+        choices=("auto", "off"),
+    ),
+    Option("quiet", values.read_switch, False, "print nothing but errors", scope="command"),
+    Option("debug", values.read_switch, False, "show the traceback of an error", scope="command"),
+)
+
+OPTIONS: dict[str, Option] = {entry.name: entry for entry in _TABLE}
+
+
+def option(name: str) -> Option:
+    """The option of that name; raises ViewerError for an unknown one, with the closest known."""
+    try:
+        return OPTIONS[name]
+    except KeyError:
+        raise ViewerError(f"option '{name}'", "unknown", suggestion(name, OPTIONS)) from None
+
+
+def check(name: str, value: Any, choices: Collection[str] = ()) -> Any:
+    """The checked value of an option, from a text of the command line or a Python value; a checked value stays itself.
+
+    choices : the words that higher floors know, for ``program`` and ``layers``.
+
+    Returns by name: size (width, height); policy `PolicyChoice`; unroll `Unroll`; grid int or ``"auto"``; layers a
+    tuple of names, each once; camera the text or object as it is, or None; fov and device a number or None.
+    Raises ViewerError that names the option, the value and what is expected.
+    """
+    found = option(name)
+    if choices:
+        found = with_choices(found, tuple(choices))
+    return found.read(found, value)
+
+
+@cache
+def with_choices(given: Option, choices: tuple[str, ...]) -> Option:
+    """The option with the words that a higher floor knows."""
+    return replace(given, choices=choices)
+
+
+def keywords(scope: Scope) -> list[str]:
+    """The names of the options that the ``Renderer`` (scope ``renderer``) or its ``render`` takes as keywords."""
+    return [name for name, found in OPTIONS.items() if found.scope == scope]
+
+
+def markdown_table(choices: Mapping[str, Collection[str]] | None = None) -> str:
+    """The README's table of options, in Markdown; ``choices`` as in `check`, by option."""
+    rows = ["| option | values | default | what it does |", "|---|---|---|---|"]
+    for name, found in OPTIONS.items():
+        if choices and name in choices:
+            found = with_choices(found, tuple(choices[name]))
+        typed = f"`{found.short}`, " if found.short else ""
+        typed += f"`{found.flag} {found.metavar}`" if found.metavar else f"`{found.flag}`"
+        expected = found.expected()
+        cells = [typed, expected, found.default_words(), found.help]
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    print(markdown_table())

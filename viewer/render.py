@@ -1,0 +1,370 @@
+"""The renderer: a scene, a program and a machine become pictures; the heart of the Python interface."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer import options
+from viewer.accel import grid, grid_build, triangles
+from viewer.errors import ViewerError
+from viewer.film import image
+from viewer.film.layers import LAYERS
+from viewer.kernels import PIXEL, RAY
+from viewer.programs import PICTURES, trace
+from viewer.scene.camera import Camera
+from viewer.scene.scene import Scene
+from viewer.shading.modules import camera_uniforms, constant_environment, pinhole, surfaces
+from viewer.stream.bound import Bound
+from viewer.stream.counters import Stats
+from viewer.stream.device import Device, shared_device
+from viewer.stream.kernel import Module
+from viewer.stream.machines import MACHINES, Machine, Progress
+from viewer.stream.machines.common import Memories
+from viewer.stream.policy import policy as make_policy
+from viewer.stream.program import Program
+from viewer.stream.stream import LARGEST_STREAM
+
+FAR = np.float32(3.4e38)  # t_max of rays without an end; infinity itself is not to be had in GLSL 3.30
+COUNTED_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the state whose kernel calls it shows
+SURFACE_LAYERS = ("normal", "albedo")
+
+Report = Callable[[float, str], None]
+
+
+class Hits(NamedTuple):
+    """Hits of N rays: distance (N,) float32 in units of the ray's direction, inf where nothing is hit; barycentrics
+    (N, 2) float32, weights of the second and third corner; triangle (N,) int32 in scene order, -1 for none."""
+
+    distance: NDArray[np.float32]
+    barycentrics: NDArray[np.float32]
+    triangle: NDArray[np.int32]
+
+
+@dataclass
+class Picture:
+    """A rendered picture: ``linear`` (H, W, 3) float32 linear sRGB, row 0 at the top; layers by name; counters."""
+
+    linear: NDArray[np.float32]
+    layers: dict[str, NDArray]
+    stats: Stats
+    metadata: dict[str, str] = field(default_factory=dict)
+
+    def save(self, path: str | Path) -> None:
+        """Write PNG (8 bit sRGB), EXR or NPZ (float32 linear and layers), by the ending; whole or not at all."""
+        image.save(path, self.linear, self.layers, self.metadata)
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A rectangle of the picture that was rendered in one run; ``columns`` and ``rows`` index the picture."""
+
+    rows: slice
+    columns: slice
+    machine: Machine
+
+
+class Renderer:
+    """Renders one scene. Every option of ``raystream render`` is a keyword of the same name here or of `render`.
+
+    device : number of the EGL device, a `Device`, or None for the driver's choice. camera : a `Camera`, the name of
+    one of the scene's, or text. The scene is read once: build a new Renderer when it changes.
+
+    Raises ViewerError for a value out of range and a scene that does not fit, DeviceError without OpenGL 3.3.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        *,
+        program: str = "cast",
+        machine: str = "multipass",
+        policy: Any = "sweep",
+        unroll: Any = "auto",
+        fuse: str = "ray",
+        mask: str = "depth",
+        grid: int | str = "auto",
+        intersection: str = "watertight",
+        camera: Camera | str | None = None,
+        fov: float | None = None,
+        device: int | Device | None = None,
+        barrier: str = "auto",
+    ) -> None:
+        started = time.perf_counter()
+        self.scene = scene
+        self.program = options.check("program", program, PICTURES)
+        self.machine = options.check("machine", machine)
+        self.policy = options.check("policy", policy)
+        self.unroll = options.check("unroll", unroll)
+        self.fuse = options.check("fuse", fuse)
+        self.mask = options.check("mask", mask)
+        self.grid_resolution = options.check("grid", grid)
+        self.intersection = options.check("intersection", intersection)
+        self.fov = options.check("fov", fov)
+        self.camera = self._camera(options.check("camera", camera))
+        self.triangles = scene.flatten()
+        self.modules = self._modules()
+        allow_barrier = options.check("barrier", barrier) == "auto"
+        if isinstance(device, Device):
+            self.device = device
+        else:
+            self.device = shared_device(options.check("device", device), allow_barrier)
+        self.memories = Memories(self.device)
+        self._machines: dict[tuple[Any, ...], Machine] = {}
+        self.build_seconds = time.perf_counter() - started
+
+    def _camera(self, camera: Camera | str | None) -> Camera:
+        if isinstance(camera, str) and not any(c.name == camera for c in self.scene.cameras) and "," in camera:
+            camera = Camera.parse(camera)
+        found = camera if isinstance(camera, Camera) else self.scene.camera(camera)
+        return found if self.fov is None else found.with_fov(self.fov)
+
+    def _modules(self) -> list[Module]:
+        corners = self.triangles.corners()
+        self.grid = grid_build.build(corners, self.grid_resolution)
+        return [
+            grid.module(self.grid),
+            triangles.module(self.intersection, corners),
+            pinhole(self.camera),
+            surfaces(self.triangles, self.scene.materials),
+            constant_environment(),
+        ]
+
+    # -- pictures --------------------------------------------------------------------------------------------------
+
+    def render(
+        self,
+        size: tuple[int, int] | str = (512, 512),
+        spp: int = 1,
+        layers: Sequence[str] | str = (),
+        stats: bool = False,
+        progress: Report | None = None,
+    ) -> Picture:
+        """A picture of ``size`` (width, height) with the layers asked for.
+
+        spp      : samples per pixel; the ray caster samples pixel centres, so that all its samples are one.
+        stats    : count every pass (the host then waits for each), see `Stats`.
+        progress : called with the share that is done and a text.
+        """
+        width, height = options.check("size", size)
+        names = options.check("layers", layers, LAYERS)
+        options.check("spp", spp)
+        linear = np.zeros((height, width, 3), np.float32)
+        made = {name: LAYERS[name].empty(height, width) for name in names}
+        total, started = Stats(), time.perf_counter()
+        for done, part in self.slices((width, height), names, stats):
+            if part is not None:
+                self._collect(part, linear, made)
+                total.add(part.machine.stats)
+            if progress is not None:
+                progress(done, f"rendering {width} x {height}")
+        total.facts = self._facts((width, height), time.perf_counter() - started)
+        metadata = {key: str(value) for key, value in total.facts.items() if key != "seconds"}
+        return Picture(linear, made, total, metadata)
+
+    def slices(
+        self, size: tuple[int, int], layers: Sequence[str] = (), stats: bool = False
+    ) -> Iterator[tuple[float, Slice | None]]:
+        """Render piece by piece: yields the share that is done, and a `Slice` whenever one is complete.
+
+        It may be abandoned at any yield. A picture larger than a stream may be is cut into rectangles.
+        """
+        width, height = size
+        counting = stats or any(name in COUNTED_LAYERS for name in layers)
+        rectangles = list(_rectangles(size, min(self.device.max_texture, LARGEST_STREAM)))
+        shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
+        with self.device.current():
+            machine = self._machine(shape, any(name in SURFACE_LAYERS for name in layers), counting)
+            machine.set(camera_uniforms(self.camera, size))
+            pixels = np.zeros((shape[1], shape[0]), PIXEL.dtype)
+        for k, (rows, columns) in enumerate(rectangles):
+            y, x = np.mgrid[rows, columns]
+            count = y.size
+            flat = pixels.reshape(-1)
+            flat["at"][:count, 0], flat["at"][:count, 1] = x.ravel(), y.ravel()
+            with self.device.current():
+                machine.write("pixel", pixels)
+            steps = machine.run(None if count == machine.rays else count)
+            while True:
+                with self.device.current():
+                    state: Progress | None = next(steps, None)
+                if state is None:
+                    break
+                yield (k + 1 - state.active / max(1, state.rays)) / len(rectangles), None
+            yield (k + 1) / len(rectangles), Slice(rows, columns, machine)
+
+    def _collect(self, part: Slice, linear: NDArray, layers: Mapping[str, NDArray]) -> None:
+        """Take a slice's results into the picture."""
+        machine, at = part.machine, (part.rows, part.columns)
+        shape = linear[at].shape[:2]
+        count = shape[0] * shape[1]
+
+        def picture(values: NDArray) -> NDArray:
+            rest = values.shape[2:]
+            return values.reshape(-1, *rest)[:count].reshape(*shape, *rest)
+
+        with self.device.current():
+            linear[at] = picture(machine.read("radiance")["rgb"])
+            hit = picture(machine.read("hit")) if layers else None
+            surface = picture(machine.read("surface")) if any(n in SURFACE_LAYERS for n in layers) else None
+        for name, layer in layers.items():
+            assert hit is not None
+            if name in COUNTED_LAYERS:
+                layer[at] = picture(machine.stats.calls[COUNTED_LAYERS[name]])
+            elif name in SURFACE_LAYERS:
+                assert surface is not None
+                layer[at] = surface[name]
+            elif name == "depth":
+                layer[at] = np.where(hit["triangle"] >= 0, hit["t"], np.inf)
+            else:
+                layer[at] = hit[name]
+
+    def _machine(self, shape: tuple[int, int], surface: bool, counting: bool) -> Machine:
+        return self._kept(PICTURES[self.program](layers=surface), ("picture", surface), shape, counting)
+
+    def _kept(self, program: Program, what: Any, shape: tuple[int, int], counting: bool) -> Machine:
+        """The machine for a program and shape; the one used last stays ready, others give their streams back."""
+        key = (what, shape, counting)
+        if key not in self._machines:
+            for other in list(self._machines):
+                if other[0] == what:
+                    self._machines.pop(other).release()
+            self._machines[key] = make_machine(self, Bound(program, self.modules), shape, counting)
+        return self._machines[key]
+
+    def _facts(self, size: tuple[int, int], seconds: float) -> dict[str, Any]:
+        from viewer.version import __version__
+
+        return {
+            "raystream": __version__,
+            "scene": self.scene.name,
+            "triangles": len(self.triangles),
+            "size": f"{size[0]}x{size[1]}",
+            "program": self.program,
+            "machine": self.machine,
+            **({} if self.machine == "singlepass" else self._multipass_facts()),
+            "grid": "x".join(map(str, self.grid.resolution)),
+            "intersection": self.intersection,
+            "camera": self.camera.text(),
+            "fov": self.camera.fov,
+            "renderer": self.device.name,
+            "seconds": seconds,
+        }
+
+    def _multipass_facts(self) -> dict[str, str]:
+        return {"policy": str(self.policy), "unroll": str(self.unroll), "fuse": self.fuse, "mask": self.mask}
+
+    # -- rays ------------------------------------------------------------------------------------------------------
+
+    def trace(
+        self, origins: ArrayLike, directions: ArrayLike, t_max: ArrayLike = np.inf, any_hit: ArrayLike = False
+    ) -> Hits:
+        """Hits of arbitrary rays.
+
+        origins, directions : (N, 3), world space; directions of any length but zero. t_max : a number or (N,), in units
+        of the direction; hits at t_max or beyond do not count. any_hit : a flag or (N,): the first hit found will do.
+
+        Raises ViewerError for shapes that disagree, and for a ray that is not finite or has no direction.
+        """
+        rays = _pack_rays(origins, directions, t_max, any_hit)
+        records, scale = rays
+        out = np.zeros(len(records), np.dtype([("t", "f4"), ("barycentric", "f4", 2), ("triangle", "i4")]))
+        columns = min(1024, self.device.max_texture)
+        for first in range(0, len(records), LARGEST_STREAM):
+            piece = records[first : first + LARGEST_STREAM]
+            rows = -(-len(piece) // columns)
+            with self.device.current():
+                machine = self._kept(trace(), "trace", (columns, rows), False)
+                stream = np.zeros(columns * rows, RAY.dtype)
+                stream[: len(piece)] = piece
+                machine.write("ray", stream.reshape(rows, columns))
+                machine.finish(len(piece))
+                out[first : first + LARGEST_STREAM] = machine.read("hit").reshape(-1)[: len(piece)]
+        hit = out["triangle"] >= 0
+        distance = np.full(len(out), np.inf, np.float32)
+        distance[hit] = out["t"][hit] * scale[hit]
+        return Hits(distance, out["barycentric"].copy(), out["triangle"].copy())
+
+    # -- facts -----------------------------------------------------------------------------------------------------
+
+    def info(self) -> dict[str, Any]:
+        """GPU memory by part in bytes, of the scene and of the streams per ray, and the grid's statistics."""
+        bound = Bound(PICTURES[self.program](), self.modules)
+        with self.device.current():
+            for module in self.modules:
+                for memory in module.memories:
+                    self.memories.get(memory)
+        parts = self.memories.bytes()
+        stored = {name: 16 * record.texels for name, record in bound.records.items()}
+        return {
+            "gpu memory": {**parts, "total": sum(parts.values())},
+            "stream bytes per ray": {**stored, "total": sum(stored.values())},
+            "grid": {
+                "resolution": "x".join(map(str, self.grid.resolution)),
+                **{k: v for k, v in self.grid.statistics.items() if k != "resolution"},
+            },
+        }
+
+
+def make_machine(renderer: Renderer, bound: Bound, shape: tuple[int, int], counting: bool) -> Machine:
+    """The renderer's machine for a bound program over streams of ``shape`` (width, height)."""
+    common: dict[str, Any] = {"memories": renderer.memories, "counting": counting}
+    if renderer.machine == "multipass":
+        choice = renderer.policy
+        common |= {
+            "fuse": renderer.fuse,
+            "policy": make_policy(choice.name, choice.share, choice.of),
+            "unroll": "auto" if renderer.unroll.auto else renderer.unroll.counts,
+            "mask": renderer.mask,
+        }
+    return MACHINES[renderer.machine](renderer.device, bound, shape, **common)
+
+
+def _rectangles(size: tuple[int, int], widest: int) -> Iterator[tuple[slice, slice]]:
+    """Rectangles (rows, columns), near-equal, that fit a stream, top to bottom and left to right."""
+    width, height = size
+    across = -(-width // widest)
+    wide = -(-width // across)
+    tallest = min(LARGEST_STREAM // wide, widest)
+    down = -(-height // tallest)
+    tall = -(-height // down)
+    for top in range(0, height, tall):
+        for left in range(0, width, wide):
+            yield slice(top, min(top + tall, height)), slice(left, min(left + wide, width))
+
+
+def _pack_rays(
+    origins: ArrayLike, directions: ArrayLike, t_max: ArrayLike, any_hit: ArrayLike
+) -> tuple[NDArray, NDArray[np.float32]]:
+    """Ray records with directions scaled by powers of two, which costs no bit, and that scale per ray."""
+    try:
+        origin = np.asarray(origins, np.float32).reshape(-1, 3)
+        direction = np.asarray(directions, np.float32).reshape(-1, 3)
+        origin, direction = np.broadcast_arrays(origin, direction)
+        far = np.broadcast_to(np.asarray(t_max, np.float32), (len(origin),))
+        flags = np.broadcast_to(np.asarray(any_hit, bool), (len(origin),))
+    except ValueError as error:
+        raise ViewerError("trace", f"shapes do not fit ({error})", "origins and directions are (N, 3)") from None
+    largest = np.abs(direction).max(axis=1, initial=0)
+    wrong = ~(np.isfinite(origin).all(axis=1) & np.isfinite(largest) & (largest > 0) & ~np.isnan(far))
+    if wrong.any():
+        ray = int(np.flatnonzero(wrong)[0])
+        raise ViewerError(
+            f"trace: ray {ray}",
+            f"origin {origin[ray].tolist()}, direction {direction[ray].tolist()}, t_max {far[ray]} make no ray",
+            "numbers must be finite, and directions not zero",
+        )
+    _, exponent = np.frexp(largest)
+    rays = np.zeros(len(origin), RAY.dtype)
+    rays["origin"] = origin
+    rays["direction"] = np.ldexp(direction, -exponent[:, None])
+    with np.errstate(over="ignore"):
+        rays["t_max"] = np.minimum(np.ldexp(far, exponent), FAR)
+    rays["any_hit"] = flags
+    return rays, np.ldexp(np.float32(1), -exponent).astype(np.float32)
