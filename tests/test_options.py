@@ -119,7 +119,7 @@ def test_bad_value_is_named_with_what_is_expected(name, value):
     with pytest.raises(ViewerError) as caught:
         check(name, value)
     line = str(caught.value)
-    shown = " ".join(repr(value[-1] if value == ("depth", 3) else value).split())
+    shown = " ".join(repr(3 if repr(value) == "('depth', 3)" else value).split())
     assert line.startswith(f"--{name} {shown}"[:40])
     assert "expected " in line
     assert "\n" not in line and len(line) < 250

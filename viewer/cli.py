@@ -51,11 +51,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (the process's own without) and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        code = _dispatch(arguments)
+        try:
+            code = _dispatch(arguments)
+        except SystemExit:  # argparse, after --help
+            code = DONE
         sys.stdout.flush()
         return code
-    except SystemExit as stop:  # argparse, after --help
-        return stop.code if isinstance(stop.code, int) else DONE
     except KeyboardInterrupt:
         return _complain("stopped", STOPPED, kind="")
     except BrokenPipeError:
@@ -150,6 +151,9 @@ def _overview() -> str:
 
 class _Parser(argparse.ArgumentParser):
     """Tells its errors as every other error is told."""
+
+    def print_help(self, file: Any = None) -> None:
+        print(self.format_help(), end="", file=file)  # argparse's own swallows a full disk
 
     def error(self, message: str) -> NoReturn:
         found = re.fullmatch(r"argument (?:-\w/)?--([\w-]+): (.*)", message)
@@ -298,7 +302,7 @@ def _devices(arguments: argparse.Namespace) -> int:
 
 
 def _check_shaders(arguments: argparse.Namespace) -> int:
-    from viewer.render import check_shaders
+    from viewer.shader_check import check_shaders
 
     failures = check_shaders(report=lambda line: print(printable(line)))
     return FAULT if failures else DONE

@@ -175,7 +175,6 @@ class Renderer:
 
         It may be abandoned at any yield. A picture larger than a stream may be is cut into rectangles.
         """
-        width, height = size
         counting = stats or any(name in COUNTED_LAYERS for name in layers)
         rectangles = list(_rectangles(size, min(self.device.max_texture, LARGEST_STREAM)))
         shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))

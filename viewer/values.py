@@ -148,7 +148,7 @@ def _whole(value: Any) -> int | None:
     """The whole number of a text or Python value, None where it is none; a bool is none."""
     if isinstance(value, str):
         # int() also takes underscores and other scripts' digits, and raises on thousands of digits.
-        return int(value) if re.fullmatch(r"\s*[+-]?[0-9]{1,18}\s*", value) else None
+        return int(value) if re.fullmatch(" *[+-]?[0-9]{1,18} *", value) else None
     if isinstance(value, bool):
         return None
     try:

@@ -123,8 +123,8 @@ def test_a_full_disk_is_noticed(tmp_path, ending, height) -> None:
     """A size limit stands in for the full disk: every length that is too short is refused, the old file stays."""
     path = tmp_path / f"a{ending}"
     # A small file fits a buffer, which some libraries write only when they close it.
-    extra = layers() if height == 33 else {}
-    image.save(path, picture(height), extra)
+    extra = layers(height, height) if height == 33 else {}
+    image.save(path, picture(height, height), extra)
     size = path.stat().st_size
     path.write_bytes(b"old")
     script = f"""
@@ -137,7 +137,7 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 for limit in (0, 1, 100, {size} // 2, max({size} - 2000, 0), max({size} - 100, 0), {size} - 1):
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
     try:
-        image.save({str(path)!r}, picture({height}), layers() if {height} == 33 else {{}})
+        image.save({str(path)!r}, picture({height}, {height}), layers({height}, {height}) if {height} == 33 else {{}})
     except image.ViewerError as error:
         assert "cannot be written" in str(error), error
     else:

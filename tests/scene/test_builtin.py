@@ -148,7 +148,7 @@ def test_teapot_has_no_cracks(divisions: int) -> None:
     order = np.argsort(vertex.reshape(-1), kind="stable")
     twins = vertex.reshape(-1)[order][1:] == vertex.reshape(-1)[order][:-1]
     cosine = (part.normals[order][1:] * part.normals[order][:-1]).sum(axis=1)[twins]
-    assert (cosine < np.cos(np.radians(20))).all()
+    assert len(cosine) and (cosine < np.cos(np.radians(20))).all()  # the handle touches the body in a point
     np.testing.assert_allclose(np.linalg.norm(part.normals, axis=1), 1, atol=1e-12)
     faces = face_normals(part.positions, part.triangles)
     if divisions > 4:  # coarser than that, the lip's triangles bend further than their corners' normals

@@ -51,7 +51,7 @@ def _mark_last(pointers: NDArray[np.float32], lists: NDArray[np.float32]) -> tup
     null = lists < 0
     before = np.cumsum(null, dtype=np.int64) - null  # null entries before each address
     entries = lists.copy()
-    last = np.flatnonzero(null) - 1
+    last = np.flatnonzero(null[1:])  # the entries that stand before a null one
     entries[last] = -entries[last] - 1
     full = pointers >= 0
     moved = pointers.copy()

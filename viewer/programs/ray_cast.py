@@ -1,4 +1,4 @@
-"""The ray caster of Purcell 2004, figure 3.1: eye rays, traversal, intersection, shading; and the same for given rays."""
+"""The ray caster of Purcell 2004, figure 3.1 (eye rays, traversal, intersection, shading), and the same for given rays."""
 
 from __future__ import annotations
 

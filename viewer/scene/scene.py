@@ -30,9 +30,10 @@ class Instance:
 
 @dataclass
 class Triangles:
-    """The scene's triangles in world space, in scene order (instance by instance): what the structures are built on.
+    """The scene's triangles in world space, in scene order (instance by instance): what structures are built on.
 
-    positions (V, 3), normals (V, 3), colors (V, 3) linear, uvs (V, 2): float32.  triangles (T, 3), materials (T,): int32.
+    positions (V, 3), normals (V, 3), colors (V, 3) linear, uvs (V, 2): float32.
+    triangles (T, 3), materials (T,): int32.
     ``instances`` (I + 1,) int32: the first triangle of each instance, and the count at the end.
     Triangles with a corner that is not finite are kept, so that numbers stay; structures leave them out.
     """
@@ -77,7 +78,7 @@ class Scene:
         base_color: tuple[float, float, float] = (0.8, 0.8, 0.8),
         name: str = "triangles",
     ) -> Scene:
-        """A scene of one mesh. vertices (V, 3); faces (T, 3) vertex numbers; normals (V, 3) unit; colors (V, 3|4) linear.
+        """A scene of one mesh. vertices (V, 3); faces (T, 3); normals (V, 3) unit; colors (V, 3 or 4) linear.
 
         Raises ViewerError when shapes disagree or an index is out of range.
         """

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-
 _SUMMED = ("fragments", "calls", "seconds", "words_read", "words_written")
 
 

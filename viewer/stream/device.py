@@ -33,6 +33,9 @@ class Device:
     compiled: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
+        # Read while the context is current, which it is not always: moderngl asks the driver at every look.
+        self.info: dict[str, Any] = dict(self.context.info)
+        self.extensions = frozenset(self.context.extensions)
         if self.context.version_code < 330:
             raise DeviceError(
                 self.name, f"OpenGL {self.context.version_code / 100:.1f}; 3.3 is needed", "update the graphics driver"
@@ -47,7 +50,7 @@ class Device:
     @property
     def name(self) -> str:
         """The renderer's name, as the driver gives it."""
-        return str(self.context.info["GL_RENDERER"])
+        return str(self.info["GL_RENDERER"])
 
     @property
     def software(self) -> bool:
@@ -57,17 +60,17 @@ class Device:
     @property
     def max_texture(self) -> int:
         """Largest edge of a 2-D texture, texels."""
-        return int(self.context.info["GL_MAX_TEXTURE_SIZE"])
+        return int(self.info["GL_MAX_TEXTURE_SIZE"])
 
     @property
     def max_volume(self) -> int:
         """Largest edge of a 3-D texture, texels."""
-        return int(self.context.info["GL_MAX_3D_TEXTURE_SIZE"])
+        return int(self.info["GL_MAX_3D_TEXTURE_SIZE"])
 
     @cached_property
     def texture_barrier(self) -> Callable[[], None] | None:
         """``glTextureBarrier`` (4.5, ARB or NV); None where there is none, or where it is switched off."""
-        extensions = self.context.extensions
+        extensions = self.extensions
         arb = self.context.version_code >= 450 or "GL_ARB_texture_barrier" in extensions
         names = ["glTextureBarrier"] if arb else []
         names += ["glTextureBarrierNV"] if "GL_NV_texture_barrier" in extensions else []
@@ -100,9 +103,9 @@ class Device:
 
     def describe(self) -> dict[str, Any]:
         """What the driver is and can do, as data."""
-        info = self.context.info
+        info = self.info
         version = self.context.version_code
-        extensions = self.context.extensions
+        extensions = self.extensions
         return {
             "vendor": str(info["GL_VENDOR"]),
             "renderer": self.name,

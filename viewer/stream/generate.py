@@ -23,7 +23,7 @@ COUNTED_PER_TEXEL = 2  # states whose (calls, random words) share a texel of the
 
 @dataclass(frozen=True)
 class Layout:
-    """Addressing of a table over a 2-D texture: ``per_row`` records (a power of two) a row, and its texel's channels."""
+    """Addressing of a table over a 2-D texture: ``per_row`` records (a power of two) a row, a texel's channels."""
 
     per_row: int
     channels: int

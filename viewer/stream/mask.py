@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import moderngl
 
@@ -37,6 +37,20 @@ def step_source(bound: Bound, steps: Sequence[Step], name: str, **constants: flo
     return source
 
 
+def census_sources(bound: Bound, steps: Sequence[Step], edge: int) -> list[Source]:
+    """The census programs: each counts the rays of four steps."""
+    return [step_source(bound, steps, "census", EDGE=edge, FIRST=first) for first in range(1, len(steps) + 1, 4)]
+
+
+def stream_sources(bound: Bound, steps: Sequence[Step]) -> Iterator[tuple[str, Source]]:
+    """Every program that multipass draws beside kernels, by name."""
+    for mask in MASKS.values():
+        if issubclass(mask, DepthMask):
+            yield f"{mask.name} mask", mask.source(bound, steps)
+    for number, source in enumerate(census_sources(bound, steps, 1)):
+        yield f"census {number}", source
+
+
 class Mask:
     """No mask: the kernel's program itself discards the other rays (what early-z buys is the difference)."""
 
@@ -68,9 +82,13 @@ class DepthMask(Mask):
         super().__init__(device, bound, steps, state, tiles)
         self.depth = device.context.depth_texture(state.size)
         self.target = device.context.framebuffer(depth_attachment=self.depth)
-        source = step_source(bound, steps, f"mask_{self.name}", DEPTH_OF_STEP=DEPTH_OF_STEP)
-        self.drawing = Drawing(device, Shader(device, source), tiles)
+        self.drawing = Drawing(device, Shader(device, self.source(bound, steps)), tiles)
         self.drawing.shader.set("depth", 0.5)
+
+    @classmethod
+    def source(cls, bound: Bound, steps: Sequence[Step]) -> Source:
+        """The mask's fragment program."""
+        return step_source(bound, steps, f"mask_{cls.name}", DEPTH_OF_STEP=DEPTH_OF_STEP)
 
     def draw(self) -> None:
         """One pass for all steps."""

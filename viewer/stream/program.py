@@ -1,4 +1,4 @@
-"""Programs: states, the kernel that serves each, and where its exits lead. Every fault is found here, without OpenGL."""
+"""Programs: states, the kernel that serves each, and where its exits lead. Faults are found here, without OpenGL."""
 
 from __future__ import annotations
 
@@ -107,11 +107,10 @@ class Program:
             stream = state.stream_of(name)
             if stream not in self.streams:
                 raise self._fault(state.name, f"no stream '{stream}' for argument '{name}'")
-            if self.streams[stream] != argument.record:
-                raise self._fault(
-                    state.name,
-                    f"argument '{name}' takes {argument.record.name}, stream '{stream}' holds {self.streams[stream].name}",
-                )
+            held = self.streams[stream]
+            if held != argument.record:
+                takes = f"argument '{name}' takes {argument.record.name}"
+                raise self._fault(state.name, f"{takes}, stream '{stream}' holds {held.name}")
             if stream in used:
                 raise self._fault(state.name, f"stream '{stream}' serves two arguments")
             used.append(stream)

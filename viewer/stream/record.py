@@ -91,7 +91,7 @@ class Record:
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """Where every scalar lies. Wide fields are placed whole first; what fits nowhere whole is split over the gaps."""
+        """Where every scalar lies. Wide fields are placed whole first; what fits nowhere is split over the gaps."""
         free = [4] * self.texels
         placed: list[Run] = []
         for f in sorted(self.fields, key=lambda f: -f.width):

@@ -1,7 +1,7 @@
 """The Utah teapot from its 32 bicubic patches (Martin Newell, 1975), tessellated with analytic normals.
 
-Neighbouring patches share the vertices along their common edge, so that no ray slips through; where the surface has a
-real crease, these vertices are split and keep a normal for each side.
+Neighbouring patches share the vertices along their common edge, so that no ray slips through; a vertex where surfaces
+meet at an angle (the handle's lower end touches the body) is split and keeps a normal for each.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def _bernstein(t: Array) -> tuple[Array, Array]:
 def _surface(control: Array, parameter: Array) -> tuple[Array, Array]:
     """Points and unit normals (P, N, N, 3) of all patches; u, the second index, follows the rows of control points.
 
-    A first or last row may have shrunk to a point, where the derivative along v vanishes. Nearby it is the mixed
-    derivative times the distance from that edge, which gives the limit of the normal.
+    Where the first row has shrunk to a point, the derivative along v vanishes. Nearby it is the mixed derivative times
+    the distance from that row, which gives the limit of the normal.
     """
     value, slope = _bernstein(parameter)
 
@@ -89,7 +89,6 @@ def _surface(control: Array, parameter: Array) -> tuple[Array, Array]:
         return np.einsum("pijk,ia,jb->pabk", control, u, v)
 
     points, along_u, along_v = evaluate(value, value), evaluate(slope, value), evaluate(value, slope)
-    inward = np.where(parameter < 0.5, 1.0, -1.0)[None, :, None, None]
     pole = np.linalg.norm(along_v, axis=-1, keepdims=True) < POLE
     along_v = np.where(pole, evaluate(slope, slope), along_v)
     return points, unit(np.cross(along_u, along_v))

@@ -32,6 +32,14 @@ class Progress:
     rays: int
 
 
+def tiles_source() -> Source:
+    """The vertex program of every pass."""
+    vertex = Source()
+    vertex.add(VERSION, "version")
+    vertex.include("stream/tiles.glsl")
+    return vertex
+
+
 class Memories:
     """The memories of one device, uploaded once and shared by machines."""
 
@@ -60,11 +68,8 @@ class Shader:
     """A compiled program drawn over tiles, with its samplers numbered and its uniforms at hand."""
 
     def __init__(self, device: Device, source: Source) -> None:
-        vertex = Source()
-        vertex.add(VERSION, "version")
-        vertex.include("stream/tiles.glsl")
         self.source = source
-        self.program = device.program(vertex, source)
+        self.program = device.program(tiles_source(), source)
         self.members = {name: self.program[name] for name in self.program}
         self.units: dict[str, int] = {}
         for name, member in self.members.items():

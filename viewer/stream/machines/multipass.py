@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from viewer.stream.bound import Bound, Step
 from viewer.stream.counters import Pass, Stats
 from viewer.stream.device import Device
-from viewer.stream.generate import VERSION, Form, count_textures, inputs, outputs
+from viewer.stream.generate import VERSION, Form, outputs
 from viewer.stream.machines.common import COUNTS, STATE_WORDS, Drawing, Machine, Memories, Progress, Shader, Tiles
-from viewer.stream.mask import DEPTH_OF_STEP, MASKS, step_source
+from viewer.stream.mask import DEPTH_OF_STEP, MASKS, census_sources
 from viewer.stream.policy import Policy, Sweep
 from viewer.stream.record import Field, Record
 from viewer.stream.source import Source
@@ -193,7 +193,8 @@ class Multipass(Machine):
 
     def _take_census(self, stage: list[_Pass]) -> list[int]:
         """Rays that wait for each step of the stage; keeps the tiles that hold any."""
-        counts = self.census.take(self._read_barrier)
+        self._read_barrier()
+        counts = self.census.take()
         rows = counts[..., [entry.number for entry in stage]]
         self.active = int(counts[..., 1:].sum())
         alive = rows.any(axis=-1)
@@ -292,15 +293,14 @@ class _Census:
         self.parts = []
         self.own = Tiles(device, size, max(size))
         self.own.keep(None)
-        for first in range(1, len(steps) + 1, 4):
-            shader = Shader(device, step_source(bound, steps, "census", EDGE=EDGE, FIRST=first))
+        for source in census_sources(bound, steps, EDGE):
+            shader = Shader(device, source)
             shader.set("size", state.size)
             target = Stream(device, COUNTS, size)
             self.parts.append((Drawing(device, shader, self.own), target, device.context.framebuffer(target.textures)))
 
-    def take(self, barrier) -> NDArray[np.int64]:
+    def take(self) -> NDArray[np.int64]:
         """(rows, columns, 1 + steps): counts per tile; number 0, done, is not counted."""
-        barrier()
         context = self.device.context
         found = [np.zeros((self.own.size[1], self.own.size[0], 1))]
         for drawing, target, framebuffer in self.parts:

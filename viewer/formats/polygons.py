@@ -1,0 +1,35 @@
+"""Polygons into triangles: n corners give n - 2 triangles, in the polygon's winding, so that numbers can be foretold."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Long = NDArray[np.int64]
+
+
+def triangulate(positions: NDArray, corners: Long, lengths: Long) -> tuple[Long, Long, int]:
+    """Triangles of polygons, as numbers of corners.
+
+    positions (V, 3) float; corners (C,) vertex numbers in range, polygon by polygon; lengths (P,) corners of each
+    (fewer than 3 give no triangle). Returns (triangles (T, 3) numbers into ``corners``, polygon (T,) that each comes
+    from, count of polygons too tangled to cut well, which became fans in part).
+
+    Convex polygons become fans around their first corner; quadrilaterals are cut along the diagonal that lies inside;
+    others lose ears (Meisters 1975), tested against the reflex corners near by, which a grid finds. Polygons that are
+    not plane are judged in the projection along their largest normal component (Newell's normal).
+    """
+    lengths = np.require(lengths, np.int64, ["C", "W"])
+    starts = np.concatenate([[0], np.cumsum(lengths)])[:-1]
+    if len(lengths) and (lengths == 3).all():
+        return np.arange(3 * len(lengths)).reshape(-1, 3), np.arange(len(lengths)), 0
+    counts = np.maximum(lengths - 2, 0)
+    polygon = np.repeat(np.arange(len(lengths)), counts)
+    if not len(polygon):
+        return np.zeros((0, 3), np.int64), polygon, 0
+    from viewer.formats.polygons_kernels import cut_polygons
+
+    triangles, tangled = cut_polygons(
+        np.require(positions, np.float32, ["C", "W"]), np.require(corners, np.int64, ["C", "W"]), starts, lengths
+    )
+    return triangles, polygon, int(tangled)

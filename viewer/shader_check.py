@@ -1,0 +1,97 @@
+"""Assembles every fragment program of every program, machine and fusion; compiles and, where it is installed,
+validates each with glslangValidator."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+
+from viewer.accel.triangles import TESTS
+from viewer.errors import ShaderError
+from viewer.programs import PICTURES, trace
+from viewer.render import Renderer
+from viewer.scene.scene import Scene
+from viewer.stream.bound import Bound, Step
+from viewer.stream.device import Device, shared_device
+from viewer.stream.generate import Form, fragment
+from viewer.stream.machines.common import tiles_source
+from viewer.stream.mask import stream_sources
+from viewer.stream.program import Program
+from viewer.stream.source import Source
+from viewer.stream.stream import layout
+
+VALIDATOR = "glslangValidator"
+_TRIANGLE = ([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+
+
+def check_shaders(report: Callable[[str], None] = print, device: Device | None = None) -> int:
+    """Check all shaders; ``report`` gets a line for each program. Returns the number of failures."""
+    device = device or shared_device()
+    validator = shutil.which(VALIDATOR)
+    failures = checked = 0
+    seen: set[str] = set()
+    for name, source in _sources(device):
+        if source.text in seen:
+            continue
+        seen.add(source.text)
+        checked += 1
+        try:
+            with device.current():
+                device.program(tiles_source(), source).release()
+            if validator:
+                _validate(validator, source)
+        except ShaderError as error:
+            failures += 1
+            report(f"{name}: {error}")
+            for line in error.log.splitlines():
+                report(f"    {line}")
+        else:
+            report(f"{name}: ok, {len(source.lines)} lines")
+    how = f"compiled by {device.name}"
+    how += f" and validated by {VALIDATOR}" if validator else f" ({VALIDATOR} is not installed, so not validated by it)"
+    report(f"{checked} programs {how}, {failures} failed")
+    return failures
+
+
+def _sources(device: Device) -> Iterator[tuple[str, Source]]:
+    """Name and source of every fragment program that any choice of options can lead to."""
+    for test in TESTS:
+        modules = Renderer(Scene.from_triangles(*_TRIANGLE), intersection=test, device=device).modules
+        for program in _programs():
+            bound = Bound(program, modules)
+            steps = [("single pass", bound.single(), Form(scheduled=False))]
+            for fuse in ("none", *program.groups):
+                for step in bound.steps(fuse):
+                    steps += [(f"{fuse}/{step.name}", step, Form(True, discards)) for discards in (False, True)]
+                for name, source in stream_sources(bound, bound.steps(fuse)):
+                    yield f"{program.name} {fuse}: {name}", source
+            yield from _counted(device, bound, test, steps)
+
+
+def _counted(
+    device: Device, bound: Bound, test: str, steps: list[tuple[str, Step, Form]]
+) -> Iterator[tuple[str, Source]]:
+    for name, step, form in steps:
+        for counting in (False, True):
+            made = Form(form.scheduled, form.discards, counting)
+            source = fragment(bound, step, made, lambda table: layout(device.max_texture, table))
+            marks = [test, *(["without mask"] if form.discards else []), *(["counting"] if counting else [])]
+            yield f"{bound.program.name} {name} ({', '.join(marks)})", source
+
+
+def _programs() -> Iterator[Program]:
+    for make in PICTURES.values():
+        yield make()
+        yield make(layers=True)
+    yield trace()
+
+
+def _validate(validator: str, source: Source) -> None:
+    """Raises ShaderError with what the validator says."""
+    done = subprocess.run(
+        [validator, "--stdin", "-S", "frag"], input=source.text, capture_output=True, text=True, timeout=60, check=False
+    )
+    if done.returncode:
+        log = "\n".join(line for line in done.stdout.splitlines() if not line.startswith("stdin"))
+        raise source.error(VALIDATOR, log)
