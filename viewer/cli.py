@@ -202,6 +202,13 @@ def _choices() -> dict[str, Collection[str]]:
     return {"program": tuple(PICTURES), "layers": tuple(LAYERS)}
 
 
+def options_table() -> str:
+    """The README's table of options, with what this installation registers."""
+    from viewer.options import markdown_table
+
+    return markdown_table(_choices())
+
+
 def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     """The command's arguments, every option checked. Raises ViewerError with one line that says what is wrong."""
     command = COMMANDS[name]
@@ -271,11 +278,15 @@ def _render(arguments: argparse.Namespace) -> int:
         width, height = arguments.size
         rate = width * height * arguments.spp / max(render, 1e-9) / 1e6
         print(
-            f"{printable(arguments.output)}: {width} x {height}, {scene.triangle_count:,} triangles, "
-            f"{picture.stats.kernel_passes:,} passes; load {load:.2f} s, build {build:.2f} s, "
+            f"{printable(arguments.output)}: {width} x {height}, {_count(scene.triangle_count, 'triangle')}, "
+            f"{_count(picture.stats.kernel_passes, 'pass', 'passes')}; load {load:.2f} s, build {build:.2f} s, "
             f"compile and render {render:.2f} s, {rate:.2f} Mrays/s"
         )
     return DONE
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def _info(arguments: argparse.Namespace) -> int:

@@ -74,7 +74,7 @@ def _read_binary(data: bytes, path: Path, warnings: list[str]) -> NDArray[np.flo
 def _read_ascii(data: bytes, path: Path, warnings: list[str]) -> NDArray[np.float32]:
     from viewer.formats.stl_kernels import scan_facets
 
-    corners, fault, at, closed = scan_facets(np.frombuffer(bytearray(data), np.uint8))
+    corners, fault, at, closed = scan_facets(np.frombuffer(data, np.uint8))
     if fault:
         raise ViewerError(f"{path}: line {data.count(10, 0, at) + 1}", _FAULTS[fault], "the file is damaged")
     if not closed:

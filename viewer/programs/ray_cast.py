@@ -1,11 +1,12 @@
-"""The ray caster of Purcell 2004, figure 3.1 (eye rays, traversal, intersection, shading), and the same for given rays."""
+"""The ray caster of Purcell 2004, figure 3.1: eye rays, traversal, intersection, shading. And its walk for given rays."""
 
 from __future__ import annotations
 
 from viewer import kernels
 from viewer.kernels import HIT, PIXEL, RADIANCE, RAY, SHEAR, SURFACE, WALK
-from viewer.stream.kernel import Kernel
+from viewer.stream.kernel import Kept, Kernel
 from viewer.stream.program import DONE, RETURN, Call, Program, State
+from viewer.stream.record import Record
 
 # Walking exists once, and returns to whoever called: camera rays today, shadow and bounce rays later.
 WALKING = (
@@ -13,7 +14,7 @@ WALKING = (
     State("traverse", kernels.TRAVERSE, {"again": "traverse", "test": "intersect", "end": RETURN}),
     State("intersect", kernels.INTERSECT, {"again": "intersect", "walk": "traverse", "end": RETURN}),
 )
-WALKING_STREAMS = {"ray": RAY, "hit": HIT, "walk": WALK, "shear": SHEAR}
+WALKING_STREAMS: dict[str, Record | Kept] = {"ray": RAY, "hit": HIT, "walk": WALK, "shear": SHEAR}
 GROUPS = {"ray": (("enter", "traverse", "intersect"),)}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ class Mesh:
 
     positions: Float
     triangles: Int
-    materials: Int = field(default=None)  # type: ignore[assignment]
+    materials: Int = None  # type: ignore[assignment]  # filled below
     normals: Float | None = None
     uvs: Float | None = None
     colors: Float | None = None

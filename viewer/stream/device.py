@@ -36,6 +36,7 @@ class Device:
         # Read while the context is current, which it is not always: moderngl asks the driver at every look.
         self.info: dict[str, Any] = dict(self.context.info)
         self.extensions = frozenset(self.context.extensions)
+        self.context.gc_mode = "context_gc"  # what Python drops is freed at the next `current`
         if self.context.version_code < 330:
             raise DeviceError(
                 self.name, f"OpenGL {self.context.version_code / 100:.1f}; 3.3 is needed", "update the graphics driver"
@@ -87,7 +88,7 @@ class Device:
         address = self.context.mglo._context.load_opengl_function(name)
         if not address:
             return None
-        kind = ctypes.WINFUNCTYPE if sys.platform == "win32" else ctypes.CFUNCTYPE
+        kind = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)  # OpenGL's convention on Windows
         return kind(result, *arguments)(address)
 
     def program(self, vertex: Source, fragment: Source) -> moderngl.Program:
@@ -134,6 +135,7 @@ class Device:
             yield
             return
         with self.context:
+            self.context.gc()
             yield
 
     def release(self) -> None:

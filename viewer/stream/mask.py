@@ -56,6 +56,7 @@ class Mask:
 
     name = "none"
     discards = True  # the kernel's program looks at the state itself
+    once_a_round = False  # whether a ray that a pass of a round has moved on waits for the next round
 
     def __init__(self, device: Device, bound: Bound, steps: Sequence[Step], state: Stream, tiles: Tiles) -> None:
         self.context, self.state = device.context, state
@@ -77,6 +78,7 @@ class DepthMask(Mask):
 
     name = "depth"
     discards = False
+    once_a_round = True
 
     def __init__(self, device: Device, bound: Bound, steps: Sequence[Step], state: Stream, tiles: Tiles) -> None:
         super().__init__(device, bound, steps, state, tiles)
@@ -108,6 +110,7 @@ class KillMask(DepthMask):
     """
 
     name = "kill"
+    once_a_round = False
 
     def draw(self) -> None:
         """Nothing: each step is masked when it is served."""

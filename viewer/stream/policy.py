@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from viewer.errors import ViewerError
 
@@ -15,7 +15,7 @@ class Policy(Protocol):
     ``counts`` says whether it must know them before every pass, which makes the host wait for the device.
     """
 
-    counts: bool
+    counts: ClassVar[bool]
 
     def choose(self, waiting: Sequence[int], total: int) -> list[int]:
         """The steps to serve, each at most once, in order. At least one ray waits."""
@@ -26,7 +26,7 @@ class Policy(Protocol):
 class Sweep:
     """Every step once, in the program's order; needs no counts, so the host need not wait."""
 
-    counts: bool = False
+    counts: ClassVar[bool] = False
 
     def choose(self, waiting: Sequence[int], total: int) -> list[int]:
         """All of them."""
@@ -37,7 +37,7 @@ class Sweep:
 class Naive:
     """The latest step in the program's order that any ray waits for."""
 
-    counts: bool = True
+    counts: ClassVar[bool] = True
 
     def choose(self, waiting: Sequence[int], total: int) -> list[int]:
         """That one."""
@@ -53,7 +53,7 @@ class Threshold:
 
     share: float = 0.2
     of: str = "active"
-    counts: bool = True
+    counts: ClassVar[bool] = True
 
     def choose(self, waiting: Sequence[int], total: int) -> list[int]:
         """The latest step with enough rays; where none has, the first; where nobody waits for that, the fullest."""
@@ -71,7 +71,7 @@ class Threshold:
 class MostWork:
     """The step that most rays wait for (H. C. Delany, 1988); the earliest among equals."""
 
-    counts: bool = True
+    counts: ClassVar[bool] = True
 
     def choose(self, waiting: Sequence[int], total: int) -> list[int]:
         """That one."""

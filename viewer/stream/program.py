@@ -18,6 +18,7 @@ class _Mark:
         return self.name
 
 
+RESERVED = ("state", "count", "before")  # streams of the machines' own
 DONE = _Mark("DONE")  # the ray is finished
 RETURN = _Mark("RETURN")  # to the state that the caller named
 
@@ -79,6 +80,9 @@ class Program:
         self.by_name = {s.name: s for s in self.states}
         if len(self.by_name) != len(self.states):
             raise self._fault("", "two states of one name")
+        for stream in self.streams:
+            if stream in RESERVED:
+                raise self._fault("", f"a stream is named '{stream}', as one of the machines' own", "rename it")
         for label, names in (("input", self.inputs), ("result", self.results)):
             for stream in names:
                 if stream not in self.streams:
@@ -87,11 +91,13 @@ class Program:
             self._check_streams(state)
             self._check_wires(state)
         self._check_target(None, self.start)
-        for groups in self.groups.values():
-            for group in groups:
-                for name in group:
-                    if name not in self.by_name:
-                        raise self._fault("", f"fused group {group} names an unknown state '{name}'")
+        for fusion, groups in self.groups.items():
+            members = [name for group in groups for name in group]
+            for name in members:
+                if name not in self.by_name:
+                    raise self._fault("", f"fusion '{fusion}' names an unknown state '{name}'")
+                if members.count(name) > 1:
+                    raise self._fault("", f"fusion '{fusion}' names state '{name}' twice")
         self.returns = self._returns()
         self._check_flow()
 
@@ -177,37 +183,48 @@ class Program:
             out += [t for t in follow if isinstance(t, str) and t not in out]
         return out
 
+    def _moves(self, name: str, caller: str | _Mark | None) -> Iterable[tuple[str | _Mark, str | _Mark | None]]:
+        """Where a ray may go from a state, and the state that it is then to return to (None outside of a call)."""
+        for target in self.by_name[name].exits.values():
+            if isinstance(target, Call):
+                yield target.state, target.then
+            elif target is not RETURN:
+                yield target, caller
+            elif caller is not None:
+                yield caller, None
+            else:
+                raise self._fault(name, "an exit returns, but a ray may come here that nobody called", "wire a Call")
+
     def _check_flow(self) -> None:
-        """Forward dataflow: the streams surely written when a ray comes to a state must hold all that it reads."""
-        first = _entry(self.start)
-        assert isinstance(first, str)
-        written: dict[str, set[str]] = {first: set(self.inputs)}
+        """Forward dataflow: the streams surely written when a ray comes to a state must hold all that it reads.
+
+        Each call is followed to its own return, so that what one caller has written is not asked of another.
+        """
+        first = (self.start.state, self.start.then) if isinstance(self.start, Call) else (self.start, None)
+        written: dict[tuple[str | _Mark, str | _Mark | None], set[str]] = {first: set(self.inputs)}
         ahead = [first]
-        finished: set[str] | None = None
         while ahead:
-            name = ahead.pop()
-            after = written[name] | set(self.by_name[name].writes())
-            for target in self.successors(name):
+            at = ahead.pop()
+            after = written[at] | set(self.by_name[str(at[0])].writes())
+            for target in self._moves(str(at[0]), at[1]):
                 before = written.get(target)
                 now = after if before is None else before & after
                 if now != before:
                     written[target] = now
-                    ahead.append(target)
+                    if target[0] is not DONE:
+                        ahead.append(target)
         for state in self.states:
-            if state.name not in written:
+            ways = [streams for (name, _), streams in written.items() if name == state.name]
+            if not ways:
                 raise self._fault(state.name, "is never reached")
             for stream in state.reads():
-                if stream not in written[state.name]:
+                if any(stream not in streams for streams in ways):
                     raise self._fault(state.name, f"reads stream '{stream}', which not every way here has written")
-            leaves = [t for t in state.exits.values() if t is DONE]
-            leaves += [t for t in self.returns.get(state.name, []) if t is DONE]
-            if leaves:
-                after = written[state.name] | set(state.writes())
-                finished = after if finished is None else finished & after
-        if finished is None:
+        finished = [streams for (name, _), streams in written.items() if name is DONE]
+        if not finished:
             raise self._fault("", "no exit leads to DONE")
         for stream in self.results:
-            if stream not in finished:
+            if any(stream not in streams for streams in finished):
                 raise self._fault("", f"result '{stream}' is not written on every way to DONE")
 
     def number(self, target: str | _Mark) -> int:

@@ -20,6 +20,7 @@ _LOG_FORMS = (
     re.compile(r"^\s*\d+\((\d+)\)\s*:\s*(?P<rest>.*)$"),  # NVIDIA: 0(8) : error C1008: ...
     re.compile(r"^\s*(?:ERROR|WARNING):\s*\d+:(\d+):\s*(?P<rest>.*)$"),  # Apple, AMD, Intel, glslang: ERROR: 0:8: ...
 )
+_ERROR = re.compile(r"\berror\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -57,41 +58,55 @@ class Source:
         """Append a file with its includes, each file once. Raises ShaderError for a missing one."""
         if name in self.files:
             return
+        try:
+            text = self.read(name)
+        except (FileNotFoundError, IsADirectoryError):
+            raise ShaderError(name, "shader file not found", "names are relative to shaders/") from None
         self.files.append(name)
-        visible = _blank_comments(self.read(name)).splitlines()
-        for number, (line, bare) in enumerate(zip(self.read(name).splitlines(), visible, strict=False), 1):
-            match = _INCLUDE.match(line) if bare.strip().startswith("#") else None
+        lines, visible = text.removesuffix("\n").split("\n"), _blank_comments(text).split("\n")
+        for number, (line, bare) in enumerate(zip(lines, visible, strict=False), 1):
+            match = _INCLUDE.match(bare)
             if match is None:
                 self.lines.append((line, Origin(name, number)))
                 continue
             try:
                 self.include(match.group(1))
-            except FileNotFoundError:
-                raise ShaderError(
-                    f"{name}:{number}", f'include "{match.group(1)}" not found', "names are relative to shaders/"
-                ) from None
+            except ShaderError as error:
+                if error.where != match.group(1):
+                    raise
+                raise ShaderError(f"{name}:{number}", f'include "{error.where}" not found', error.hint) from None
 
     def explain(self, log: str) -> str:
         """A driver's log with every line number mapped to its origin, and the offending line shown below."""
         out: list[str] = []
         for entry in log.replace("\0", "").splitlines():
-            match = next((m for form in _LOG_FORMS if (m := form.match(entry))), None)
-            number = int(match.group(1)) if match else 0
-            if match is None or not 1 <= number <= len(self.lines):
-                if entry.strip():
-                    out.append(entry.rstrip())
-                continue
-            text, origin = self.lines[number - 1]
-            out += [f"{origin}: {match.group('rest')}", f"    {text.strip()}"]
+            found = self._place(entry)
+            if found is not None:
+                (text, origin), message = found
+                out += [f"{origin}: {message}", f"    {text.strip()}"]
+            elif entry.strip():
+                out.append(entry.rstrip())
         return "\n".join(out)
 
     def error(self, what: str, log: str) -> ShaderError:
         """The exception for a driver's complaint: its first error in one line, the whole mapped log beside it."""
-        explained = self.explain(log).splitlines()
-        first = next((k for k, line in enumerate(explained) if "error" in line.lower()), 0)
-        where, _, message = explained[first].partition(": ") if explained else ("", "", log)
-        shown = explained[first + 1].strip() if first + 1 < len(explained) else ""
-        return ShaderError(where or what, f"{message} in `{shown}`" if shown else message, what, "\n".join(explained))
+        entries = [entry.strip() for entry in log.replace("\0", "").splitlines() if entry.strip()]
+        # Some drivers say "error" at every line, some only before its number; a header may say "failed".
+        first = next((e for e in entries if _ERROR.search(e)), next((e for e in entries if self._place(e)), ""))
+        found = self._place(first)
+        if found is None:  # the linker knows no lines
+            message = re.sub(r"^error:\s*", "", first, flags=re.IGNORECASE) or " ".join(entries) or "no message"
+            return ShaderError(what, message, "", self.explain(log))
+        (text, origin), message = found
+        return ShaderError(str(origin), f"{message} in `{text.strip()}`", what, self.explain(log))
+
+    def _place(self, entry: str) -> tuple[tuple[str, Origin], str] | None:
+        """The line that a log's entry speaks of, and what it says; None where it names none of ours."""
+        match = next((m for form in _LOG_FORMS if (m := form.match(entry))), None)
+        number = int(match.group(1)) if match else 0
+        if match is None or not 1 <= number <= len(self.lines):
+            return None
+        return self.lines[number - 1], match.group("rest")
 
 
 def read_shader(name: str) -> str:

@@ -109,7 +109,7 @@ class Memory:
                     f"{width} x {height} x {depth} voxels; this driver's 3-D textures end at {device.max_volume}",
                     "use a coarser --grid",
                 )
-            self.texture = device.context.texture3d(
+            self.texture: moderngl.Texture | moderngl.Texture3D = device.context.texture3d(
                 (width, height, depth), 1, np.ascontiguousarray(source.data, np.float32), dtype="f4"
             )
             self.texture.filter = (moderngl.NEAREST, moderngl.NEAREST)

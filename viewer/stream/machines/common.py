@@ -216,7 +216,7 @@ class Machine:
         for stream in self.counts.values():
             stream.write_texels([zeros])
 
-    def _textures(self, step: Step, form: Form, names: Sequence[str], back: bool = False) -> list[moderngl.Texture]:
+    def _textures(self, step: Step, names: Sequence[str], back: bool = False) -> list[moderngl.Texture]:
         out = []
         for name in names:
             stream, _, index = name.rpartition("_")
@@ -227,13 +227,13 @@ class Machine:
 
     def _samplers(self, shader: Shader, step: Step, form: Form) -> list[tuple[str, Any]]:
         names = inputs(self.bound, step, form)
-        bound = list(zip([f"in_{n}" for n in names], self._textures(step, form, names), strict=True))
+        bound: list[tuple[str, Any]] = list(zip([f"in_{n}" for n in names], self._textures(step, names), strict=True))
         for memory in self.bound.memories_of(step):
             bound.append((f"memory_{memory.name}", self.memories.get(memory).texture))
         return bound
 
     def _targets(self, step: Step, form: Form, back: bool = False) -> list[moderngl.Texture]:
-        return self._textures(step, form, outputs(self.bound, step, form), back)
+        return self._textures(step, outputs(self.bound, step, form), back)
 
     def _counted(self) -> dict[str, NDArray[np.float32]]:
         """(H, W, 2) float32 per state: calls, and words fetched at random."""

@@ -28,6 +28,7 @@ from viewer.stream.stream import Stream
 STATE = Record("State", Field("at", "int", about="0: done"), Field("back", "int", about="state after a RETURN"))
 EDGE = 32  # rays along a tile's edge
 UNLIMITED = 1 << 20
+MANY = 0.9  # of the tiles: then one square is drawn faster than they are
 
 
 @dataclass(frozen=True)
@@ -174,7 +175,7 @@ class Multipass(Machine):
     def _serve(self, stage: list[_Pass]) -> Iterator[Progress]:
         """Serve a loop of steps until none of its rays is left in it."""
         if len(stage) == 1 and not stage[0].loops:  # rays come once and leave
-            self.mask.draw()
+            self._begin_round()
             self._draw(stage[0], 1)
             yield Progress(self.stats.kernel_passes, self.active, self.stats.rays)
             return
@@ -183,7 +184,7 @@ class Multipass(Machine):
             share = sum(waiting) / max(1, self.stats.rays)
             batch = next(b for least, b in SCHEDULE if share >= least)
             for _ in range(1 if self.policy.counts else batch.rounds):
-                self.mask.draw()
+                self._begin_round()
                 for k in self.policy.choose(waiting, self.stats.rays):
                     entry = stage[k]
                     unroll = batch.unroll if self.unroll is None else self.unroll.get(entry.step.name, 1)
@@ -193,22 +194,28 @@ class Multipass(Machine):
 
     def _take_census(self, stage: list[_Pass]) -> list[int]:
         """Rays that wait for each step of the stage; keeps the tiles that hold any."""
-        self._read_barrier()
         counts = self.census.take()
         rows = counts[..., [entry.number for entry in stage]]
         self.active = int(counts[..., 1:].sum())
-        alive = rows.any(axis=-1)
-        self.tiles.keep(alive if alive.mean() < 0.9 else None)
+        alive = np.asarray(rows.any(axis=-1))
+        self.tiles.keep(alive if alive.mean() < MANY else None)
         return [int(n) for n in rows.sum(axis=(0, 1))]
 
-    def _read_barrier(self) -> None:
-        if self.barrier is not None:
+    def _begin_round(self) -> None:
+        """Mask, and make what earlier passes wrote visible to kernels that read and write the same texels.
+
+        One barrier serves all passes of a round under the depth mask: each reads texels of rays that no earlier pass
+        of the round has touched. The other masks let a ray run twice in a round, so `_draw` sets one for each pass.
+        """
+        self.mask.draw()
+        if self.barrier is not None and self.mask.once_a_round:
             self.barrier()
 
     def _draw(self, entry: _Pass, unroll: int) -> None:
         """One kernel pass, and the copy behind it where there is no barrier."""
         context = self.device.context
-        self._read_barrier()
+        if self.barrier is not None and not self.mask.once_a_round:
+            self.barrier()
         if self.copies and self.mask.discards:
             self._snapshot()
         self.mask.select(entry.number)
@@ -285,27 +292,29 @@ class Multipass(Machine):
 
 
 class _Census:
-    """Rays in each step, for each tile: one small reduction, read back."""
+    """Rays in each step, for each tile that is drawn: one small reduction, read back."""
 
     def __init__(self, device: Device, bound: Bound, steps: Sequence[Step], state: Stream, tiles: Tiles) -> None:
-        self.device, self.state, self.steps = device, state, len(steps)
+        self.device, self.state, self.steps, self.tiles = device, state, len(steps), tiles
         size = (tiles.columns, tiles.rows)
         self.parts = []
-        self.own = Tiles(device, size, max(size))
-        self.own.keep(None)
         for source in census_sources(bound, steps, EDGE):
             shader = Shader(device, source)
             shader.set("size", state.size)
             target = Stream(device, COUNTS, size)
-            self.parts.append((Drawing(device, shader, self.own), target, device.context.framebuffer(target.textures)))
+            drawing = Drawing(device, shader, tiles)
+            shader.set("clip", (2.0 / (size[0] * EDGE), 2.0 / (size[1] * EDGE)))  # a texel for each tile
+            self.parts.append((drawing, target, device.context.framebuffer(target.textures)))
 
     def take(self) -> NDArray[np.int64]:
-        """(rows, columns, 1 + steps): counts per tile; number 0, done, is not counted."""
+        """(rows, columns, 1 + steps): counts per tile, zeros for tiles not drawn; number 0, done, is not counted."""
         context = self.device.context
-        found = [np.zeros((self.own.size[1], self.own.size[0], 1))]
+        found = [np.zeros((self.tiles.rows, self.tiles.columns, 1), np.float32)]
         for drawing, target, framebuffer in self.parts:
             framebuffer.use()
             context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+            if not self.tiles.all:
+                framebuffer.clear()
             drawing.shader.bind("in_state", self.state.textures[0])
             drawing.render()
             found.append(target.read_texels()[..., 0, :])

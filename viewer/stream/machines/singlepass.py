@@ -72,7 +72,7 @@ class Singlepass(Machine):
                     self.drawing.render()
                 fragments += query.samples
                 seconds += query.elapsed * 1e-9
-            self.target.scissor = None
+            self.target.scissor = (0, 0, width, height)
             self.stats.kernel_passes += 1
             yield Progress(band + 1, width * (rows - last), width * rows)
         if self.counting:

@@ -1,0 +1,82 @@
+"""MTL, the materials of OBJ files. Texture files are named, not opened."""
+
+from __future__ import annotations
+
+import math
+
+from viewer.scene.material import Material
+
+# Bytes of a library that are read.
+LARGEST = 16 << 20
+
+_COLORS = ("kd", "ke", "ks", "ka", "tf")
+_NUMBERS = ("ns", "ni", "d", "tr", "pr", "pm", "illum", "pc", "pcr", "ps", "aniso", "anisor", "sharpness")
+
+
+def read_mtl(content: bytes, name: str, warnings: list[str]) -> list[Material]:
+    """The materials of a library; what is malformed in it is left out, with a warning that names its line.
+
+    Kd is the base colour, Ke the emission, d (or 1 - Tr) the opacity, Pm metallic; roughness is Pr, or follows from the
+    Phong exponent Ns as sqrt(2 / (Ns + 2)). All statements are kept in ``source``, by their names in lower case.
+    """
+    if len(content) > LARGEST:
+        warnings.append(f"{name}: only the first {LARGEST:,} bytes of the materials were read")
+        content = content[:LARGEST]
+    materials: list[Material] = []
+    faults: list[int] = []
+    for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
+        words = line.split(None, 1)
+        if not words or words[0].startswith("#"):
+            continue
+        key, rest = words[0].lower(), words[1].strip() if len(words) > 1 else ""
+        if key == "newmtl":
+            materials.append(Material(name=rest or "material"))
+        elif not materials:
+            faults.append(number)
+        elif key in _COLORS or key in _NUMBERS:
+            values = _values(rest, 3 if key in _COLORS else 1)
+            if values is None:
+                faults.append(number)
+            else:
+                materials[-1].source[key] = values if key in _COLORS else values[0]
+        else:
+            materials[-1].source[key] = rest
+    for material in materials:
+        _apply(material)
+    if faults:
+        warnings.append(f"{name}: line {faults[0]} is not understood, {len(faults):,} lines in all were left out")
+    return materials
+
+
+def _values(text: str, count: int) -> list[float] | None:
+    """So many finite numbers, one standing for three equal ones; None where there are not."""
+    words = text.split("#")[0].split()
+    if words and words[0] == "-halo":
+        words = words[1:]
+    try:
+        values = [float(word) for word in words]
+    except ValueError:  # also 'spectral' and 'xyz'
+        return None
+    if not values or not all(math.isfinite(value) for value in values):
+        return None
+    if len(values) >= count:
+        return values[:count]
+    return values * 3 if len(values) == 1 else None
+
+
+def _apply(material: Material) -> None:
+    source = material.source
+
+    def share(value: float) -> float:
+        return min(max(value, 0.0), 1.0)
+
+    kd = source.get("kd", [0.8, 0.8, 0.8])
+    opacity = source["d"] if "d" in source else 1.0 - source.get("tr", 0.0)
+    material.base_color = (share(kd[0]), share(kd[1]), share(kd[2]), share(opacity))
+    ke = source.get("ke", [0.0, 0.0, 0.0])
+    material.emission = (max(ke[0], 0.0), max(ke[1], 0.0), max(ke[2], 0.0))
+    material.metallic = share(source.get("pm", 0.0))
+    if "pr" in source:
+        material.roughness = share(source["pr"])
+    elif "ns" in source:
+        material.roughness = share(math.sqrt(2.0 / (max(source["ns"], 0.0) + 2.0)))

@@ -1,0 +1,212 @@
+"""The compiled scanner of OBJ; imported only when it runs, since numba takes time to load."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from viewer.formats.text import at_word_end, integer, number, skip_blanks, skip_word
+from viewer.jit import machine_code
+
+
+def _words(text: bytes) -> np.ndarray:
+    """Words as rows of 16 bytes, zeros behind."""
+    return np.array([list(word.ljust(16, b"\0")) for word in text.split()], np.uint8)
+
+
+_SILENT = _words(b"g o s mg lod shadow_obj trace_obj bevel c_interp d_interp usemap maplib vp cstype deg bmat step")
+_LEFT_OUT = _words(b"l p curv curv2 surf call csh bsp bzp cdc cdp res")
+_PARTS = _words(b"parm trim hole scrv sp end con ctech stech")
+_USEMTL, _MTLLIB = _words(b"usemtl mtllib")
+
+
+@machine_code
+def _same(data, at, after, word):
+    if after - at > 16:
+        return False
+    for k in range(16):
+        byte = data[at + k] if at + k < after else np.uint8(0)
+        if byte != word[k]:
+            return False
+    return True
+
+
+@machine_code
+def _one_of(data, at, after, words):
+    for k in range(len(words)):
+        if _same(data, at, after, words[k]):
+            return True
+    return False
+
+
+@machine_code
+def _grown(rows):
+    longer = np.empty((2 * len(rows), rows.shape[1]), rows.dtype)
+    longer[: len(rows)] = rows
+    return longer
+
+
+@machine_code
+def _numbers(data, at, end, values):
+    """Numbers to the end of the line or a comment: (how many, where it ended); -1 for what is none.
+
+    No more than len(values) are kept.
+    """
+    count = 0
+    while True:
+        at = skip_blanks(data, at, end)
+        if at >= end or data[at] == 10 or data[at] == 35:
+            return count, at
+        value, after = number(data, at, end)
+        if after < 0 or not at_word_end(data, after, end):
+            return -1, at
+        if count < len(values):
+            values[count] = value
+        count += 1
+        at = after
+
+
+@machine_code
+def _face(data, at, end, counts, corners, filled):
+    """Corners to the end of the line: (corners, filled, where it ended, fault)."""
+    while True:
+        at = skip_blanks(data, at, end)
+        if at >= end or data[at] == 10 or data[at] == 35:
+            return corners, filled, at, 0
+        if filled == len(corners):
+            corners = _grown(corners)
+        for column in range(3):
+            corners[filled, column] = -1
+        for column in range(3):
+            if column == 1 and at < end and data[at] == 47:  # v//vn
+                at += 1
+                continue
+            if column == 2 and at_word_end(data, at, end) and corners[filled, 1] >= 0:  # 'v/vt/'
+                break
+            value, after = integer(data, at, end)
+            if after < 0:
+                return corners, filled, at, 3
+            if value == 0:
+                return corners, filled, at, 4
+            if value < 0:
+                value += counts[column] + 1
+                if value <= 0:
+                    return corners, filled, at, 5
+            corners[filled, column] = value - 1
+            at = after
+            if at_word_end(data, at, end):
+                break
+            if data[at] != 47 or column == 2:
+                return corners, filled, at, 3
+            at += 1
+        if not at_word_end(data, at, end):
+            return corners, filled, at, 3
+        filled += 1
+
+
+@machine_code
+def scan(data):
+    """Everything in an OBJ file whose continued lines are joined.
+
+    data (N,) uint8. Returns vertices (V, 6) float64: place and colour (NaN without one); texcoords (T, 2); normals
+    (M, 3); corners (C, 3) int64: numbers from 0 of vertex, texture vertex, normal (-1: none); lengths (F,) int64
+    corners of each face; face_at (F,): its byte; events (E, 4) int64: whether it is a mtllib or a usemtl, its text's
+    first byte and end, and the faces before it; count of statements left out; count of unknown ones; fault number or
+    0, and its byte.
+    """
+    end = len(data)
+    vertices, texcoords, normals = np.empty((1024, 6)), np.empty((1024, 2)), np.empty((1024, 3))
+    corners, faces, events = np.empty((4096, 3), np.int64), np.empty((1024, 2), np.int64), np.empty((16, 4), np.int64)
+    counts = np.zeros(3, np.int64)  # of vertices, texcoords, normals
+    filled, face_count, event_count, left_out, unknown = 0, 0, 0, 0, 0
+    values = np.empty(8)
+    fault, at, next_line = 0, 0, 0
+    while at < end:
+        at = skip_blanks(data, at, end)
+        if at >= end:
+            break
+        if data[at] == 10:
+            at += 1
+            continue
+        after = skip_word(data, at, end)
+        length = after - at
+        first = data[at]
+        if first == 35:
+            pass
+        elif first == 118 and length == 1:  # v
+            count, after = _numbers(data, after, end, values)
+            if count < 3:
+                fault, at = (1 if count < 0 else 2), after
+                break
+            if counts[0] == len(vertices):
+                vertices = _grown(vertices)
+            shift = 1 if count == 7 else 0  # x y z w r g b
+            for k in range(3):
+                vertices[counts[0], k] = values[k]
+                vertices[counts[0], 3 + k] = values[3 + shift + k] if count == 6 or count == 7 else np.nan
+            counts[0] += 1
+        elif first == 118 and length == 2 and data[at + 1] == 116:  # vt
+            values[1] = 0.0
+            count, after = _numbers(data, after, end, values)
+            if count < 1:
+                fault, at = (1 if count < 0 else 2), after
+                break
+            if counts[1] == len(texcoords):
+                texcoords = _grown(texcoords)
+            texcoords[counts[1], 0], texcoords[counts[1], 1] = values[0], values[1]
+            counts[1] += 1
+        elif first == 118 and length == 2 and data[at + 1] == 110:  # vn
+            count, after = _numbers(data, after, end, values)
+            if count < 3:
+                fault, at = (1 if count < 0 else 2), after
+                break
+            if counts[2] == len(normals):
+                normals = _grown(normals)
+            for k in range(3):
+                normals[counts[2], k] = values[k]
+            counts[2] += 1
+        elif first == 102 and (length == 1 or (length == 2 and data[at + 1] == 111)):  # f, and the old fo
+            if face_count == len(faces):
+                faces = _grown(faces)
+            before = filled
+            faces[face_count, 1] = at
+            corners, filled, after, fault = _face(data, after, end, counts, corners, filled)
+            if fault:
+                at = after
+                break
+            faces[face_count, 0] = filled - before
+            face_count += 1
+        elif _same(data, at, after, _USEMTL) or _same(data, at, after, _MTLLIB):
+            if event_count == len(events):
+                events = _grown(events)
+            events[event_count, 0] = 1 if first == 109 else 0
+            events[event_count, 1] = after
+            while after < end and data[after] != 10:
+                after += 1
+            events[event_count, 2] = after
+            events[event_count, 3] = face_count
+            event_count += 1
+        elif _one_of(data, at, after, _LEFT_OUT):
+            left_out += 1
+        elif not (_one_of(data, at, after, _SILENT) or _one_of(data, at, after, _PARTS)):
+            for k in range(at, after):
+                if data[k] < 32 or data[k] == 127:
+                    fault = 6
+            if fault:
+                break
+            unknown += 1
+        at = after
+        while at < end and data[at] != 10:
+            at += 1
+    return (
+        vertices[: counts[0]],
+        texcoords[: counts[1]],
+        normals[: counts[2]],
+        corners[:filled],
+        faces[:face_count, 0].copy(),
+        faces[:face_count, 1].copy(),
+        events[:event_count],
+        left_out,
+        unknown,
+        fault,
+        at,
+    )
