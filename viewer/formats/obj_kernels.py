@@ -80,7 +80,7 @@ def _face(data, at, end, counts, corners, filled):
             if column == 1 and at < end and data[at] == 47:  # v//vn
                 at += 1
                 continue
-            if column == 2 and at_word_end(data, at, end) and corners[filled, 1] >= 0:  # 'v/vt/'
+            if column > 0 and at_word_end(data, at, end):  # 'v/' and 'v/vt/', as some programs write
                 break
             value, after = integer(data, at, end)
             if after < 0:
@@ -119,7 +119,7 @@ def scan(data):
     counts = np.zeros(3, np.int64)  # of vertices, texcoords, normals
     filled, face_count, event_count, left_out, unknown = 0, 0, 0, 0, 0
     values = np.empty(8)
-    fault, at, next_line = 0, 0, 0
+    fault, at = 0, 0
     while at < end:
         at = skip_blanks(data, at, end)
         if at >= end:

@@ -34,8 +34,9 @@ class Step:
 class Bound:
     """A program, its modules, and the records that its streams really hold.
 
-    Raises WiringError for a function that nobody provides or two modules provide, a kept record that no module keeps,
-    and a step beyond the attachments or samplers of OpenGL 3.3; the message names the step.
+    Raises WiringError for a function that nobody provides or two modules provide, a kept record that no module keeps or
+    two keep, modules that need each other in a circle, two records or memories of one name, and a step beyond the
+    attachments or samplers of OpenGL 3.3; the message names the step.
     """
 
     program: Program
@@ -54,6 +55,8 @@ class Bound:
                     )
                 self.providers[function] = module
             if module.keeps is not None:
+                if module.keeps.name in kept:
+                    raise WiringError(f"program {self.program.name}", f"two modules keep record {module.keeps.name}")
                 kept[module.keeps.name] = module.keeps
         self.records = {}
         for stream, record in self.program.streams.items():
@@ -62,22 +65,41 @@ class Bound:
                     f"program {self.program.name}", f"stream '{stream}' holds {record.name}, which no module keeps"
                 )
             self.records[stream] = kept[record.name] if isinstance(record, Kept) else record
-        for state in self.program.states:
-            self.modules_for([state.kernel])
+        self._check_names(self.modules_for([state.kernel for state in self.program.states]))
+
+    def _check_names(self, modules: Sequence[Module]) -> None:
+        """Raises where two different things would have one name in GLSL."""
+        memories = [memory for module in modules for memory in module.memories]
+        records = [*self.records.values(), *(m.record for m in memories if isinstance(m, Table))]
+        records += [record for module in modules for record in module.uses]
+        globals_ = [name for module in modules for name in (*module.uniforms, *module.constants)]
+        for what, names in (
+            ("records", [record.name for record in dict.fromkeys(records)]),
+            ("memories", [memory.name for memory in memories]),
+            ("uniforms or constants", globals_),
+        ):
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise WiringError(f"program {self.program.name}", f"two {what} are named {twice}", "rename one")
 
     def modules_for(self, kernels: Sequence[Kernel]) -> list[Module]:
         """The modules that the kernels need, needs of needs included, providers before users."""
         out: list[Module] = []
+        asking: list[Module] = []
 
         def require(function: str, by: str) -> None:
             module = self.providers.get(function)
             if module is None:
                 raise WiringError(f"program {self.program.name}, {by}", f"no module provides {function}")
-            if module not in out:
-                for need in module.needs:
-                    require(need, f"module {module.name}")
-                if module not in out:
-                    out.append(module)
+            if any(module is known for known in out):
+                return
+            if any(module is other for other in asking):
+                circle = " -> ".join(m.name for m in [*asking, module])
+                raise WiringError(f"program {self.program.name}", f"modules need each other: {circle}")
+            asking.append(module)
+            for need in module.needs:
+                require(need, f"module {module.name}")
+            out.append(asking.pop())
 
         for kernel in kernels:
             for need in kernel.needs:
@@ -114,8 +136,7 @@ class Bound:
             live = set(program.results)
             for other in self._others(inside):
                 live |= set(program.by_name[other].reads())
-            if len(inside) == 1:
-                live |= reads  # its own next call reads what this one wrote
+            live |= reads - first_writes  # what it loads when a ray comes again
             loads = [s for s in program.streams if s in reads - first_writes]
             stores = [s for s in program.streams if s in writes & live]
             # A stream that some ways through the group leave unwritten must go out as it came in.
@@ -138,7 +159,8 @@ class Bound:
     def check(self, step: Step, state_textures: int = 1, count_textures: int = 0) -> None:
         """Raises WiringError where a step is beyond what every OpenGL 3.3 grants."""
         attachments = state_textures + count_textures + sum(self.records[s].texels for s in step.stores)
-        samplers = state_textures + count_textures + sum(self.records[s].texels for s in step.loads)
+        samplers = sum(self.records[s].texels for s in step.loads)
+        samplers += state_textures + count_textures if state_textures else 0  # a single pass reads neither
         samplers += sum(m.record.texels > 0 if isinstance(m, Table) else 1 for m in self.memories_of(step))
         for what, number, most in (
             ("attachments", attachments, MOST_ATTACHMENTS),
@@ -148,7 +170,7 @@ class Bound:
                 raise WiringError(
                     f"program {self.program.name}, step {step.name}",
                     f"needs {number} {what}, OpenGL 3.3 grants {most}",
-                    "split the kernel, or fuse fewer states",
+                    "split the kernel, or fuse fewer states" + (", or do not count" if count_textures else ""),
                 )
 
     def steps(self, fuse: str) -> list[Step]:

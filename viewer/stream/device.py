@@ -135,7 +135,11 @@ class Device:
             yield
             return
         with self.context:
-            self.context.gc()
+            dropped = self.context.objects
+            while dropped:
+                held = dropped.popleft()
+                if hasattr(held, "release"):  # moderngl's own gc() stumbles over what was released already
+                    held.release()
             yield
 
     def release(self) -> None:

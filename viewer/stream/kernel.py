@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.errors import WiringError
-from viewer.stream.record import LARGEST_INTEGER, Record
+from viewer.stream.record import IDENTIFIER, LARGEST_INTEGER, Record
 
 
 class Access(Enum):
@@ -80,7 +80,10 @@ class Kernel:
 
     def __post_init__(self) -> None:
         for what, names in (("arguments", [a.name for a in self.arguments]), ("exits", list(self.exits))):
-            if len(set(names)) != len(names):
+            for part in (self.name, *names):
+                if not IDENTIFIER.fullmatch(part):
+                    raise WiringError(f"kernel {self.name}", f"'{part}' is no name in GLSL", "letters, digits, _")
+            if len({name.upper() for name in names} if what == "exits" else set(names)) != len(names):
                 raise WiringError(f"kernel {self.name}", f"two {what} of one name among {', '.join(names)}")
         if not self.exits:
             raise WiringError(f"kernel {self.name}", "no exits", "a kernel returns where its ray goes next")

@@ -57,10 +57,9 @@ class Threshold:
 
     def choose(self, waiting: Sequence[int], total: int) -> list[int]:
         """The latest step with enough rays; where none has, the first; where nobody waits for that, the fullest."""
-        active = sum(waiting)
-        enough = self.share * (active if self.of == "active" else total)
+        rays = sum(waiting) if self.of == "active" else total
         for k in range(len(waiting) - 1, 0, -1):
-            if waiting[k] and waiting[k] >= enough:
+            if waiting[k] and waiting[k] / rays >= self.share:  # 0.07 * 100 is more than 7
                 return [k]
         if waiting[0]:
             return [0]
@@ -79,7 +78,9 @@ class MostWork:
 
 
 def policy(name: str, share: float = 0.2, of: str = "active") -> Policy:
-    """The policy of a name. Raises ViewerError for an unknown one."""
+    """The policy of a name. Raises ViewerError for an unknown one, a share beyond 0 .. 1 or an unknown ``of``."""
+    if not 0 <= share <= 1 or of not in ("active", "all"):
+        raise ViewerError("--policy", f"a threshold of {share} of '{of}'", "0 to 1, of 'active' or 'all'")
     made: dict[str, Policy] = {
         "sweep": Sweep(),
         "naive": Naive(),

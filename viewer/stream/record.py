@@ -6,6 +6,7 @@ model of Purcell 2004, section 3.2), so they are exact up to 2^24.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -17,6 +18,7 @@ from viewer.errors import ViewerError, WiringError
 LARGEST_INTEGER = 1 << 24  # every integer up to here is a float32
 WIDTHS = {"float": 1, "vec2": 2, "vec3": 3, "vec4": 4, "int": 1, "ivec2": 2, "ivec3": 3, "ivec4": 4}
 COMPONENTS = "xyzw"
+IDENTIFIER = re.compile(r"(?!gl_)(?!.*__)[A-Za-z_][A-Za-z0-9_]*")  # GLSL 3.30, section 3.6
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,9 @@ class Record:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "fields", fields)
         names = [f.name for f in fields]
+        for part in (name, *names):
+            if not IDENTIFIER.fullmatch(part):
+                raise WiringError(f"record {name}", f"'{part}' is no name in GLSL", "letters, digits, _")
         if len(set(names)) != len(names):
             raise WiringError(f"record {name}", f"two fields of one name among {', '.join(names)}")
 
@@ -107,16 +112,24 @@ class Record:
 
     def pack(self, array: NDArray) -> NDArray[np.float32]:
         """(...) structured -> (..., texels, 4) float32. Raises ViewerError for an integer beyond 2^24."""
-        array = np.asarray(array, self.dtype)
+        array = np.asarray(array)
+        if array.dtype.names != self.dtype.names:  # NumPy would match fields by place, not by name
+            raise ViewerError(
+                f"record {self.name}",
+                f"fields {array.dtype.names} given",
+                f"they are {', '.join(self.dtype.names or ())}",
+            )
         out = np.zeros((*array.shape, self.texels, 4), np.float32)
         for f in self.fields:
             values = array[f.name]
-            if f.integer and values.size and max(-int(values.min()), int(values.max())) > LARGEST_INTEGER:
-                raise ViewerError(
-                    f"record {self.name}.{f.name}",
-                    f"integer {int(values.max())} is beyond 2^24, which a float cannot hold",
-                    "use a smaller scene or grid",
-                )
+            if f.integer and values.size:
+                largest = max(int(values.min()), int(values.max()), key=abs)
+                if abs(largest) > LARGEST_INTEGER:
+                    raise ViewerError(
+                        f"record {self.name}.{f.name}",
+                        f"integer {largest} is beyond 2^24, which a float cannot hold",
+                        "use a smaller scene or grid",
+                    )
         for run in self.runs:
             values = array[run.field.name]
             if run.field.width > 1:

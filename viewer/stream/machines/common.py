@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from viewer.stream.bound import Bound, Step
 from viewer.stream.counters import KernelTotal, Stats
 from viewer.stream.device import Device
-from viewer.stream.generate import COUNTED_PER_TEXEL, VERSION, Form, fragment, inputs, outputs
+from viewer.stream.generate import COUNTED_PER_TEXEL, VERSION, Form, count_textures, fragment, inputs, outputs
 from viewer.stream.kernel import Table, Volume
 from viewer.stream.record import Field, Record
 from viewer.stream.source import Source
@@ -198,6 +198,8 @@ class Machine:
     # -- for the machines ------------------------------------------------------------------------------------------
 
     def _compile(self, step: Step, form: Form) -> Shader:
+        counts = count_textures(self.bound, step) if form.counting else []
+        self.bound.check(step, int(form.scheduled), len(counts))
         source = fragment(self.bound, step, form, lambda table: layout(self.device.max_texture, table))
         shader = self.shaders[step] = Shader(self.device, source)
         for module in self.bound.modules_for(self.bound.kernels_of(step)):

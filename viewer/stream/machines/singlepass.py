@@ -47,24 +47,37 @@ class Singlepass(Machine):
         shader.set("depth", 0.5)
         self.target = device.context.framebuffer(self._targets(self.step, self.form))
         self.samplers = self._samplers(shader, self.step, self.form)
+        self.in_place = [stream for stream in self.step.loads if stream in self.step.stores]
+        self.copies = self._read_copies() if self.in_place and device.texture_barrier is None else []
+
+    def _read_copies(self) -> list[tuple[moderngl.Framebuffer, moderngl.Framebuffer]]:
+        """Have streams that are read and written sampled from copies; (to, from), to be copied before each run."""
+        framebuffer, copies = self.device.context.framebuffer, []
+        for stream in (self.streams[name] for name in self.in_place):
+            for front, back in zip(stream.textures, stream.back, strict=True):
+                copies.append((framebuffer([back]), framebuffer([front])))
+                self.samplers = [(name, back if texture is front else texture) for name, texture in self.samplers]
+        return copies
 
     def run(self, count: int | None = None) -> Iterator[Progress]:
-        """One draw for each band; rays beyond ``count`` are left alone by rows."""
-        context, (width, height) = self.device.context, self.size
-        rows = height if count is None else -(-count // width)
-        self.stats = Stats(rays=self.rays if count is None else count)
+        """One draw for each band; rays beyond ``count`` are left alone."""
+        context, barrier = self.device.context, self.device.texture_barrier
+        rays = self.rays if count is None else count
+        self.stats = Stats(rays=rays)
+        if self.counting:
+            self._clear_counts()
+        for to, source in self.copies:
+            context.copy_framebuffer(to, source)
         query = context.query(samples=True, time=True) if self.counting else None
-        self.target.use()
-        context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
-        fragments, seconds = 0, 0.0
-        for band in range(self.bands):
-            first, last = rows * band // self.bands, rows * (band + 1) // self.bands
-            if first == last:
-                continue
+        fragments, seconds, left = 0, 0.0, rays
+        for band in self._bands(rays):
+            if barrier is not None and self.in_place:
+                barrier()
             self.target.use()
+            context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
             for name, texture in self.samplers:
                 self.drawing.shader.bind(name, texture)
-            self.target.scissor = (0, first, width, last - first)
+            self.target.scissor = band
             if query is None:
                 self.drawing.render()
             else:
@@ -72,9 +85,10 @@ class Singlepass(Machine):
                     self.drawing.render()
                 fragments += query.samples
                 seconds += query.elapsed * 1e-9
-            self.target.scissor = (0, 0, width, height)
+            self.target.scissor = (0, 0, *self.size)
             self.stats.kernel_passes += 1
-            yield Progress(band + 1, width * (rows - last), width * rows)
+            left -= band[2] * band[3]
+            yield Progress(self.stats.kernel_passes, left, rays)
         if self.counting:
             self._totals()
             calls = sum(total.calls for total in self.stats.kernels.values())
@@ -84,3 +98,14 @@ class Singlepass(Machine):
             self.stats.passes = [
                 Pass(self.step.name, fragments, calls, seconds, words[0] * fragments, words[1] * fragments)
             ]
+
+    def _bands(self, rays: int) -> Iterator[tuple[int, int, int, int]]:
+        """Rectangles (x, y, width, height) that hold the first ``rays`` rays: strips of whole rows, and what is left."""
+        width = self.size[0]
+        rows, rest = divmod(rays, width)
+        for band in range(self.bands):
+            first, last = rows * band // self.bands, rows * (band + 1) // self.bands
+            if first < last:
+                yield 0, first, width, last - first
+        if rest:
+            yield 0, rows, rest, 1
