@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,6 +31,41 @@ def shared_scenes() -> Path:
 def shared_refs() -> Path:
     """The folder of reference hits and pictures with standard errors."""
     return _folder("refs")
+
+
+@pytest.fixture(scope="session")
+def device() -> Any:
+    """The process's headless OpenGL device; tests skip where there is none, but not in continuous integration."""
+    from viewer.errors import DeviceError
+    from viewer.stream.device import shared_device
+
+    try:
+        return shared_device()
+    except DeviceError as error:
+        if os.environ.get("CI"):
+            raise
+        pytest.skip(f"no OpenGL 3.3 here: {error}")
+
+
+@pytest.fixture(autouse=True)
+def _opengl(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Makes the device's context current for the tests that ask for it, and fails those that leave an error behind."""
+    if "device" in request.fixturenames:
+        with request.getfixturevalue("device").current():
+            yield
+    else:
+        yield
+    module = sys.modules.get("viewer.stream.device")  # tests of other floors need not import it
+    left = [error for shared in (module._shared.values() if module else ()) for error in _errors(shared)]
+    assert not left, f"the test left OpenGL errors behind: {', '.join(left)}"
+
+
+def _errors(device: Any) -> list[str]:
+    found: list[str] = []
+    with device.current():
+        while (error := device.context.error) != "GL_NO_ERROR" and len(found) < 8:
+            found.append(error)
+    return found
 
 
 @pytest.fixture(autouse=True)

@@ -31,8 +31,9 @@ def parse(data: bytes, where: str) -> Object:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise ViewerError(where, f"not valid JSON at {place}: {error.msg}", "the file is damaged") from None
-    except ValueError as error:  # integers of thousands of digits; NaN and infinity
-        raise ViewerError(where, f"not valid JSON: {error}", "the file is damaged") from None
+    except ValueError as error:  # NaN and infinity; integers of thousands of digits, about which Python says much
+        what = str(error) if "JSON" in str(error) else "a number of too many digits"
+        raise ViewerError(where, f"not valid JSON: {what}", "the file is damaged") from None
     if not isinstance(document, dict):
         raise ViewerError(where, f"the JSON is {_kind(document)}, not an object", "it is not glTF")
     return Object(document, where)

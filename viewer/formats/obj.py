@@ -52,9 +52,11 @@ def read(path: Path) -> Scene:
     get their origin from the lower to the upper left. Vertex colours ('v x y z r g b') are sRGB and become linear.
     Smoothing groups are not read: normals that are missing are made by crease angle. Raises ViewerError with the line.
     """
+    data = _lines(read_file(path))
+    if b"\0" in data:
+        raise ViewerError(str(path), "holds bytes that are no text", "the file is damaged or not OBJ")
     from viewer.formats.obj_kernels import scan
 
-    data = _lines(read_file(path))
     found = scan(np.frombuffer(data, np.uint8))
     vertices, texcoords, normals, corners, lengths, face_at, events, left_out, unknown, fault, at = found
     if fault:
@@ -184,7 +186,7 @@ def _materials(
     if missing and opened:
         warnings.append(f"materials not found, grey instead: {', '.join(short(name, 30) for name in missing[:5])}")
     of_face = np.zeros(faces, np.int32)
-    ends = [*starts[1:], faces]
+    ends = [*starts[1:], faces] if starts else []
     for name, start, end in zip(names, starts, ends, strict=True):
         of_face[start:end] = number[name]
     if number and not (of_face == 0).any():  # the stand-in is not needed

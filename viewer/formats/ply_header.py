@@ -90,7 +90,8 @@ def read_header(data: bytes, path: Path) -> Header:
         elif words[0] == "property" and elements and len(words) in (3, 5):
             _add_property(elements[-1], words, where)
         else:
-            raise ViewerError(where, f"{short(line.decode('utf-8', 'replace'))} is not understood", "the file is damaged")
+            text = short(line.decode("utf-8", "replace"))
+            raise ViewerError(where, f"{text} is no line of a PLY header, and 'end_header' has not come", "the file is damaged")
     if not encoding:
         raise ViewerError(str(path), "the PLY header has no line 'format'", "the file is damaged")
     # Entries without properties take no room, whatever their count.

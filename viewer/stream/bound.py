@@ -19,12 +19,14 @@ MOST_SAMPLERS = 16
 class Step:
     """States that run in one pass: one, a fused group, or (single pass) all. ``order`` nests their loops.
 
-    loads, stores : streams read before and written after, in the program's order of streams.
+    entries : states of it that a ray may come in. loads, stores : streams read before and written after, in the
+    program's order of streams.
     """
 
     name: str
     states: tuple[str, ...]
     order: tuple[Element, ...]
+    entries: tuple[str, ...]
     loads: tuple[str, ...]
     stores: tuple[str, ...]
     fused: bool
@@ -141,8 +143,8 @@ class Bound:
             stores = [s for s in program.streams if s in writes & live]
             # A stream that some ways through the group leave unwritten must go out as it came in.
             loads = [s for s in program.streams if s in loads or (s in stores and len(inside) > 1)]
-        step = Step(name, tuple(flatten(order)), order, tuple(loads), tuple(stores), len(inside) > 1)
-        return step
+        entries = (*inside,) if len(inside) == 1 else (*entered,)
+        return Step(name, tuple(flatten(order)), order, entries, tuple(loads), tuple(stores), len(inside) > 1)
 
     def _others(self, inside: Sequence[str]) -> list[str]:
         return [s.name for s in self.program.states if s.name not in inside]

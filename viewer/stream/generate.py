@@ -170,8 +170,10 @@ def _add_main(source: Source, bound: Bound, step: Step, form: Form, exits: Seque
     if form.scheduled:
         add("    vec2 states = texelFetch(in_state, at, 0).xy;\n    int state = int(states.x), caller = int(states.y);")
         if form.discards:
-            waiting = " && ".join(f"state != {program.number(s)}" for s in step.states)
+            waiting = " && ".join(f"state != {program.number(s)}" for s in step.entries)
             add(f"    if ({waiting}) discard;")
+        if len(step.entries) == 1:  # masked to it; that the compiler knows it saves a fifth of a fused walk's time
+            add(f"    state = {program.number(step.entries[0])};")
     else:
         state, caller = bound.start_numbers()
         add(f"    int state = {state}, caller = {caller};")

@@ -100,7 +100,7 @@ class Singlepass(Machine):
             ]
 
     def _bands(self, rays: int) -> Iterator[tuple[int, int, int, int]]:
-        """Rectangles (x, y, width, height) that hold the first ``rays`` rays: strips of whole rows, and what is left."""
+        """Rectangles (x, y, width, height) that hold the first ``rays`` rays: strips of rows, and what is left."""
         width = self.size[0]
         rows, rest = divmod(rays, width)
         for band in range(self.bands):
