@@ -8,7 +8,7 @@ from numba import njit
 
 
 def machine_code(loop: Callable) -> Callable:
-    """The loop as machine code, compiled at its first call, cached, without Python's lock.
+    """The loop as machine code, compiled at its first call, cached, without Python's lock; divides as NumPy does.
 
     The cache lies beside the source, or in the user's cache folder where that is read-only; where neither can be
     written there is none.

@@ -35,6 +35,8 @@ FAR = np.float32(3.4e38)  # t_max of rays without an end; infinity itself is not
 COUNTED_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the state whose kernel calls it shows
 SURFACE_LAYERS = ("normal", "albedo")
 
+DEFAULT = {name: entry.default for name, entry in options.OPTIONS.items()}
+
 Report = Callable[[float, str], None]
 
 
@@ -83,18 +85,18 @@ class Renderer:
         self,
         scene: Scene,
         *,
-        program: str = "cast",
-        machine: str = "multipass",
-        policy: Any = "sweep",
-        unroll: Any = "auto",
-        fuse: str = "ray",
-        mask: str = "depth",
-        grid: int | str = "auto",
-        intersection: str = "watertight",
+        program: str = DEFAULT["program"],
+        machine: str = DEFAULT["machine"],
+        policy: Any = DEFAULT["policy"],
+        unroll: Any = DEFAULT["unroll"],
+        fuse: str = DEFAULT["fuse"],
+        mask: str = DEFAULT["mask"],
+        grid: int | str = DEFAULT["grid"],
+        intersection: str = DEFAULT["intersection"],
         camera: Camera | str | None = None,
         fov: float | None = None,
         device: int | Device | None = None,
-        barrier: str = "auto",
+        barrier: str = DEFAULT["barrier"],
     ) -> None:
         started = time.perf_counter()
         self.scene = scene
@@ -140,8 +142,8 @@ class Renderer:
 
     def render(
         self,
-        size: tuple[int, int] | str = (512, 512),
-        spp: int = 1,
+        size: tuple[int, int] | str = DEFAULT["size"],
+        spp: int = DEFAULT["spp"],
         layers: Sequence[str] | str = (),
         stats: bool = False,
         progress: Report | None = None,

@@ -14,9 +14,9 @@ void triangle_test(Ray ray, Shear shear, int number, inout Hit hit) {
     float inverse = 1.0 / determinant;
     vec3 s = ray.origin - triangle.a;
     float v = dot(s, p) * inverse;
-    vec3 q = cross(s, ab);
-    float w = dot(ray.direction, q) * inverse;
-    float t = dot(ac, q) * inverse;
+    vec3 q = cross(s, ab) * inverse;  // scaled before t, whose third power of lengths leaves the range of a float
+    float w = dot(ray.direction, q);
+    float t = dot(ac, q);
     bool inside = v >= 0.0 && w >= 0.0 && v + w <= 1.0;
     if (inside && t > 0.0 && (t < hit.t || (t == hit.t && number < hit.triangle))) hit = Hit(t, vec2(v, w), number);
 }

@@ -34,9 +34,16 @@ void triangle_test(Ray ray, Shear shear, int number, inout Hit hit) {
     float u = edge_function(b, c), v = edge_function(c, a), w = edge_function(a, b);
     float low = min(min(u, v), w), high = max(max(u, v), w);
     float determinant = u + v + w;
-    float t = (u * a.z + v * b.z + w * c.z) / determinant;
     bool inside = (low >= 0.0 || high <= 0.0) && determinant != 0.0;
-    if (inside && t > 0.0 && (t < hit.t || (t == hit.t && number < hit.triangle))) {
-        hit = Hit(t, vec2(v, w) / determinant, number);
+    // Where a triangle is seen edge-on its edge functions may all count as zero, or one alone be left of rounding, on
+    // the edges' extensions too; only between its corners is that a hit.
+    vec2 least = min(min(a.xy, b.xy), c.xy), most = max(max(a.xy, b.xy), c.xy);
+    bool between = max(least.x, least.y) <= 0.0 && min(most.x, most.y) >= 0.0;
+    // Divided first, for coordinates whose third power leaves the range of a float; from a corner on, so that coplanar
+    // triangles across the axis are at equal distances.
+    vec2 weight = vec2(v, w) / determinant;
+    float t = a.z + weight.x * (b.z - a.z) + weight.y * (c.z - a.z);
+    if (inside && between && t > 0.0 && (t < hit.t || (t == hit.t && number < hit.triangle))) {
+        hit = Hit(t, weight, number);
     }
 }

@@ -21,8 +21,7 @@ TESTS = {
 
 def module(test: str, corners: NDArray[np.float32]) -> Module:
     """The test's module. test: a key of `TESTS`; corners: (T, 3, 3) float32, world space."""
-    data = np.zeros(len(corners), TRIANGLE.dtype)
-    data["a"], data["b"], data["c"] = corners[:, 0], corners[:, 1], corners[:, 2]
+    data = np.ascontiguousarray(corners, np.float32).reshape(-1, 9).view(TRIANGLE.dtype).reshape(-1)  # a, b, c in a row
     return Module(
         f"{test} triangle test",
         provides=("triangle_shear", "triangle_test"),

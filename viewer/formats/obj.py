@@ -57,8 +57,9 @@ def read(path: Path) -> Scene:
         raise ViewerError(str(path), "holds bytes that are no text", "the file is damaged or not OBJ")
     from viewer.formats.obj_kernels import scan
 
-    found = scan(np.frombuffer(data, np.uint8))
-    vertices, texcoords, normals, corners, lengths, face_at, events, left_out, unknown, fault, at = found
+    *arrays, counts, fault, at = scan(np.frombuffer(data, np.uint8))
+    vertices, texcoords, normals, corners, faces, events = (a[:n] for a, n in zip(arrays, counts, strict=False))
+    lengths, face_at, left_out, unknown = faces[:, 0], faces[:, 1], int(counts[6]), int(counts[7])
     if fault:
         raise ViewerError(f"{path}: {_line(path, at)}", _FAULTS[fault], "the file is damaged or not OBJ")
     if unknown and not len(vertices):

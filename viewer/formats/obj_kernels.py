@@ -107,16 +107,16 @@ def _face(data, at, end, counts, corners, filled):
 def scan(data):
     """Everything in an OBJ file whose continued lines are joined.
 
-    data (N,) uint8. Returns vertices (V, 6) float64: place and colour (NaN without one); texcoords (T, 2); normals
-    (M, 3); corners (C, 3) int64: numbers from 0 of vertex, texture vertex, normal (-1: none); lengths (F,) int64
-    corners of each face; face_at (F,): its byte; events (E, 4) int64: whether it is a mtllib or a usemtl, its text's
-    first byte and end, and the faces before it; count of statements left out; count of unknown ones; fault number or
-    0, and its byte.
+    data (N,) uint8. Returns arrays, of which the first rows are filled: vertices (., 6) float64: place and colour (NaN
+    without one); texcoords (., 2); normals (., 3); corners (., 3) int64: numbers from 0 of vertex, texture vertex,
+    normal (-1: none); faces (., 2) int64: corners of each, and its byte in the file; events (., 4) int64: whether it is
+    a mtllib or a usemtl, its text's first byte and end, and the faces before it. Then counts (8,): rows of each of
+    these, statements left out, unknown ones; and the number of a fault or 0, and its byte.
     """
     end = len(data)
     vertices, texcoords, normals = np.empty((1024, 6)), np.empty((1024, 2)), np.empty((1024, 3))
     corners, faces, events = np.empty((4096, 3), np.int64), np.empty((1024, 2), np.int64), np.empty((16, 4), np.int64)
-    counts = np.zeros(3, np.int64)  # of vertices, texcoords, normals
+    counts = np.zeros(8, np.int64)
     filled, face_count, event_count, left_out, unknown = 0, 0, 0, 0, 0
     values = np.empty(8)
     fault, at = 0, 0
@@ -197,16 +197,5 @@ def scan(data):
         at = after
         while at < end and data[at] != 10:
             at += 1
-    return (
-        vertices[: counts[0]],
-        texcoords[: counts[1]],
-        normals[: counts[2]],
-        corners[:filled],
-        faces[:face_count, 0].copy(),
-        faces[:face_count, 1].copy(),
-        events[:event_count],
-        left_out,
-        unknown,
-        fault,
-        at,
-    )
+    counts[3], counts[4], counts[5], counts[6], counts[7] = filled, face_count, event_count, left_out, unknown
+    return vertices, texcoords, normals, corners, faces, events, counts, fault, at

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from viewer.errors import WiringError
 from viewer.stream.kernel import Kept, Kernel, Module, Table, Volume
 from viewer.stream.order import Element, Loop, flatten, weak_topological_order
-from viewer.stream.program import DONE, Program, _entry
+from viewer.stream.program import DONE, Program, entry_state
 from viewer.stream.record import Record
 
 MOST_ATTACHMENTS = 8  # what OpenGL 3.3 grants
@@ -124,7 +124,7 @@ class Bound:
     def step(self, name: str, states: Sequence[str], whole: bool = False) -> Step:
         """The pass that runs ``states``; ``whole`` when it is the single pass: program inputs in, results out."""
         program = self.program
-        start = _entry(program.start)
+        start = entry_state(program.start)
         inside = [s for s in states]
         entered = [s for s in inside if s == start or any(s in program.successors(o) for o in self._others(inside))]
         order = weak_topological_order(inside, program.successors, entered[0] if entered else inside[0])
@@ -210,7 +210,7 @@ class Bound:
             return out
 
         by_name = {step.name: step for step in steps}
-        start = _entry(self.program.start)
+        start = entry_state(self.program.start)
         assert isinstance(start, str)
         order = weak_topological_order([s.name for s in steps], successors, of_state[start].name)
         return [[by_name[n] for n in (e.states() if isinstance(e, Loop) else [e])] for e in order]

@@ -155,6 +155,8 @@ def _add_interface(source: Source, bound: Bound, step: Step, form: Form) -> None
             f"layout(location = {location}) out vec{2 if name == 'state' else 4} out_{name};\ninvariant out_{name};",
             "streams",
         )
+    if not form.scheduled:
+        source.add("uniform ivec2 extent;  // width of the streams, rays to run", "extent")
     if _unrolls(step, form):
         source.add("uniform int unroll;  // most kernel calls in this pass", "unroll")
 
@@ -175,8 +177,10 @@ def _add_main(source: Source, bound: Bound, step: Step, form: Form, exits: Seque
         if len(step.entries) == 1:  # masked to it; that the compiler knows it saves a fifth of a fused walk's time
             add(f"    state = {program.number(step.entries[0])};")
     else:
-        state, caller = bound.start_numbers()
-        add(f"    int state = {state}, caller = {caller};")
+        # Lanes beside the last ray may run along for their neighbours: with no ray of their own they could loop for ever.
+        start, caller = bound.start_numbers()
+        add("    bool inside = at.x < extent.x && at.y * extent.x + at.x < extent.y;")
+        add(f"    int state = inside ? {start} : 0, caller = {caller};")
     streams = dict.fromkeys(
         program.by_name[s].stream_of(a.name) for s in step.states for a in program.by_name[s].kernel.arguments
     )

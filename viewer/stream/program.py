@@ -179,7 +179,7 @@ class Program:
         """The states that a ray may be in after this one, returns included."""
         out: list[str] = []
         for target in self.by_name[name].exits.values():
-            follow: list[str | _Mark] = self.returns[name] if target is RETURN else [_entry(target)]
+            follow: list[str | _Mark] = self.returns[name] if target is RETURN else [entry_state(target)]
             out += [t for t in follow if isinstance(t, str) and t not in out]
         return out
 
@@ -236,5 +236,6 @@ class Program:
         return [s.name for s in self.states if s.name in s.exits.values()]
 
 
-def _entry(target: Target) -> str | _Mark:
+def entry_state(target: Target) -> str | _Mark:
+    """Where a target leads first: the state of a call, else the target itself."""
     return target.state if isinstance(target, Call) else target

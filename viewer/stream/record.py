@@ -110,8 +110,11 @@ class Record:
                 done += size
         return tuple(placed)
 
-    def pack(self, array: NDArray) -> NDArray[np.float32]:
-        """(...) structured -> (..., texels, 4) float32. Raises ViewerError for an integer beyond 2^24."""
+    def pack(self, array: NDArray, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+        """(...) structured -> (..., texels, 4) float32, into ``out`` (zeros) where it is given.
+
+        Raises ViewerError for other fields than the record's, and for an integer beyond 2^24.
+        """
         array = np.asarray(array)
         if array.dtype.names != self.dtype.names:  # NumPy would match fields by place, not by name
             raise ViewerError(
@@ -119,7 +122,8 @@ class Record:
                 f"fields {array.dtype.names} given",
                 f"they are {', '.join(self.dtype.names or ())}",
             )
-        out = np.zeros((*array.shape, self.texels, 4), np.float32)
+        if out is None:
+            out = np.zeros((*array.shape, self.texels, 4), np.float32)
         for f in self.fields:
             values = array[f.name]
             if f.integer and values.size:

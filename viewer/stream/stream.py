@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import moderngl
 import numpy as np
@@ -17,9 +18,7 @@ from viewer.stream.record import Record
 LARGEST_STREAM = 1 << 20  # rays in flight: a larger picture is cut
 
 
-def float_texture(
-    device: Device, size: tuple[int, int], channels: int = 4, data: bytes | None = None
-) -> moderngl.Texture:
+def float_texture(device: Device, size: tuple[int, int], channels: int = 4, data: Any = None) -> moderngl.Texture:
     """A float32 texture that is read texel by texel."""
     texture = device.context.texture(size, channels, data, dtype="f4")
     texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
@@ -51,12 +50,12 @@ class Stream:
         """array: (H, W) structured of the record's dtype."""
         packed = self.record.pack(array)
         for k, texture in enumerate(self.textures):
-            texture.write(np.ascontiguousarray(packed[..., k, : self.channels]).tobytes())
+            texture.write(np.ascontiguousarray(packed[..., k, : self.channels]))
 
     def write_texels(self, texels: Sequence[NDArray[np.float32]]) -> None:
         """One (H, W, channels) float32 array for each texture, already packed."""
         for texture, array in zip(self.textures, texels, strict=True):
-            texture.write(np.ascontiguousarray(array, np.float32).tobytes())
+            texture.write(np.ascontiguousarray(array, np.float32))
 
     def read_texels(self) -> NDArray[np.float32]:
         """(H, W, texels, 4) float32."""
@@ -119,9 +118,10 @@ class Memory:
         record, per_row, channels = source.record, self.layout.per_row, self.layout.channels
         texels = max(1, record.texels)
         rows = -(-max(1, len(source.data)) // per_row)
-        packed = np.zeros((rows * per_row, texels, channels), np.float32)
-        packed[: len(source.data)] = record.pack(source.data)[..., :channels]
-        self.texture = float_texture(device, (per_row * texels, rows), channels, packed.tobytes())
+        packed = np.zeros((rows * per_row, texels, 4), np.float32)
+        record.pack(source.data, packed[: len(source.data)])
+        packed = np.ascontiguousarray(packed[..., :channels])
+        self.texture = float_texture(device, (per_row * texels, rows), channels, packed)
         self.bytes = packed.nbytes
 
     def release(self) -> None:

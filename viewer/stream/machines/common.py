@@ -123,7 +123,8 @@ class Drawing:
 
     def render(self) -> None:
         """Draw over the tiles that are kept."""
-        span = float(max(self.tiles.size) if self.tiles.all else self.tiles.edge)
+        tiles = self.tiles
+        span = float(tiles.edge * (max(tiles.columns, tiles.rows) if tiles.all else 1))
         if span != self._span:
             self.shader.set("span", span)
             self._span = span

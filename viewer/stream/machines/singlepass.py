@@ -68,6 +68,7 @@ class Singlepass(Machine):
             self._clear_counts()
         for to, source in self.copies:
             context.copy_framebuffer(to, source)
+        self.drawing.shader.set("extent", (self.size[0], rays))
         query = context.query(samples=True, time=True) if self.counting else None
         fragments, seconds, left = 0, 0.0, rays
         for band in self._bands(rays):
