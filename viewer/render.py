@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -30,12 +30,15 @@ from viewer.stream.machines.common import Memories
 from viewer.stream.policy import policy as make_policy
 from viewer.stream.program import Program
 from viewer.stream.stream import LARGEST_STREAM
+from viewer.values import PolicyChoice, Unroll
 
 FAR = np.float32(3.4e38)  # t_max of rays without an end; infinity itself is not to be had in GLSL 3.30
 COUNTED_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the state whose kernel calls it shows
 SURFACE_LAYERS = ("normal", "albedo")
 
 DEFAULT = {name: entry.default for name, entry in options.OPTIONS.items()}
+
+MOST_MACHINES = 4  # kept with their streams and shaders
 
 Report = Callable[[float, str], None]
 
@@ -72,6 +75,18 @@ class Slice:
     machine: Machine
 
 
+@dataclass(frozen=True)
+class Choices:
+    """How the program runs: what may change from picture to picture."""
+
+    program: str = DEFAULT["program"]
+    machine: str = DEFAULT["machine"]
+    policy: PolicyChoice = DEFAULT["policy"]
+    unroll: Unroll = DEFAULT["unroll"]
+    fuse: str = DEFAULT["fuse"]
+    mask: str = DEFAULT["mask"]
+
+
 class Renderer:
     """Renders one scene. Every option of ``raystream render`` is a keyword of the same name here or of `render`.
 
@@ -99,13 +114,8 @@ class Renderer:
         barrier: str = DEFAULT["barrier"],
     ) -> None:
         started = time.perf_counter()
-        self.scene = scene
-        self.program = options.check("program", program, PICTURES)
-        self.machine = options.check("machine", machine)
-        self.policy = options.check("policy", policy)
-        self.unroll = options.check("unroll", unroll)
-        self.fuse = options.check("fuse", fuse)
-        self.mask = options.check("mask", mask)
+        self.scene, self.choices = scene, Choices()
+        self.configure(program=program, machine=machine, policy=policy, unroll=unroll, fuse=fuse, mask=mask)
         self.grid_resolution = options.check("grid", grid)
         self.intersection = options.check("intersection", intersection)
         self.fov = options.check("fov", fov)
@@ -120,6 +130,19 @@ class Renderer:
         self.memories = Memories(self.device)
         self._machines: dict[tuple[Any, ...], Machine] = {}
         self.build_seconds = time.perf_counter() - started
+
+    def configure(self, **choices: Any) -> None:
+        """Choose another program, machine, policy, unroll, fuse or mask; the scene's structures stay as they are.
+
+        Raises ViewerError for a value out of range or another option, and then changes nothing.
+        """
+        for name in choices:
+            if name not in Choices.__annotations__:
+                raise ViewerError(f"option '{name}'", "is fixed when the renderer is made", "make another Renderer")
+        checked = {
+            name: options.check(name, value, PICTURES if name == "program" else ()) for name, value in choices.items()
+        }
+        self.choices = replace(self.choices, **checked)
 
     def _camera(self, camera: Camera | str | None) -> Camera:
         if isinstance(camera, str) and not any(c.name == camera for c in self.scene.cameras) and "," in camera:
@@ -171,15 +194,23 @@ class Renderer:
         return Picture(linear, made, total, metadata)
 
     def slices(
-        self, size: tuple[int, int], layers: Sequence[str] = (), stats: bool = False
+        self,
+        size: tuple[int, int],
+        layers: Sequence[str] = (),
+        stats: bool = False,
+        tile: tuple[int, int] | None = None,
     ) -> Iterator[tuple[float, Slice | None]]:
         """Render piece by piece: yields the share that is done, and a `Slice` whenever one is complete.
 
-        It may be abandoned at any yield. A picture larger than a stream may be is cut into rectangles.
+        It may be abandoned at any yield. A picture larger than a stream may be is cut into rectangles; ``tile`` (width,
+        height) cuts it into smaller ones, whose streams then serve pictures of every size.
         """
         counting = stats or any(name in COUNTED_LAYERS for name in layers)
-        rectangles = list(_rectangles(size, min(self.device.max_texture, LARGEST_STREAM)))
-        shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
+        if tile is None:
+            rectangles = list(_rectangles(size, min(self.device.max_texture, LARGEST_STREAM)))
+            shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
+        else:
+            rectangles, shape = list(_tiles(size, tile)), tile
         with self.device.current():
             machine = self._machine(shape, any(name in SURFACE_LAYERS for name in layers), counting)
             machine.set(camera_uniforms(self.camera, size))
@@ -227,15 +258,14 @@ class Renderer:
                 layer[at] = hit[name]
 
     def _machine(self, shape: tuple[int, int], surface: bool, counting: bool) -> Machine:
-        return self._kept(PICTURES[self.program](layers=surface), ("picture", surface), shape, counting)
+        return self._kept(PICTURES[self.choices.program](layers=surface), ("picture", surface), shape, counting)
 
     def _kept(self, program: Program, what: Any, shape: tuple[int, int], counting: bool) -> Machine:
-        """The machine for a program and shape; the one used last stays ready, others give their streams back."""
-        key = (what, shape, counting)
+        """The machine for a program and shape; a few stay ready, the oldest gives its streams back."""
+        key = (what, shape, counting, self.choices)
         if key not in self._machines:
-            for other in list(self._machines):
-                if other[0] == what:
-                    self._machines.pop(other).release()
+            while len(self._machines) >= MOST_MACHINES:
+                self._machines.pop(next(iter(self._machines))).release()
             self._machines[key] = make_machine(self, Bound(program, self.modules), shape, counting)
         return self._machines[key]
 
@@ -247,9 +277,9 @@ class Renderer:
             "scene": self.scene.name,
             "triangles": len(self.triangles),
             "size": f"{size[0]}x{size[1]}",
-            "program": self.program,
-            "machine": self.machine,
-            **({} if self.machine == "singlepass" else self._multipass_facts()),
+            "program": self.choices.program,
+            "machine": self.choices.machine,
+            **({} if self.choices.machine == "singlepass" else self._multipass_facts()),
             "grid": "x".join(map(str, self.grid.resolution)),
             "intersection": self.intersection,
             "camera": self.camera.text(),
@@ -259,7 +289,7 @@ class Renderer:
         }
 
     def _multipass_facts(self) -> dict[str, str]:
-        return {"policy": str(self.policy), "unroll": str(self.unroll), "fuse": self.fuse, "mask": self.mask}
+        return {name: str(getattr(self.choices, name)) for name in ("policy", "unroll", "fuse", "mask")}
 
     # -- rays ------------------------------------------------------------------------------------------------------
 
@@ -279,7 +309,7 @@ class Renderer:
         columns = min(1024, self.device.max_texture)
         for first in range(0, len(records), LARGEST_STREAM):
             piece = records[first : first + LARGEST_STREAM]
-            rows = -(-len(piece) // columns)
+            rows = 1 << (-(-len(piece) // columns) - 1).bit_length()  # few shapes, so that machines are used again
             with self.device.current():
                 machine = self._kept(trace(), "trace", (columns, rows), False)
                 stream = np.zeros(columns * rows, RAY.dtype)
@@ -296,7 +326,7 @@ class Renderer:
 
     def info(self) -> dict[str, Any]:
         """GPU memory by part in bytes, of the scene and of the streams per ray, and the grid's statistics."""
-        bound = Bound(PICTURES[self.program](), self.modules)
+        bound = Bound(PICTURES[self.choices.program](), self.modules)
         with self.device.current():
             for module in self.modules:
                 for memory in module.memories:
@@ -316,15 +346,15 @@ class Renderer:
 def make_machine(renderer: Renderer, bound: Bound, shape: tuple[int, int], counting: bool) -> Machine:
     """The renderer's machine for a bound program over streams of ``shape`` (width, height)."""
     common: dict[str, Any] = {"memories": renderer.memories, "counting": counting}
-    if renderer.machine == "multipass":
-        choice = renderer.policy
+    chosen = renderer.choices
+    if chosen.machine == "multipass":
         common |= {
-            "fuse": renderer.fuse,
-            "policy": make_policy(choice.name, choice.share, choice.of),
-            "unroll": "auto" if renderer.unroll.auto else renderer.unroll.counts,
-            "mask": renderer.mask,
+            "fuse": chosen.fuse,
+            "policy": make_policy(chosen.policy.name, chosen.policy.share, chosen.policy.of),
+            "unroll": "auto" if chosen.unroll.counts is None else chosen.unroll.counts,
+            "mask": chosen.mask,
         }
-    return MACHINES[renderer.machine](renderer.device, bound, shape, **common)
+    return MACHINES[chosen.machine](renderer.device, bound, shape, **common)
 
 
 def _rectangles(size: tuple[int, int], widest: int) -> Iterator[tuple[slice, slice]]:
@@ -338,6 +368,13 @@ def _rectangles(size: tuple[int, int], widest: int) -> Iterator[tuple[slice, sli
     for top in range(0, height, tall):
         for left in range(0, width, wide):
             yield slice(top, min(top + tall, height)), slice(left, min(left + wide, width))
+
+
+def _tiles(size: tuple[int, int], tile: tuple[int, int]) -> Iterator[tuple[slice, slice]]:
+    """Rectangles (rows, columns) of ``tile`` (width, height), smaller at the right and the bottom."""
+    for top in range(0, size[1], tile[1]):
+        for left in range(0, size[0], tile[0]):
+            yield slice(top, min(top + tile[1], size[1])), slice(left, min(left + tile[0], size[0]))
 
 
 def _pack_rays(

@@ -34,10 +34,11 @@ void triangle_test(Ray ray, Shear shear, int number, inout Hit hit) {
     float u = edge_function(b, c), v = edge_function(c, a), w = edge_function(a, b);
     float low = min(min(u, v), w), high = max(max(u, v), w);
     float determinant = u + v + w;
-    bool inside = (low >= 0.0 || high <= 0.0) && determinant != 0.0;
-    // Where a triangle is seen edge-on its edge functions may all count as zero, or one alone be left of rounding, on
-    // the edges' extensions too; only between its corners is that a hit.
-    vec2 least = min(min(a.xy, b.xy), c.xy), most = max(max(a.xy, b.xy), c.xy);
+    vec2 least = min(min(a.xy, b.xy), c.xy), most = max(max(a.xy, b.xy), c.xy), wide = most - least;
+    // Seen edge-on: where all that is left of the projected area is rounding, the distance would be arbitrary, and the
+    // triangle's neighbours, to whom its edges belong too, are hit instead.
+    bool inside = (low >= 0.0 || high <= 0.0) && abs(determinant) > 2.3841858e-7 * wide.x * wide.y;
+    // Edge functions may count as zero on the edges' extensions too: only between the corners is that a hit.
     bool between = max(least.x, least.y) <= 0.0 && min(most.x, most.y) >= 0.0;
     // Divided first, for coordinates whose third power leaves the range of a float; from a corner on, so that coplanar
     // triangles across the axis are at equal distances.

@@ -1,4 +1,4 @@
-"""Small programs for the tests of the machines, each with its GLSL and a NumPy model that serves rays one state at a time.
+"""Small programs for the tests of the machines, each with its GLSL and a NumPy model that serves rays state by state.
 
 The models know nothing of passes, masks or policies: `simulate` moves every ray along its wires until it is done, and
 so tells results, kernel calls per ray and state, and words fetched at random, to be compared bit for bit.
@@ -81,7 +81,6 @@ def simulate(toy: Toy, inputs: dict[str, NDArray]) -> Outcome:
 
 SEED = Record("Seed", Field("n", "int"))
 NUMBER = Record("Number", Field("n", "int"), Field("steps", "int"))
-ANSWER = Record("Answer", Field("steps", "int"), Field("from", "int"))
 ANSWER = Record("Answer", Field("steps", "int"), Field("began", "int"))
 
 BEGIN = Kernel("begin", (IN("seed", SEED), OUT("number", NUMBER)), ("even", "odd", "one"))

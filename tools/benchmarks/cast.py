@@ -66,7 +66,7 @@ def run(options: Options) -> Result:
         "facts": facts(options.open()),
         "size": size,
         "runs": 2 if options.quick else RUNS,
-        "warm_up": 1,
+        "warm_up": 2,
         "missing": missing,
         "scenes": {},
         "starts": {},
@@ -94,9 +94,10 @@ def _scene(each: View, size: tuple[int, int], options: Options, plain: bool) -> 
     rows = _settings(renderer, SETTINGS, size, runs, corners)
     if plain:
         say(f"{each.name}: one call in a pass")
+        plain_runs = 1 if options.quick else PLAIN_RUNS
         rows |= {
             name: row
-            for name, row in _settings(renderer, {SINGLEPASS: SETTINGS[SINGLEPASS], **PLAIN}, size, PLAIN_RUNS).items()
+            for name, row in _settings(renderer, {SINGLEPASS: SETTINGS[SINGLEPASS], **PLAIN}, size, plain_runs).items()
             if name in PLAIN
         }
     memories = renderer.memories.bytes()
@@ -127,7 +128,7 @@ def _settings(
     cases: dict[str, Callable[[], Any]] = {name: whole_run(machine) for name, machine in machines.items()}
     first = {name: _seconds(case) for name, case in cases.items()}
     with _Yardsticks(renderer, size, corners) as yardsticks:
-        timings = interleave(cases | yardsticks.cases, runs)
+        timings = interleave(cases | yardsticks.cases, runs, warm_up=1 if yardsticks.cases else 0)
         same = yardsticks.same(machines[next(iter(machines))])
     base = timings[SINGLEPASS]
     rows = {name: _row(timing, base, size) for name, timing in timings.items()}
@@ -281,7 +282,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     width, height = data["size"]
     note = (
         f"{width} x {height} rays, median of {data['runs']} runs in turn after {data['warm_up']} untimed "
-        f"(one call in a pass: {PLAIN_RUNS}); CPU: all threads; ratio: median over rounds of time by singlepass's."
+        f"(one call in a pass: {PLAIN_RUNS} after 1); CPU: all threads; ratio: median over rounds of time by singlepass's."
     )
     tables = []
     for name, scene in data["scenes"].items():

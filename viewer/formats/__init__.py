@@ -72,7 +72,9 @@ def _choose(head: bytes, path: Path) -> ModuleType:
         return by_name  # whose reader says what is wrong
     if by_name is not None and by_name is not by_content:
         raise ViewerError(
-            str(path), f"is named {suffix} but holds {by_content.NAME}", f"name it {by_content.SUFFIXES[0]} if that is meant"
+            str(path),
+            f"is named {suffix} but holds {by_content.NAME}",
+            f"name it {by_content.SUFFIXES[0]} if that is meant",
         )
     return by_content
 

@@ -35,11 +35,13 @@ def check_regular(path: Path, where: str | None = None) -> int:
 
 
 def read_file(path: Path, where: str | None = None, most: int | None = None) -> bytes:
-    """The bytes of a regular file, the first ``most`` of them where given. Raises ViewerError where it cannot be read."""
+    """The bytes of a regular file, the first ``most`` of them where given. Raises ViewerError."""
     size = check_regular(path, where)
     where = where or str(path)
     if most is None and size > LARGEST_FILE:
-        raise ViewerError(where, f"{size:,} bytes, more than the {LARGEST_FILE:,} that can be loaded", "split the scene")
+        raise ViewerError(
+            where, f"{size:,} bytes, more than the {LARGEST_FILE:,} that can be loaded", "split the scene"
+        )
     try:
         # Without waiting, should the file have turned into a pipe since.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))

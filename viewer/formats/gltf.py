@@ -134,7 +134,9 @@ def _unpack(data: bytes, where: str) -> tuple[bytes, bytes | None]:
         at += 8
         if size > length - at:
             raise ViewerError(
-                where, f"a chunk of {size:,} bytes, of which {length - at:,} are there", "the file is damaged or truncated"
+                where,
+                f"a chunk of {size:,} bytes, of which {length - at:,} are there",
+                "the file is damaged or truncated",
             )
         if kind == b"JSON" and text is None:
             text = data[at : at + size]
@@ -170,7 +172,9 @@ def _extensions(document: Object) -> tuple[list[str], list[str]]:
             raise document.fail("extensionsRequired", f"needs {name}, which is not decoded", _PACKED[name])
         if name not in APPLIED and name not in KEPT:
             raise document.fail(
-                "extensionsRequired", f"needs the unknown extension {short(name)}", "the scene would not be right without"
+                "extensionsRequired",
+                f"needs the unknown extension {short(name)}",
+                "the scene would not be right without",
             )
     used = sorted({*required, *document.texts("extensionsUsed")})
     return used, [name for name in used if name not in APPLIED]

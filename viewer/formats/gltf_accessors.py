@@ -35,7 +35,9 @@ class Budget:
         self.left -= size
         if self.left < 0:
             raise ViewerError(
-                self.where, "unfolds into far more data than it holds", "the same data are used too often, or are damaged"
+                self.where,
+                "unfolds into far more data than it holds",
+                "the same data are used too often, or are damaged",
             )
 
 

@@ -46,7 +46,14 @@ def _refuse_constant(name: str) -> float:
 def _kind(value: object) -> str:
     if value is None:
         return "null"
-    names = {dict: "an object", list: "an array", str: "a string", bool: "a truth value", int: "a number", float: "a number"}
+    names = {
+        dict: "an object",
+        list: "an array",
+        str: "a string",
+        bool: "a truth value",
+        int: "a number",
+        float: "a number",
+    }
     return names.get(type(value), "something else")
 
 

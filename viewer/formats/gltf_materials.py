@@ -15,7 +15,7 @@ def default_material() -> Material:
 
 
 def read_materials(document: Object, warnings: list[str]) -> list[Material]:
-    """The document's materials; factors out of range are clamped, with a warning. Raises ViewerError for wrong types."""
+    """The document's materials; factors out of range are clamped, with a warning. Wrong types raise ViewerError."""
     clamped: list[str] = []
     materials = []
     for number, item in enumerate(document.objects("materials")):

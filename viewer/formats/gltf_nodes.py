@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,7 +143,7 @@ def _world(local: Matrix, above: list[int], nodes: Objects, order: list[int]) ->
     by_depth = np.argsort(depth, kind="stable")
     bounds = np.searchsorted(depth[by_depth], np.arange(1, int(depth.max(initial=0)) + 2))
     with np.errstate(over="ignore", invalid="ignore"):  # found below
-        for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+        for first, last in pairwise(bounds):
             level = by_depth[first:last]
             world[level] = world[parents[level]] @ local[level]
     bad = ~np.isfinite(world).all(axis=(1, 2))
@@ -164,9 +165,21 @@ def compose(translation: NDArray, rotation: NDArray, scale: NDArray) -> Matrix:
     x, y, z, w = (quaternion / np.where(length > 0, length, 1.0)[:, None]).T
     w = np.where(length > 0, w, 1.0)
     matrix = np.zeros((len(quaternion), 4, 4))
-    matrix[:, 0, 0], matrix[:, 0, 1], matrix[:, 0, 2] = 1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)
-    matrix[:, 1, 0], matrix[:, 1, 1], matrix[:, 1, 2] = 2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)
-    matrix[:, 2, 0], matrix[:, 2, 1], matrix[:, 2, 2] = 2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)
+    matrix[:, 0, 0], matrix[:, 0, 1], matrix[:, 0, 2] = (
+        1 - 2 * (y * y + z * z),
+        2 * (x * y - z * w),
+        2 * (x * z + y * w),
+    )
+    matrix[:, 1, 0], matrix[:, 1, 1], matrix[:, 1, 2] = (
+        2 * (x * y + z * w),
+        1 - 2 * (x * x + z * z),
+        2 * (y * z - x * w),
+    )
+    matrix[:, 2, 0], matrix[:, 2, 1], matrix[:, 2, 2] = (
+        2 * (x * z - y * w),
+        2 * (y * z + x * w),
+        1 - 2 * (x * x + y * y),
+    )
     matrix[:, :3, :3] *= np.asarray(scale, np.float64)[:, None, :]
     matrix[:, :3, 3] = translation
     matrix[:, 3, 3] = 1.0

@@ -11,10 +11,14 @@ from viewer.errors import ViewerError
 from viewer.formats.color import linear_from_srgb
 from viewer.formats.files import read_file, resolve_uri, short
 from viewer.formats.mtl import LARGEST, read_mtl
+from viewer.formats.obj_kernels import scan
 from viewer.formats.polygons import triangulate
+from viewer.formats.text import SMALL
+from viewer.jit import run
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.normals import unit_normals
+from viewer.scene.normals_kernels import weld
 from viewer.scene.scene import Instance, Scene
 
 NAME = "OBJ"
@@ -55,9 +59,7 @@ def read(path: Path) -> Scene:
     data = _lines(read_file(path))
     if b"\0" in data:
         raise ViewerError(str(path), "holds bytes that are no text", "the file is damaged or not OBJ")
-    from viewer.formats.obj_kernels import scan
-
-    *arrays, counts, fault, at = scan(np.frombuffer(data, np.uint8))
+    *arrays, counts, fault, at = run(scan, np.frombuffer(data, np.uint8), small=len(data) < SMALL)
     vertices, texcoords, normals, corners, faces, events = (a[:n] for a, n in zip(arrays, counts, strict=False))
     lengths, face_at, left_out, unknown = faces[:, 0], faces[:, 1], int(counts[6]), int(counts[7])
     if fault:
@@ -133,10 +135,9 @@ def _mesh(
     if not with_normal:
         used[:, 2] = -1
     if with_uv or with_normal:
-        from viewer.scene.normals_kernels import weld
-
-        number, first = weld(np.require(used, np.int32, ["C", "W"]).view(np.uint32))
-        faces, source = number.reshape(-1, 3), used[first]
+        words = np.require(used, np.int32, ["C", "W"]).view(np.uint32)
+        number, first, found = run(weld, words, small=len(words) < SMALL)
+        faces, source = number.reshape(-1, 3), used[first[:found]]
     else:
         faces, source = used[:, 0].reshape(-1, 3), np.full((len(vertices), 3), -1)
         source[:, 0] = np.arange(len(vertices))

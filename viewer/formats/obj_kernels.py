@@ -1,11 +1,11 @@
-"""The compiled scanner of OBJ; imported only when it runs, since numba takes time to load."""
+"""The compiled scanner of OBJ."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from viewer.formats.text import at_word_end, integer, number, skip_blanks, skip_word
-from viewer.jit import machine_code
+from viewer.jit import helper
 
 
 def _words(text: bytes) -> np.ndarray:
@@ -13,39 +13,38 @@ def _words(text: bytes) -> np.ndarray:
     return np.array([list(word.ljust(16, b"\0")) for word in text.split()], np.uint8)
 
 
-_SILENT = _words(b"g o s mg lod shadow_obj trace_obj bevel c_interp d_interp usemap maplib vp cstype deg bmat step")
+_SILENT = _words(
+    b"g o s mg lod shadow_obj trace_obj bevel c_interp d_interp usemap maplib vp cstype deg bmat step "
+    b"parm trim hole scrv sp end con ctech stech"
+)
 _LEFT_OUT = _words(b"l p curv curv2 surf call csh bsp bzp cdc cdp res")
-_PARTS = _words(b"parm trim hole scrv sp end con ctech stech")
-_USEMTL, _MTLLIB = _words(b"usemtl mtllib")
+_MATERIALS = _words(b"usemtl mtllib")
 
 
-@machine_code
-def _same(data, at, after, word):
-    if after - at > 16:
-        return False
-    for k in range(16):
-        byte = data[at + k] if at + k < after else np.uint8(0)
-        if byte != word[k]:
-            return False
-    return True
-
-
-@machine_code
+@helper
 def _one_of(data, at, after, words):
-    for k in range(len(words)):
-        if _same(data, at, after, words[k]):
-            return True
-    return False
+    """The row of the word among these, or -1."""
+    if after - at > 16:
+        return -1
+    for row in range(len(words)):
+        k = 0
+        while k < 16 and words[row, k] == (data[at + k] if at + k < after else 0):
+            k += 1
+        if k == 16:
+            return row
+    return -1
 
 
-@machine_code
+@helper
 def _grown(rows):
     longer = np.empty((2 * len(rows), rows.shape[1]), rows.dtype)
-    longer[: len(rows)] = rows
+    for row in range(rows.shape[0]):
+        for column in range(rows.shape[1]):
+            longer[row, column] = rows[row, column]
     return longer
 
 
-@machine_code
+@helper
 def _numbers(data, at, end, values):
     """Numbers to the end of the line or a comment: (how many, where it ended); -1 for what is none.
 
@@ -65,7 +64,7 @@ def _numbers(data, at, end, values):
         at = after
 
 
-@machine_code
+@helper
 def _face(data, at, end, counts, corners, filled):
     """Corners to the end of the line: (corners, filled, where it ended, fault)."""
     while True:
@@ -103,7 +102,6 @@ def _face(data, at, end, counts, corners, filled):
         filled += 1
 
 
-@machine_code
 def scan(data):
     """Everything in an OBJ file whose continued lines are joined.
 
@@ -175,7 +173,7 @@ def scan(data):
                 break
             faces[face_count, 0] = filled - before
             face_count += 1
-        elif _same(data, at, after, _USEMTL) or _same(data, at, after, _MTLLIB):
+        elif _one_of(data, at, after, _MATERIALS) >= 0:
             if event_count == len(events):
                 events = _grown(events)
             events[event_count, 0] = 1 if first == 109 else 0
@@ -185,9 +183,9 @@ def scan(data):
             events[event_count, 2] = after
             events[event_count, 3] = face_count
             event_count += 1
-        elif _one_of(data, at, after, _LEFT_OUT):
+        elif _one_of(data, at, after, _LEFT_OUT) >= 0:
             left_out += 1
-        elif not (_one_of(data, at, after, _SILENT) or _one_of(data, at, after, _PARTS)):
+        elif _one_of(data, at, after, _SILENT) < 0:
             for k in range(at, after):
                 if data[k] < 32 or data[k] == 127:
                     fault = 6

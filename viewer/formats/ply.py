@@ -68,7 +68,7 @@ def read(path: Path) -> Scene:
 def _read_elements(
     data: bytes, header: Header, path: Path
 ) -> tuple[dict[str, NDArray] | None, Lists | None, Lists | None]:
-    """The vertices' columns, the faces' and the strips' lists of vertices; elements after the last of these are not read."""
+    """The vertices' columns, and the faces' and the strips' lists of vertices; what comes after is not read."""
     reader = AsciiReader(data, header, path) if header.encoding == "ascii" else BinaryReader(data, header, path)
     wanted = {"vertex", "face", "tristrips"}
     last = max((i for i, element in enumerate(header.elements) if element.name in wanted), default=-1)

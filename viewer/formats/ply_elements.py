@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from viewer.errors import ViewerError
 from viewer.formats.files import short
 from viewer.formats.ply_header import Element, Header
+from viewer.formats.ply_kernels import gather, walk
+from viewer.formats.text import SMALL, lists, table
+from viewer.jit import run
 
 DAMAGED = "the file is damaged or truncated"
 
@@ -38,7 +41,6 @@ class _Reader:
     def _short(self, element: Element) -> ViewerError:
         left = len(self.data) - self.at
         return self._fail(element, f"says {element.count:,} entries, but only {left:,} bytes are left")
-
 
     def _whole(self, element: Element, found: Lists) -> Lists:
         """The list with values of an integer type."""
@@ -82,9 +84,8 @@ class BinaryReader(_Reader):
         index = next(k for k, p in enumerate(element.properties) if p.name == name)
         starts, lengths = self._walk(element, [index])
         kind = np.dtype(self.order + element.properties[index].type)
-        from viewer.formats.ply_kernels import gather
-
-        raw = gather(np.frombuffer(self.data, np.uint8), starts[0], lengths[0], kind.itemsize)
+        bytes_ = np.frombuffer(self.data, np.uint8)
+        raw = run(gather, bytes_, starts[0], lengths[0], kind.itemsize, small=len(self.data) < SMALL)
         return self._whole(element, Lists(lengths[0], raw.view(kind)))
 
     def skip(self, element: Element) -> None:
@@ -138,15 +139,14 @@ class BinaryReader(_Reader):
 
     def _walk(self, element: Element, wanted: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Where the wanted properties of every row begin, and their lengths: (wanted, count) int64 each."""
-        from viewer.formats.ply_kernels import walk
-
         smallest = sum(np.dtype(p.length_type or p.type).itemsize for p in element.properties)
         if element.count * smallest > len(self.data) - self.at:
             raise self._short(element)
         lengths = [np.dtype(p.length_type) if p.length_type else None for p in element.properties]
         if any(kind is not None and kind.kind == "f" for kind in lengths):
             raise self._fail(element, "has a list whose length is a float")
-        starts, counts, at, bad = walk(
+        starts, counts, at, bad = run(
+            walk,
             np.frombuffer(self.data, np.uint8),
             self.at,
             element.count,
@@ -155,6 +155,7 @@ class BinaryReader(_Reader):
             np.array([np.dtype(p.type).itemsize for p in element.properties], np.int64),
             self.order == ">",
             np.array(wanted, np.int64),
+            small=len(self.data) < SMALL,
         )
         if bad >= 0:
             raise self._fail(element, f"entry {bad:,} has a list that runs past the end of the file")
@@ -178,10 +179,10 @@ class AsciiReader(_Reader):
             if not scalars:
                 self.skip(element)
             return columns
-        from viewer.formats.text import table
-
         self._check_size(element)
-        values, self.at, bad = table(self.bytes, self.at, element.count, len(scalars))
+        values, self.at, bad = run(
+            table, self.bytes, self.at, element.count, len(scalars), small=len(self.data) < SMALL
+        )
         if bad >= 0:
             raise self._bad_row(element, bad)
         return {p.name: values[:, k] for k, p in enumerate(element.properties)}
@@ -196,14 +197,14 @@ class AsciiReader(_Reader):
         self._list(element, -1)
 
     def _list(self, element: Element, index: int) -> Lists:
-        from viewer.formats.text import lists
-
         self._check_size(element)
         kinds = np.array([bool(p.length_type) for p in element.properties], np.bool_)
-        lengths, values, self.at, bad = lists(self.bytes, self.at, element.count, kinds, index)
+        lengths, values, filled, self.at, bad = run(
+            lists, self.bytes, self.at, element.count, kinds, index, small=len(self.data) < SMALL
+        )
         if bad >= 0:
             raise self._bad_row(element, bad)
-        return Lists(lengths, values)
+        return Lists(lengths, values[:filled])
 
     def _check_size(self, element: Element) -> None:
         # A number and its separator take two bytes; the last may lack the separator.
@@ -215,5 +216,3 @@ class AsciiReader(_Reader):
         word = self.data[self.at : self.at + 40].split()
         found = short(word[0].decode("utf-8", "replace"), 30) if word else "the end of the file"
         return self._fail(element, f"entry {row:,} (line {line}): expected a number, got {found}")
-
-

@@ -91,7 +91,9 @@ def read_header(data: bytes, path: Path) -> Header:
             _add_property(elements[-1], words, where)
         else:
             text = short(line.decode("utf-8", "replace"))
-            raise ViewerError(where, f"{text} is no line of a PLY header, and 'end_header' has not come", "the file is damaged")
+            raise ViewerError(
+                where, f"{text} is no line of a PLY header, and 'end_header' has not come", "the file is damaged"
+            )
     if not encoding:
         raise ViewerError(str(path), "the PLY header has no line 'format'", "the file is damaged")
     # Entries without properties take no room, whatever their count.

@@ -1,13 +1,10 @@
-"""The compiled loops over binary PLY with lists of varying length; imported only when they run."""
+"""The compiled loops over binary PLY with lists of varying length."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from viewer.jit import machine_code
 
-
-@machine_code
 def walk(data, at, count, length_sizes, length_signed, sizes, big, wanted):
     """Where the wanted properties of every entry begin.
 
@@ -43,7 +40,6 @@ def walk(data, at, count, length_sizes, length_signed, sizes, big, wanted):
     return starts, lengths, at, -1
 
 
-@machine_code
 def gather(data, starts, lengths, size):
     """The bytes of all lists in a row: entry i has lengths[i] values of ``size`` bytes from starts[i]."""
     total = 0

@@ -1,11 +1,17 @@
-"""Polygons into triangles: n corners give n - 2 triangles, in the polygon's winding, so that numbers can be foretold."""
+"""Polygons into triangles: n corners give n - 2, in the polygon's winding, so that numbers can be foretold."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.formats.polygons_kernels import clip_polygons, cut_polygons
+from viewer.jit import run
+
 Long = NDArray[np.int64]
+
+# Corners up to which the loops are not worth compiling.
+SMALL = 1000
 
 
 def triangulate(positions: NDArray, corners: Long, lengths: Long) -> tuple[Long, Long, int]:
@@ -27,9 +33,11 @@ def triangulate(positions: NDArray, corners: Long, lengths: Long) -> tuple[Long,
     polygon = np.repeat(np.arange(len(lengths)), counts)
     if not len(polygon):
         return np.zeros((0, 3), np.int64), polygon, 0
-    from viewer.formats.polygons_kernels import cut_polygons
-
-    triangles, tangled = cut_polygons(
-        np.require(positions, np.float32, ["C", "W"]), np.require(corners, np.int64, ["C", "W"]), starts, lengths
-    )
+    shape = (np.require(positions, np.float32, ["C", "W"]), np.require(corners, np.int64, ["C", "W"]), starts, lengths)
+    triangles, hard, found = run(cut_polygons, *shape, small=len(corners) < SMALL)
+    hard = hard[:found].copy()
+    if not found:
+        return triangles, polygon, 0
+    # Loops of their own, since few files need them and they take seconds to compile.
+    tangled = run(clip_polygons, *shape, triangles, hard, small=int(lengths[hard[:, 0]].sum()) < SMALL)
     return triangles, polygon, int(tangled)

@@ -1,18 +1,21 @@
-"""The compiled loops of `polygons`; imported only when they run, since numba takes time to load."""
+"""The compiled loops of `polygons`."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from viewer.jit import machine_code
+from viewer.jit import helper
 
 # Tests of a corner against an ear, over all polygons of a file, after which the rest is cut into fans: about 2 s.
 BUDGET = 400_000_000
 
 
-@machine_code
 def cut_polygons(positions, corners, starts, lengths):
-    """Triangles (T, 3) int64 as numbers into corners, and the count of polygons cut short; see `triangulate`."""
+    """Triangles (T, 3) int64 as numbers into corners, but for the polygons that need ears cut; see `triangulate`.
+
+    Returns the triangles; those polygons (., 2) int64: number, and first triangle, whose n - 2 are not filled; and how
+    many they are. (Slices take numba long to compile; loops and the caller's slices do not.)
+    """
     total = 0
     longest = 4
     for p in range(len(lengths)):
@@ -20,16 +23,13 @@ def cut_polygons(positions, corners, starts, lengths):
         longest = max(longest, lengths[p])
     triangles = np.empty((total, 3), np.int64)
     plane = np.empty((longest, 2))
-    at, left, tangled = 0, BUDGET, 0
+    hard = np.empty((16, 2), np.int64)
+    at, found = 0, 0
     for p in range(len(lengths)):
         start, n = starts[p], lengths[p]
         if n < 3:
             continue
-        if n == 3:
-            triangles[at, 0], triangles[at, 1], triangles[at, 2] = start, start + 1, start + 2
-            at += 1
-            continue
-        if not _flatten(positions, corners, start, n, plane) or _convex(plane, n):
+        if n == 3 or not _flatten(positions, corners, start, n, plane) or _convex(plane, n):
             _fan(triangles, at, start, n)
         elif n == 4:
             # Not convex, so one diagonal lies inside: the one through the corner that is reflex.
@@ -39,20 +39,40 @@ def cut_polygons(positions, corners, starts, lengths):
             else:
                 _fan(triangles, at, start, n)
         else:
-            left = _clip(plane, n, triangles, at, start, left)
-            if left <= 0:
-                tangled += 1
+            if found == len(hard):
+                longer = np.empty((2 * found, 2), np.int64)
+                for k in range(found):
+                    longer[k, 0], longer[k, 1] = hard[k, 0], hard[k, 1]
+                hard = longer
+            hard[found, 0], hard[found, 1] = p, at
+            found += 1
         at += n - 2
-    return triangles, tangled
+    return triangles, hard, found
 
 
-@machine_code
+def clip_polygons(positions, corners, starts, lengths, triangles, hard):
+    """Fill in the triangles that `cut_polygons` left; returns for how many polygons the budget did not suffice."""
+    longest = 4
+    for k in range(len(hard)):
+        longest = max(longest, lengths[hard[k, 0]])
+    plane = np.empty((longest, 2))
+    left, tangled = BUDGET, 0
+    for k in range(len(hard)):
+        start, n = starts[hard[k, 0]], lengths[hard[k, 0]]
+        _flatten(positions, corners, start, n, plane)
+        left = _clip(plane, n, triangles, hard[k, 1], start, left)
+        if left <= 0:
+            tangled += 1
+    return tangled
+
+
+@helper
 def _fan(triangles, at, start, n):
     for k in range(n - 2):
         triangles[at + k, 0], triangles[at + k, 1], triangles[at + k, 2] = start, start + k + 1, start + k + 2
 
 
-@machine_code
+@helper
 def _flatten(positions, corners, start, n, plane):
     """The polygon in the plane that sees it largest, counter-clockwise; False where it has no area or is not finite."""
     nx, ny, nz = 0.0, 0.0, 0.0
@@ -84,7 +104,7 @@ def _flatten(positions, corners, start, n, plane):
     return True
 
 
-@machine_code
+@helper
 def _turn(plane, a, b, c):
     """Twice the signed area of the triangle a, b, c: positive where the path turns left at b."""
     return (plane[b, 0] - plane[a, 0]) * (plane[c, 1] - plane[b, 1]) - (plane[b, 1] - plane[a, 1]) * (
@@ -92,7 +112,7 @@ def _turn(plane, a, b, c):
     )
 
 
-@machine_code
+@helper
 def _convex(plane, n):
     """Whether every corner turns left or goes straight on, once around (x changes its direction twice)."""
     changes = 0
@@ -115,17 +135,18 @@ def _convex(plane, n):
     return changes <= 2
 
 
-@machine_code
+@helper
 def _blocks(plane, p, a, b, c):
     """Whether corner p lies in the triangle a, b, c or on its border, its three corners' own places excepted."""
     x, y = plane[p, 0], plane[p, 1]
-    for q in (a, b, c):
+    for k in range(3):
+        q = a if k == 0 else (b if k == 1 else c)
         if plane[q, 0] == x and plane[q, 1] == y:
             return False
     return _turn(plane, a, b, p) >= 0.0 and _turn(plane, b, c, p) >= 0.0 and _turn(plane, c, a, p) >= 0.0
 
 
-@machine_code
+@helper
 def _clip(plane, n, triangles, at, start, left):
     """Cut ears off a simple polygon of n corners, at least 5. Returns what is left of the budget (0: cut short).
 
@@ -135,11 +156,13 @@ def _clip(plane, n, triangles, at, start, left):
     before = np.empty(n, np.int64)
     after = np.empty(n, np.int64)
     reflex = np.empty(n, np.int64)  # corners that may block an ear: reflex or straight
-    place = np.full(n, -1, np.int64)  # of each corner in that list
+    place = np.empty(n, np.int64)  # of each corner in that list, or -1
     blockers = 0
-    low = np.array([np.inf, np.inf])
-    high = np.array([-np.inf, -np.inf])
+    low, high = np.empty(2), np.empty(2)
+    low[0] = low[1] = np.inf
+    high[0] = high[1] = -np.inf
     for k in range(n):
+        place[k] = -1
         before[k] = (k + n - 1) % n
         after[k] = (k + 1) % n
         for axis in range(2):
@@ -167,7 +190,9 @@ def _clip(plane, n, triangles, at, start, left):
         cell_start[cell_of[k] + 1] += 1
     for cell in range(side * side):
         cell_start[cell + 1] += cell_start[cell]
-    cursor = cell_start[:-1].copy()
+    cursor = np.empty(side * side, np.int64)
+    for cell in range(side * side):
+        cursor[cell] = cell_start[cell]
     for k in range(blockers):
         cell_corner[cursor[cell_of[k]]] = reflex[k]
         cursor[cell_of[k]] += 1
@@ -222,7 +247,8 @@ def _clip(plane, n, triangles, at, start, left):
         failed, patience = 0, 0
         after[a] = c
         before[c] = a
-        for q in (a, b, c):
+        for k in range(3):
+            q = a if k == 0 else (b if k == 1 else c)
             blocking = q != b and _turn(plane, before[q], q, after[q]) <= 0.0
             if place[q] >= 0 and not blocking:
                 blockers -= 1

@@ -1,4 +1,4 @@
-"""STL, binary and ASCII. Corners with equal coordinates become one vertex; facet normals and attributes are not read."""
+"""STL, binary and ASCII. Equal corners become one vertex; facet normals and attributes are not read."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from numpy.typing import NDArray
 
 from viewer.errors import ViewerError
 from viewer.formats.files import check_regular, read_file
+from viewer.formats.stl_kernels import scan_facets
+from viewer.formats.text import SMALL
+from viewer.jit import run
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
+from viewer.scene.normals_kernels import weld
 from viewer.scene.scene import Instance, Scene
 
 NAME = "STL"
@@ -72,23 +76,19 @@ def _read_binary(data: bytes, path: Path, warnings: list[str]) -> NDArray[np.flo
 
 
 def _read_ascii(data: bytes, path: Path, warnings: list[str]) -> NDArray[np.float32]:
-    from viewer.formats.stl_kernels import scan_facets
-
-    corners, fault, at, closed = scan_facets(np.frombuffer(data, np.uint8))
+    corners, count, fault, at, closed = run(scan_facets, np.frombuffer(data, np.uint8), small=len(data) < SMALL)
     if fault:
         raise ViewerError(f"{path}: line {data.count(10, 0, at) + 1}", _FAULTS[fault], "the file is damaged")
     if not closed:
         warnings.append("no 'endsolid': the file may be truncated")
     with np.errstate(over="ignore"):  # beyond float32 becomes infinite, and is counted as such
-        return corners.astype(np.float32)
+        return corners[:count].astype(np.float32)
 
 
 def _weld(corners: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """Vertices by first appearance, and triangles: equal bits are one vertex."""
     if not len(corners):
         return np.zeros((0, 3), np.float32), np.zeros((0, 3), np.int32)
-    from viewer.scene.normals_kernels import weld
-
     corners = np.require(corners, np.float32, ["C", "W"])
-    number, first = weld(corners.view(np.uint32))
-    return corners[first], number.reshape(-1, 3)
+    number, first, found = run(weld, corners.view(np.uint32), small=len(corners) < SMALL)
+    return corners[first[:found]], number.reshape(-1, 3)

@@ -1,11 +1,11 @@
-"""The compiled scanner of ASCII STL; imported only when it runs, since numba takes time to load."""
+"""The compiled scanner of ASCII STL."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from viewer.formats.text import at_word_end, number, skip_blanks, skip_space, skip_word
-from viewer.jit import machine_code
+from viewer.jit import helper
 
 _VERTEX, _FACET, _ENDFACET, _OUTER, _ENDLOOP, _SOLID, _ENDSOLID = (
     np.frombuffer(word, np.uint8).copy()
@@ -13,19 +13,18 @@ _VERTEX, _FACET, _ENDFACET, _OUTER, _ENDLOOP, _SOLID, _ENDSOLID = (
 )
 
 
-@machine_code
+@helper
 def _is(data, at, after, word):
     if after - at != len(word):
         return False
-    for k in range(len(word)):
+    for k in range(len(word)):  # noqa: SIM110 (numba)
         if (data[at + k] | 32) != word[k]:
             return False
     return True
 
 
-@machine_code
 def scan_facets(data):
-    """The corners of all facets: (corners (N, 3) float64, fault number or 0, where it is, whether the solid was closed).
+    """The corners of all facets: (corners (., 3) float64, count, fault or 0, its byte, whether the solid was closed).
 
     data: (N,) uint8. Keywords in any case, one statement a line; what follows 'solid', 'facet' and 'outer' in their
     lines is not read.
@@ -42,33 +41,35 @@ def scan_facets(data):
         after = skip_word(data, at, end)
         if _is(data, at, after, _VERTEX):
             if in_facet < 0 or in_facet == 3:
-                return corners[:count], 2, at, closed
+                return corners, count, 2, at, closed
             if count == len(corners):
                 longer = np.empty((2 * count, 3))
-                longer[:count] = corners
+                for row in range(count):
+                    for k in range(3):
+                        longer[row, k] = corners[row, k]
                 corners = longer
             for k in range(3):
                 after = skip_blanks(data, after, end)
                 value, ended = number(data, after, end)
                 if ended < 0 or not at_word_end(data, ended, end):
-                    return corners[:count], 4, at, closed
+                    return corners, count, 4, at, closed
                 corners[count, k] = value
                 after = ended
             count += 1
             in_facet += 1
             after = skip_blanks(data, after, end)
             if after < end and data[after] != 10:
-                return corners[:count], 1, at, closed
+                return corners, count, 1, at, closed
         elif _is(data, at, after, _FACET):
             if in_facet >= 0:
-                return corners[:count], 2, at, closed
+                return corners, count, 2, at, closed
             in_facet = 0
             closed = False
             while after < end and data[after] != 10 and data[after] != 13:
                 after += 1
         elif _is(data, at, after, _ENDFACET):
             if in_facet != 3:
-                return corners[:count], 2, at, closed
+                return corners, count, 2, at, closed
             in_facet = -1
         elif _is(data, at, after, _OUTER) or _is(data, at, after, _SOLID) or _is(data, at, after, _ENDSOLID):
             if _is(data, at, after, _ENDSOLID):
@@ -76,8 +77,8 @@ def scan_facets(data):
             while after < end and data[after] != 10 and data[after] != 13:
                 after += 1
         elif not _is(data, at, after, _ENDLOOP):
-            return corners[:count], 3, at, closed
+            return corners, count, 3, at, closed
         at = after
     if in_facet >= 0:
-        return corners[:count], 2, end, closed
-    return corners[:count], 0, end, closed
+        return corners, count, 2, end, closed
+    return corners, count, 0, end, closed

@@ -1,22 +1,20 @@
-"""Numbers and lines in text files, scanned by compiled loops over the file's bytes.
-
-Imported only by the readers of text formats when they run, since numba takes time to load.
-"""
+"""Numbers and lines in text files, scanned by compiled loops over the file's bytes."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from viewer.jit import machine_code
+from viewer.jit import helper
 
 # 10^-400 .. 10^400: exact or nearest doubles in between, 0 and infinity beyond.
 _POWER = np.array([float(f"1e{e}") for e in range(-400, 401)])
 _ZERO = 400
 
-SPACE, TAB, RETURN, NEWLINE = 32, 9, 13, 10
+# Bytes of a file up to which loops are not worth compiling.
+SMALL = 1 << 14
 
 
-@machine_code
+@helper
 def skip_blanks(data, at, end):
     """The next byte of the line that is neither blank nor carriage return; stops at the newline."""
     while at < end:
@@ -28,7 +26,7 @@ def skip_blanks(data, at, end):
     return at
 
 
-@machine_code
+@helper
 def skip_space(data, at, end):
     """The next byte that is no white space, newlines included."""
     while at < end:
@@ -40,7 +38,7 @@ def skip_space(data, at, end):
     return at
 
 
-@machine_code
+@helper
 def skip_word(data, at, end):
     """The end of the word at ``at``."""
     while at < end:
@@ -51,7 +49,7 @@ def skip_word(data, at, end):
     return at
 
 
-@machine_code
+@helper
 def _letters(data, at, end, word):
     """How many bytes of the lower-case word stand at ``at`` in any case; 0 unless all."""
     if at + len(word) > end:
@@ -67,7 +65,7 @@ _INITY = np.frombuffer(b"inity", np.uint8).copy()
 _NAN = np.frombuffer(b"nan", np.uint8).copy()
 
 
-@machine_code
+@helper
 def number(data, at, end):
     """(value, end of the number) of the decimal number at ``at``; (0, -1) where there is none.
 
@@ -150,7 +148,7 @@ def number(data, at, end):
     return (-value if negative else value), at
 
 
-@machine_code
+@helper
 def integer(data, at, end):
     """(value, end) of the whole number at ``at``, at most 18 digits; (0, -1) where there is none."""
     negative = False
@@ -172,15 +170,14 @@ def integer(data, at, end):
     return (-value if negative else value), at
 
 
-@machine_code
+@helper
 def at_word_end(data, at, end):
     """Whether white space or the file's end follows."""
     return at >= end or data[at] == 32 or (data[at] >= 9 and data[at] <= 13)
 
 
-@machine_code
 def table(data, at, rows, columns):
-    """A table of numbers separated by white space: (values (rows, columns) float64, where it ended, the bad row or -1)."""
+    """Numbers separated by white space: (values (rows, columns) float64, where they end, the bad row or -1)."""
     end = len(data)
     values = np.empty((rows, columns))
     for row in range(rows):
@@ -194,12 +191,11 @@ def table(data, at, rows, columns):
     return values, at, -1
 
 
-@machine_code
 def lists(data, at, rows, kinds, wanted):
     """Rows of numbers with lists among them.
 
     kinds (P,) bool: whether each property is a list; wanted: the property to keep. Returns (lengths (rows,) int64,
-    values float64 in a row, where it ended, the bad row or -1).
+    values float64 in a row, how many of them are filled, where it ended, the bad row or -1).
     """
     end = len(data)
     lengths = np.empty(rows, np.int64)
@@ -212,7 +208,7 @@ def lists(data, at, rows, kinds, wanted):
                 at = skip_space(data, at, end)
                 count, after = integer(data, at, end)
                 if after < 0 or count < 0 or not at_word_end(data, after, end):
-                    return lengths, values[:filled], at, row
+                    return lengths, values, filled, at, row
                 at = after
             if p == wanted:
                 lengths[row] = count
@@ -220,13 +216,14 @@ def lists(data, at, rows, kinds, wanted):
                 at = skip_space(data, at, end)
                 value, after = number(data, at, end)
                 if after < 0 or not at_word_end(data, after, end):
-                    return lengths, values[:filled], at, row
+                    return lengths, values, filled, at, row
                 at = after
                 if p == wanted:
                     if filled == len(values):
                         longer = np.empty(2 * filled)
-                        longer[:filled] = values
+                        for k in range(filled):
+                            longer[k] = values[k]
                         values = longer
                     values[filled] = value
                     filled += 1
-    return lengths, values[:filled], at, -1
+    return lengths, values, filled, at, -1

@@ -8,10 +8,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.jit import run
 from viewer.scene.mesh import Float, Int, Mesh
+from viewer.scene.normals_kernels import crease_normals, weld
 
 # Coplanar faces whose unit normals differ by rounding still count as one surface at a crease angle of 0.
 ROUNDING = 1e-12
+# Vertices and triangles up to which loops are not worth compiling.
+SMALL = 1000
 
 
 def with_normals(mesh: Mesh, crease_degrees: float = 40.0) -> Mesh:
@@ -34,13 +38,13 @@ def with_normals(mesh: Mesh, crease_degrees: float = 40.0) -> Mesh:
     if crease_degrees <= 0.0:
         triangles, source, normals = _flat(mesh.positions, mesh.triangles)
     else:
-        from viewer.scene import normals_kernels as kernels
-
         threshold = math.cos(math.radians(min(crease_degrees, 180.0))) - ROUNDING
         # Writable arrays, so that one compiled variant serves all.
         positions, corners = (np.require(array, requirements=["C", "W"]) for array in (mesh.positions, mesh.triangles))
-        group = kernels.weld(positions.view(np.uint32))[0]
-        triangles, source, normals = kernels.crease_normals(positions, corners, group, threshold)
+        small = len(corners) + len(positions) < SMALL
+        group = run(weld, positions.view(np.uint32), small=small)[0]
+        triangles, source, normals, count = run(crease_normals, positions, corners, group, threshold, small=small)
+        source, normals = source[:count], normals[:count].copy()
     if len(source) == len(mesh.positions):
         return replace(mesh, triangles=triangles, normals=normals)
     return replace(
@@ -54,9 +58,9 @@ def with_normals(mesh: Mesh, crease_degrees: float = 40.0) -> Mesh:
 
 
 def face_normals(positions: Float, triangles: Int) -> NDArray[np.float64]:
-    """(T, 3) float64 unit normals, by the right-hand rule; zero for triangles without area or with a corner at infinity."""
+    """(T, 3) float64 unit normals, by the right-hand rule; zero for triangles without area or not finite."""
     corners = positions.astype(np.float64)[triangles]
-    with np.errstate(all="ignore"):  # non-finite corners are expected, and answered with zero
+    with np.errstate(all="ignore"):
         normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         length = np.linalg.norm(normal, axis=1, keepdims=True)
         unit = normal / length

@@ -1,4 +1,4 @@
-"""The compiled loops of vertex normals and of welding; imported only when they run, since numba takes time to load."""
+"""The compiled loops of vertex normals and of welding."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from viewer.jit import machine_code
+from viewer.jit import helper
 
 # Up to this many corners around a point, all pairs are compared; beyond it, normals are gathered in cells of direction.
 FEW = 64
@@ -14,18 +14,19 @@ FEW = 64
 CELLS = 24
 
 
-@machine_code
 def weld(words):
     """Rows of equal bits, numbered by first appearance.
 
     words (N, K) uint32; -0.0 counts as 0.0 (the same place). Returns (number of each row (N,) int32, first row of each
-    number (M,) int32). Open addressing with linear probing.
+    number (., int32), how many numbers). Open addressing with linear probing.
     """
     count, width = words.shape
     size = 16
     while size < 2 * count:
         size *= 2
-    table = np.full(size, -1, np.int32)
+    table = np.empty(size, np.int32)
+    for slot in range(size):
+        table[slot] = -1
     number = np.empty(count, np.int32)
     first = np.empty(count, np.int32)
     found = 0
@@ -60,10 +61,10 @@ def weld(words):
             slot += 1
             if slot == size:
                 slot = 0
-    return number, first[:found].copy()
+    return number, first, found
 
 
-@machine_code
+@helper
 def _faces_and_angles(positions, triangles):
     """Unit face normals (T, 3) and the angle at each corner (T, 3), radians; zero for faces without a direction."""
     count = len(triangles)
@@ -93,7 +94,7 @@ def _faces_and_angles(positions, triangles):
     return normals, angles
 
 
-@machine_code
+@helper
 def _direction_cell(x, y, z):
     """The cell of a direction on the cube of directions, 0 .. 6 * CELLS^2 - 1."""
     ax, ay, az = abs(x), abs(y), abs(z)
@@ -108,13 +109,12 @@ def _direction_cell(x, y, z):
     return (side * CELLS + i) * CELLS + j
 
 
-@machine_code
 def crease_normals(positions, triangles, group, threshold):
     """Corner normals by crease angle, and the vertices split where they differ.
 
     positions (V, 3) float32, triangles (T, 3) int32, group (V,) int32: the place of each vertex; threshold: cosine of
     the crease angle. Returns triangles (T, 3) int32, source (V',) int64 (the vertex that each was copied from, the
-    first V themselves), normals (V', 3) float32.
+    first V themselves), normals (V', 3) float32, and V'; rows beyond that are spare.
     """
     vertices, count = len(positions), len(triangles)
     faces, angles = _faces_and_angles(positions, triangles)
@@ -127,7 +127,9 @@ def crease_normals(positions, triangles, group, threshold):
             start[group[triangles[t, c]] + 1] += 1
     for g in range(vertices):
         start[g + 1] += start[g]
-    fill = start[:-1].copy()
+    fill = np.empty(vertices, np.int64)
+    for g in range(vertices):
+        fill[g] = start[g]
     order = np.empty(3 * count, np.int64)
     for t in range(count):
         for c in range(3):
@@ -207,7 +209,7 @@ def crease_normals(positions, triangles, group, threshold):
             corner_normals[corner, 2] = sz
 
         for k in range(used if many else 0):
-            cells[in_use[k]] = 0.0
+            cells[in_use[k], 0] = cells[in_use[k], 1] = cells[in_use[k], 2] = 0.0
 
         # Faces with a direction first: the others then share a vertex that has a normal already.
         for turn in range(2):
@@ -241,10 +243,11 @@ def crease_normals(positions, triangles, group, threshold):
                     if total == capacity:
                         capacity = 2 * capacity
                         wider = np.empty(capacity, np.int64)
-                        wider[:total] = source[:total]
-                        source = wider
                         taller = np.zeros((capacity, 3), np.float32)
-                        taller[:total] = normals[:total]
+                        for k in range(total):
+                            wider[k] = source[k]
+                            taller[k, 0], taller[k, 1], taller[k, 2] = normals[k, 0], normals[k, 1], normals[k, 2]
+                        source = wider
                         normals = taller
                     source[total] = v
                     normals[total, 0], normals[total, 1], normals[total, 2] = x, y, z
@@ -253,4 +256,4 @@ def crease_normals(positions, triangles, group, threshold):
                     known += 1
                     total += 1
                 result[t, c] = match
-    return result, source[:total].copy(), normals[:total].copy()
+    return result, source, normals, total

@@ -17,6 +17,7 @@ from viewer.errors import DeviceError
 from viewer.stream.source import Source
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
+_INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"
 _MOST_DEVICES = 64  # where EGL keeps handing out devices without end
 
 
@@ -209,12 +210,10 @@ def devices() -> list[dict[str, Any]]:
 
 def _no_context(error: Exception, index: int | None) -> DeviceError:
     text = " ".join(str(error).split())
+    if index is None and ("found 0 devices" in text or "eglQueryDevicesEXT" in text):
+        return DeviceError("OpenGL", f"EGL finds no device ({text})", _INSTALL)
     if "requested device index" in text or "eglQueryDevicesEXT" in text or "out of range" in text:
         return DeviceError("OpenGL", f"no device {index} ({text})", "see `raystream devices`")
     if "libEGL" in text or "libGL" in text:
-        return DeviceError("OpenGL", f"library not found ({text})", "install libegl1, libgl1 and libgl1-mesa-dri")
-    return DeviceError(
-        "OpenGL",
-        f"no context of OpenGL 3.3 ({text})",
-        "install a driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri",
-    )
+        return DeviceError("OpenGL", f"library not found ({text})", _INSTALL)
+    return DeviceError("OpenGL", f"no context of OpenGL 3.3 ({text})", _INSTALL)

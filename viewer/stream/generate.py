@@ -178,9 +178,9 @@ def _add_main(source: Source, bound: Bound, step: Step, form: Form, exits: Seque
             add(f"    state = {program.number(step.entries[0])};")
     else:
         # Lanes beside the last ray may run along for their neighbours: with no ray of their own they could loop for ever.
-        start, caller = bound.start_numbers()
-        add("    bool inside = at.x < extent.x && at.y * extent.x + at.x < extent.y;")
-        add(f"    int state = inside ? {start} : 0, caller = {caller};")
+        add("    if (at.x >= extent.x || at.y * extent.x + at.x >= extent.y) return;")
+        state, caller = bound.start_numbers()
+        add(f"    int state = {state}, caller = {caller};")
     streams = dict.fromkeys(
         program.by_name[s].stream_of(a.name) for s in step.states for a in program.by_name[s].kernel.arguments
     )

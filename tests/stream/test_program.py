@@ -1,0 +1,337 @@
+"""Kernels, programs and bound programs: every wiring fault is told, by name, before any OpenGL."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import toys
+
+from viewer import programs
+from viewer.errors import WiringError
+from viewer.stream.bound import Bound
+from viewer.stream.kernel import IN, INOUT, OUT, Kept, Kernel, Module, Table, Volume
+from viewer.stream.program import DONE, RETURN, Call, Program, State
+from viewer.stream.record import Field, Record
+
+A = Record("A", Field("x", "float"))
+B = Record("B", Field("y", "vec4"), Field("z", "vec4"))
+MAKE = Kernel("make", (IN("a", A), OUT("b", B)), ("go", "stop"))
+USE = Kernel("use", (INOUT("b", B), IN("a", A)), ("again", "back"))
+BIG = Record("Big", *(Field(f"f{k}", "vec4") for k in range(9)))
+STATES = (State("make", MAKE, {"go": "use", "stop": DONE}), State("use", USE, {"again": "use", "back": DONE}))
+
+
+def program(*states: State, **changed: object) -> Program:
+    """A proper program of two states, with a part of it changed."""
+    parts = {"streams": {"a": A, "b": B}, "inputs": ("a",), "results": ("b",), "start": "make"}
+    return Program("toy", states=states or STATES, **(parts | changed))
+
+
+def test_the_proper_program_is_accepted():
+    made = program()
+    assert made.looping() == ["use"] and made.successors("make") == ["use"] and made.number("use") == 2
+
+
+MADE = STATES[0]
+FAULTS = {
+    "exit not wired": (lambda: program(State("make", MAKE, {"go": DONE})), "state make", "exit 'stop'"),
+    "extra exit": (
+        lambda: program(State("make", MAKE, {"go": DONE, "stop": DONE, "up": DONE})),
+        "state make",
+        "no exit 'up'",
+    ),
+    "unknown target": (
+        lambda: program(State("make", MAKE, {"go": "nowhere", "stop": DONE})),
+        "state make",
+        "unknown state 'nowhere'",
+    ),
+    "unknown target of a call": (
+        lambda: program(State("make", MAKE, {"go": Call("use", then="nowhere"), "stop": DONE}), STATES[1]),
+        "state make",
+        "unknown state 'nowhere'",
+    ),
+    "unknown start": (lambda: program(start="begin"), "start", "unknown state 'begin'"),
+    "two states of one name": (lambda: program(MADE, MADE), "toy", "two states of one name"),
+    "unknown stream": (
+        lambda: program(State("make", MAKE, MADE.exits, {"b": "c"}), STATES[1]),
+        "state make",
+        "no stream 'c'",
+    ),
+    "unknown argument": (
+        lambda: program(State("make", MAKE, MADE.exits, {"q": "b"}), STATES[1]),
+        "state make",
+        "no argument 'q'",
+    ),
+    "unknown input": (lambda: program(inputs=("a", "q")), "toy", "input 'q'"),
+    "unknown result": (lambda: program(results=("q",)), "toy", "result 'q'"),
+    "record mismatch": (
+        lambda: program(State("make", MAKE, MADE.exits, {"b": "a"}), STATES[1]),
+        "state make",
+        "takes B, stream 'a' holds A",
+    ),
+    "stream used twice": (
+        lambda: program(
+            State("make", Kernel("make", (IN("a", A), OUT("c", A)), ("go",)), {"go": DONE}, {"c": "a"}), results=()
+        ),
+        "state make",
+        "stream 'a' serves two",
+    ),
+    "read before written": (lambda: program(start="use"), "state make|state use", "never reached|reads stream 'b'"),
+    "read before written on one way": (
+        lambda: program(
+            State("pick", Kernel("pick", (IN("a", A),), ("left", "right")), {"left": "make", "right": "use"}),
+            *STATES,
+            start="pick",
+        ),
+        "state use",
+        "reads stream 'b'",
+    ),
+    "result not written": (
+        lambda: program(State("look", Kernel("look", (IN("a", A),), ("end",)), {"end": DONE}), start="look"),
+        "toy",
+        "result 'b'",
+    ),
+    "return nobody called": (
+        lambda: program(MADE, State("use", USE, {"again": "use", "back": RETURN})),
+        "state use",
+        "nobody called",
+    ),
+    "return also without a call": (
+        lambda: program(
+            State("make", MAKE, {"go": Call("use", then=DONE), "stop": "use"}),
+            State("use", USE, {"again": "use", "back": RETURN}),
+        ),
+        "state use",
+        "nobody called",
+    ),
+    "call inside a call": (
+        lambda: program(
+            MADE, State("use", USE, {"again": Call("make", then=DONE), "back": RETURN}), start=Call("make", then=DONE)
+        ),
+        "state use",
+        "inside a call",
+    ),
+    "call back to a return": (
+        lambda: program(State("make", MAKE, {"go": Call("use", then=RETURN), "stop": DONE}), STATES[1]),
+        "state make",
+        "must name a state",
+    ),
+    "unreachable": (
+        lambda: program(*STATES, State("spare", USE, {"again": DONE, "back": DONE})),
+        "state spare",
+        "never reached",
+    ),
+    "nothing after a call that never returns": (
+        lambda: program(
+            State("make", MAKE, {"go": Call("use", then="after"), "stop": DONE}),
+            STATES[1],
+            State("after", USE, {"again": DONE, "back": DONE}),
+        ),
+        "state after",
+        "never reached",
+    ),
+    "no end": (
+        lambda: program(State("make", MAKE, {"go": "make", "stop": "make"})),
+        "toy",
+        "no exit leads to DONE",
+    ),
+    "unknown state in a fusion": (lambda: program(groups={"all": (("make", "sue"),)}), "toy", "unknown state 'sue'"),
+    "a state twice in a fusion": (
+        lambda: program(groups={"all": (("make", "use"), ("use",))}),
+        "toy",
+        "names state 'use' twice",
+    ),
+    "a stream named as the machines' own": (
+        lambda: program(streams={"a": A, "b": B, "state": A}),
+        "toy",
+        "named 'state'",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_wiring_faults_name_program_and_state(fault):
+    make, where, what = FAULTS[fault]
+    with pytest.raises(WiringError) as caught:
+        make()
+    assert "toy" in caught.value.where
+    assert any(part in caught.value.where for part in where.split("|")), caught.value
+    assert any(part in caught.value.what for part in what.split("|")), caught.value
+
+
+def test_faults_of_a_kernel():
+    with pytest.raises(WiringError, match=r"kernel k.*two arguments"):
+        Kernel("k", (IN("a", A), OUT("a", B)), ("go",))
+    with pytest.raises(WiringError, match=r"kernel k.*two exits"):
+        Kernel("k", (IN("a", A),), ("go", "GO"))  # both are EXIT_GO
+    with pytest.raises(WiringError, match=r"kernel k.*no exits"):
+        Kernel("k", (IN("a", A),), ())
+    with pytest.raises(WiringError, match=r"'go-on' is no name"):
+        Kernel("k", (IN("a", A),), ("go-on",))
+
+
+def test_what_one_caller_has_written_is_not_asked_of_another():
+    walk = Kernel("walk", (IN("a", A),), ("again", "end"))
+    write = Kernel("write", (IN("a", A), OUT("b", B)), ("go",))
+    use = Kernel("use", (IN("b", B), OUT("c", A)), ("done",))
+    first = Kernel("first", (IN("a", A),), ("go",))
+    states = (
+        State("first", first, {"go": Call("walk", then="write")}),
+        State("walk", walk, {"again": "walk", "end": RETURN}),
+        State("write", write, {"go": Call("walk", then="use")}),
+        State("use", use, {"done": DONE}),
+    )
+    parts = {"streams": {"a": A, "b": B, "c": A}, "inputs": ("a",), "results": ("c",), "start": "first"}
+    assert Program("calls", states=states, **parts).successors("walk") == ["walk", "write", "use"]
+    swapped = (replace(states[0], exits={"go": Call("walk", then="use")}), *states[1:])
+    with pytest.raises(WiringError, match=r"state use.*reads stream 'b'|state write.*never reached"):
+        Program("calls", states=swapped, **parts)
+
+
+# -- with modules ----------------------------------------------------------------------------------------------------
+
+KEEP = Kept("Memo")
+MEMO = Record("Memo", Field("m", "vec3"))
+ASK = Kernel("ask", (IN("a", A), OUT("memo", KEEP), OUT("b", B)), ("done",), needs=("answer",))
+ASKING = Program(
+    "asking", {"a": A, "memo": KEEP, "b": B}, ("a",), ("b", "memo"), (State("ask", ASK, {"done": DONE}),), "ask"
+)
+ORACLE = Module("oracle", ("answer",), "oracle.glsl", keeps=MEMO)
+
+
+def _table(name: str, record: Record = A) -> Table:
+    return Table(name, record, np.zeros(1, record.dtype))
+
+
+BOUND_FAULTS = {
+    "nobody provides": ([replace(ORACLE, provides=())], "kernel ask", "no module provides answer"),
+    "two provide": ([ORACLE, Module("seer", ("answer",), "s")], "asking", "answer is provided by oracle and seer"),
+    "a need of a need": ([replace(ORACLE, needs=("dream",))], "module oracle", "no module provides dream"),
+    "needs in a circle": (
+        [replace(ORACLE, needs=("dream",)), Module("sleep", ("dream",), "s", needs=("answer",))],
+        "asking",
+        "oracle -> sleep -> oracle",
+    ),
+    "kept record missing": ([replace(ORACLE, keeps=None)], "asking", "'memo' holds Memo, which no module keeps"),
+    "two keep": ([ORACLE, Module("diary", ("note",), "d", keeps=MEMO)], "asking", "two modules keep record Memo"),
+    "two records of one name": (
+        [replace(ORACLE, uses=(Record("A", Field("x", "vec2")),))],
+        "asking",
+        "two records are named A",
+    ),
+    "two memories of one name": (
+        [replace(ORACLE, memories=(_table("t"), Volume("t", np.zeros((1, 1, 1), np.float32))))],
+        "asking",
+        "two memories are named t",
+    ),
+    "two uniforms of one name": (
+        [replace(ORACLE, uniforms={"k": ("float", 1.0)}, constants={"k": 2})],
+        "asking",
+        "named k",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", BOUND_FAULTS)
+def test_faults_of_modules_name_the_program(fault):
+    modules, where, what = BOUND_FAULTS[fault]
+    with pytest.raises(WiringError) as caught:
+        Bound(ASKING, modules)
+    assert "asking" in caught.value.where and where in caught.value.where and what in caught.value.what, caught.value
+
+
+def test_kept_records_come_from_the_module():
+    bound = Bound(ASKING, [ORACLE])
+    assert bound.records == {"a": A, "memo": MEMO, "b": B}
+    step = bound.steps("none")[0]
+    assert step.loads == ("a",) and step.stores == ("memo", "b")
+
+
+def test_too_many_attachments_name_the_step():
+    grow = Kernel("grow", (IN("a", A), OUT("big", BIG)), ("done",))
+    big = Program("big", {"a": A, "big": BIG}, ("a",), ("big",), (State("grow", grow, {"done": DONE}),), "grow")
+    bound = Bound(big, [])
+    for build in (lambda: bound.steps("none"), bound.single):
+        with pytest.raises(WiringError, match=r"step (grow|big): needs (10|9) attachments, OpenGL 3.3 grants 8"):
+            build()
+
+
+def test_too_many_samplers_name_the_step():
+    needy = Kernel("needy", (IN("a", A), OUT("b", B)), ("done",), needs=("fetch_all",))
+    program = Program("needs", {"a": A, "b": B}, ("a",), ("b",), (State("needy", needy, {"done": DONE}),), "needy")
+    module = Module("many", ("fetch_all",), "many.glsl", memories=tuple(_table(f"t{k}") for k in range(15)))
+    with pytest.raises(WiringError, match=r"step needy: needs 17 samplers, OpenGL 3.3 grants 16"):
+        Bound(program, [module]).steps("none")
+    Bound(program, [module]).single()  # reads no state
+
+
+def test_counting_counts_as_attachments(device):
+    from viewer.stream.machines import Multipass
+
+    wide = Record("Wide", *(Field(f"f{k}", "vec4") for k in range(7)))
+    grow = Kernel("grow", (IN("a", A), OUT("wide", wide)), ("done",))
+    program = Program("wide", {"a": A, "wide": wide}, ("a",), ("wide",), (State("grow", grow, {"done": DONE}),), "grow")
+    bound = Bound(program, [])
+    bound.steps("none")
+    with pytest.raises(WiringError, match="needs 9 attachments.*do not count"):
+        Multipass(device, bound, (4, 4), counting=True)
+
+
+def test_a_fused_group_that_is_entered_again_keeps_what_it_wrote():
+    """The group (first, last) is left between its states: what first writes, last must find."""
+    first = Kernel("first", (IN("a", A), OUT("b", B)), ("go",))
+    middle = Kernel("middle", (IN("a", A), OUT("c", A)), ("go",))
+    last = Kernel("last", (IN("b", B), IN("c", A), OUT("d", A)), ("done",))
+    program = Program(
+        "sandwich",
+        {"a": A, "b": B, "c": A, "d": A},
+        ("a",),
+        ("d",),
+        (
+            State("first", first, {"go": "middle"}),
+            State("middle", middle, {"go": "last"}),
+            State("last", last, {"done": DONE}),
+        ),
+        "first",
+        {"bread": (("first", "last"),)},
+    )
+    bread, _ = Bound(program, []).steps("bread")
+    assert set(bread.stores) == {"b", "d"} and set(bread.loads) >= {"a", "b", "c"}
+
+
+def test_fused_groups_keep_inner_streams_to_themselves():
+    step = next(s for s in toys.NESTED.bound.steps("ray") if s.fused)
+    assert step.states == ("enter", "walk", "take") and step.stores == ("path",)
+    line = toys.STRAIGHT.bound.steps("line")[0]
+    assert line.loads == ("term", "total") and line.stores == ("total",)
+
+
+def test_the_ray_casters_are_sound():
+    assert [s.name for s in programs.ray_cast().states] == ["eye", "enter", "traverse", "intersect", "shade"]
+    assert programs.ray_cast(layers=True).results == ("radiance", "hit", "surface")
+    assert programs.trace().looping() == ["traverse", "intersect"]
+
+
+def test_programs_need_no_opengl():
+    """The floors that wire must import, and find faults, where OpenGL is not to be had."""
+    code = """
+import sys
+sys.modules["moderngl"] = None  # importing it raises ImportError
+import viewer.stream.record, viewer.stream.kernel, viewer.stream.program, viewer.stream.order, viewer.stream.bound
+import viewer.stream.source, viewer.stream.generate, viewer.stream.policy, viewer.stream.counters
+import viewer.programs, viewer.kernels, viewer.accel.grid, viewer.accel.triangles, viewer.shading.modules
+from viewer.errors import WiringError
+from viewer.stream.bound import Bound
+viewer.programs.ray_cast(layers=True)
+try:
+    Bound(viewer.programs.trace(), [])
+except WiringError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "program trace" in done.stdout

@@ -1,0 +1,253 @@
+"""Two ways to hold read-only records: a 2-D texture under 1-D addresses, as the machines do, or a buffer texture.
+
+A fragment program fetches many records per ray, and adds up what it gets, so that both ways must give the same bits.
+Addresses follow each other from ray to ray (``sequential``, as coherent rays do at best) or are a hash of ray and turn
+(``random``, as at worst); ``no fetch`` is the same program with the address alone, and tells what of the time is not
+the memory's. Records are those of the ray caster: triangles of 3 RGBA texels, list entries of 1 texel of one channel.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import moderngl
+import numpy as np
+
+from viewer.accel.grid import ENTRY
+from viewer.kernels.records import TRIANGLE
+from viewer.stream.device import Device
+from viewer.stream.generate import VERSION, memory_glsl
+from viewer.stream.kernel import Table as Records
+from viewer.stream.machines.common import Drawing, Shader, Tiles
+from viewer.stream.source import Source
+from viewer.stream.stream import Memory, float_texture, layout
+
+from .common import Options, Result, Table, facts, interleave
+
+ABOUT = "fetch rates: a 2-D texture under 1-D addresses against a buffer texture"
+
+TEXTURE_BUFFER, MAX_TEXTURE_BUFFER_SIZE, TEXTURE0 = 0x8C2A, 0x8C2B, 0x84C0
+FORMATS = {1: 0x822E, 2: 0x8230, 4: 0x8814}  # R32F, RG32F, RGBA32F
+RUNS = 7
+
+_KINDS = {"triangles": (TRIANGLE, "r.a + r.b + r.c"), "entries": (ENTRY, "vec3(float(r.entry))")}
+_ORDERS = {
+    "sequential": "(ray + turn) & (COUNT - 1)",
+    # The output step of PCG (O'Neill 2014), as a hash: Jarzynski and Olano, JCGT 9, 3, 2020.
+    "random": "int(hash(uint(ray) * uint(TURNS) + uint(turn))) & (COUNT - 1)",
+}
+_HASH = """uint hash(uint x) {
+    uint state = x * 747796405u + 2891336453u;
+    uint word = ((state >> ((state >> 28u) + 4u)) ^ state) * 277803737u;
+    return (word >> 22u) ^ word;
+}"""
+
+
+class BufferTexture:
+    """A table as a buffer texture, which moderngl does not wrap: raw calls. It binds like a texture."""
+
+    def __init__(self, device: Device, table: Records) -> None:
+        self.device, self.channels = device, layout(device.max_texture, table).channels
+        packed = np.ascontiguousarray(table.record.pack(table.data)[..., : self.channels], np.float32)
+        self.texels = packed.size // self.channels
+        self.buffer = device.context.buffer(packed.tobytes())
+        unsigned = ctypes.c_uint
+        self._active = _needed(device, "glActiveTexture", unsigned)
+        self._bind = _needed(device, "glBindTexture", unsigned, unsigned)
+        attach = _needed(device, "glTexBuffer", unsigned, unsigned, unsigned)
+        self._delete = _needed(device, "glDeleteTextures", ctypes.c_int, ctypes.POINTER(unsigned))
+        self._name = unsigned(0)
+        _needed(device, "glGenTextures", ctypes.c_int, ctypes.POINTER(unsigned))(1, ctypes.byref(self._name))
+        self.use(0)
+        attach(TEXTURE_BUFFER, FORMATS[self.channels], self.buffer.glo)
+
+    def use(self, unit: int) -> None:
+        """Bind to a texture unit."""
+        self._active(TEXTURE0 + unit)
+        self._bind(TEXTURE_BUFFER, self._name)
+
+    def release(self) -> None:
+        """Free the texture and its buffer."""
+        self._delete(1, ctypes.byref(self._name))
+        self.buffer.release()
+
+    @staticmethod
+    def largest(device: Device) -> int:
+        """Texels that the driver allows."""
+        found = ctypes.c_int(0)
+        _needed(device, "glGetIntegerv", ctypes.c_uint, ctypes.POINTER(ctypes.c_int))(
+            MAX_TEXTURE_BUFFER_SIZE, ctypes.byref(found)
+        )
+        return found.value
+
+
+def _needed(device: Device, name: str, *arguments: Any) -> Callable[..., Any]:
+    function = device.load(name, None, *arguments)
+    if function is None:
+        raise RuntimeError(f"the driver has no {name}")
+    return function
+
+
+def _buffer_glsl(table: Records) -> str:
+    """``fetch_<name>`` out of a buffer texture."""
+    texels, sampler = table.record.texels, f"memory_{table.name}"
+    fetches = ", ".join(f"texelFetch({sampler}, i * {texels} + {k})" for k in range(texels))
+    return (
+        f"uniform samplerBuffer {sampler};\n{table.record.name} fetch_{table.name}(int i) {{\n"
+        f"    return unpack_{table.record.name}({fetches});\n}}"
+    )
+
+
+def _source(table: Records, fetch: str, value: str, order: str, turns: int) -> Source:
+    """The program that fetches ``turns`` records per ray; an empty ``fetch`` leaves the address alone."""
+    source = Source()
+    source.add(VERSION, "version")
+    source.add(f"const int COUNT = {len(table.data)}, TURNS = {turns};\nuniform int width;", "benchmark")
+    for part in (table.record.glsl_struct(), table.record.glsl_unpack(), fetch, _HASH):
+        source.add(part, "benchmark")
+    got = f"{table.record.name} r = fetch_{table.name}(at); sum += {value};" if fetch else "sum += vec3(float(at));"
+    source.add(
+        f"""out vec4 result;
+void main() {{
+    int ray = int(gl_FragCoord.y) * width + int(gl_FragCoord.x);
+    vec3 sum = vec3(0.0);
+    for (int turn = 0; turn < TURNS; ++turn) {{
+        int at = {_ORDERS[order]};
+        {got}
+    }}
+    result = vec4(sum, 1.0);
+}}""",
+        "benchmark",
+    )
+    return source
+
+
+@dataclass
+class _Case:
+    """A program with its target, ready to run."""
+
+    device: Device
+    drawing: Drawing
+    texture: Any
+    table: str
+    target: moderngl.Framebuffer
+    output: moderngl.Texture
+
+    def run(self) -> None:
+        """One pass, waited for."""
+        self.target.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        if self.texture is not None:
+            self.drawing.shader.bind(f"memory_{self.table}", self.texture)
+        self.drawing.render()
+        self.device.context.finish()
+
+
+def run(options: Options) -> Result:
+    """Both ways, both orders, both records, in a small and a large table."""
+    device = options.open()
+    edge, turns, runs = (64, 16, 2) if options.quick else (512, 64, RUNS)
+    counts = {"triangles": (1 << 12, 1 << 20), "entries": (1 << 12, 1 << 22)}
+    rows: list[dict[str, Any]] = []
+    with device.current():
+        most = BufferTexture.largest(device)
+        for kind, sizes in counts.items():
+            for count in sizes[:1] if options.quick else sizes:
+                for order in _ORDERS:
+                    rows += _rows(device, kind, count, order, edge, turns, runs, most)
+    data = {
+        "benchmark": "memory",
+        "about": ABOUT,
+        "facts": facts(device),
+        "size": (edge, edge),
+        "fetches_per_ray": turns,
+        "runs": runs,
+        "warm_up": 1,
+        "largest_buffer_texture_texels": most,
+        "rows": rows,
+    }
+    return Result(data, [_table(data)])
+
+
+def _rows(
+    device: Device, kind: str, count: int, order: str, edge: int, turns: int, runs: int, most: int
+) -> list[dict[str, Any]]:
+    """One table size and order: the ways measured in turn with each other."""
+    record, value = _KINDS[kind]
+    data = np.zeros(count, record.dtype)
+    generator = np.random.default_rng(1)
+    for name in record.dtype.names:
+        field = data[name]
+        field[...] = generator.integers(0, 1 << 20, field.shape)
+    table = Records(kind, record, data)
+    memory = Memory(device, table)
+    ways: dict[str, tuple[str, Any]] = {
+        "2-D texture": (memory_glsl(table, memory.layout, counting=False), memory.texture),
+        "no fetch": ("", None),
+    }
+    if count * record.texels <= most:
+        ways["buffer texture"] = (_buffer_glsl(table), BufferTexture(device, table))
+    tiles = Tiles(device, (edge, edge), edge)
+    tiles.keep(None)
+    cases: dict[str, _Case] = {}
+    for way, (fetch, texture) in ways.items():
+        shader = Shader(device, _source(table, fetch, value, order, turns))
+        shader.set("width", edge)
+        output = float_texture(device, (edge, edge))
+        target = device.context.framebuffer([output])
+        cases[way] = _Case(device, Drawing(device, shader, tiles), texture, kind, target, output)
+    timings = interleave({way: case.run for way, case in cases.items()}, runs)
+    same = len({case.output.read() for way, case in cases.items() if way != "no fetch"}) == 1
+    fetches = edge * edge * turns
+    texel = 4 * memory.layout.channels * record.texels
+    out = []
+    for way, timing in timings.items():
+        row = timing.to_json()
+        rate = fetches / row["ms"] / 1e3  # million records per second
+        out.append(
+            {
+                "records": kind,
+                "texels": record.texels,
+                "count": count,
+                "bytes": count * texel,
+                "order": order,
+                "way": way,
+                **row,
+                "mfetches": rate,
+                "gigabytes_per_second": None if way == "no fetch" else rate * texel / 1e3,
+                "same_bits": same,
+            }
+        )
+    for texture in (memory, ways.get("buffer texture", ("", None))[1], *(case.output for case in cases.values())):
+        if texture is not None:
+            texture.release()
+    return out
+
+
+def _table(data: dict[str, Any]) -> Table:
+    rows = [
+        (
+            f"{row['records']}, {row['texels']} texel{'s' if row['texels'] > 1 else ''}",
+            row["count"],
+            row["bytes"] / 2**20,
+            row["order"],
+            row["way"],
+            row["ms"],
+            row["cpu_ms"],
+            row["mfetches"],
+            row["gigabytes_per_second"],
+            row["same_bits"],
+        )
+        for row in data["rows"]
+    ]
+    columns = ("records", "count", "MiB", "order", "way", "ms", "CPU ms", "Mrecords/s", "GB/s", "same bits")
+    width, height = data["size"]
+    note = (
+        f"{width} x {height} rays, {data['fetches_per_ray']} records each, median of {data['runs']} runs in turn after "
+        f"{data['warm_up']}; no fetch: the same program with the address alone. Largest buffer texture: "
+        f"{data['largest_buffer_texture_texels']:,} texels (OpenGL 3.3 grants 65,536)."
+    )
+    return Table("fetch rates", columns, rows, note)
