@@ -106,3 +106,49 @@ def _edge_distance(triangles, origins, directions, out):
                 if far > 0.0:
                     least = min(least, gap / far)
         out[ray] = least
+
+
+class Verdict(NamedTuple):
+    """Rays (numbers) that a judgement left out, because they pass an edge too near to tell, and that are wrong."""
+
+    near_edge: NDArray[np.intp]
+    wrong: NDArray[np.intp]
+
+
+NEAR_EDGE = 1e-6  # of the ray's distance: some ten roundings of a float32 coordinate difference
+TIE = 1e-5  # relative
+
+
+def judge(
+    corners: NDArray,
+    origins: NDArray,
+    directions: NDArray,
+    triangle: NDArray,
+    t: NDArray,
+    other: Exact | None = None,
+    t_max: NDArray | float = np.inf,
+) -> Verdict:
+    """Hits of rays (R, 3) against another's, and where they disagree, or without another, against all triangles.
+
+    A hit is right when the triangle is the exact one, or when it is hit as near, within TIE. It is left out of the
+    judgement when the ray passes an edge of either triangle within NEAR_EDGE.
+    """
+    asked = np.arange(len(origins))
+    if other is not None:
+        asked = asked[~_agree(triangle, t, other.triangle, other.t)]
+    o, d = origins[asked], directions[asked]
+    limit = np.broadcast_to(np.asarray(t_max, np.float64), (len(origins),))[asked]
+    found = nearest(corners, o, d, limit)
+    left = ~_agree(triangle[asked], t[asked], found.triangle, found.t)
+    asked, o, d, found = asked[left], o[left], d[left], Exact(found.triangle[left], found.t[left])
+    near = np.zeros(len(asked), bool)
+    for numbers in (triangle[asked], found.triangle):
+        some = numbers >= 0
+        near[some] |= edge_distance(corners[numbers[some]], o[some], d[some]) <= NEAR_EDGE
+    return Verdict(asked[near], asked[~near])
+
+
+def _agree(triangle: NDArray, t: NDArray, other: NDArray, other_t: NDArray) -> NDArray[np.bool_]:
+    both = (triangle >= 0) & (other >= 0)
+    apart = np.abs(np.where(both, t, 0.0) - np.where(both, other_t, 0.0))
+    return (triangle == other) | (both & (apart <= TIE * np.where(both, other_t, 0.0)))

@@ -14,7 +14,8 @@ from viewer.errors import ViewerError
 from viewer.version import __version__
 
 if TYPE_CHECKING:
-    from viewer.render import Hits, Picture, Renderer
+    from viewer.rays import Hits
+    from viewer.render import Picture, Renderer
     from viewer.scene.camera import Camera
     from viewer.scene.scene import Scene
 
@@ -23,7 +24,7 @@ __all__ = ["Camera", "Hits", "Picture", "Renderer", "Scene", "ViewerError", "__v
 # Looked up when asked for, so that `import viewer` is quick and needs no OpenGL.
 _HOMES = {
     "Camera": "viewer.scene.camera",
-    "Hits": "viewer.render",
+    "Hits": "viewer.rays",
     "Picture": "viewer.render",
     "Renderer": "viewer.render",
     "Scene": "viewer.scene.scene",

@@ -6,25 +6,25 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer import options
-from viewer.accel import grid, grid_build, triangles
 from viewer.errors import ViewerError
 from viewer.film import image
 from viewer.film.layers import LAYERS
 from viewer.kernels import PIXEL, RAY
+from viewer.prepare import Prepared, prepare
 from viewer.programs import PICTURES, trace
+from viewer.rays import Hits, pack_rays
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
-from viewer.shading.modules import camera_uniforms, constant_environment, pinhole, surfaces
+from viewer.shading.modules import camera_uniforms
 from viewer.stream.bound import Bound
 from viewer.stream.counters import Stats
 from viewer.stream.device import Device, shared_device
-from viewer.stream.kernel import Module
 from viewer.stream.machines import MACHINES, Machine, Progress
 from viewer.stream.machines.common import Memories
 from viewer.stream.policy import policy as make_policy
@@ -32,7 +32,6 @@ from viewer.stream.program import Program
 from viewer.stream.stream import LARGEST_STREAM
 from viewer.values import PolicyChoice, Unroll
 
-FAR = np.float32(3.4e38)  # t_max of rays without an end; infinity itself is not to be had in GLSL 3.30
 COUNTED_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the state whose kernel calls it shows
 SURFACE_LAYERS = ("normal", "albedo")
 
@@ -41,15 +40,6 @@ DEFAULT = {name: entry.default for name, entry in options.OPTIONS.items()}
 MOST_MACHINES = 4  # kept with their streams and shaders
 
 Report = Callable[[float, str], None]
-
-
-class Hits(NamedTuple):
-    """Hits of N rays: distance (N,) float32 in units of the ray's direction, inf where nothing is hit; barycentrics
-    (N, 2) float32, weights of the second and third corner; triangle (N,) int32 in scene order, -1 for none."""
-
-    distance: NDArray[np.float32]
-    barycentrics: NDArray[np.float32]
-    triangle: NDArray[np.int32]
 
 
 @dataclass
@@ -91,14 +81,15 @@ class Renderer:
     """Renders one scene. Every option of ``raystream render`` is a keyword of the same name here or of `render`.
 
     device : number of the EGL device, a `Device`, or None for the driver's choice. camera : a `Camera`, the name of
-    one of the scene's, or text. The scene is read once: build a new Renderer when it changes.
+    one of the scene's, or text. The scene is read once: build a new Renderer when it changes. Where it is `prepare`d
+    already, ``grid`` and ``intersection`` have been used.
 
     Raises ViewerError for a value out of range and a scene that does not fit, DeviceError without OpenGL 3.3.
     """
 
     def __init__(
         self,
-        scene: Scene,
+        scene: Scene | Prepared,
         *,
         program: str = DEFAULT["program"],
         machine: str = DEFAULT["machine"],
@@ -114,14 +105,12 @@ class Renderer:
         barrier: str = DEFAULT["barrier"],
     ) -> None:
         started = time.perf_counter()
-        self.scene, self.choices = scene, Choices()
+        prepared = scene if isinstance(scene, Prepared) else prepare(scene, grid, intersection)
+        self.scene, self.choices = prepared.scene, Choices()
         self.configure(program=program, machine=machine, policy=policy, unroll=unroll, fuse=fuse, mask=mask)
-        self.grid_resolution = options.check("grid", grid)
-        self.intersection = options.check("intersection", intersection)
         self.fov = options.check("fov", fov)
         self.camera = self._camera(options.check("camera", camera))
-        self.triangles = scene.flatten()
-        self.modules = self._modules()
+        self.triangles, self.grid, self.modules = prepared.triangles, prepared.grid, prepared.modules
         allow_barrier = options.check("barrier", barrier) == "auto"
         if isinstance(device, Device):
             self.device = device
@@ -149,17 +138,6 @@ class Renderer:
             camera = Camera.parse(camera)
         found = camera if isinstance(camera, Camera) else self.scene.camera(camera)
         return found if self.fov is None else found.with_fov(self.fov)
-
-    def _modules(self) -> list[Module]:
-        corners = self.triangles.corners()
-        self.grid = grid_build.build(corners, self.grid_resolution)
-        return [
-            grid.module(self.grid),
-            triangles.module(self.intersection, corners),
-            pinhole(self.camera),
-            surfaces(self.triangles, self.scene.materials),
-            constant_environment(),
-        ]
 
     # -- pictures --------------------------------------------------------------------------------------------------
 
@@ -281,7 +259,7 @@ class Renderer:
             "machine": self.choices.machine,
             **({} if self.choices.machine == "singlepass" else self._multipass_facts()),
             "grid": "x".join(map(str, self.grid.resolution)),
-            "intersection": self.intersection,
+            "intersection": next(m.name for m in self.modules if "triangle_test" in m.provides),
             "camera": self.camera.text(),
             "fov": self.camera.fov,
             "renderer": self.device.name,
@@ -303,8 +281,7 @@ class Renderer:
 
         Raises ViewerError for shapes that disagree, and for a ray that is not finite or has no direction.
         """
-        rays = _pack_rays(origins, directions, t_max, any_hit)
-        records, scale = rays
+        records, scale = pack_rays(origins, directions, t_max, any_hit)
         out = np.zeros(len(records), np.dtype([("t", "f4"), ("barycentric", "f4", 2), ("triangle", "i4")]))
         columns = min(1024, self.device.max_texture)
         for first in range(0, len(records), LARGEST_STREAM):
@@ -319,7 +296,8 @@ class Renderer:
                 out[first : first + LARGEST_STREAM] = machine.read("hit").reshape(-1)[: len(piece)]
         hit = out["triangle"] >= 0
         distance = np.full(len(out), np.inf, np.float32)
-        distance[hit] = out["t"][hit] * scale[hit]
+        # Beyond float32, of a direction that is nearly zero, a hit stays a hit.
+        distance[hit] = np.minimum(out["t"][hit] * scale[hit], np.finfo(np.float32).max)
         return Hits(distance, out["barycentric"].copy(), out["triangle"].copy())
 
     # -- facts -----------------------------------------------------------------------------------------------------
@@ -375,34 +353,3 @@ def _tiles(size: tuple[int, int], tile: tuple[int, int]) -> Iterator[tuple[slice
     for top in range(0, size[1], tile[1]):
         for left in range(0, size[0], tile[0]):
             yield slice(top, min(top + tile[1], size[1])), slice(left, min(left + tile[0], size[0]))
-
-
-def _pack_rays(
-    origins: ArrayLike, directions: ArrayLike, t_max: ArrayLike, any_hit: ArrayLike
-) -> tuple[NDArray, NDArray[np.float32]]:
-    """Ray records with directions scaled by powers of two, which costs no bit, and that scale per ray."""
-    try:
-        origin = np.asarray(origins, np.float32).reshape(-1, 3)
-        direction = np.asarray(directions, np.float32).reshape(-1, 3)
-        origin, direction = np.broadcast_arrays(origin, direction)
-        far = np.broadcast_to(np.asarray(t_max, np.float32), (len(origin),))
-        flags = np.broadcast_to(np.asarray(any_hit, bool), (len(origin),))
-    except ValueError as error:
-        raise ViewerError("trace", f"shapes do not fit ({error})", "origins and directions are (N, 3)") from None
-    largest = np.abs(direction).max(axis=1, initial=0)
-    wrong = ~(np.isfinite(origin).all(axis=1) & np.isfinite(largest) & (largest > 0) & ~np.isnan(far))
-    if wrong.any():
-        ray = int(np.flatnonzero(wrong)[0])
-        raise ViewerError(
-            f"trace: ray {ray}",
-            f"origin {origin[ray].tolist()}, direction {direction[ray].tolist()}, t_max {far[ray]} make no ray",
-            "numbers must be finite, and directions not zero",
-        )
-    _, exponent = np.frexp(largest)
-    rays = np.zeros(len(origin), RAY.dtype)
-    rays["origin"] = origin
-    rays["direction"] = np.ldexp(direction, -exponent[:, None])
-    with np.errstate(over="ignore"):
-        rays["t_max"] = np.minimum(np.ldexp(far, exponent), FAR)
-    rays["any_hit"] = flags
-    return rays, np.ldexp(np.float32(1), -exponent).astype(np.float32)

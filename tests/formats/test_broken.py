@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from documents import SHARED
 
 from viewer.formats import load
 
@@ -58,8 +59,6 @@ def outcomes(shared_scenes) -> dict[str, tuple[str, str, float]]:
 def pytest_generate_tests(metafunc):
     """One test per file where the collection is there; else one that skips."""
     if "broken" in metafunc.fixturenames:
-        from conftest import SHARED
-
         known = table(SHARED / "scenes") if (SHARED / "scenes" / "broken").is_dir() else {"the collection": {}}
         metafunc.parametrize("broken", known)
 

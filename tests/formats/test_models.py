@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from documents import SHARED
 
 from viewer.formats import load
 
@@ -33,8 +34,6 @@ def rows(folder: Path) -> dict[str, tuple[int, int, np.ndarray]]:
 def pytest_generate_tests(metafunc):
     """One test per file where the scenes are there; else one that skips."""
     if "model" in metafunc.fixturenames:
-        from conftest import SHARED
-
         folder = SHARED / "scenes"
         metafunc.parametrize("model", rows(folder) if folder.is_dir() else ["the scenes"])
 

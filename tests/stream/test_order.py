@@ -80,3 +80,8 @@ def test_the_ray_casters_order():
 def test_nested_loops_nest():
     edges = {"a": ["b"], "b": ["c", "e"], "c": ["d", "c"], "d": ["c", "b"], "e": ["b", "f"], "f": []}
     assert shown(weak_topological_order(list(edges), edges.__getitem__, "a")) == "a (b (c d) e) f"
+
+
+def test_an_inner_loop_begins_where_rays_come_in():
+    edges = {"enter": ["walk"], "test": ["walk", "shade"], "walk": ["test"], "shade": ["enter"]}
+    assert shown(weak_topological_order(list(edges), edges.__getitem__, "enter")) == "(enter (walk test) shade)"

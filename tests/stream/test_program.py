@@ -277,7 +277,7 @@ def test_counting_counts_as_attachments(device):
     program = Program("wide", {"a": A, "wide": wide}, ("a",), ("wide",), (State("grow", grow, {"done": DONE}),), "grow")
     bound = Bound(program, [])
     bound.steps("none")
-    with pytest.raises(WiringError, match="needs 9 attachments.*do not count"):
+    with pytest.raises(WiringError, match=r"needs 9 attachments.*do not count"):
         Multipass(device, bound, (4, 4), counting=True)
 
 

@@ -161,7 +161,12 @@ COLLATZ = Toy(
             State("tell", TELL, {"done": DONE}),
         ),
         start="begin",
-        groups={"pair": (("even", "odd"),), "ends": (("odd", "tell"),), "most": (("begin", "even"), ("odd", "tell"))},
+        groups={
+            "pair": (("even", "odd"),),
+            "up": (("begin", "even", "odd"),),
+            "ends": (("odd", "tell"),),
+            "most": (("begin", "even"), ("odd", "tell")),
+        },
     ),
     (),
     {"begin": _begin, "even": _even, "odd": _odd, "tell": _tell},

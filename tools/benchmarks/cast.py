@@ -46,8 +46,7 @@ PLAIN = {
 RUNS, PLAIN_RUNS, LOADS, WARM_STARTS = 9, 3, 5, 3
 
 # What the project set out to reach on two cores of llvmpipe: name -> (how to read it, limit, whether more is better).
-Figure = Callable[[dict[str, Any]], float]
-TARGETS: dict[str, tuple[Figure, float, bool]] = {
+TARGETS: dict[str, tuple[Callable[[dict[str, Any]], float], float, bool]] = {
     "bunny, singlepass, Mrays/s": (lambda d: d["scenes"]["bunny"]["settings"][SINGLEPASS]["mrays"], 5.5, True),
     "bunny, --fuse ray / singlepass": (lambda d: d["scenes"]["bunny"]["settings"][FUSED]["ratio"], 1.3, False),
     "bunny, --fuse none / singlepass": (lambda d: d["scenes"]["bunny"]["settings"][UNFUSED]["ratio"], 2.5, False),
@@ -66,6 +65,7 @@ def run(options: Options) -> Result:
         "facts": facts(options.open()),
         "size": size,
         "runs": 2 if options.quick else RUNS,
+        "plain_runs": _plain_runs(options),
         "warm_up": 2,
         "missing": missing,
         "scenes": {},
@@ -81,6 +81,10 @@ def run(options: Options) -> Result:
     return Result(data, _tables(data), _figure(data))
 
 
+def _plain_runs(options: Options) -> int:
+    return 1 if options.quick else PLAIN_RUNS
+
+
 # -- measurements --------------------------------------------------------------------------------------------------
 
 
@@ -94,12 +98,8 @@ def _scene(each: View, size: tuple[int, int], options: Options, plain: bool) -> 
     rows = _settings(renderer, SETTINGS, size, runs, corners)
     if plain:
         say(f"{each.name}: one call in a pass")
-        plain_runs = 1 if options.quick else PLAIN_RUNS
-        rows |= {
-            name: row
-            for name, row in _settings(renderer, {SINGLEPASS: SETTINGS[SINGLEPASS], **PLAIN}, size, plain_runs).items()
-            if name in PLAIN
-        }
+        beside = _settings(renderer, {SINGLEPASS: SETTINGS[SINGLEPASS], **PLAIN}, size, _plain_runs(options))
+        rows |= {name: row for name, row in beside.items() if name in PLAIN}
     memories = renderer.memories.bytes()
     out = {
         "triangles": len(renderer.triangles),
@@ -274,7 +274,8 @@ def _targets(data: dict[str, Any]) -> list[dict[str, Any]]:
             value = read(data)
         except KeyError:
             continue
-        out.append({"target": name, "limit": limit, "measured": value, "met": value >= limit if more else value <= limit})
+        met = value >= limit if more else value <= limit
+        out.append({"target": name, "limit": limit, "measured": value, "met": met})
     return out
 
 
@@ -282,7 +283,8 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     width, height = data["size"]
     note = (
         f"{width} x {height} rays, median of {data['runs']} runs in turn after {data['warm_up']} untimed "
-        f"(one call in a pass: {PLAIN_RUNS} after 1); CPU: all threads; ratio: median over rounds of time by singlepass's."
+        f"(one call in a pass: {data['plain_runs']} after 1); CPU: all threads; ratio: median over rounds of time by "
+        "singlepass's; kernel calls: of all rays and kernels."
     )
     tables = []
     for name, scene in data["scenes"].items():

@@ -132,7 +132,6 @@ class _Case:
     device: Device
     drawing: Drawing
     texture: Any
-    table: str
     target: moderngl.Framebuffer
     output: moderngl.Texture
 
@@ -141,7 +140,7 @@ class _Case:
         self.target.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         if self.texture is not None:
-            self.drawing.shader.bind(f"memory_{self.table}", self.texture)
+            self.texture.use(0)  # the program's only sampler; moderngl knows none of buffers by name
         self.drawing.render()
         self.device.context.finish()
 
@@ -198,7 +197,7 @@ def _rows(
         shader.set("width", edge)
         output = float_texture(device, (edge, edge))
         target = device.context.framebuffer([output])
-        cases[way] = _Case(device, Drawing(device, shader, tiles), texture, kind, target, output)
+        cases[way] = _Case(device, Drawing(device, shader, tiles), texture, target, output)
     timings = interleave({way: case.run for way, case in cases.items()}, runs)
     same = len({case.output.read() for way, case in cases.items() if way != "no fetch"}) == 1
     fetches = edge * edge * turns

@@ -180,7 +180,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     small = "{} x {}".format(*data["check_size"])
     lines.append(f"The machine itself, at {small}: {equal} of {len(checks)} pass counts equal to the simulation's.")
     heads = ("scene", "most steps", "most tests", "bound", *POLICIES)
-    found = [
+    measured = [
         (
             name,
             f["naive_over_least"],
@@ -196,7 +196,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     return [
         Table("passes over the lower bound", heads, rows, "\n".join(lines)),
         Table("average share of the stream that a pass ran on", ("scene", *POLICIES), shares),
-        Table("passes over the least found, and the best thresholds", columns, found, data["note"]),
+        Table("passes over the least found, and the best thresholds", columns, measured, data["note"]),
     ]
 
 
@@ -207,9 +207,9 @@ def _span(shares: list[int]) -> str:
 def _note(data: dict[str, Any]) -> str:
     """Where the published 20 % does not hold, and why: from the figures."""
     lines = []
-    for name, found in data["findings"].items():
-        if found["20_percent_of_active_over_least"] > 1.1:
-            scene, best = data["scenes"][name], found["best_share_of_active"]
+    for name, measured in data["findings"].items():
+        if measured["20_percent_of_active_over_least"] > 1.1:
+            scene, best = data["scenes"][name], measured["best_share_of_active"]
             early = scene["policies"]["threshold 20 % of active"]
             late = scene["thresholds"]["active"][str(best)]
             lines.append(
@@ -220,8 +220,8 @@ def _note(data: dict[str, Any]) -> str:
     late_scenes = [n for n, f in data["findings"].items() if f["20_percent_of_all_over_least"] > 2]
     if late_scenes:
         lines.append(
-            f"20 % of all rays takes over twice the least passes for {', '.join(late_scenes)}: once fewer rays than that "
-            "are active, no threshold is met, and intersection waits until no ray walks."
+            f"20 % of all rays takes over twice the least passes for {', '.join(late_scenes)}: once fewer rays than "
+            "that are active, no threshold is met, and intersection waits until no ray walks."
         )
     flat = [n for n, s in data["scenes"].items() if s["policies"]["naive"]["over_bound"] < 1.2]
     if flat:

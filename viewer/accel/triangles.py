@@ -23,7 +23,7 @@ def module(test: str, corners: NDArray[np.float32]) -> Module:
     """The test's module. test: a key of `TESTS`; corners: (T, 3, 3) float32, world space."""
     data = np.ascontiguousarray(corners, np.float32).reshape(-1, 9).view(TRIANGLE.dtype).reshape(-1)  # a, b, c in a row
     return Module(
-        f"{test} triangle test",
+        test,
         provides=("triangle_shear", "triangle_test"),
         source=f"accel/triangle_{test.replace('-', '_')}.glsl",
         memories=(Table("triangles", TRIANGLE, data),),

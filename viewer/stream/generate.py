@@ -177,7 +177,7 @@ def _add_main(source: Source, bound: Bound, step: Step, form: Form, exits: Seque
         if len(step.entries) == 1:  # masked to it; that the compiler knows it saves a fifth of a fused walk's time
             add(f"    state = {program.number(step.entries[0])};")
     else:
-        # Lanes beside the last ray may run along for their neighbours: with no ray of their own they could loop for ever.
+        # Lanes beside the last ray may run along for their neighbours; with no ray of their own they could loop for ever.
         add("    if (at.x >= extent.x || at.y * extent.x + at.x >= extent.y) return;")
         state, caller = bound.start_numbers()
         add(f"    int state = {state}, caller = {caller};")

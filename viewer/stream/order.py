@@ -36,35 +36,42 @@ def flatten(elements: Sequence[Element]) -> list[str]:
 
 
 def weak_topological_order(
-    states: Sequence[str], successors: Callable[[str], Sequence[str]], start: str
+    states: Sequence[str],
+    successors: Callable[[str], Sequence[str]],
+    start: str | None,
+    heads: tuple[str, ...] = (),
 ) -> tuple[Element, ...]:
     """Nested order of ``states`` (edges to others are left out). A state that only loops on itself is a plain element.
 
-    Components are taken in topological order; among equals, the given order of ``states`` decides.
+    Components are taken in topological order; among equals, the given order of ``states`` decides. ``start`` is where
+    rays begin; ``heads`` are those of the loops around, where rays come from, too.
     """
     inside = set(states)
 
     def edges(name: str) -> list[str]:
         return [s for s in successors(name) if s in inside and s != name]
 
-    components = _components(states, edges, start)
     out: list[Element] = []
-    for component in components:
+    left = _components(states, edges)
+    while left:
+        targets = {id(c): {t for name in c for t in edges(name)} for c in left}
+        ready = [c for c in left if not any(targets[id(o)] & set(c) for o in left if o is not c)]
+        component = min(ready, key=lambda c: min(map(states.index, c)))
+        left.remove(component)
         if len(component) == 1:
             out.append(component[0])
             continue
         members = [s for s in states if s in component]
-        outside = set(states) - set(component)
-        entered = [s for s in members if s == start or any(s in edges(o) for o in outside)]
+        outside = [*heads, *(s for s in states if s not in component)]
+        entered = [s for s in members if s == start or any(s in successors(o) for o in outside)]
         head = entered[0] if entered else members[0]
         rest = [s for s in members if s != head]
-        inner = weak_topological_order(rest, successors, rest[0])
-        out.append(Loop(head, inner))
+        out.append(Loop(head, weak_topological_order(rest, successors, None, (*heads, head))))
     return tuple(out)
 
 
-def _components(states: Sequence[str], edges: Callable[[str], list[str]], start: str) -> list[list[str]]:
-    """Strongly connected components in topological order (Tarjan 1972); graphs here have a dozen nodes."""
+def _components(states: Sequence[str], edges: Callable[[str], list[str]]) -> list[list[str]]:
+    """Strongly connected components (Tarjan 1972); graphs here have a dozen nodes."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -88,7 +95,7 @@ def _components(states: Sequence[str], edges: Callable[[str], list[str]], start:
                     break
             out.append(component)
 
-    for name in [start, *states]:
-        if name in set(states) and name not in index:
+    for name in states:
+        if name not in index:
             visit(name)
-    return out[::-1]
+    return out

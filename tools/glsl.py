@@ -1,0 +1,105 @@
+"""Prints the GLSL that a machine generates, with the file and line (or the generator's part) of each line at its left.
+
+``python tools/glsl.py [--program cast|trace] [--machine multipass|singlepass] [--fuse none|ray] [--step NAME]
+[--counting] [--mask depth|kill|none] [--layers] [--intersection NAME]``; needs no OpenGL. The scene is the Cornell
+box: others differ in the addressing of their memories alone. Without ``--step`` every pass of the machine is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
+
+import viewer
+from viewer.accel import grid, grid_build, triangles
+from viewer.accel.triangles import TESTS
+from viewer.errors import ViewerError
+from viewer.programs import PICTURES, trace
+from viewer.shading.modules import constant_environment, pinhole, surfaces
+from viewer.stream.bound import Bound, Step
+from viewer.stream.generate import Form, fragment
+from viewer.stream.kernel import Module
+from viewer.stream.mask import MASKS
+from viewer.stream.program import Program
+from viewer.stream.source import Source
+from viewer.stream.stream import layout
+
+WIDEST = 16384  # edge of a texture that memories are laid out for
+
+
+def modules(intersection: str = "watertight") -> list[Module]:
+    """What the kernels need, for the Cornell box."""
+    scene = viewer.load("cornell")
+    flat = scene.flatten()
+    corners = flat.corners()
+    return [
+        grid.module(grid_build.build(corners)),
+        triangles.module(intersection, corners),
+        pinhole(scene.camera()),
+        surfaces(flat, scene.materials),
+        constant_environment(),
+    ]
+
+
+def sources(
+    program: Program, machine: str, fuse: str, mask: str, counting: bool, parts: Sequence[Module]
+) -> Iterator[tuple[Step, Source]]:
+    """The passes of a machine, in its order, each with its fragment program."""
+    bound = Bound(program, parts)
+    single = machine == "singlepass"
+    form = Form(scheduled=not single, discards=not single and MASKS[mask].discards, counting=counting)
+    for step in [bound.single()] if single else bound.steps(fuse):
+        yield step, fragment(bound, step, form, lambda table: layout(WIDEST, table))
+
+
+def listing(source: Source) -> Iterator[str]:
+    """The lines with their origins at the left."""
+    width = max(len(str(origin)) for _, origin in source.lines)
+    for text, origin in source.lines:
+        yield f"{origin!s:{width}} | {text}".rstrip()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print; 0, or 2 with one line on standard error."""
+    parser = argparse.ArgumentParser(prog="glsl.py", description=__doc__.splitlines()[0])
+    parser.add_argument("--program", default="cast", choices=[*PICTURES, "trace"])
+    parser.add_argument("--machine", default="multipass", choices=["multipass", "singlepass"])
+    parser.add_argument("--fuse", default="none", help="none, or a group of the program (default: none)")
+    parser.add_argument("--mask", default="depth", choices=list(MASKS))
+    parser.add_argument("--intersection", default="watertight", choices=list(TESTS))
+    parser.add_argument("--step", help="one pass, by its name; a fused one by any of its states")
+    parser.add_argument("--counting", action="store_true", help="with the counters")
+    parser.add_argument("--layers", action="store_true", help="with the states that fill normal and albedo")
+    arguments = parser.parse_args(argv)
+    try:
+        program = trace() if arguments.program == "trace" else PICTURES[arguments.program](layers=arguments.layers)
+        if arguments.fuse != "none" and arguments.fuse not in program.groups:
+            raise ViewerError("--fuse", f"unknown group '{arguments.fuse}'", f"none or {', '.join(program.groups)}")
+        parts = modules(arguments.intersection)
+        made = list(sources(program, arguments.machine, arguments.fuse, arguments.mask, arguments.counting, parts))
+        wanted = [(s, text) for s, text in made if arguments.step in (None, s.name, *s.states)]
+        if not wanted:
+            names = ", ".join(step.name for step, _ in made)
+            raise ViewerError("--step", f"no step '{arguments.step}'", f"there are {names}")
+    except ViewerError as error:
+        print(f"glsl.py: error: {error}", file=sys.stderr)
+        return 2
+    try:
+        for step, source in wanted:
+            print(f"==== {arguments.program}, {arguments.machine}, step {step.name} ====")
+            for line in listing(source):
+                print(line)
+        sys.stdout.flush()
+    except BrokenPipeError:  # a pager that was left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

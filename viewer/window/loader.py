@@ -1,0 +1,72 @@
+"""Scenes are loaded and their structures built in a worker thread, so that the window goes on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from viewer.errors import ViewerError
+from viewer.scene.scene import Scene
+
+
+class Cancelled(Exception):
+    """The user does not want the scene any more."""
+
+
+class Loader:
+    """One scene at a time. Poll it from the window's thread; OpenGL is not touched here."""
+
+    def __init__(self, load: Callable[[str], Scene], prepare: Callable[[Scene], object]) -> None:
+        self._load, self._prepare = load, prepare
+        self._thread: threading.Thread | None = None
+        self._turn = 0  # results of an earlier turn are not wanted any more
+        self._result: tuple[int, str, object] | None = None
+        self.path = ""
+        self.stage = ""
+
+    @property
+    def busy(self) -> bool:
+        """Whether a scene is under way."""
+        return bool(self.path)
+
+    def start(self, path: str) -> None:
+        """Load another scene; one under way is given up."""
+        self._turn += 1
+        self.path, self.stage, self._result = path, "loading", None
+        self._thread = threading.Thread(target=self._work, args=(path, self._turn), daemon=True)
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """Give up the scene under way."""
+        self._turn += 1
+        self.path, self._result = "", None
+
+    def poll(self) -> tuple[str, object] | None:
+        """(path, what `prepare` made, or the exception) once it is there, and never twice."""
+        result = self._result
+        if result is None or result[0] != self._turn:
+            return None
+        self._result = None
+        self.path = ""
+        return result[1], result[2]
+
+    def _work(self, path: str, turn: int) -> None:
+        made: object
+        try:
+            scene = self._load(path)
+            self._check(turn)
+            self.stage = "building"
+            made = self._prepare(scene)
+            self._check(turn)
+        except Cancelled:
+            return
+        except MemoryError:
+            made = ViewerError(path, "not enough memory", "choose a smaller scene")
+        except Exception as error:  # shown in the window as one line; the old scene stays
+            made = error
+        if turn == self._turn:
+            self._result = (turn, path, made)
+
+    def _check(self, turn: int) -> None:
+        if turn != self._turn:
+            raise Cancelled
