@@ -63,7 +63,9 @@ def icosphere(splits: int) -> Mesh:
     points = np.array([[s * a, t * b, 0] for a, b in ((1, g),) for s in (-1, 1) for t in (-1, 1)])
     points = np.concatenate([points, points[:, [2, 0, 1]], points[:, [1, 2, 0]]])
     near = np.isclose(np.linalg.norm(points[:, None] - points[None], axis=-1), 2)
-    triples = [(i, j, k) for i in range(12) for j in range(i) for k in range(j) if near[i, j] and near[j, k] and near[i, k]]
+    triples = [
+        (i, j, k) for i in range(12) for j in range(i) for k in range(j) if near[i, j] and near[j, k] and near[i, k]
+    ]
     corners = points[np.array(triples)]
     for _ in range(splits):
         a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]

@@ -2,7 +2,8 @@
 
 ``python tools/glsl.py [--program cast|trace] [--machine multipass|singlepass] [--fuse none|ray] [--step NAME]
 [--counting] [--mask depth|kill|none] [--layers] [--intersection NAME]``; needs no OpenGL. The scene is the Cornell
-box: others differ in the addressing of their memories alone. Without ``--step`` every pass of the machine is printed.
+box: others differ in the addressing of their memories alone. Without ``--step`` every pass of the machine is printed,
+those of its masks and census at the end.
 """
 
 from __future__ import annotations
@@ -22,10 +23,11 @@ from viewer.accel.triangles import TESTS
 from viewer.errors import ViewerError
 from viewer.programs import PICTURES, trace
 from viewer.shading.modules import constant_environment, pinhole, surfaces
-from viewer.stream.bound import Bound, Step
+from viewer.stream.bound import Bound
 from viewer.stream.generate import Form, fragment
 from viewer.stream.kernel import Module
-from viewer.stream.mask import MASKS
+from viewer.stream.machines import MACHINES
+from viewer.stream.mask import MASKS, stream_sources
 from viewer.stream.program import Program
 from viewer.stream.source import Source
 from viewer.stream.stream import layout
@@ -49,13 +51,17 @@ def modules(intersection: str = "watertight") -> list[Module]:
 
 def sources(
     program: Program, machine: str, fuse: str, mask: str, counting: bool, parts: Sequence[Module]
-) -> Iterator[tuple[Step, Source]]:
-    """The passes of a machine, in its order, each with its fragment program."""
+) -> Iterator[tuple[str, tuple[str, ...], Source]]:
+    """The passes of a machine, in its order: name, states, fragment program; masks and census have no states."""
     bound = Bound(program, parts)
     single = machine == "singlepass"
     form = Form(scheduled=not single, discards=not single and MASKS[mask].discards, counting=counting)
-    for step in [bound.single()] if single else bound.steps(fuse):
-        yield step, fragment(bound, step, form, lambda table: layout(WIDEST, table))
+    steps = [bound.single()] if single else bound.steps(fuse)
+    for step in steps:
+        yield step.name, step.states, fragment(bound, step, form, lambda table: layout(WIDEST, table))
+    if not single:
+        for name, source in stream_sources(bound, steps):
+            yield name, (), source
 
 
 def listing(source: Source) -> Iterator[str]:
@@ -69,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Print; 0, or 2 with one line on standard error."""
     parser = argparse.ArgumentParser(prog="glsl.py", description=__doc__.splitlines()[0])
     parser.add_argument("--program", default="cast", choices=[*PICTURES, "trace"])
-    parser.add_argument("--machine", default="multipass", choices=["multipass", "singlepass"])
+    parser.add_argument("--machine", default="multipass", choices=list(MACHINES))
     parser.add_argument("--fuse", default="none", help="none, or a group of the program (default: none)")
     parser.add_argument("--mask", default="depth", choices=list(MASKS))
     parser.add_argument("--intersection", default="watertight", choices=list(TESTS))
@@ -83,16 +89,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise ViewerError("--fuse", f"unknown group '{arguments.fuse}'", f"none or {', '.join(program.groups)}")
         parts = modules(arguments.intersection)
         made = list(sources(program, arguments.machine, arguments.fuse, arguments.mask, arguments.counting, parts))
-        wanted = [(s, text) for s, text in made if arguments.step in (None, s.name, *s.states)]
+        wanted = [(name, text) for name, states, text in made if arguments.step in (None, name, *states)]
         if not wanted:
-            names = ", ".join(step.name for step, _ in made)
+            names = ", ".join(name for name, _, _ in made)
             raise ViewerError("--step", f"no step '{arguments.step}'", f"there are {names}")
     except ViewerError as error:
         print(f"glsl.py: error: {error}", file=sys.stderr)
         return 2
     try:
-        for step, source in wanted:
-            print(f"==== {arguments.program}, {arguments.machine}, step {step.name} ====")
+        for name, source in wanted:
+            print(f"==== {arguments.program}, {arguments.machine}: {name} ====")
             for line in listing(source):
                 print(line)
         sys.stdout.flush()

@@ -1,6 +1,7 @@
 """Loops as machine code by numba where that pays, and as they are where the work is small.
 
 Numba takes 0.1 s to import and seconds to compile a loop, once on a machine; a small file should not wait for that.
+Numba's cache watches a loop's own file: after a change to a helper in another one, touch the loop's file.
 Arrays given to one loop should always have the same type, order and writability: every other combination compiles anew.
 """
 

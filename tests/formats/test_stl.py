@@ -74,7 +74,7 @@ def test_truncated_text(tmp_path):
     data = ascii_stl(CORNERS)
     assert "truncated" in read(tmp_path, data[: data.index(b"endsolid")]).warnings[0]
     with pytest.raises(ViewerError, match="three vertices"):
-        read(tmp_path, data[: len(data) // 2].rpartition(b"\n")[0])
+        read(tmp_path, data[: data.index(b"endloop")])
 
 
 def test_truncated_binary(tmp_path):

@@ -35,7 +35,8 @@ UNROLLS: dict[str, Any] = {"1": 1, "4": 4, "4,2": (4, 2), "auto": "auto"}
 @pytest.fixture(scope="module")
 def copying(device) -> Device:
     """The same context, as if it had no texture barrier."""
-    return Device(device.context, allow_barrier=False)
+    with device.current():
+        return Device(device.context, allow_barrier=False)
 
 
 @pytest.fixture(params=["barrier", "copying"])

@@ -307,8 +307,8 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         tables.append(Table(title, columns, rows, note))
     tables.append(_start_table(data))
     if data["targets"]:
-        rows = [(t["target"], t["limit"], t["measured"], t["met"]) for t in data["targets"]]
-        tables.append(Table("targets", ("what", "limit", "measured", "met"), rows, "set for two cores of llvmpipe"))
+        goals = [(t["target"], t["limit"], t["measured"], t["met"]) for t in data["targets"]]
+        tables.append(Table("targets", ("what", "limit", "measured", "met"), goals, "set for two cores of llvmpipe"))
     return tables
 
 

@@ -132,7 +132,7 @@ class Table:
 
     title: str
     columns: Sequence[str]
-    rows: list[Sequence[Any]]
+    rows: Sequence[Sequence[Any]]
     note: str = ""
 
     def show(self) -> None:

@@ -95,11 +95,12 @@ def extract(renderer: Renderer, size: tuple[int, int]) -> Runs:
                 before[state] = now
         number = machine.rays
         machine.release()
-    ray, kind, length = np.concatenate(rays), np.concatenate(kinds), np.concatenate(lengths)
+    ray = np.concatenate(rays)
     order = np.argsort(ray, kind="stable")
-    ray, kind, length = ray[order], kind[order], length[order]
+    ray = ray[order]
+    testing, length = np.concatenate(kinds)[order], np.concatenate(lengths)[order]
     start = np.concatenate([[0], np.cumsum(np.bincount(ray, minlength=number))])
-    if not np.array_equal(kind, (np.arange(len(ray)) - start[ray]) % 2):
+    if not np.array_equal(testing, (np.arange(len(ray)) - start[ray]) % 2):
         raise RuntimeError("a ray's runs do not alternate between traversal and intersection")
     return Runs(start, length.astype(np.int32), before["traverse"], before["intersect"])
 

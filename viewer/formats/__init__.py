@@ -83,11 +83,11 @@ def _remark(scene: Scene) -> None:
     """Warn of vertices that are not finite and of scenes without triangles."""
     astray = 0
     for mesh in scene.meshes:
-        finite = np.isfinite(mesh.positions).all(axis=1)
+        finite = np.isfinite(mesh.positions)
         if not finite.all():
-            used = np.zeros(len(finite), bool)
+            used = np.zeros(len(mesh.positions), bool)
             used[mesh.triangles] = True
-            astray += int(np.count_nonzero(used & ~finite))
+            astray += int(np.count_nonzero(used & ~finite.all(axis=1)))
     if astray:
         scene.warnings.append(
             f"{astray:,} {'vertex is' if astray == 1 else 'vertices are'} not finite; the triangles there cannot be hit"

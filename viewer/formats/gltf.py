@@ -198,10 +198,8 @@ def _instances(
         extension = node.extension("EXT_mesh_gpu_instancing")
         worlds = world[None]
         if extension is not None:
-            # Counted first: matrices take room, too.
-            local = _gpu_instances(extension, accessors)
-            with np.errstate(over="ignore", invalid="ignore"):
-                worlds = world @ local
+            with np.errstate(over="ignore", invalid="ignore"):  # found below
+                worlds = world @ _gpu_instances(extension, accessors)
             if not np.isfinite(worlds).all():
                 raise extension.fail("attributes", "a transform is beyond what a number can hold", "scale it down")
         accessors.budget.charge(_INSTANCE_BYTES * len(worlds) * len(drawn))

@@ -65,9 +65,8 @@ class Meshes:
         if shared is None:
             return None
         self.accessors.budget.charge(4 * len(shared.triangles))
-        mesh = Mesh(
-            shared.positions, shared.triangles, np.int32(material), shared.normals, shared.uvs, shared.colors, name
-        )
+        materials = np.full(len(shared.triangles), material, np.int32)
+        mesh = Mesh(shared.positions, shared.triangles, materials, shared.normals, shared.uvs, shared.colors, name)
         self._made[*key, material] = len(self.meshes)
         self.meshes.append(mesh)
         return len(self.meshes) - 1
@@ -115,8 +114,9 @@ class Meshes:
         mesh = Mesh(positions, triangles, normals=normals, uvs=uvs, colors=colors, name=name)
         return with_normals(mesh, 0.0)
 
-    def _triangles(self, corners: NDArray[np.int64], mode: int) -> NDArray[np.int64]:
+    def _triangles(self, numbers: NDArray[np.int64], mode: int) -> NDArray[np.int32]:
         """(T, 3) vertex numbers (3.7.2.1)."""
+        corners = numbers.astype(np.int32)
         if mode == 4:
             spare = len(corners) % 3
             if spare:

@@ -126,22 +126,21 @@ def _mesh(
     vertices: NDArray, texcoords: NDArray, normals: NDArray, corners: NDArray, triangles: NDArray, warnings: list[str]
 ) -> Mesh:
     """Vertices are those of the file; where corners have texture coordinates or normals, one per combination."""
-    used = corners[triangles.ravel()]
-    with_uv = bool(len(used)) and bool((used[:, 1] >= 0).any())
-    with_normal = bool(len(used)) and bool((used[:, 2] >= 0).any())
-    if with_normal and (used[:, 2] < 0).any():
+    source = corners[:0]
+    with_uv = bool((corners[:, 1] >= 0).any())
+    with_normal = bool((corners[:, 2] >= 0).any())
+    if with_normal and (corners[:, 2] < 0).any():
         with_normal = False
         warnings.append("only a part of the faces has normals; all are made anew")
-    if not with_normal:
-        used[:, 2] = -1
     if with_uv or with_normal:
-        words = np.require(used, np.int32, ["C", "W"]).view(np.uint32)
-        number, first, found = run(weld, words, small=len(words) < SMALL)
+        used = corners[triangles.ravel()].astype(np.int32)
+        if not with_normal:
+            used[:, 2] = -1
+        number, first, found = run(weld, used.view(np.uint32), small=len(used) < SMALL)
         faces, source = number.reshape(-1, 3), used[first[:found]]
+        vertices = vertices[source[:, 0]]
     else:
-        faces, source = used[:, 0].reshape(-1, 3), np.full((len(vertices), 3), -1)
-        source[:, 0] = np.arange(len(vertices))
-    vertices = vertices[source[:, 0]]
+        faces = corners[:, 0].astype(np.int32)[triangles]
     mesh = Mesh(_floats(vertices[:, :3]), faces)
     if with_uv:
         uvs = np.zeros((len(source), 2))
@@ -198,7 +197,7 @@ def _materials(
 
 def _read_library(text: str, path: Path, library: dict[str, Material], warnings: list[str]) -> None:
     """Read the MTL file of that name, or those of its words. Only from the scene's own folder."""
-    faults = []
+    faults: list[str] = []
     for names in dict.fromkeys(((text,), tuple(text.split()))):
         faults = []
         for name in names:

@@ -56,7 +56,7 @@ def read(path: Path) -> Scene:
     faces = np.concatenate(triangles) if triangles else np.zeros((0, 3), np.int64)
     if not triangles and len(positions):
         warnings.append(f"{len(positions):,} points without faces: there is nothing to trace")
-    mesh = Mesh(positions, faces, uvs=_uvs(vertex), colors=_colors(vertex, header), name=path.stem)
+    mesh = Mesh(positions, faces.astype(np.int32), uvs=_uvs(vertex), colors=_colors(vertex, header), name=path.stem)
     normals = _columns(vertex, ("nx", "ny", "nz"))
     if normals is not None:
         mesh.normals, mended = unit_normals(mesh.positions, mesh.triangles, normals)

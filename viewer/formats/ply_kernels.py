@@ -28,7 +28,7 @@ def walk(data, at, count, length_sizes, length_signed, sizes, big, wanted):
                         return starts, lengths, at, row
                     if length > (1 << 40):
                         return starts, lengths, at, row
-                    length = length * 256 + byte
+                    length = length * 256 + byte  # type: ignore[assignment]
                 at += width
             if length < 0 or length > (end - at) // sizes[p]:
                 return starts, lengths, at, row

@@ -131,7 +131,7 @@ def number(data, at, end):
             if c < 48 or c > 57:
                 break
             some = True
-            power = min(power * 10 + np.int64(c - 48), 1000000)
+            power = min(power * 10 + np.int64(c - 48), 1000000)  # type: ignore[assignment]
             mark += 1
         if some:
             exponent += -power if minus else power
@@ -161,7 +161,7 @@ def integer(data, at, end):
         c = data[at]
         if c < 48 or c > 57:
             break
-        value = value * 10 + np.int64(c - 48)
+        value = value * 10 + np.int64(c - 48)  # type: ignore[assignment]
         at += 1
         if at - first > 18:
             return 0, -1

@@ -13,6 +13,7 @@ from viewer.scene.camera import Camera
 from viewer.scene.material import Material
 from viewer.scene.mesh import Float, Int, Mesh
 from viewer.scene.normals import with_normals
+from viewer.stream.record import LARGEST_INTEGER
 
 # Beyond this the products of the watertight triangle test (two coordinates each) leave float32's range.
 LARGEST_COORDINATE = 1e18
@@ -132,8 +133,15 @@ class Scene:
     def flatten(self) -> Triangles:
         """Every instance's triangles in world space, with normals and colours (white where the mesh has none).
 
-        Raises ViewerError where a coordinate is beyond what float32 ray tracing can hold.
+        Raises ViewerError where a coordinate is beyond what float32 ray tracing can hold, and for more triangles than
+        an address in a float can number.
         """
+        if self.triangle_count > LARGEST_INTEGER:
+            raise ViewerError(
+                self.name,
+                f"{self.triangle_count:,} triangles with all instances; an address is exact up to {LARGEST_INTEGER:,}",
+                "use a smaller scene",
+            )
         parts: list[tuple[NDArray, ...]] = []
         starts, offset, total = [0], 0, 0
         complete: dict[int, Mesh] = {}

@@ -56,17 +56,22 @@ class Stats:
     mask_passes: int = 0
     copy_passes: int = 0
     calls: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)  # per ray and state, of the last run
+    joined: int = 0  # the rays of each run times its passes, summed, where runs were joined
     facts: dict[str, Any] = field(default_factory=dict)  # scene, machine, driver: what the figures belong to
 
     @property
     def active_share(self) -> float:
         """Average share of the stream's rays that a kernel pass ran on."""
-        if not self.passes or not self.rays:
-            return 0.0
-        return sum(p.fragments for p in self.passes) / (len(self.passes) * self.rays)
+        offered = self._offered()
+        return sum(p.fragments for p in self.passes) / offered if offered else 0.0
+
+    def _offered(self) -> int:
+        """Rays that the passes could have run on."""
+        return self.joined or len(self.passes) * self.rays
 
     def add(self, other: Stats) -> None:
         """Join another run's counters."""
+        self.joined = self._offered() + other._offered()
         self.rays = max(self.rays, other.rays)
         self.kernel_passes += other.kernel_passes
         self.passes += other.passes

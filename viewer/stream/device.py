@@ -159,6 +159,8 @@ def open_device(index: int | None = None, barrier: bool = True) -> Device:
             index = int(os.environ[VARIABLE])
         except ValueError:
             raise DeviceError(VARIABLE, f"not a number: '{os.environ[VARIABLE]}'", "see `raystream devices`") from None
+    if index is not None and index < 0:  # EGL has another complaint for each driver
+        raise DeviceError("OpenGL", f"no device {index}", "see `raystream devices`")
     settings: dict[str, Any] = {"standalone": True, "require": 330}
     if sys.platform.startswith("linux"):
         settings["backend"] = "egl"

@@ -171,13 +171,14 @@ def _add_main(source: Source, bound: Bound, step: Step, form: Form, exits: Seque
     add("void main() {\n    ivec2 at = ivec2(gl_FragCoord.xy);")
     if form.scheduled:
         add("    vec2 states = texelFetch(in_state, at, 0).xy;\n    int state = int(states.x), caller = int(states.y);")
-        if form.discards:
-            waiting = " && ".join(f"state != {program.number(s)}" for s in step.entries)
-            add(f"    if ({waiting}) discard;")
-        if len(step.entries) == 1:  # masked to it; that the compiler knows it saves a fifth of a fused walk's time
-            add(f"    state = {program.number(step.entries[0])};")
+        # Lanes that the mask has ended may run along for their neighbours, and where all enter alike the loops below do
+        # not look at the state again: without a ray of their own they could loop for ever. Knowing the state saves a
+        # fused walk a fifth of its time.
+        if form.discards or len(step.entries) == 1:
+            others = " && ".join(f"state != {program.number(s)}" for s in step.entries)
+            add(f"    if ({others}) {'{ discard; return; }' if form.discards else 'return;'}")
     else:
-        # Lanes beside the last ray may run along for their neighbours; with no ray of their own they could loop for ever.
+        # Lanes beside the last ray may run along for their neighbours; with no ray of their own they could loop on.
         add("    if (at.x >= extent.x || at.y * extent.x + at.x >= extent.y) return;")
         state, caller = bound.start_numbers()
         add(f"    int state = {state}, caller = {caller};")
@@ -210,6 +211,8 @@ def _add_main(source: Source, bound: Bound, step: Step, form: Form, exits: Seque
             _add_element(source, bound, element, form, "    ")
     if form.scheduled:
         add("    out_state = vec2(float(state), float(caller));")
+    else:
+        add("    if (state != 0) discard;  // cut short by the driver: see Machine._again")
     for stream in step.stores:
         record = bound.records[stream]
         if record.fields:

@@ -111,6 +111,8 @@ class Table:
     data: NDArray
 
     def __post_init__(self) -> None:
+        if not self.record.fields:
+            raise WiringError(f"memory {self.name}", f"record {self.record.name} has no fields")
         if len(self.data) > LARGEST_INTEGER:
             raise WiringError(
                 f"memory {self.name}",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.errors import DeviceError
 from viewer.stream.bound import Bound, Step
 from viewer.stream.counters import KernelTotal, Stats
 from viewer.stream.device import Device
@@ -153,6 +154,8 @@ class Machine:
         self.counts: dict[str, Stream] = {}
         self.stats = Stats()
         self.shaders: dict[Step, Shader] = {}
+        self.values: dict[str, Any] = {}  # uniforms set by `set`
+        self.spare: Machine | None = None
 
     @property
     def rays(self) -> int:
@@ -183,6 +186,7 @@ class Machine:
 
     def set(self, values: Mapping[str, Any]) -> None:
         """Set uniforms of modules, for every pass."""
+        self.values |= values
         for shader in self.shaders.values():
             for name, value in values.items():
                 shader.set(name, value)
@@ -191,12 +195,45 @@ class Machine:
         """Free the streams (memories are shared, and stay)."""
         for stream in (*self.streams.values(), *self.counts.values()):
             stream.release()
+        if self.spare is not None:
+            self.spare.release()
+            self.spare = None
 
     def calls(self) -> dict[str, NDArray[np.int32]]:
         """Kernel calls per ray and state, (H, W) int32; only with ``counting``."""
         return {state: part[..., 0].astype(np.int32) for state, part in self._counted().items()}
 
     # -- for the machines ------------------------------------------------------------------------------------------
+
+    def _again(self, spare: Machine, rays: int) -> Iterator[Progress]:
+        """Run all on a machine whose passes may end at any turn of a loop, and take its results over.
+
+        llvmpipe ends the loops of a fragment program after 65,535 turns of all of them together, for all the rays that
+        it runs side by side (LP_MAX_TGSI_LOOP_ITERATIONS): a list of 60,000 triangles in one voxel is enough. A pass of
+        one kernel is served again until no ray waits for it; of a program that chains kernels nothing is kept.
+        """
+        program = self.bound.program
+        changed = {s for state in program.states for s in state.writes()} & set(program.inputs)
+        if changed:
+            what = f"the driver cut loops short, and the program has overwritten its input {', '.join(sorted(changed))}"
+            raise DeviceError(self.device.name, what, "use --machine multipass --fuse none")
+        self.spare = spare
+        spare.set(self.values)
+        for name in program.inputs:
+            spare.write(name, self.read(name))
+        yield from spare.run(rays)
+        for name in program.results:
+            mine = self.read(name)
+            mine.reshape(-1)[:rays] = spare.read(name).reshape(-1)[:rays]
+            self.write(name, mine)
+        passes = self.stats
+        self.stats = replace(
+            spare.stats,
+            passes=passes.passes + spare.stats.passes,
+            kernel_passes=passes.kernel_passes + spare.stats.kernel_passes,
+            mask_passes=passes.mask_passes + spare.stats.mask_passes,
+            copy_passes=passes.copy_passes + spare.stats.copy_passes,
+        )
 
     def _compile(self, step: Step, form: Form) -> Shader:
         counts = count_textures(self.bound, step) if form.counting else []

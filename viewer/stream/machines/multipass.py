@@ -14,6 +14,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.errors import ViewerError
 from viewer.stream.bound import Bound, Step
 from viewer.stream.counters import Pass, Stats
 from viewer.stream.device import Device
@@ -144,6 +145,8 @@ class Multipass(Machine):
             return None
         looping = self.bound.program.looping()
         counts = [unroll] if isinstance(unroll, int) else [int(n) for n in unroll]
+        if not counts or min(counts) < 1:  # a pass without a call would never end
+            raise ViewerError("unroll", f"{unroll} calls in a pass", "1 or more for each looping state, or 'auto'")
         counts += [counts[-1]] * (len(looping) - len(counts))
         return dict(zip(looping, counts, strict=False))
 
@@ -161,7 +164,14 @@ class Multipass(Machine):
         self.stats.mask_passes = self.mask.passes
         if self.counting:
             self._totals()
+        if self.device.software and any(step.fused for step in self.passes) and self._left():
+            spare = self.spare or Multipass(self.device, self.bound, self.size, self.memories, self.counting)
+            yield from self._again(spare, rays)
         yield Progress(self.stats.kernel_passes, 0, rays)
+
+    def _left(self) -> bool:
+        """Whether a ray is still in some state: a fused pass that the driver cut short."""
+        return bool(np.frombuffer(self.state.textures[0].read(), np.float32)[::2].any())
 
     def _start(self, rays: int) -> None:
         width, height = self.size

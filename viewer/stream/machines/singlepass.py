@@ -11,6 +11,7 @@ from viewer.stream.counters import Pass, Stats
 from viewer.stream.device import Device
 from viewer.stream.generate import Form
 from viewer.stream.machines.common import Drawing, Machine, Memories, Progress, Tiles
+from viewer.stream.machines.multipass import Multipass
 from viewer.stream.stream import Stream
 
 
@@ -69,7 +70,9 @@ class Singlepass(Machine):
         for to, source in self.copies:
             context.copy_framebuffer(to, source)
         self.drawing.shader.set("extent", (self.size[0], rays))
-        query = context.query(samples=True, time=True) if self.counting else None
+        # What the driver cuts short is discarded (see `_again`), and so told by the number of samples.
+        checks = self.counting or self.device.software
+        query = context.query(samples=True, time=self.counting) if checks else None
         fragments, seconds, left = 0, 0.0, rays
         for band in self._bands(rays):
             if barrier is not None and self.in_place:
@@ -85,7 +88,7 @@ class Singlepass(Machine):
                 with query:
                     self.drawing.render()
                 fragments += query.samples
-                seconds += query.elapsed * 1e-9
+                seconds += query.elapsed * 1e-9 if self.counting else 0.0
             self.target.scissor = (0, 0, *self.size)
             self.stats.kernel_passes += 1
             left -= band[2] * band[3]
@@ -99,6 +102,9 @@ class Singlepass(Machine):
             self.stats.passes = [
                 Pass(self.step.name, fragments, calls, seconds, words[0] * fragments, words[1] * fragments)
             ]
+        if query is not None and fragments < rays:
+            spare = self.spare or Multipass(self.device, self.bound, self.size, self.memories, self.counting)
+            yield from self._again(spare, rays)
 
     def _bands(self, rays: int) -> Iterator[tuple[int, int, int, int]]:
         """Rectangles (x, y, width, height) that hold the first ``rays`` rays: strips of rows, and what is left."""

@@ -1,0 +1,169 @@
+"""Counters, exact against the NumPy model."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from toys import COLLATZ, NESTED, STRAIGHT, Toy, simulate
+
+from viewer.stream.counters import KernelTotal, Pass, Stats
+from viewer.stream.machines import Machine, Multipass, Singlepass
+from viewer.stream.mask import MASKS
+from viewer.stream.policy import MostWork, Naive, Policy, Threshold
+
+SIZE = (33, 7)
+RAYS = SIZE[0] * SIZE[1]
+STATE_WORDS = 2
+
+
+def counted(machine: Machine, toy: Toy, count: int | None = None) -> Stats:
+    for name, array in toy.fill(RAYS).items():
+        machine.write(name, array.reshape(SIZE[::-1]))
+    machine.finish(count)
+    return machine.stats
+
+
+def check_totals(stats: Stats, toy: Toy, count: int = RAYS) -> None:
+    """Calls per ray and state, and the totals that follow from them and from the declarations."""
+    model = simulate(toy, {name: array[:count] for name, array in toy.fill(RAYS).items()})
+    bound = toy.bound
+    for state in toy.program.states:
+        wanted = np.zeros(RAYS, int)
+        wanted[:count] = model.calls[state.name]
+        np.testing.assert_array_equal(stats.calls[state.name].reshape(-1), wanted)
+        words = {stream: 4 * bound.records[stream].texels for stream in bound.records}
+        reads, writes = state.reads(), state.writes()
+        assert stats.kernels[state.name] == KernelTotal(
+            state.kernel.name,
+            calls=int(wanted.sum()),
+            words_random=int(wanted.sum()) * toy.words_random.get(state.name, 0),
+            words_read_per_call=sum(words[s] for s in reads) + STATE_WORDS,
+            words_written_per_call=sum(words[s] for s in writes) + STATE_WORDS,
+            state_bytes=4 * (sum(words[s] for s in {*reads, *writes}) + STATE_WORDS),
+        )
+    assert stats.rays == count
+    assert sum(p.calls for p in stats.passes) == sum(int(calls.sum()) for calls in model.calls.values())
+
+
+@pytest.mark.parametrize("toy", [COLLATZ, NESTED], ids=lambda toy: toy.program.name)
+def test_totals_of_every_way_to_run(device, toy):
+    for options in (
+        {"policy": Naive(), "unroll": 1},
+        {"unroll": (4, 2)},
+        {"unroll": "auto", "mask": "kill"},
+        {"fuse": next(iter(toy.program.groups)), "mask": "none"},
+    ):
+        machine = Multipass(device, toy.bound, SIZE, counting=True, **options)
+        check_totals(counted(machine, toy), toy)
+        check_totals(counted(machine, toy, 100), toy, 100)  # and nothing of the run before
+    machine = Singlepass(device, toy.bound, SIZE, counting=True, bands=2)
+    check_totals(counted(machine, toy), toy)
+    check_totals(counted(machine, toy, 100), toy, 100)
+    assert sum(p.fragments for p in machine.stats.passes) == 100
+
+
+# -- pass by pass ----------------------------------------------------------------------------------------------------
+
+
+def scheduled(toy: Toy, policy: Policy, stages: list[list[str]]) -> list[tuple[str, int]]:
+    """(state, rays) of each pass that a policy leads to with one call a pass: the model moves whole passes."""
+    calls = simulate(toy, toy.fill(RAYS)).calls
+    streams = {name: np.zeros(RAYS, record.dtype) for name, record in toy.bound.records.items()}
+    streams |= {name: array.copy() for name, array in toy.fill(RAYS).items()}
+    at = np.full(RAYS, toy.program.start, object)
+    passes: list[tuple[str, int]] = []
+    for stage in stages:
+        while True:
+            waiting = [int((at == name).sum()) for name in stage]
+            if not any(waiting):
+                break
+            name = stage[policy.choose(waiting, RAYS)[0]]
+            state, rays = toy.program.by_name[name], np.flatnonzero(at == name)
+            passes.append((name, len(rays)))
+            arguments = {a.name: streams[state.stream_of(a.name)][rays] for a in state.kernel.arguments}
+            leaves = toy.serve[state.kernel.name](**arguments)
+            for argument, array in arguments.items():
+                streams[state.stream_of(argument)][rays] = array
+            at[rays] = [state.exits[leave] for leave in leaves]
+    total = Counter()
+    for name, rays in passes:
+        total[name] += rays
+    assert total == Counter({name: int(array.sum()) for name, array in calls.items()})
+    return passes
+
+
+@pytest.mark.parametrize("mask", list(MASKS))
+@pytest.mark.parametrize("policy", [Naive(), Threshold(0.2, "active"), Threshold(0.3, "all"), MostWork()], ids=str)
+def test_every_pass_of_a_policy(device, policy, mask):
+    machine = Multipass(device, COLLATZ.bound, SIZE, counting=True, policy=policy, unroll=1, mask=mask)
+    stats = counted(machine, COLLATZ)
+    wanted = scheduled(COLLATZ, policy, [["begin"], ["even", "odd"], ["tell"]])
+    assert [(p.step, p.fragments) for p in stats.passes] == wanted
+    assert all(p.calls == p.fragments for p in stats.passes)
+    assert stats.kernel_passes == len(wanted) and stats.copy_passes == (0 if device.texture_barrier else len(wanted))
+    assert stats.mask_passes == (0 if mask == "none" else len(wanted))
+    assert stats.active_share == pytest.approx(sum(rays for _, rays in wanted) / (len(wanted) * RAYS))
+    # Loads and stores of a pass: the streams it attaches, and the state.
+    words = {"begin": (4 + 2, 4 + 2), "even": (4 + 2, 4 + 2), "odd": (4 + 2, 4 + 2), "tell": (8 + 2, 4 + 2)}
+    for p in stats.passes:
+        assert (p.words_read, p.words_written) == tuple(n * p.fragments for n in words[p.step])
+        assert p.seconds >= 0
+
+
+def test_a_pass_may_call_more_often_than_it_has_rays(device):
+    machine = Multipass(device, COLLATZ.bound, SIZE, counting=True, policy=Naive(), unroll=8)
+    stats = counted(machine, COLLATZ)
+    even = [p for p in stats.passes if p.step == "even"]
+    assert all(p.fragments <= p.calls <= 8 * p.fragments for p in even) and any(p.calls > p.fragments for p in even)
+    assert all(p.calls == p.fragments for p in stats.passes if p.step != "even")
+
+
+def test_words_of_a_fused_pass_are_those_it_moves(device):
+    machine = Multipass(device, STRAIGHT.bound, SIZE, counting=True, fuse="line")
+    for name, array in STRAIGHT.fill(RAYS).items():
+        machine.write(name, array.reshape(SIZE[::-1]))
+    machine.finish()
+    (line,) = machine.stats.passes
+    assert (line.fragments, line.calls) == (RAYS, 4 * RAYS)
+    assert line.words_written == RAYS * (8 + 2) and line.words_read == RAYS * (8 + 8 + 2)
+
+
+def test_counts_are_off_unless_asked_for(device):
+    for machine in (Multipass(device, COLLATZ.bound, SIZE), Singlepass(device, COLLATZ.bound, SIZE)):
+        stats = counted(machine, COLLATZ)
+        assert stats.kernel_passes > 0 and stats.rays == RAYS
+        assert not stats.passes and not stats.kernels and not stats.calls and stats.active_share == 0
+
+
+# -- as data ---------------------------------------------------------------------------------------------------------
+
+
+def test_stats_are_json(device):
+    stats = counted(Multipass(device, NESTED.bound, SIZE, counting=True, policy=Naive()), NESTED)
+    stats.facts = {"scene": "toy"}
+    data = json.loads(json.dumps(stats.to_json()))
+    assert data["scene"] == "toy" and data["rays"] == RAYS and data["kernel_passes"] == len(data["passes"])
+    assert data["average_active_share"] == stats.active_share
+    assert data["kernels"]["walk"]["calls"] == int(stats.calls["walk"].sum())
+    assert sum(step["fragments"] for step in data["steps"].values()) == sum(p["fragments"] for p in data["passes"])
+    assert sum(step["passes"] for step in data["steps"].values()) == len(data["passes"])
+
+
+def test_stats_of_pieces_add_up():
+    def made(rays: int, fragments: list[int]) -> Stats:
+        passes = [Pass("walk", n, n, 0.5, 2 * n, 3 * n) for n in fragments]
+        kernels = {"walk": KernelTotal("walk", sum(fragments), 10 * sum(fragments), 22, 10, 88)}
+        return Stats(rays, len(passes), passes, kernels, mask_passes=1, copy_passes=2)
+
+    total = Stats()
+    total.add(made(100, [100, 50]))
+    total.add(made(40, [40, 20, 10]))
+    assert (total.kernel_passes, total.mask_passes, total.copy_passes) == (5, 2, 4)
+    assert total.kernels["walk"] == KernelTotal("walk", 220, 2200, 22, 10, 88)
+    assert total.per_step()["walk"] == {
+        "passes": 5, "fragments": 220, "calls": 220, "seconds": 2.5, "words_read": 440, "words_written": 660,
+    }  # fmt: skip
+    assert total.active_share == pytest.approx(220 / (2 * 100 + 3 * 40))  # each pass against the rays of its own run

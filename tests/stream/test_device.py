@@ -1,0 +1,100 @@
+"""Opening contexts, and what the driver can do."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from viewer.errors import DeviceError
+from viewer.stream import device as devices_module
+from viewer.stream.device import VARIABLE, Device, devices, open_device, shared_device
+
+egl = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="devices are chosen through EGL, on Linux")
+
+
+@egl
+def test_a_device_that_is_no_number(device, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "the fast one")
+    with pytest.raises(DeviceError, match=rf"{VARIABLE}: not a number: 'the fast one'.*raystream devices"):
+        open_device()
+
+
+@egl
+@pytest.mark.parametrize("index", [99, -1])
+def test_a_device_that_is_not_there(device, monkeypatch, index):
+    with pytest.raises(DeviceError, match=f"no device {index}"):
+        open_device(index)
+    monkeypatch.setenv(VARIABLE, str(index))
+    with pytest.raises(DeviceError, match=f"no device {index}"):
+        open_device()
+
+
+@egl
+def test_the_variable_chooses_and_an_argument_goes_first(device, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "99")
+    opened = open_device(0)
+    assert opened.name
+    opened.release()
+
+
+@egl
+def test_devices_are_listed_with_one_default(device):
+    found = devices()
+    assert [d["index"] for d in found] == list(range(len(found))) and found
+    usable = [d for d in found if "error" not in d]
+    assert sum(d["default"] for d in usable) == 1
+    for d in usable:
+        assert d["max_texture_size"] >= 1024 and d["max_attachments"] >= 8 and d["max_samplers"] >= 16
+        assert d["renderer"] and d["version"] and d["glsl"] and float(d["opengl"]) >= 3.3
+        assert isinstance(d["texture_barrier"], bool) and isinstance(d["software"], bool)
+
+
+def test_a_device_survives_others(device):
+    """Contexts are switched by `current`, which puts back what was there before."""
+    devices()
+    with device.current():
+        other = open_device()
+        with other.current():
+            other.context.texture((2, 2), 4, dtype="f4").release()
+        other.release()
+    with device.current():
+        texture = device.context.texture((2, 2), 4, dtype="f4")
+        assert device.context.error == "GL_NO_ERROR"
+        texture.release()
+
+
+def test_the_shared_device_is_opened_once(device):
+    assert shared_device() is device
+    plain = shared_device(barrier=False)
+    assert plain is shared_device(barrier=False) and plain is not device
+    with plain.current():
+        assert plain.texture_barrier is None and plain.describe()["texture_barrier"] is False
+
+
+def test_functions_that_the_driver_lacks_are_none(device):
+    assert device.load("glNoSuchThing", None) is None or device.name  # EGL may hand out a stub for any name
+    assert device.load("glFinish", None) is not None
+
+
+def test_an_old_opengl_is_refused(device):
+    class Old:
+        version_code = 320
+        info = {"GL_RENDERER": "an old card"}  # noqa: RUF012
+        extensions = ()
+
+    with pytest.raises(DeviceError, match=r"an old card: OpenGL 3\.2; 3\.3 is needed"):
+        Device(Old())
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("libEGL.so: cannot open shared object file", "library not found"),
+        ("eglInitialize failed (0x3001)", "no context of OpenGL 3.3"),
+        ("requested device index 7, but found 2 devices", "no device 7"),
+    ],
+)
+def test_why_there_is_no_context(message, said):
+    error = devices_module._no_context(Exception(message), 7)
+    assert said in str(error) and error.hint

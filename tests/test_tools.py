@@ -1,0 +1,244 @@
+"""The benchmarks and the printer of generated GLSL: quick runs, and what they compute checked on its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+TOOLS = Path(__file__).resolve().parents[1] / "tools"
+sys.path.insert(0, str(TOOLS))
+
+import bench  # noqa: E402
+import glsl  # noqa: E402
+from benchmarks import common, process  # noqa: E402
+from benchmarks.masks import active_rays  # noqa: E402
+from benchmarks.scenes import SPAN, facing  # noqa: E402
+from benchmarks.schedule import Runs, Simulation  # noqa: E402
+
+import viewer  # noqa: E402
+from viewer.paths import shaders  # noqa: E402
+from viewer.stream.policy import MostWork, Naive, Policy, Sweep, Threshold  # noqa: E402
+
+POLICIES: tuple[Policy, ...] = (
+    Sweep(),
+    Naive(),
+    MostWork(),
+    Threshold(0.2, "active"),
+    Threshold(0.2, "all"),
+    Threshold(1.0, "active"),
+    Threshold(0.01, "all"),
+)
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    """Nothing is written into the user's cache folder."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    yield
+
+
+# -- the scheduler -------------------------------------------------------------------------------------------------
+
+
+def _random_rays(rng: np.random.Generator, rays: int = 60) -> list[list[int]]:
+    """Runs of random rays, a few of which never enter the loop, and one of which has a long last run."""
+    out = [list(rng.integers(1, 9, rng.integers(0, 12))) for _ in range(rays)]
+    out[rays // 2] = [3, 70]
+    return [[int(n) for n in ray] for ray in out]
+
+
+def _call_by_call(rays: list[list[int]], policy: Policy) -> tuple[int, list[int], list[int]]:
+    """Passes, passes of each kernel, and rays served by each: every ray moved one call at a time."""
+    calls = [[k % 2 for k, n in enumerate(ray) for _ in range(n)] for ray in rays]  # 0 traversal, 1 intersection
+    at = [0] * len(rays)
+    passes, served = [0, 0], [0, 0]
+    while True:
+        waits = [calls[i][at[i]] if at[i] < len(calls[i]) else None for i in range(len(rays))]
+        waiting = [waits.count(0), waits.count(1)]
+        if not any(waiting):
+            return sum(passes), passes, served
+        for kernel in policy.choose(waiting, len(rays)):
+            ran = [i for i, state in enumerate(waits) if state == kernel]  # as masked before the passes
+            passes[kernel] += bool(ran)
+            served[kernel] += len(ran)
+            for i in ran:
+                at[i] += 1
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_simulated_scheduler_equals_one_that_moves_every_call(policy: Policy) -> None:
+    for seed in range(5):
+        rays = _random_rays(np.random.default_rng(seed))
+        found = Simulation(Runs.from_lists(rays)).play(policy)
+        passes, by_kernel, served = _call_by_call(rays, policy)
+        assert (found.passes, list(found.by_kernel), list(found.served)) == (passes, by_kernel, served)
+        assert found.active_share(len(rays)) == pytest.approx(sum(served) / passes / len(rays))
+
+
+def test_no_policy_takes_fewer_passes_than_the_bound() -> None:
+    rays = _random_rays(np.random.default_rng(9))
+    runs = Runs.from_lists(rays)
+    assert runs.bound == max(sum(r[::2]) for r in rays) + max(sum(r[1::2]) for r in rays)
+    assert runs.calls == sum(map(sum, rays)) == runs.steps.sum() + runs.tests.sum()
+    simulation = Simulation(runs)
+    assert all(simulation.play(policy).passes >= runs.bound for policy in POLICIES)
+    assert Simulation(Runs.from_lists([[5, 3]])).play(Naive()).passes == 8  # one ray: the bound itself
+
+
+# -- quick runs ----------------------------------------------------------------------------------------------------
+
+
+def _quick(name: str, folder: Path) -> dict:
+    assert bench.main([name, "--quick", "--out", str(folder)]) == 0
+    (path,) = folder.rglob(f"{name}.json")
+    data = json.loads(path.read_text())
+    assert path.parent.name == common.machine_name(data["facts"])
+    assert data["benchmark"] == name and data["tables"] and data["missing"] == []
+    if name != "memory" and importlib.util.find_spec("matplotlib"):
+        assert path.with_suffix(".png").stat().st_size > 10_000
+    return data
+
+
+def test_bench_cast(tmp_path: Path) -> None:
+    data = _quick("cast", tmp_path)
+    rows = data["scenes"]["cornell"]["settings"]
+    ours = [row for name, row in rows.items() if not name.startswith("Embree")]
+    calls = [row["kernel_calls"] for row in ours]
+    assert len(calls) == 7 and all(c == calls[0] for c in calls), "every machine does the same work"
+    assert all(row["ms"] > 0 and row["cpu_ms"] > 0 for row in ours)
+    for name in set(rows) - {name for name in rows if "kernel_calls" in rows[name]}:
+        assert rows[name]["same_triangle"] > 0.99, name
+    starts = data["starts"]["cornell"]
+    assert starts["cold"]["seconds"] > 0 and starts["peak_bytes"] > 1 << 24
+    assert set(starts["cold phases"]) == {"import", "load", "device", "build", "first run", "next run"}
+
+
+def test_bench_policies_and_the_machine_agree_with_the_simulation(tmp_path: Path) -> None:
+    data = _quick("policies", tmp_path)
+    checks = [check for scene in data["scenes"].values() for check in scene["check"].values()]
+    assert len(checks) >= 8
+    assert all(check["equal"] for check in checks)
+    for scene in data["scenes"].values():
+        rows = [*scene["policies"].values(), *scene["thresholds"]["all"].values()]
+        assert all(row["over_bound"] >= 1 for row in rows)
+        shares = [row["active_share"] * row["passes"] * scene["rays"] for row in rows]
+        assert np.allclose(shares, scene["calls"]), "every policy makes the same calls"
+
+
+def test_bench_memory(tmp_path: Path) -> None:
+    rows = _quick("memory", tmp_path)["rows"]
+    assert {row["way"] for row in rows} == {"2-D texture", "buffer texture", "no fetch"}
+    assert all(row["same_bits"] for row in rows)
+
+
+def test_bench_masks(tmp_path: Path) -> None:
+    data = _quick("masks", tmp_path)
+    assert (
+        {row["mask"] for row in data["passes"]} == {row["mask"] for row in data["whole"]} == {"depth", "kill", "none"}
+    )
+    assert all(row["mask_passes"] == 0 for row in data["whole"] if row["mask"] == "none")
+
+
+def test_bench_refuses_unknown_names(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as raised:
+        bench.main(["nothing"])
+    assert raised.value.code == 2 and "policies" in capsys.readouterr().err
+
+
+# -- parts ---------------------------------------------------------------------------------------------------------
+
+
+def test_cases_are_timed_in_turn() -> None:
+    order: list[str] = []
+    timings = common.interleave({"a": lambda: order.append("a"), "b": lambda: order.append("b") or 2.0}, 3, warm_up=1)
+    assert order == ["a", "b"] * 4
+    assert len(timings["a"].wall) == 3 and min(timings["b"].cpu) >= 2.0
+    assert common.Timing([2, 9, 4], [1, 1, 1]).ratio(common.Timing([1, 3, 4], [1, 1, 1])) == 2
+
+
+def test_peak_memory_is_the_child_s_own() -> None:
+    ballast = np.ones(40 << 20, np.uint8)  # this process is larger than the first child
+    helper = [sys.executable, "-I", "-S", process.__file__]
+    script = "import sys; held = bytearray(int(sys.argv[1]) << 20)\nfor k in range(0, len(held), 4096): held[k] = 1"
+    peaks = [common_json([*helper, sys.executable, "-I", "-S", "-c", script, str(size)]) for size in (1, 65)]
+    assert 60 << 20 < peaks[1]["peak_bytes"] - peaks[0]["peak_bytes"] < 70 << 20
+    assert peaks[0]["peak_bytes"] < len(ballast)
+    assert common_json([*helper, sys.executable, "-c", "raise SystemExit(3)"])["status"] == 3
+
+
+def common_json(command: list[str]) -> dict:
+    """What the command prints, as data."""
+    import subprocess
+
+    return json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+
+
+@pytest.mark.parametrize("block", [1, 4])
+def test_active_rays_are_the_share_asked_for(block: int) -> None:
+    active = active_rays(64, 0.25, block)
+    assert active.sum() == 64 * 64 // 4
+    blocks = active.reshape(64 // block, block, 64 // block, block)
+    assert (blocks.all(axis=(1, 3)) == blocks.any(axis=(1, 3))).all()
+
+
+def test_facing_camera_spans_its_share_of_the_picture() -> None:
+    scene = viewer.load("teapotahedron")
+    camera = facing(scene)
+    right, up, forward = camera.basis()
+    points = scene.flatten().positions - np.asarray(camera.origin)
+    depth = points @ forward
+    assert (depth > 0).all()
+    slope = np.tan(np.radians(camera.fov) / 2)
+    spans = [np.ptp(points @ axis / depth) / slope / 2 for axis in (right, up)]
+    assert max(spans) == pytest.approx(SPAN, rel=1e-6)  # 60 bisections in float64
+
+
+def test_files_are_named_by_the_machine() -> None:
+    found = {"renderer": "llvmpipe (LLVM 15.0.6, 256 bits)", "cpu": "AMD EPYC", "cpus": 2}
+    assert common.machine_name(found) == "llvmpipe-amd-epyc-2-cpus"
+    assert common.machine_name({**found, "renderer": "NVIDIA H200/PCIe/SSE2"}) == "nvidia-h200"
+
+
+# -- generated GLSL ------------------------------------------------------------------------------------------------
+
+
+def test_glsl_shows_where_each_line_comes_from(capsys: pytest.CaptureFixture[str]) -> None:
+    assert glsl.main(["--step", "traverse"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    shown = dict(
+        line.split(" | ", 1) for line in printed if line.startswith("kernels/traverse.glsl:") and " | " in line
+    )
+    shown = {origin.strip(): text for origin, text in shown.items()}
+    written = (shaders() / "kernels/traverse.glsl").read_text().splitlines()
+    for number, line in enumerate(written, 1):
+        if line.strip() and "#include" not in line:
+            assert shown[f"kernels/traverse.glsl:{number}"] == line
+    assert any(line.startswith("record Ray ") for line in printed)
+    assert not any("triangle_test" in line for line in printed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--fuse", "ray", "--step", "intersect"], "enter+traverse+intersect"),
+        (["--machine", "singlepass", "--counting"], "random_words"),
+        (["--program", "trace", "--mask", "none"], "discard"),
+        (["--step", "depth mask"], "gl_FragDepth"),
+    ],
+)
+def test_glsl_of_every_kind(arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert glsl.main(arguments) == 0
+    assert expected in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [["--step", "nothing"], ["--fuse", "nothing"]])
+def test_glsl_names_what_there_is(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert glsl.main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "nothing" in error

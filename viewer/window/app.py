@@ -1,0 +1,366 @@
+"""The application: what the window shows and does. The loop, the events, and the state that panels read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import glfw
+from imgui_bundle import imgui
+
+import viewer
+from viewer.errors import ViewerError
+from viewer.prepare import Prepared, prepare
+from viewer.programs import PICTURES
+from viewer.render import DEFAULT, Renderer
+from viewer.scene.scene import Scene
+from viewer.stream.device import Device
+from viewer.window.actions import Action, Keymap, key_text
+from viewer.window.display import Display
+from viewer.window.flight import Flight
+from viewer.window.frame import Frame
+from viewer.window.imgui_draw import ImguiDraw
+from viewer.window.imgui_input import ImguiInput
+from viewer.window.inspector import Inspector
+from viewer.window.loader import Loader
+from viewer.window.panels import draw_panels
+from viewer.window.probe import Probe
+from viewer.window.settings import Settings
+from viewer.window.window import Window
+
+BUDGET = 0.03  # seconds of tracing between two looks at the events: the window answers within 50 ms
+ASLEEP = 0.5  # seconds that the loop may sleep with nothing to do
+LONGEST_STEP = 0.1  # seconds: a longer pause is no flight
+LINE_SECONDS = 6.0  # that a note stays; an error stays until the next action
+
+PROGRAMS = ("cast", "shadow", "whitted", "path", "photon")
+
+
+class App:
+    """A window on a scene. ``choices`` are options of the renderer: program, machine, policy, unroll, fuse, mask."""
+
+    def __init__(
+        self,
+        scene: str,
+        size: tuple[int, int] = (960, 540),
+        settings: Settings | None = None,
+        camera: str | None = None,
+        fov: float | None = None,
+        grid: Any = DEFAULT["grid"],
+        intersection: str = DEFAULT["intersection"],
+        **choices: Any,
+    ) -> None:
+        self.settings = settings or Settings.load()
+        self.keymap = Keymap(self.settings.keys)
+        self.window = Window("Raystream", size, self)
+        self.device = Device(self.window.context)
+        self.imgui = imgui.create_context()
+        imgui.get_io().set_ini_filename("")
+        self.input = ImguiInput()
+        self.draw_imgui = ImguiDraw(self.window.context)
+        self.display = Display(self.device)
+        self.frame = Frame(self.device, self.window.pixels)
+        self.loader = Loader(viewer.load, lambda made: prepare(made, grid, intersection))
+        self.choices = choices
+        self.first_camera, self.first_fov = camera, fov
+        self.renderer: Renderer | None = None
+        self.scene: Scene | None = None
+        self.path = ""
+        self.flight: Flight | None = None
+        self.inspector: Inspector | None = None
+        self.probe: Probe | None = None
+        self.exposure, self.tone_map = self.settings.exposure, self.settings.tone_map
+        self.panels_visible, self.stats_visible = self.settings.panels, self.settings.statistics
+        self.help_visible = self.paused = self.minimised = False
+        self.heat: str | None = None
+        self.wires = False
+        self.message, self.message_is_error, self._message_time = "", False, 0.0
+        self.drag: tuple[int, int] | None = None  # button and modifiers
+        self.cursor = (0.0, 0.0)
+        self.draws = 0  # of the whole window, for tests and statistics
+        self._awake = 3  # draws before the loop may sleep: ImGui lays out in two
+        from viewer.window.commands import handlers
+
+        self.handlers: dict[str, Callable[[], None]] = handlers(self)
+        self.open(scene)
+
+    # -- what panels and tests use -------------------------------------------------------------------------------------
+
+    def do(self, name: str) -> None:
+        """Perform an action by its name; what it cannot do it says in the message line."""
+        handler = self.handlers.get(name)
+        if handler is None:
+            self.say(f"{name}: not there yet")
+            return
+        self.attempt(handler)
+        self.wake()
+
+    def attempt(self, what: Callable[[], None]) -> None:
+        """Run something that may fail for the user's reasons: the window shows the line and goes on."""
+        try:
+            what()
+        except ViewerError as error:
+            self.say(str(error), error=True)
+        except OSError as error:
+            self.say(f"{error.filename or ''}: {error.strerror or error}", error=True)
+
+    def set(self, **choices: Any) -> None:
+        """Choose another program, machine, policy, unroll, fuse or mask."""
+        self.choices |= choices
+        if self.renderer is not None:
+            self.attempt(lambda: self.renderer.configure(**choices) if self.renderer else None)
+            self.changed()
+
+    def changed(self) -> None:
+        """The picture is out of date."""
+        self.frame.restart()
+        self.wake()
+
+    def say(self, text: str, error: bool = False) -> None:
+        """Show one line in the window."""
+        self.message, self.message_is_error, self._message_time = text, error, time.monotonic()
+        self.wake()
+
+    def wake(self) -> None:
+        """Draw a few times more before sleeping."""
+        self._awake = 3
+
+    def available(self, action: Action) -> bool:
+        """Whether an action can do something now: else it is greyed."""
+        if action.name.startswith("program."):
+            return action.name.removeprefix("program.") in PICTURES
+        return action.name in self.handlers
+
+    def programs(self) -> list[tuple[str, bool]]:
+        """Every program that a key stands for, and whether it is registered."""
+        return [(name, name in PICTURES) for name in dict.fromkeys((*PROGRAMS, *PICTURES))]
+
+    @property
+    def loading(self) -> tuple[str, float | None] | None:
+        """What is being loaded, None when nothing is."""
+        return (f"{self.loader.stage} {self.loader.path}", None) if self.loader.busy else None
+
+    # -- scenes ------------------------------------------------------------------------------------------------------
+
+    def open(self, path: str) -> None:
+        """Load a scene in the background; the old one stays until it is there."""
+        self.loader.start(path)
+        self.wake()
+
+    def _take_scene(self) -> None:
+        found = self.loader.poll()
+        if found is None:
+            return
+        path, made = found
+        if not isinstance(made, Prepared):
+            text = str(made) if isinstance(made, ViewerError) else f"{path}: {type(made).__name__}: {made}"
+            self.say(text, error=True)
+            return
+        self.attempt(lambda: self._show(path, made))
+
+    def _show(self, path: str, made: Prepared) -> None:
+        renderer = Renderer(
+            made, device=self.device, camera=self.first_camera, fov=self.first_fov, **self.choices
+        )
+        self.first_camera = self.first_fov = None
+        same = path == self.path and self.flight is not None
+        self.renderer, self.scene, self.path = renderer, made.scene, path
+        if same and self.flight is not None:  # reloaded: the camera stays
+            renderer.camera = self.flight.camera
+            self.flight.set_bounds(made.scene.bounds())
+        else:
+            self.flight = Flight(renderer.camera, made.scene.bounds())
+        self.inspector = self.probe = None
+        self.frame.use(renderer)
+        self.window.set_title(f"{made.scene.name} - Raystream")
+        if Path(path).exists():
+            self.settings.remember(str(Path(path).resolve()))
+        notes = made.scene.warnings
+        self.say(notes[0] + (f" (and {len(notes) - 1} more notes)" if len(notes) > 1 else "") if notes else "")
+
+    # -- the loop ------------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Until the window is closed."""
+        try:
+            while not self.window.closing:
+                self.turn()
+        finally:
+            self.release()
+
+    def turn(self) -> None:
+        """Events, motion, a share of tracing, a draw; or sleep where there is nothing to do."""
+        self.window.events(0 if self._busy() else ASLEEP if not self.loader.busy else BUDGET)
+        now = time.monotonic()
+        dt = min(now - getattr(self, "_last", now), LONGEST_STEP)
+        self._last = now
+        self._take_scene()
+        moving = self._move(dt)
+        if not self.minimised and not self.paused:
+            self.frame.advance(BUDGET, moving)
+        if self.message and not self.message_is_error and now - self._message_time > LINE_SECONDS:
+            self.say("")
+        if self._awake or not self.frame.complete or self.loader.busy:
+            self._draw(dt)
+            self._awake = max(0, self._awake - 1)
+
+    def _busy(self) -> bool:
+        working = not self.frame.idle and not self.paused and not self.minimised
+        return bool(self._awake) or working or (self.flight is not None and self.flight.moving)
+
+    def _move(self, dt: float) -> bool:
+        if self.flight is None or self.renderer is None:
+            return False
+        if self.flight.update(dt):
+            self.renderer.camera = self.flight.camera
+            self.changed()
+        return self.flight.moving or self.drag is not None
+
+    def _draw(self, dt: float) -> None:
+        pixels = self.window.pixels
+        if min(pixels) == 0:
+            return
+        self.display.draw(self.frame, self.window.context.screen, pixels, self.exposure)
+        self.input.begin(self.window.size, pixels, dt)
+        imgui.new_frame()
+        draw_panels(self)
+        imgui.render()
+        self.draw_imgui.render(imgui.get_draw_data())
+        self.before_swap()
+        self.window.swap()
+        self.draws += 1
+
+    def before_swap(self) -> None:
+        """Where commands take a screenshot with the panels in it."""
+        shots, self._shots = getattr(self, "_shots", []), []
+        for shot in shots:
+            self.attempt(shot)
+
+    def after_draw(self, shot: Callable[[], None]) -> None:
+        """Run something when the next draw is complete, before it is shown."""
+        self._shots = [*getattr(self, "_shots", []), shot]
+        self.wake()
+
+    def release(self) -> None:
+        """Save the settings and close."""
+        self.loader.cancel()
+        self.settings.exposure, self.settings.tone_map = self.exposure, self.tone_map
+        self.settings.panels, self.settings.statistics = self.panels_visible, self.stats_visible
+        self.attempt(self.settings.save)
+        self.draw_imgui.release()
+        imgui.destroy_context(self.imgui)
+        self.window.release()
+
+    # -- events --------------------------------------------------------------------------------------------------------
+
+    def on_key(self, key: int, scancode: int, action: int, mods: int) -> None:
+        """Hotkeys, unless a text field has the keyboard."""
+        self.wake()
+        self.input.key(key, action, mods)
+        if self.input.wants_keyboard and key != glfw.KEY_ESCAPE:
+            return
+        found = self.keymap.lookup(key_text(key, mods, scancode))
+        if found is None:
+            return
+        if found.hold:
+            self._hold(found, action)
+        elif action == glfw.PRESS or (action == glfw.REPEAT and found.repeat):
+            self.do(found.name)
+
+    def _hold(self, found: Action, action: int) -> None:
+        if self.flight is None or action == glfw.REPEAT:
+            return
+        motion = found.name.removeprefix("fly.")
+        if action == glfw.PRESS:
+            self.flight.press(motion)
+        else:
+            self.flight.release(motion)
+
+    def on_character(self, code: int) -> None:
+        """Text for a field."""
+        self.input.character(code)
+        self.wake()
+
+    def on_button(self, button: int, action: int, mods: int) -> None:
+        """A drag begins or ends."""
+        self.wake()
+        self.input.button(button, action == glfw.PRESS)
+        if action == glfw.RELEASE:
+            if self.drag is not None and self.drag[0] == button:
+                self.drag = None
+                self.changed() if not self.frame.complete else None
+        elif not self.input.wants_mouse and self.drag is None:
+            self.drag = (button, mods)
+
+    def on_move(self, x: float, y: float) -> None:
+        """A drag goes on."""
+        dx, dy = x - self.cursor[0], y - self.cursor[1]
+        self.cursor = (x, y)
+        self.input.move(x, y)
+        self.wake()
+        if self.drag is None or self.flight is None:
+            return
+        button, mods = self.drag
+        height = max(1, self.window.size[1])
+        if button == glfw.MOUSE_BUTTON_MIDDLE or (button == glfw.MOUSE_BUTTON_LEFT and mods & glfw.MOD_SHIFT):
+            self.flight.pan(dx, dy, height)
+        elif button == glfw.MOUSE_BUTTON_RIGHT and self.flight.mode == "orbit":
+            self.flight.dolly(1.01**dy, None)
+        elif mods & glfw.MOD_CONTROL:
+            self.flight.roll(dx * 0.01)
+        elif self.flight.mode == "orbit":
+            self.flight.orbit(dx, dy)
+        else:
+            self.flight.look(dx, dy)
+
+    def on_wheel(self, x: float, y: float) -> None:
+        """Dolly to the cursor, or the speed of flight."""
+        self.wake()
+        self.input.wheel(x, y)
+        if not self.input.wants_mouse and self.flight is not None:
+            self.flight.wheel(y, self.direction_under_cursor())
+
+    def direction_under_cursor(self) -> Any:
+        """(3,) float64 unit direction through the cursor, world space."""
+        assert self.flight is not None
+        width, height = self.window.size
+        x, y = self.cursor
+        camera = self.flight.camera
+        right, up, forward = camera.basis()
+        from math import radians, tan
+
+        half = tan(radians(camera.fov) / 2)
+        sx, sy = (2 * x / max(1, width) - 1) * half * width / max(1, height), (1 - 2 * y / max(1, height)) * half
+        direction = forward + sx * right + sy * up
+        return direction / (direction @ direction) ** 0.5
+
+    def on_resize(self, width: int, height: int) -> None:
+        """The framebuffer has another size."""
+        self.minimised = min(width, height) == 0
+        self.frame.resize((width, height))
+        self.wake()
+
+    def on_minimise(self, minimised: bool) -> None:
+        """Nothing is drawn while the window is an icon."""
+        self.minimised = minimised or min(self.window.pixels) == 0
+        self.wake()
+
+    def on_focus(self, focused: bool) -> None:
+        """Keys held when the focus goes are let go."""
+        self.input.focus(focused)
+        if not focused:
+            self.drag = None
+            if self.flight is not None:
+                self.flight.release_all()
+        self.wake()
+
+    def on_drop(self, paths: list[str]) -> None:
+        """A file dropped on the window is opened."""
+        if paths:
+            self.open(paths[0])
+
+    def on_scale(self, scale: float) -> None:
+        """The window has come to a screen of another density."""
+        self.wake()

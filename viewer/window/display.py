@@ -1,0 +1,32 @@
+"""Shows the frame in the window: exposure, tone map, sRGB."""
+
+from __future__ import annotations
+
+import moderngl
+
+from viewer.stream.device import Device
+from viewer.stream.machines.common import Drawing, Tiles
+from viewer.window.frame import Frame, film_shader
+
+
+class Display:
+    """Draws a frame's picture over a whole framebuffer."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        square = Tiles(device, (1, 1), 1)
+        square.keep(None)
+        self._drawing = Drawing(device, film_shader(device, "show"), square)
+
+    def draw(self, frame: Frame, target: moderngl.Framebuffer, size: tuple[int, int], exposure: float) -> None:
+        """size: of the target, pixels. exposure: stops."""
+        context = self.device.context
+        target.use()
+        target.viewport = (0, 0, *size)
+        context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        shader = self._drawing.shader
+        shader.bind("in_picture", frame.texture)
+        shader.set("window", size)
+        shader.set("exposure", exposure)
+        shader.set("smooth_up", int(frame.texture.size != size))
+        self._drawing.render()

@@ -1,0 +1,306 @@
+"""The panels at the left: what is rendered and how, the camera, the picture, the scene. They read the application's
+state and act through `App.do` and `App.set`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from imgui_bundle import ImVec2, imgui
+
+from viewer import options
+from viewer.film.tonemap import TONE_MAPS
+from viewer.values import PolicyChoice, Unroll
+from viewer.window import theme
+from viewer.window.inspector_panel import draw_inspector
+from viewer.window.overlay import draw_overlays
+from viewer.window.probe_panel import draw_probe
+from viewer.window.theme import units
+from viewer.window.widgets import about, fact, grouped, label, memory, press, rate, segments, shares, tip
+
+if TYPE_CHECKING:
+    from viewer.window.app import App
+
+WIDTH = 300.0
+LEAST_WINDOW = (220.0, 140.0)  # below this the panels would hide the whole picture
+UNROLLS = ("auto", "1", "2", "4", "8", "16", "32", "64", "256")
+EXPOSURES = (-8.0, 8.0)  # stops
+FIELDS_OF_VIEW = (5.0, 140.0)  # degrees, on the slider
+MOST_NOTES = 12
+FIXED = imgui.WindowFlags_.no_move | imgui.WindowFlags_.no_resize | imgui.WindowFlags_.no_title_bar
+
+
+def draw_panels(app: App) -> None:
+    """All panels and overlays; between `imgui.new_frame` and `imgui.render`."""
+    io = imgui.get_io()
+    theme.apply(max(0.5, app.window.scale / max(1.0, io.display_framebuffer_scale.x)))
+    size = io.display_size
+    with theme.font("text"):
+        if app.panels_visible and size.x >= units(LEAST_WINDOW[0]) and size.y >= units(LEAST_WINDOW[1]):
+            _draw_side(app, size)
+            draw_inspector(app)
+            draw_probe(app)
+        draw_overlays(app)
+
+
+def _draw_side(app: App, size: ImVec2) -> None:
+    room = units(theme.ROOM)
+    width = min(units(WIDTH), size.x - 2 * room)
+    height = size.y - 2 * room - units(theme.STATUS)
+    imgui.set_next_window_pos(ImVec2(room, room))
+    imgui.set_next_window_size_constraints(ImVec2(width, 0), ImVec2(width, height))
+    if imgui.begin("Raystream", None, FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
+        for title, draw, shown in SECTIONS:
+            flags = imgui.TreeNodeFlags_.default_open if shown else imgui.TreeNodeFlags_.none
+            if imgui.collapsing_header(title, flags):
+                imgui.push_id(title)
+                draw(app)
+                imgui.pop_id()
+                imgui.dummy(ImVec2(0, units(2)))
+    imgui.end()
+
+
+# -- render --------------------------------------------------------------------------------------------------------
+
+
+def _render(app: App) -> None:
+    _programs(app)
+    if app.renderer is None:
+        return
+    choices = app.renderer.choices
+    _choice(app, "machine", choices.machine)
+    imgui.begin_disabled(choices.machine != "multipass")
+    _choice(app, "fuse", choices.fuse)
+    _choice(app, "mask", choices.mask)
+    _policy(app, choices.policy)
+    _unroll(app, choices.unroll)
+    imgui.end_disabled()
+    imgui.spacing()
+    fact("grid", " x ".join(map(str, app.renderer.grid.resolution)))
+    fact("ray-triangle test", next(m.name for m in app.renderer.modules if "triangle_test" in m.provides))
+    _progress(app)
+
+
+def _programs(app: App) -> None:
+    known = dict(app.programs())
+
+    def describe(name: str) -> tuple[str, str]:
+        text, key = about(app, f"program.{name}")
+        return (text or name) + ("" if known[name] else " (not there yet)"), key
+
+    imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(0, units(5)))
+    current = app.renderer.choices.program if app.renderer is not None else ""
+    titles = [name.capitalize() for name in known]
+    chosen = segments("program", list(known), current, titles, enabled=known.__getitem__, describe=describe)
+    imgui.pop_style_var()
+    if chosen:
+        app.do(f"program.{chosen}")
+
+
+def _choice(app: App, name: str, current: str) -> None:
+    """One of an option's words."""
+    option = options.option(name)
+    label(name)
+    tip(option.help, about(app, f"{name}.next")[1])
+    imgui.same_line(units(LABELS))
+    chosen = segments(name, option.choices, current)
+    if chosen:
+        app.set(**{name: chosen})
+
+
+def _combo(name: str, values: list[str], current: str) -> str | None:
+    """A list that folds out; the value that was chosen."""
+    chosen = None
+    if imgui.begin_combo(f"##{name}", current):
+        for value in values:
+            if imgui.selectable(value, value == current)[0]:
+                chosen = value
+        imgui.end_combo()
+    return chosen
+
+
+def _policy(app: App, current: PolicyChoice) -> None:
+    option = options.option("policy")
+    label("policy")
+    chosen = _combo("policy", list(option.choices), current.name)
+    tip(option.help, about(app, "policy.next")[1])
+    if chosen:
+        app.set(policy=replace(current, name=chosen))
+    if current.name != "threshold":
+        return
+    label("share")
+    changed, percent = imgui.slider_float("##share", 100 * current.share, 1, 100, "%.0f %%")
+    if changed:
+        app.set(policy=replace(current, share=min(1.0, max(0.01, round(percent) / 100))))
+    label("of the rays")
+    chosen = segments("of", ("active", "all"), current.of, ("in the loop", "all"))
+    if chosen:
+        app.set(policy=replace(current, of=chosen))
+
+
+def _unroll(app: App, current: Unroll) -> None:
+    label("unroll")
+    chosen = _combo("unroll", list(UNROLLS), str(current))
+    tip(options.option("unroll").help, about(app, "unroll.next")[1])
+    if chosen:
+        app.set(unroll=chosen)
+
+
+def _progress(app: App) -> None:
+    frame = app.frame
+    share = 1.0 if frame.complete else frame.progress
+    imgui.push_style_color(imgui.Col_.plot_histogram, theme.color(theme.ACCENT, 0.35 if frame.complete else 0.9))
+    imgui.progress_bar(share, ImVec2(-1, units(4)), "")
+    imgui.pop_style_color()
+    tip("complete" if frame.complete else f"{100 * share:.0f} % of the picture")
+
+
+# -- camera --------------------------------------------------------------------------------------------------------
+
+
+def _camera(app: App) -> None:
+    flight = app.flight
+    if flight is None:
+        imgui.text_disabled("no scene")
+        return
+    mode = segments("mode", ("orbit", "fly"), flight.mode, ("Orbit", "Fly"), describe=lambda _: about(app, MODE))
+    if mode and mode != flight.mode:
+        app.do(MODE)
+    cameras = app.scene.cameras if app.scene is not None else []
+    if cameras:
+        label("view")
+        names = [f"{camera.name}##{k}" for k, camera in enumerate(cameras)]
+        chosen = _combo("view", names, f"{len(cameras)} of the scene")
+        if chosen:
+            flight.set_camera(cameras[names.index(chosen)])
+            app.changed()
+    label("field of view")
+    changed, fov = imgui.slider_float("##fov", flight.camera.fov, *FIELDS_OF_VIEW, "%.1f deg")
+    if changed:
+        flight.set_fov(fov)
+        app.changed()
+    label("speed")
+    changed, speed = imgui.drag_float(
+        "##speed", flight.speed, flight.speed * 0.01, 0.0, 0.0, "%.3g units/s", imgui.SliderFlags_.logarithmic
+    )
+    if changed and speed > 0:
+        flight.speed = speed
+    wide = shares(3)
+    for place, (text, action) in enumerate((("Copy", "camera.copy"), ("Paste", "camera.paste"), ("All", FRAME_ALL))):
+        if place:
+            imgui.same_line()
+        press(app, text, action, wide)
+
+
+MODE, FRAME_ALL = "camera.mode", "camera.frame"
+
+
+# -- picture -------------------------------------------------------------------------------------------------------
+
+
+def _picture(app: App) -> None:
+    label("exposure")
+    changed, exposure = imgui.slider_float("##exposure", app.exposure, *EXPOSURES, "%+.2f stops")
+    tip("Ctrl+click to type a number; double-click for 0")
+    if imgui.is_item_hovered() and imgui.is_mouse_double_clicked(0):
+        changed, exposure = True, 0.0
+    if changed:
+        app.exposure = exposure
+        app.wake()
+    if len(TONE_MAPS) > 1:
+        label("tone map")
+        chosen = _combo("tone map", list(TONE_MAPS), app.tone_map)
+        if chosen:
+            app.tone_map = chosen
+            app.wake()
+    wide = shares(2)
+    press(app, "PNG", "screenshot.picture", wide)
+    imgui.same_line()
+    press(app, "EXR", "save.exr", wide)
+
+
+# -- statistics ----------------------------------------------------------------------------------------------------
+
+
+def figures(app: App) -> list[tuple[str, str]]:
+    """What the statistics show: name and value."""
+    frame = app.frame
+    width, height = frame.size
+    shown = [
+        ("speed", rate(frame.rays_per_second)),
+        ("picture", f"{1000 * frame.seconds:.1f} ms"),
+        ("resolution", f"{round(width * frame.scale)} x {round(height * frame.scale)}"),
+        ("scale", f"{100 * frame.scale:.0f} %"),
+        ("samples", grouped(frame.samples)),
+    ]
+    if app.renderer is not None:
+        parts = app.renderer.memories.bytes()
+        shown += [("triangles", grouped(len(app.renderer.triangles))), ("textures", memory(sum(parts.values())))]
+    return shown
+
+
+def _statistics(app: App) -> None:
+    for name, value in figures(app):
+        fact(name, value)
+    if app.renderer is not None:
+        for name, size in app.renderer.memories.bytes().items():
+            fact(f"   {name}", memory(size))
+
+
+# -- scene ---------------------------------------------------------------------------------------------------------
+
+
+def _scene(app: App) -> None:
+    scene = app.scene
+    if scene is not None:
+        imgui.text_unformatted(scene.name)
+        if app.path:
+            tip(app.path)
+        for name, count in (
+            ("triangles", scene.triangle_count),
+            ("meshes", len(scene.meshes)),
+            ("instances", len(scene.instances)),
+            ("materials", len(scene.materials)),
+            ("cameras", len(scene.cameras)),
+        ):
+            fact(name, grouped(count))
+        _notes(scene.warnings)
+    wide = shares(3)
+    press(app, "Open...", "scene.open", wide)
+    imgui.same_line()
+    press(app, "Reload", "scene.reload", wide)
+    imgui.same_line()
+    _recent(app, wide)
+
+
+def _notes(warnings: list[str]) -> None:
+    imgui.push_text_wrap_pos(0)
+    for text in warnings[:MOST_NOTES]:
+        imgui.text_colored(theme.color(theme.WARNING), text)
+    if len(warnings) > MOST_NOTES:
+        imgui.text_disabled(f"and {len(warnings) - MOST_NOTES} more")
+    imgui.pop_text_wrap_pos()
+
+
+def _recent(app: App, width: float) -> None:
+    recent = list(app.settings.recent)
+    imgui.begin_disabled(not recent)
+    if imgui.button("Recent", ImVec2(width, 0)):
+        imgui.open_popup("recent")
+    imgui.end_disabled()
+    if imgui.begin_popup("recent"):
+        for path in recent:
+            if imgui.selectable(f"{Path(path).name}##{path}", False)[0]:
+                app.open(path)
+            tip(path)
+        imgui.end_popup()
+
+
+SECTIONS: tuple[tuple[str, Any, bool], ...] = (
+    ("Render", _render, True),
+    ("Camera", _camera, True),
+    ("Picture", _picture, True),
+    ("Scene", _scene, False),
+    ("Statistics", _statistics, False),
+)

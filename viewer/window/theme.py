@@ -1,0 +1,167 @@
+"""How the panels look: one dark theme with one accent colour, and its fonts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import imgui_bundle
+from imgui_bundle import ImVec2, ImVec4, imgui, implot
+
+Color = tuple[float, float, float, float]  # sRGB, straight alpha
+
+ACCENT = (0.36, 0.66, 0.93)
+TEXT = (0.86, 0.88, 0.90)
+DIM = (0.54, 0.58, 0.63)
+WARNING = (0.93, 0.73, 0.38)
+ERROR = (0.97, 0.45, 0.42)
+GROUND = (0.085, 0.094, 0.110)
+RAISED = (0.150, 0.165, 0.190)
+
+SIZE = 15.0  # of the text, in units of the window on a plain screen
+NUMBERS = 14.0
+ROOM = 10.0  # between panels and the window's edge
+STATUS = 24.0  # height of the line at the bottom
+
+# Shipped with imgui-bundle: Roboto (Apache License 2.0) and Inconsolata (SIL Open Font License 1.1).
+_FONTS = {"text": "Roboto/Roboto-Regular.ttf", "strong": "Roboto/Roboto-Bold.ttf", "numbers": "Inconsolata-Medium.ttf"}
+
+# Well apart from each other and from the ground, also for colour-blind eyes (Okabe and Ito 2008, lightened).
+SERIES = (
+    (0.34, 0.71, 0.91),
+    (0.90, 0.62, 0.10),
+    (0.20, 0.75, 0.58),
+    (0.86, 0.52, 0.70),
+    (0.94, 0.89, 0.36),
+    (0.85, 0.42, 0.14),
+    (0.45, 0.55, 0.95),
+    (0.65, 0.68, 0.72),
+)
+
+
+class _Fonts:
+    """The fonts of one ImGui context."""
+
+    context: int = 0
+    scale: float = 0.0
+    faces: dict[str, imgui.ImFont] = {}  # noqa: RUF012  (replaced whole, with the context)
+
+
+def apply(scale: float) -> None:
+    """Set style and fonts of the current context, once and again whenever the screen's ``scale`` changes.
+
+    To be called where no panel is open. scale : size of text and widgets against a plain screen, 2 on a dense one.
+    """
+    here = id(imgui.get_current_context())
+    if _Fonts.context != here:
+        _Fonts.context, _Fonts.scale, _Fonts.faces = here, 0.0, _load()
+        if implot.get_current_context() is None:
+            implot.create_context()
+    if _Fonts.scale != scale:
+        _Fonts.scale = scale
+        _style(scale)
+
+
+def units(length: float) -> float:
+    """A length on a plain screen, in this one's units."""
+    return length * (_Fonts.scale or 1.0)
+
+
+def _load() -> dict[str, imgui.ImFont]:
+    folder = Path(imgui_bundle.__file__).parent / "assets" / "fonts"
+    atlas = imgui.get_io().fonts
+    faces = {}
+    for name, file in _FONTS.items():
+        if (folder / file).exists():  # else ImGui's own font serves
+            faces[name] = atlas.add_font_from_file_ttf(str(folder / file), NUMBERS if name == "numbers" else SIZE)
+    return faces
+
+
+def _style(scale: float) -> None:
+    style = imgui.get_style()
+    fresh = imgui.Style()
+    for name in ("window", "frame", "grab", "popup", "child", "tab", "scrollbar", "image", "selectable", "menu_item"):
+        setattr(style, f"{name}_rounding", 4.0)
+    style.window_rounding = style.popup_rounding = 8.0
+    style.window_padding, style.frame_padding = ImVec2(12, 10), ImVec2(8, 3)
+    style.item_spacing, style.item_inner_spacing = ImVec2(8, 5), ImVec2(6, 4)
+    style.cell_padding, style.indent_spacing = ImVec2(6, 2), 12.0
+    style.scrollbar_size, style.grab_min_size = 10.0, 10.0
+    style.window_border_size, style.popup_border_size, style.frame_border_size = 1.0, 1.0, 0.0
+    style.window_min_size = fresh.window_min_size
+    style.separator_text_border_size, style.separator_text_padding = 1.0, ImVec2(0, 4)
+    style.separator_size, style.tree_lines_size = 1.0, 1.0
+    style.hover_delay_normal, style.disabled_alpha = 0.35, 0.42
+    style.font_size_base, style.font_scale_dpi = SIZE, scale
+    for name, color in _colors().items():
+        style.set_color_(imgui.Col_[name], ImVec4(*color))
+    style.scale_all_sizes(scale)
+    plot = implot.get_style()
+    plot.plot_padding, plot.label_padding, plot.legend_padding = ImVec2(6, 6), ImVec2(4, 4), ImVec2(6, 4)
+
+
+def _colors() -> dict[str, Color]:
+    def shade(color: tuple[float, float, float], alpha: float = 1.0) -> Color:
+        return (*color, alpha)
+
+    white = (1.0, 1.0, 1.0)
+    colors = {
+        "text": shade(TEXT),
+        "text_disabled": shade(DIM),
+        "text_link": shade(ACCENT),
+        "text_selected_bg": shade(ACCENT, 0.35),
+        "window_bg": shade(GROUND, 0.93),
+        "child_bg": shade(white, 0.0),
+        "popup_bg": shade(GROUND, 0.98),
+        "border": shade(white, 0.09),
+        "border_shadow": shade(white, 0.0),
+        "frame_bg": shade(RAISED),
+        "frame_bg_hovered": shade((0.195, 0.215, 0.245)),
+        "frame_bg_active": shade((0.225, 0.250, 0.285)),
+        "title_bg": shade(GROUND, 0.98),
+        "title_bg_active": shade((0.115, 0.127, 0.148)),
+        "title_bg_collapsed": shade(GROUND, 0.85),
+        "button": shade((0.185, 0.205, 0.235)),
+        "button_hovered": shade((0.235, 0.260, 0.295)),
+        "button_active": shade(ACCENT, 0.75),
+        "header": shade(white, 0.055),
+        "header_hovered": shade(white, 0.10),
+        "header_active": shade(ACCENT, 0.45),
+        "check_mark": shade(ACCENT),
+        "slider_grab": shade(ACCENT, 0.85),
+        "slider_grab_active": shade(ACCENT),
+        "separator": shade(white, 0.09),
+        "separator_hovered": shade(ACCENT, 0.5),
+        "separator_active": shade(ACCENT, 0.8),
+        "scrollbar_bg": shade(white, 0.0),
+        "scrollbar_grab": shade(white, 0.13),
+        "scrollbar_grab_hovered": shade(white, 0.20),
+        "scrollbar_grab_active": shade(ACCENT, 0.7),
+        "resize_grip": shade(white, 0.05),
+        "resize_grip_hovered": shade(ACCENT, 0.5),
+        "resize_grip_active": shade(ACCENT, 0.8),
+        "plot_histogram": shade(ACCENT),
+        "table_header_bg": shade((0.135, 0.148, 0.172)),
+        "table_border_light": shade(white, 0.05),
+        "table_border_strong": shade(white, 0.09),
+        "table_row_bg_alt": shade(white, 0.025),
+        "nav_cursor": shade(ACCENT, 0.6),
+    }
+    return colors
+
+
+class font:  # noqa: N801  (used like a function: `with font("numbers"):`)
+    """Text in another face: text, strong or numbers."""
+
+    def __init__(self, name: str, size: float = 0.0) -> None:
+        self.face, self.size = _Fonts.faces.get(name), size or (NUMBERS if name == "numbers" else SIZE)
+
+    def __enter__(self) -> None:
+        imgui.push_font(self.face, self.size)
+
+    def __exit__(self, *_: object) -> None:
+        imgui.pop_font()
+
+
+def color(rgb: tuple[float, float, float], alpha: float = 1.0) -> ImVec4:
+    """A colour for ImGui."""
+    return ImVec4(*rgb, alpha)

@@ -1,0 +1,71 @@
+"""The dissertation's machine for looking at: ``multipass --fuse none``, counting, one kernel pass at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from viewer.errors import ViewerError
+from viewer.programs import PICTURES
+from viewer.render import Renderer
+from viewer.scene.camera import Camera
+from viewer.shading.modules import camera_uniforms
+from viewer.stream.bound import Bound
+from viewer.stream.machines import Multipass
+from viewer.stream.policy import Policy
+from viewer.stream.policy import policy as make_policy
+from viewer.values import PolicyChoice, Unroll
+
+
+class OneByOne:
+    """What another policy chooses, a step at a time, so that the machine stops after every pass."""
+
+    counts: ClassVar[bool] = True
+
+    def __init__(self, inner: Policy) -> None:
+        self.inner = inner
+        self._ahead: list[int] = []
+
+    def choose(self, waiting: Sequence[int], total: int) -> list[int]:
+        """The next step of the round that somebody waits for."""
+        while True:
+            while self._ahead:
+                step = self._ahead.pop(0)
+                if step < len(waiting) and waiting[step]:  # a round may outlast its loop
+                    return [step]
+            self._ahead = list(self.inner.choose(waiting, total))
+
+
+def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unroll: Unroll) -> Multipass:
+    """The machine for the renderer's program over streams of ``size`` (width, height), whatever draws its pictures."""
+    return Multipass(
+        renderer.device,
+        Bound(PICTURES[renderer.choices.program](), renderer.modules),
+        size,
+        renderer.memories,
+        counting=True,
+        fuse="none",
+        policy=OneByOne(make_policy(policy.name, policy.share, policy.of)),
+        unroll="auto" if unroll.counts is None else unroll.counts,
+    )
+
+
+def fill(machine: Multipass, camera: Camera, size: tuple[int, int], left: int = 0, top: int = 0) -> None:
+    """Point the machine's rays at the pixels of a picture of ``size``, from column ``left`` and row ``top`` on.
+
+    Raises ViewerError for a program that does not start from pixels.
+    """
+    inputs = machine.bound.program.inputs
+    if "pixel" not in inputs:
+        name = machine.bound.program.name
+        raise ViewerError(f"program {name}", "does not start from pixels", "choose a program that makes pictures")
+    machine.set(camera_uniforms(camera, size))
+    width, height = machine.size
+    for name in inputs:
+        elements = np.zeros((height, width), machine.bound.records[name].dtype)
+        if name == "pixel":
+            y, x = np.mgrid[top : top + height, left : left + width]
+            elements["at"] = np.stack([x, y], axis=-1)
+        machine.write(name, elements)

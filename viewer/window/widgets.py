@@ -1,0 +1,126 @@
+"""The few widgets that all panels share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from imgui_bundle import ImVec2, imgui
+
+from viewer.window.actions import ACTIONS
+from viewer.window.theme import ACCENT, GROUND, TEXT, WARNING, color, font, units
+
+if TYPE_CHECKING:
+    from viewer.window.app import App
+
+LABELS = 92.0  # width of the column of labels
+
+_HELP = {action.name: action.help for action in ACTIONS}
+
+
+def about(app: App, action: str) -> tuple[str, str]:
+    """What an action does, and its hotkey; empty for one that there is not."""
+    return (_HELP[action], app.keymap.text(action)) if action in _HELP else ("", "")
+
+
+def press(app: App, text: str, action: str, width: float = 0.0, on: bool = False, enabled: bool = True) -> None:
+    """A button that performs an action."""
+    imgui.begin_disabled(not enabled)
+    if button(f"{text}##{action}", on, width):
+        app.do(action)
+    imgui.end_disabled()
+    tip(*about(app, action))
+
+
+def shares(count: int) -> float:
+    """The width of each of ``count`` buttons in a row."""
+    gap = imgui.get_style().item_spacing.x
+    return max(1.0, (imgui.get_content_region_avail().x - gap * (count - 1)) / count)
+
+
+def tip(text: str, key: str = "") -> None:
+    """A tooltip for the last item, greyed ones too, with its hotkey."""
+    flags = imgui.HoveredFlags_.for_tooltip | imgui.HoveredFlags_.allow_when_disabled
+    if not text or not imgui.is_item_hovered(flags) or not imgui.begin_tooltip():
+        return
+    imgui.push_text_wrap_pos(units(340))
+    imgui.text_unformatted(text)
+    imgui.pop_text_wrap_pos()
+    if key:
+        imgui.text_colored(color(ACCENT), key)
+    imgui.end_tooltip()
+
+
+def label(text: str, width: float = LABELS) -> None:
+    """A label in the left column; the next item fills the rest of the line."""
+    imgui.align_text_to_frame_padding()
+    imgui.text_disabled(text)
+    imgui.same_line(units(width))
+    imgui.set_next_item_width(-1)
+
+
+def fact(name: str, value: str, warning: bool = False) -> None:
+    """A line with a name at the left and a value at the right."""
+    imgui.text_disabled(name)
+    with font("numbers"):
+        wide = imgui.calc_text_size(value).x
+        imgui.same_line(max(imgui.get_cursor_pos_x() + units(60), imgui.get_content_region_max().x - wide))
+        imgui.text_colored(color(WARNING if warning else TEXT), value)
+
+
+def segments(
+    name: str,
+    values: Sequence[str],
+    current: str,
+    texts: Sequence[str] = (),
+    enabled: Callable[[str], bool] = lambda value: True,
+    describe: Callable[[str], tuple[str, str]] = lambda value: ("", ""),
+) -> str | None:
+    """A row of buttons of which one is on, over the width that is left; the value that was clicked.
+
+    describe : the tooltip of a value, and its hotkey.
+    """
+    chosen = None
+    gap = units(2)
+    wide = (imgui.get_content_region_avail().x - gap * (len(values) - 1)) / max(1, len(values))
+    imgui.push_id(name)
+    for k, (value, text) in enumerate(zip(values, texts or values, strict=True)):
+        if k:
+            imgui.same_line(0, gap)
+        imgui.begin_disabled(not enabled(value))
+        if button(f"{text}##{value}", value == current, wide):
+            chosen = value
+        imgui.end_disabled()
+        tip(*describe(value))
+    imgui.pop_id()
+    return chosen
+
+
+def button(text: str, on: bool = False, width: float = 0.0) -> bool:
+    """A button; ``on`` shows it in the accent colour."""
+    if on:
+        imgui.push_style_color(imgui.Col_.button, color(ACCENT, 0.88))
+        imgui.push_style_color(imgui.Col_.button_hovered, color(ACCENT))
+        imgui.push_style_color(imgui.Col_.text, color(GROUND))
+    clicked = imgui.button(text, ImVec2(width, 0))
+    if on:
+        imgui.pop_style_color(3)
+    return clicked
+
+
+def grouped(number: float) -> str:
+    """12345678 as 12 345 678."""
+    return f"{round(number):,}".replace(",", " ")
+
+
+def rate(per_second: float) -> str:
+    """A number of rays per second."""
+    return f"{per_second / 1e6:.2f} Mrays/s" if per_second >= 1e4 else f"{per_second:.0f} rays/s"
+
+
+def memory(size: float) -> str:
+    """A number of bytes."""
+    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size:.0f} B"

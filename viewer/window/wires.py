@@ -1,0 +1,62 @@
+"""Lines in space over the picture: the grid's voxels, and the path of a probed ray; projected here, drawn by ImGui."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.accel.grid_build import Grid
+from viewer.scene.camera import Camera
+
+NEAR = 1e-4  # of the distance to the target: nearer parts of a line are cut off
+MOST_LINES = 200  # of a grid's face along one axis: more would cover the picture
+
+# The twelve edges of a box whose corners are numbered by the bits (x, y, z).
+_EDGES = np.array([(a, a | 1 << k) for a in range(8) for k in range(3) if not a >> k & 1])
+
+
+def box_edges(low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
+    """(N, 12, 2, 3) float64: edges of N boxes given by their lowest and highest corners, (N, 3) each."""
+    corners = np.stack([np.atleast_2d(low), np.atleast_2d(high)], axis=1).astype(np.float64)  # (N, 2, 3)
+    bits = np.arange(8)[:, None] >> np.arange(3) & 1
+    points = corners[:, bits, np.arange(3)]  # (N, 8, 3)
+    return points[:, _EDGES]
+
+
+def grid_lines(grid: Grid, camera: Camera) -> NDArray[np.float64]:
+    """(N, 2, 3) float64: the grid's box, and the borders of its voxels on the three faces turned away from the camera."""
+    low = grid.low.astype(np.float64)
+    resolution = np.asarray(grid.resolution)
+    high = low + grid.voxel.astype(np.float64) * resolution
+    lines = [box_edges(low, high).reshape(-1, 2, 3)]
+    middle = (low + high) / 2
+    for axis in range(3):
+        away = high[axis] if camera.origin[axis] < middle[axis] else low[axis]
+        for along, across in (((axis + 1) % 3, (axis + 2) % 3), ((axis + 2) % 3, (axis + 1) % 3)):
+            step = max(1, -(-int(resolution[along]) // MOST_LINES))
+            at = low[along] + np.arange(step, resolution[along], step) * float(grid.voxel[along])
+            face = np.empty((len(at), 2, 3))
+            face[:, :, axis], face[:, :, along] = away, at[:, None]
+            face[:, 0, across], face[:, 1, across] = low[across], high[across]
+            lines.append(face)
+    return np.concatenate(lines)
+
+
+def project(camera: Camera, size: tuple[int, int], lines: ArrayLike) -> NDArray[np.float64]:
+    """(M, 2, 2) float64 window coordinates of (N, 2, 3) world-space lines; what is behind the camera is cut off."""
+    right, up, forward = camera.basis()
+    relative = np.asarray(lines, np.float64).reshape(-1, 2, 3) - np.asarray(camera.origin)
+    view = np.stack([relative @ right, relative @ up, relative @ forward], axis=-1)
+    near = NEAR * max(float(np.linalg.norm(np.subtract(camera.target, camera.origin))), 1e-12)
+    view = view[(view[..., 2] > near).any(axis=1)]
+    for end in (0, 1):
+        hidden = view[:, end, 2] <= near
+        here, there = view[hidden, end], view[hidden, 1 - end]
+        share = (near - here[:, 2]) / (there[:, 2] - here[:, 2])
+        view[hidden, end] = here + share[:, None] * (there - here)
+    width, height = size
+    scale = height / 2 / math.tan(math.radians(camera.fov) / 2)
+    flat = view[..., :2] / view[..., 2:] * scale
+    return np.stack([width / 2 + flat[..., 0], height / 2 - flat[..., 1]], axis=-1)
