@@ -19,19 +19,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.stream.device import Device
+from viewer.stream.draw import Drawing, Shader, Tiles
 from viewer.stream.generate import VERSION, memory_glsl
 from viewer.stream.kernel import Module, Table
+from viewer.stream.memory import Memory, layout
 from viewer.stream.record import WIDTHS, Field, Record
 from viewer.stream.source import Source
-from viewer.stream.stream import Memory, Stream
+from viewer.stream.stream import Stream
 
 COLUMNS = 256
 _SIGNATURE = re.compile(r"\s*(\w+)\s+(\w+)\s*\(([^)]*)\)\s*;?\s*")
-_VERTEX = """
-void main() {
-    gl_Position = vec4(vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0, 0.0, 1.0);
-}
-"""
 
 
 @dataclass(frozen=True)
@@ -118,13 +115,14 @@ class Function:
         self.given = Record("GlslIn", *(f for v in self.inputs for f in v.carried))
         self.made = Record("GlslOut", *(f for v in self.outputs for f in v.carried))
         assert self.made.texels <= 8, "too many outputs for one pass"
-        self.streams: dict[int, tuple[Stream, Stream, moderngl.Framebuffer]] = {}  # by rows
-        self.memories = {memory.name: Memory(device, memory) for m in modules for memory in m.memories}
+        self.streams: dict[int, tuple[Stream, Stream, moderngl.Framebuffer, Drawing]] = {}  # by rows
+        self.memories = {
+            memory.name: Memory(device, memory, layout(device.max_texture, memory))
+            for module in modules
+            for memory in module.memories
+        }
         source = self._source(modules, includes, known, text)
-        vertex = Source()
-        vertex.add(VERSION + _VERTEX, "helper")
-        self.program = device.program(vertex, source)
-        self.vertices = device.context.vertex_array(self.program, [])
+        self.shader = Shader(device, source)
         for module in modules:
             self.set({name: value for name, (_, value) in module.uniforms.items()})
 
@@ -150,7 +148,7 @@ class Function:
             for name, (kind, _) in module.uniforms.items():
                 source.add(f"uniform {kind} {name};", module.name)
             for memory in module.memories:
-                layout = self.memories[memory.name].layout if isinstance(memory, Table) else None
+                layout = self.memories[memory.name].layout
                 source.add(memory_glsl(memory, layout, counting=False), module.name)
             source.include(module.source)
         for name in includes:
@@ -185,8 +183,7 @@ class Function:
     def set(self, uniforms: Mapping[str, Any]) -> None:
         """Set uniforms; those that the compiler removed are ignored."""
         for name, value in uniforms.items():
-            if name in self.program:
-                self.program[name].value = value
+            self.shader.set(name, value)
 
     def __call__(self, *arrays: ArrayLike) -> tuple[NDArray, ...]:
         """The result (where there is one) and the out and inout arguments, each of N calls.
@@ -202,18 +199,20 @@ class Function:
         if rows not in self.streams:
             made = Stream(self.device, self.made, (COLUMNS, rows))
             target = self.device.context.framebuffer(made.textures)
-            self.streams[rows] = Stream(self.device, self.given, (COLUMNS, rows)), made, target
-        read, write, target = self.streams[rows]
+            tiles = Tiles(self.device, made.size, max(made.size))
+            tiles.keep(None)
+            drawing = Drawing(self.device, self.shader, tiles)
+            self.streams[rows] = Stream(self.device, self.given, made.size), made, target, drawing
+        read, write, target, drawing = self.streams[rows]
         if self.given.fields:
             read.write(given.reshape(rows, COLUMNS))
         samplers = {f"in_{k}": texture for k, texture in enumerate(read.textures)}
         samplers |= {f"memory_{name}": memory.texture for name, memory in self.memories.items()}
-        for unit, (name, texture) in enumerate(samplers.items()):
-            texture.use(unit)
-            self.set({name: unit})
-        self.set({"calls": count})
+        for name, texture in samplers.items():
+            self.shader.bind(name, texture)
+        self.set({"calls": count, "depth": 0.5})
         target.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
-        self.vertices.render(moderngl.TRIANGLES, vertices=3)
+        drawing.render()
         result = write.read().reshape(-1)[:count]
         return tuple(value.take(result) for value in self.outputs)

@@ -185,7 +185,7 @@ def test_every_machine_gives_the_same_bits(scene_of_machines: Scene, intersectio
     assert renderers["off"].device.texture_barrier is None
     single = results(renderers["auto"], machine="singlepass")
     hit = single["hit"]["triangle"] >= 0
-    assert 0.02 < hit.mean() and np.isfinite(single["radiance"]["rgb"]).all()
+    assert hit.mean() > 0.02 and np.isfinite(single["radiance"]["rgb"]).all()
     every = list(machines())
     for barrier, choices in every if intersection == "watertight" else every[1::6]:
         other = results(renderers[barrier], machine="multipass", **choices)

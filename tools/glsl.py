@@ -28,9 +28,9 @@ from viewer.stream.generate import Form, fragment
 from viewer.stream.kernel import Module
 from viewer.stream.machines import MACHINES
 from viewer.stream.mask import MASKS, stream_sources
+from viewer.stream.memory import layout
 from viewer.stream.program import Program
 from viewer.stream.source import Source
-from viewer.stream.stream import layout
 
 WIDEST = 16384  # edge of a texture that memories are laid out for
 

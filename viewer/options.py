@@ -167,6 +167,14 @@ _TABLE = (
         "NAME",
         choices=("auto", "off"),
     ),
+    Option(
+        "memory",
+        values.read_word,
+        "auto",
+        "where scene data lies; texture takes 2-D and 3-D textures even where buffer textures are large enough",
+        "NAME",
+        choices=("auto", "texture"),
+    ),
     Option("quiet", values.read_switch, False, "print nothing but errors", scope="command"),
     Option("debug", values.read_switch, False, "show the traceback of an error", scope="command"),
 )

@@ -103,6 +103,7 @@ class Renderer:
         fov: float | None = None,
         device: int | Device | None = None,
         barrier: str = DEFAULT["barrier"],
+        memory: str = DEFAULT["memory"],
     ) -> None:
         started = time.perf_counter()
         prepared = scene if isinstance(scene, Prepared) else prepare(scene, grid, intersection)
@@ -111,11 +112,11 @@ class Renderer:
         self.fov = options.check("fov", fov)
         self.camera = self._camera(options.check("camera", camera))
         self.triangles, self.grid, self.modules = prepared.triangles, prepared.grid, prepared.modules
-        allow_barrier = options.check("barrier", barrier) == "auto"
+        allowed = (options.check("barrier", barrier) == "auto", options.check("memory", memory) == "auto")
         if isinstance(device, Device):
             self.device = device
         else:
-            self.device = shared_device(options.check("device", device), allow_barrier)
+            self.device = shared_device(options.check("device", device), *allowed)
         self.memories = Memories(self.device)
         self._machines: dict[tuple[Any, ...], Machine] = {}
         self.build_seconds = time.perf_counter() - started

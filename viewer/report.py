@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 LIMITS = {
     "max_texture_size": "texture",
+    "max_buffer_texture_size": "buffer texture",
     "max_3d_texture_size": "3-D texture",
     "max_attachments": "attachments",
     "max_samplers": "samplers",

@@ -14,12 +14,12 @@ from viewer.render import Renderer
 from viewer.scene.scene import Scene
 from viewer.stream.bound import Bound, Step
 from viewer.stream.device import Device, shared_device
+from viewer.stream.draw import tiles_source
 from viewer.stream.generate import Form, fragment
-from viewer.stream.machines.common import tiles_source
 from viewer.stream.mask import stream_sources
+from viewer.stream.memory import layouts
 from viewer.stream.program import Program
 from viewer.stream.source import Source
-from viewer.stream.stream import layout
 
 VALIDATOR = "glslangValidator"
 _TRIANGLE = ([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
@@ -75,7 +75,7 @@ def _counted(
     for name, step, form in steps:
         for counting in (False, True):
             made = Form(form.scheduled, form.discards, counting)
-            source = fragment(bound, step, made, lambda table: layout(device.max_texture, table))
+            source = fragment(bound, step, made, layouts(device))
             marks = [test, *(["without mask"] if form.discards else []), *(["counting"] if counting else [])]
             yield f"{bound.program.name} {name} ({', '.join(marks)})", source
 

@@ -7,9 +7,13 @@ import numpy as np
 import pytest
 
 from viewer.errors import DeviceError, WiringError
+from viewer.stream.draw import Drawing, Shader, Tiles
+from viewer.stream.generate import VERSION, memory_glsl
 from viewer.stream.kernel import Module, Table, Volume
+from viewer.stream.memory import IN_BUFFER, Memory, layout
 from viewer.stream.record import LARGEST_INTEGER, Field, Record
-from viewer.stream.stream import Memory, layout
+from viewer.stream.source import Source
+from viewer.stream.stream import float_texture
 
 RECORDS = {
     1: Record("One", Field("a", "int")),
@@ -96,14 +100,60 @@ def test_every_voxel_is_found(device, shape):
 
 def test_a_volume_too_large_for_the_driver_is_refused(device):
     edge = device.max_volume + 1
+    volume = Volume("v", np.zeros((1, 1, edge), np.float32))
     with pytest.raises(DeviceError, match=rf"memory v: {edge} x 1 x 1 voxels"):
-        Memory(device, Volume("v", np.zeros((1, 1, edge), np.float32)))
+        Memory(device, volume, layout(device.max_texture, volume))
 
 
 def test_bytes_are_those_of_the_texture(device):
-    table = Memory(device, Table("t", RECORDS[1], np.zeros(64, RECORDS[1].dtype)))
+    source = Table("t", RECORDS[1], np.zeros(64, RECORDS[1].dtype))
+    table = Memory(device, source, layout(device.max_texture, source))
     assert table.bytes == 4 * table.texture.width * table.texture.height * table.texture.components
     volume = Memory(device, Volume("v", np.zeros((2, 3, 4), np.float32)))
     assert volume.bytes == 4 * 24
     table.release()
     volume.release()
+
+
+def test_a_memory_lies_in_a_buffer_texture_where_it_fits():
+    table = Table("t", RECORDS[9], np.zeros(100, RECORDS[9].dtype))
+    assert layout(1024, table, 300).per_row == IN_BUFFER and layout(1024, table, 299).per_row > 0
+    volume = Volume("v", np.zeros((2, 3, 4), np.float32))
+    assert layout(1024, volume, 24).per_row == IN_BUFFER and layout(1024, volume, 23).per_row > 0
+
+
+@pytest.mark.parametrize("scalars", list(RECORDS))
+def test_buffer_textures_hold_the_same(device, scalars):
+    record, count = RECORDS[scalars], 4097
+    data = np.zeros(count, record.dtype)
+    for k, f in enumerate(record.fields):
+        data[f.name] = np.random.default_rng(k).integers(-LARGEST_INTEGER, LARGEST_INTEGER, data[f.name].shape)
+    volume = np.random.default_rng(9).normal(size=(17, 13, 19)).astype(np.float32)
+    memories = [Memory(device, source) for source in (Table("t", record, data), Volume("v", volume))]
+    assert all(memory.layout.per_row == IN_BUFFER for memory in memories)
+    source = Source()
+    source.add(VERSION, "version")
+    for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
+        source.add(part, "record")
+    for memory in memories:
+        source.add(memory_glsl(memory.source, memory.layout, counting=False), "memory")
+    outputs = "".join(f"layout(location = {k}) out vec4 o{k};\n" for k in range(record.texels + 1))
+    packed = ", ".join(f"o{k}" for k in range(record.texels))
+    source.add(
+        f"""{outputs}void main() {{
+            int i = int(gl_FragCoord.x);
+            pack_{record.name}(fetch_t(i), {packed});
+            o{record.texels} = vec4(fetch_v(ivec3(i % 19, i / 19 % 13, i / 247)));
+        }}""",
+        "test",
+    )
+    targets = [float_texture(device, (count, 1)) for _ in range(record.texels + 1)]
+    device.context.framebuffer(targets).use()
+    shader, tiles = Shader(device, source), Tiles(device, (count, 1), count)
+    tiles.keep(None)
+    for memory in memories:
+        shader.bind(f"memory_{memory.source.name}", memory.texture)
+    Drawing(device, shader, tiles).render()
+    read = [np.frombuffer(target.read(), np.float32).reshape(count, 4) for target in targets]
+    np.testing.assert_array_equal(record.unpack(np.stack(read[:-1], axis=1)), data)
+    np.testing.assert_array_equal(read[-1][:, 0], volume.ravel()[:count])

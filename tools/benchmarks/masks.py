@@ -17,15 +17,16 @@ import viewer
 from viewer.render import Renderer
 from viewer.stream.bound import Bound
 from viewer.stream.device import Device
+from viewer.stream.draw import Drawing, Shader, Tiles
 from viewer.stream.generate import Form, fragment, inputs, outputs
 from viewer.stream.kernel import INOUT, Kernel
-from viewer.stream.machines.common import Drawing, Shader, Tiles
 from viewer.stream.machines.multipass import STATE
 from viewer.stream.mask import DEPTH_OF_STEP, MASKS
+from viewer.stream.memory import layouts
 from viewer.stream.program import DONE, Program, State
 from viewer.stream.record import Field, Record
 from viewer.stream.source import read_shader
-from viewer.stream.stream import Stream, layout
+from viewer.stream.stream import Stream
 
 from . import plots
 from .common import Options, Result, Table, facts, interleave, say
@@ -107,7 +108,7 @@ class _Bench:
             bound,
             steps[0],
             form,
-            lambda table: layout(device.max_texture, table),
+            layouts(device),
             lambda name: SPIN_SOURCE if name == SPIN.file else read_shader(name),
         )
         self.drawing = Drawing(device, Shader(device, source), tiles)

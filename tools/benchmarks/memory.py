@@ -8,8 +8,6 @@ the memory's. Records are those of the ray caster: triangles of 3 RGBA texels, l
 
 from __future__ import annotations
 
-import ctypes
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,18 +17,17 @@ import numpy as np
 from viewer.accel.grid import ENTRY
 from viewer.kernels.records import TRIANGLE
 from viewer.stream.device import Device
+from viewer.stream.draw import Drawing, Shader, Tiles
 from viewer.stream.generate import VERSION, memory_glsl
 from viewer.stream.kernel import Table as Records
-from viewer.stream.machines.common import Drawing, Shader, Tiles
+from viewer.stream.memory import Memory, layout
 from viewer.stream.source import Source
-from viewer.stream.stream import Memory, float_texture, layout
+from viewer.stream.stream import float_texture
 
 from .common import Options, Result, Table, facts, interleave
 
 ABOUT = "fetch rates: a 2-D texture under 1-D addresses against a buffer texture"
 
-TEXTURE_BUFFER, MAX_TEXTURE_BUFFER_SIZE, TEXTURE0 = 0x8C2A, 0x8C2B, 0x84C0
-FORMATS = {1: 0x822E, 2: 0x8230, 4: 0x8814}  # R32F, RG32F, RGBA32F
 RUNS = 7
 
 _KINDS = {"triangles": (TRIANGLE, "r.a + r.b + r.c"), "entries": (ENTRY, "vec3(float(r.entry))")}
@@ -44,61 +41,6 @@ _HASH = """uint hash(uint x) {
     uint word = ((state >> ((state >> 28u) + 4u)) ^ state) * 277803737u;
     return (word >> 22u) ^ word;
 }"""
-
-
-class BufferTexture:
-    """A table as a buffer texture, which moderngl does not wrap: raw calls. It binds like a texture."""
-
-    def __init__(self, device: Device, table: Records) -> None:
-        self.device, self.channels = device, layout(device.max_texture, table).channels
-        packed = np.ascontiguousarray(table.record.pack(table.data)[..., : self.channels], np.float32)
-        self.texels = packed.size // self.channels
-        self.buffer = device.context.buffer(packed.tobytes())
-        unsigned = ctypes.c_uint
-        self._active = _needed(device, "glActiveTexture", unsigned)
-        self._bind = _needed(device, "glBindTexture", unsigned, unsigned)
-        attach = _needed(device, "glTexBuffer", unsigned, unsigned, unsigned)
-        self._delete = _needed(device, "glDeleteTextures", ctypes.c_int, ctypes.POINTER(unsigned))
-        self._name = unsigned(0)
-        _needed(device, "glGenTextures", ctypes.c_int, ctypes.POINTER(unsigned))(1, ctypes.byref(self._name))
-        self.use(0)
-        attach(TEXTURE_BUFFER, FORMATS[self.channels], self.buffer.glo)
-
-    def use(self, unit: int) -> None:
-        """Bind to a texture unit."""
-        self._active(TEXTURE0 + unit)
-        self._bind(TEXTURE_BUFFER, self._name)
-
-    def release(self) -> None:
-        """Free the texture and its buffer."""
-        self._delete(1, ctypes.byref(self._name))
-        self.buffer.release()
-
-    @staticmethod
-    def largest(device: Device) -> int:
-        """Texels that the driver allows."""
-        found = ctypes.c_int(0)
-        _needed(device, "glGetIntegerv", ctypes.c_uint, ctypes.POINTER(ctypes.c_int))(
-            MAX_TEXTURE_BUFFER_SIZE, ctypes.byref(found)
-        )
-        return found.value
-
-
-def _needed(device: Device, name: str, *arguments: Any) -> Callable[..., Any]:
-    function = device.load(name, None, *arguments)
-    if function is None:
-        raise RuntimeError(f"the driver has no {name}")
-    return function
-
-
-def _buffer_glsl(table: Records) -> str:
-    """``fetch_<name>`` out of a buffer texture."""
-    texels, sampler = table.record.texels, f"memory_{table.name}"
-    fetches = ", ".join(f"texelFetch({sampler}, i * {texels} + {k})" for k in range(texels))
-    return (
-        f"uniform samplerBuffer {sampler};\n{table.record.name} fetch_{table.name}(int i) {{\n"
-        f"    return unpack_{table.record.name}({fetches});\n}}"
-    )
 
 
 def _source(table: Records, fetch: str, value: str, order: str, turns: int) -> Source:
@@ -152,7 +94,7 @@ def run(options: Options) -> Result:
     counts = {"triangles": (1 << 12, 1 << 20), "entries": (1 << 12, 1 << 22)}
     rows: list[dict[str, Any]] = []
     with device.current():
-        most = BufferTexture.largest(device)
+        most = device.max_buffer
         for kind, sizes in counts.items():
             for count in sizes[:1] if options.quick else sizes:
                 for order in _ORDERS:
@@ -183,13 +125,14 @@ def _rows(
         field = data[name]
         field[...] = generator.integers(0, 1 << 20, field.shape)
     table = Records(kind, record, data)
-    memory = Memory(device, table)
-    ways: dict[str, tuple[str, Any]] = {
-        "2-D texture": (memory_glsl(table, memory.layout, counting=False), memory.texture),
-        "no fetch": ("", None),
-    }
+    memory = Memory(device, table, layout(device.max_texture, table))
+    held = {"2-D texture": memory}
     if count * record.texels <= most:
-        ways["buffer texture"] = (_buffer_glsl(table), BufferTexture(device, table))
+        held["buffer texture"] = Memory(device, table, layout(device.max_texture, table, most))
+    ways: dict[str, tuple[str, Any]] = {
+        way: (memory_glsl(table, one.layout, counting=False), one.texture) for way, one in held.items()
+    }
+    ways["no fetch"] = ("", None)
     tiles = Tiles(device, (edge, edge), edge)
     tiles.keep(None)
     cases: dict[str, _Case] = {}

@@ -1,4 +1,4 @@
-"""The ray caster of Purcell 2004, figure 3.1: eye rays, traversal, intersection, shading. And its walk for given rays."""
+"""The ray caster of Purcell 2004, figure 3.1: eye rays, traversal, intersection, shading; and `trace`."""
 
 from __future__ import annotations
 

@@ -18,18 +18,26 @@ from viewer.stream.source import Source
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
 _INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"
+_MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
 _MOST_DEVICES = 64  # where EGL keeps handing out devices without end
+
+
+_current: Device | None = None  # of the thread that renders; contexts are not shared among threads
 
 
 @dataclass
 class Device:
-    """An OpenGL context with its limits. ``barrier`` False makes machines double-buffer and copy.
+    """An OpenGL context with its limits.
+
+    Without ``allow_barrier`` machines double-buffer and copy; without ``allow_buffers`` memories are 2-D and 3-D
+    textures; both as on drivers that have no better.
 
     Raises DeviceError where OpenGL is older than 3.3 or cannot render to float textures.
     """
 
     context: moderngl.Context
     allow_barrier: bool = True
+    allow_buffers: bool = True
     headless: bool = False
     compiled: int = field(default=0, init=False)
 
@@ -42,6 +50,7 @@ class Device:
             raise DeviceError(
                 self.name, f"OpenGL {self.context.version_code / 100:.1f}; 3.3 is needed", "update the graphics driver"
             )
+        self.max_buffer = self._integer(_MAX_BUFFER) if self.allow_buffers else 0  # texels of a buffer texture
         try:
             probe = self.context.texture((1, 1), 4, dtype="f4")
             self.context.framebuffer([probe]).release()
@@ -92,6 +101,13 @@ class Device:
         kind = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)  # OpenGL's convention on Windows
         return kind(result, *arguments)(address)
 
+    def require(self, name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
+        """A raw OpenGL function that every 3.3 has. Raises DeviceError where this driver does not."""
+        function = self.load(name, result, *arguments)
+        if function is None:
+            raise DeviceError(self.name, f"the driver has no {name}", "update the graphics driver")
+        return function
+
     def program(self, vertex: Source, fragment: Source) -> moderngl.Program:
         """Compile and link. Raises ShaderError with the driver's log mapped to the source files."""
         try:
@@ -112,10 +128,11 @@ class Device:
             "vendor": str(info["GL_VENDOR"]),
             "renderer": self.name,
             "version": str(info["GL_VERSION"]),
-            "glsl": self._string(0x8B8C),
+            "glsl": self._string(_SHADING_LANGUAGE_VERSION),
             "opengl": f"{version // 100}.{version % 100 // 10}",
             "max_texture_size": self.max_texture,
             "max_3d_texture_size": self.max_volume,
+            "max_buffer_texture_size": self.max_buffer,
             "max_attachments": int(info.get("GL_MAX_DRAW_BUFFERS", 8)),
             "max_samplers": int(info.get("GL_MAX_TEXTURE_IMAGE_UNITS", 16)),
             "texture_barrier": self.texture_barrier is not None,
@@ -123,6 +140,11 @@ class Device:
             "compute": version >= 430 or "GL_ARB_compute_shader" in extensions,
             "software": self.software,
         }
+
+    def _integer(self, name: int) -> int:
+        found = ctypes.c_int(0)
+        self.require("glGetIntegerv", ctypes.c_uint, ctypes.POINTER(ctypes.c_int))(name, ctypes.byref(found))
+        return found.value
 
     def _string(self, name: int) -> str:
         get = self.load("glGetString", ctypes.c_char_p, ctypes.c_uint)
@@ -132,23 +154,34 @@ class Device:
     @contextmanager
     def current(self) -> Iterator[None]:
         """Make this the thread's OpenGL context, where it is a headless one of our own (a window keeps its own)."""
-        if not self.headless:
+        global _current
+        if not self.headless or _current is self:
             yield
             return
-        with self.context:
-            dropped = self.context.objects
-            while dropped:
-                held = dropped.popleft()
-                if hasattr(held, "release"):  # moderngl's own gc() stumbles over what was released already
-                    held.release()
-            yield
+        before, _current = _current, self
+        try:
+            with self.context:
+                self._free_dropped()
+                yield
+        finally:
+            _current = before
+            if before is not None:  # leaving a context leaves none current
+                before.context.__enter__()
+
+    def _free_dropped(self) -> None:
+        """Free what Python has dropped since; moderngl's own gc() stumbles over what was released already."""
+        dropped = self.context.objects
+        while dropped:
+            held = dropped.popleft()
+            if hasattr(held, "release"):
+                held.release()
 
     def release(self) -> None:
         """Give the context back; every texture and program of it is gone."""
         self.context.release()
 
 
-def open_device(index: int | None = None, barrier: bool = True) -> Device:
+def open_device(index: int | None = None, barrier: bool = True, buffers: bool = True) -> Device:
     """A headless device: EGL on Linux, the platform's standalone context elsewhere.
 
     index : number of the EGL device; else ``RAYSTREAM_GL_DEVICE``, else the driver's choice.
@@ -172,17 +205,20 @@ def open_device(index: int | None = None, barrier: bool = True) -> Device:
         context = moderngl.create_context(**settings)
     except Exception as error:
         raise _no_context(error, index) from None
-    return Device(context, barrier, headless=True)
+    device = Device(context, barrier, buffers, headless=True)
+    if _current is not None:  # a new context takes over
+        _current.context.__enter__()
+    return device
 
 
-_shared: dict[tuple[int | None, bool], Device] = {}
+_shared: dict[tuple[int | None, bool, bool], Device] = {}
 
 
-def shared_device(index: int | None = None, barrier: bool = True) -> Device:
+def shared_device(index: int | None = None, barrier: bool = True, buffers: bool = True) -> Device:
     """The process's headless device of that number, opened once: contexts are heavy, and renderers many."""
-    key = (index, barrier)
+    key = (index, barrier, buffers)
     if key not in _shared:
-        _shared[key] = open_device(index, barrier)
+        _shared[key] = open_device(*key)
     return _shared[key]
 
 

@@ -23,7 +23,10 @@ COUNTED_PER_TEXEL = 2  # states whose (calls, random words) share a texel of the
 
 @dataclass(frozen=True)
 class Layout:
-    """Addressing of a table over a 2-D texture: ``per_row`` records (a power of two) a row, a texel's channels."""
+    """Addressing of a memory: ``per_row`` records (a power of two) in a row of a 2-D texture, 0 in a buffer texture.
+
+    channels : of a texel.
+    """
 
     per_row: int
     channels: int
@@ -43,29 +46,31 @@ class Form:
     counting: bool = False
 
 
-def memory_glsl(memory: Table | Volume, layout: Layout | None, counting: bool) -> str:
+def memory_glsl(memory: Table | Volume, layout: Layout, counting: bool) -> str:
     """The sampler and ``fetch_<name>`` of a memory."""
-    sampler = f"memory_{memory.name}"
+    sampler, texture = f"memory_{memory.name}", "sampler2D"
+    texels, at = 1, "ivec3 at"
+    setup = ""
     if isinstance(memory, Volume):
-        count = "    random_words += 1;\n" if counting else ""
-        return (
-            f"uniform sampler3D {sampler};\n"
-            f"float fetch_{memory.name}(ivec3 at) {{\n{count}    return texelFetch({sampler}, at, 0).x;\n}}"
-        )
-    assert layout is not None
-    record, texels = memory.record, memory.record.texels
-    shift = layout.per_row.bit_length() - 1
-    column = f"(i & {layout.per_row - 1})" + (f" * {texels}" if texels > 1 else "")
-    fetches = [
-        f"texelFetch({sampler}, at + ivec2({k}, 0), 0)" if k else f"texelFetch({sampler}, at, 0)" for k in range(texels)
-    ]
-    count = f"    random_words += {texels * layout.channels};\n" if counting else ""
-    return (
-        f"uniform sampler2D {sampler};\n"
-        f"{record.name} fetch_{memory.name}(int i) {{\n"
-        f"    ivec2 at = ivec2({column}, i >> {shift});\n{count}"
-        f"    return unpack_{record.name}({', '.join(fetches)});\n}}"
-    )
+        _, tall, wide = memory.data.shape
+        returns, value = "float", "{}.x"
+        if layout.per_row:
+            texture, fetches = "sampler3D", [f"texelFetch({sampler}, at, 0)"]
+        else:
+            texture, fetches = "samplerBuffer", [f"texelFetch({sampler}, at.x + {wide} * (at.y + {tall} * at.z))"]
+    else:
+        returns, texels, at = memory.record.name, memory.record.texels, "int i"
+        value = f"unpack_{returns}({{}})"
+        if layout.per_row:
+            shift = layout.per_row.bit_length() - 1
+            setup = f"    ivec2 at = ivec2((i & {layout.per_row - 1}) * {texels}, i >> {shift});\n"
+            fetches = [f"texelFetch({sampler}, at + ivec2({k}, 0), 0)" for k in range(texels)]
+        else:
+            texture, fetches = "samplerBuffer", [f"texelFetch({sampler}, i * {texels} + {k})" for k in range(texels)]
+    if counting:
+        setup += f"    random_words += {texels * layout.channels};\n"
+    result = value.format(", ".join(fetches))
+    return f"uniform {texture} {sampler};\n{returns} fetch_{memory.name}({at}) {{\n{setup}    return {result};\n}}"
 
 
 def count_textures(bound: Bound, step: Step) -> list[int]:
@@ -78,7 +83,7 @@ def fragment(
     bound: Bound,
     step: Step,
     form: Form,
-    layout_of: Callable[[Table], Layout],
+    layout_of: Callable[[Table | Volume], Layout],
     read: Callable[[str], str] = read_shader,
 ) -> Source:
     """The fragment program of a step."""
@@ -115,15 +120,14 @@ def _add_records(source: Source, bound: Bound, step: Step, modules: Sequence[Mod
             source.add(part, f"record {record.name}")
 
 
-def _add_module(source: Source, module: Module, layout_of: Callable[[Table], Layout], counting: bool) -> None:
+def _add_module(source: Source, module: Module, layout_of: Callable[[Table | Volume], Layout], counting: bool) -> None:
     origin = f"module {module.name}"
     for name, value in module.constants.items():
         source.add(f"const {'int' if isinstance(value, int) else 'float'} {name} = {value!r};", origin)
     for name, (kind, _) in module.uniforms.items():
         source.add(f"uniform {kind} {name};", origin)
     for memory in module.memories:
-        layout = layout_of(memory) if isinstance(memory, Table) else None
-        source.add(memory_glsl(memory, layout, counting), f"memory {memory.name}")
+        source.add(memory_glsl(memory, layout_of(memory), counting), f"memory {memory.name}")
     source.include(module.source)
 
 

@@ -8,8 +8,8 @@ import moderngl
 
 from viewer.stream.bound import Bound, Step
 from viewer.stream.device import Device
+from viewer.stream.draw import Drawing, Shader, Tiles
 from viewer.stream.generate import VERSION
-from viewer.stream.machines.common import Drawing, Shader, Tiles
 from viewer.stream.source import Source
 from viewer.stream.stream import Stream
 

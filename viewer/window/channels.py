@@ -88,9 +88,8 @@ def show_state(bound: Bound, channel: Channel, numbers: NDArray[np.integer]) -> 
 
 
 def show_count(channel: Channel, counts: NDArray[np.integer]) -> Shown:
-    """A picture of counts, from none to the most."""
-    extent = (0.0, float(max(1, counts.max(initial=0))))
-    return false_color.quantity(channel.name, counts, np.ones(counts.shape, bool), channel.unit, extent)
+    """A picture of counts."""
+    return false_color.count(channel.name, counts, np.ones(counts.shape, bool), channel.unit)
 
 
 def show_field(channel: Channel, values: NDArray, valid: NDArray[np.bool_]) -> Shown:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import moderngl
 
 from viewer.stream.device import Device
-from viewer.stream.machines.common import Drawing, Tiles
+from viewer.stream.draw import Drawing, Tiles
 from viewer.window.frame import Frame, film_shader
 
 

@@ -5,7 +5,7 @@ Everything here is NumPy; pictures are (H, W, 3) uint8 sRGB. What has no value i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ DONE: Color = (58, 58, 64)  # the end of a ray: near to nothing, and yet somethi
 
 FARTHEST = 1e37  # distances from here on stand for "without an end"
 OUTLIERS = 50.0  # a range so many times wider than what 98 % of the values span is cut to that
+MOST_COUNTS, COUNT_OUTLIERS = 99.5, 3.0  # counts that reach so many times beyond this percentile are cut off there
 LISTED = 10  # identities that a legend names
 
 
@@ -146,7 +147,7 @@ def _scatter(numbers: NDArray[np.integer]) -> NDArray[np.int64]:
 
 
 def _share(count: int, total: int) -> str:
-    return f"{100 * count / total:.2g} %"
+    return f"{100 * count / total:.1f} %"
 
 
 def quantity(
@@ -159,6 +160,18 @@ def quantity(
     picture[~usable] = NONE
     ramp = Ramp("", low, high, unit, ramp_colors(np.linspace(0, 1, 64)), clipped)
     return Shown(picture, Legend(title, (ramp,), _nothing(usable)))
+
+
+def count(title: str, counts: NDArray[np.integer], valid: NDArray[np.bool_], unit: str) -> Shown:
+    """A picture of counts (H, W), from none to the most; where a few reach far beyond the others, to those others'."""
+    known = counts[valid]
+    most = int(known.max(initial=0))
+    high = float(np.percentile(known, MOST_COUNTS)) if known.size else 0.0
+    clipped = most > COUNT_OUTLIERS * high > 0
+    high = max(1.0, np.ceil(high) if clipped else most)
+    shown = quantity(f"{title}, {most:,} at most", counts, valid, unit, (0.0, float(high)))
+    (ramp,) = shown.legend.ramps
+    return replace(shown, legend=replace(shown.legend, ramps=(replace(ramp, clipped=clipped),)))
 
 
 def vector(

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from viewer.render import Renderer, Slice
 from viewer.stream.device import Device
+from viewer.stream.draw import Drawing, Shader, Tiles
 from viewer.stream.generate import VERSION
-from viewer.stream.machines.common import Drawing, Shader, Tiles
 from viewer.stream.source import Source
 from viewer.stream.stream import float_texture
 

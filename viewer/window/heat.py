@@ -67,8 +67,7 @@ class Heat:
     def show(self) -> Shown:
         """The map so far, and its legend; what is not counted yet is dark."""
         known: NDArray[np.bool_] = self.counts >= 0
-        extent = (0.0, float(max(1, self.counts.max(initial=0))))
-        return false_color.quantity(f"{self.what} per ray", self.counts, known, self.what, extent)
+        return false_color.count(f"{self.what} per ray", self.counts, known, self.what)
 
 
 def heat(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import weakref
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import moderngl
@@ -27,8 +27,9 @@ RAMP_HEIGHT = 10.0
 
 @dataclass
 class _View:
-    """What the panel keeps of one inspector: the channel on show, its picture on the device, the plot's columns."""
+    """What is kept of the inspector on show: its channel, that one's picture on the device, the plot's columns."""
 
+    inspector: Inspector | None = None
     channel: str = "state"
     picture: NDArray[np.uint8] | None = None
     texture: moderngl.Texture | None = None
@@ -36,7 +37,7 @@ class _View:
     drawn: tuple[int, int] = (0, -1)
 
 
-_views: weakref.WeakKeyDictionary[Inspector, _View] = weakref.WeakKeyDictionary()
+_view = _View()
 
 
 def draw_inspector(app: App) -> None:
@@ -44,7 +45,7 @@ def draw_inspector(app: App) -> None:
     inspector = app.inspector
     if inspector is None:
         return
-    view = _views.setdefault(inspector, _View())
+    view = _view_of(app, inspector)
     size, room = imgui.get_io().display_size, units(theme.ROOM)
     width = min(units(WIDTH), size.x - 2 * room)
     height = max(1.0, size.y - 2 * room - units(theme.STATUS))
@@ -58,6 +59,15 @@ def draw_inspector(app: App) -> None:
     imgui.end()
     if not kept:
         app.do("inspector.show")
+
+
+def _view_of(app: App, inspector: Inspector) -> _View:
+    global _view
+    if _view.inspector is not inspector:
+        old, _view = _view, _View(inspector, _view.channel)
+        if old.texture is not None and old.texture.ctx is app.window.context:
+            old.texture.release()
+    return _view
 
 
 def _draw(app: App, inspector: Inspector, view: _View) -> None:
@@ -144,7 +154,7 @@ def draw_legend(legend: Legend) -> None:
         imgui.text_disabled(legend.title)
     for ramp in legend.ramps:
         _ramp(ramp)
-    right = imgui.get_content_region_max().x
+    right = imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x
     for place, entry in enumerate(legend.labels):
         _square(entry, right, first=place == 0)
 
@@ -158,7 +168,7 @@ def _ramp(ramp: Ramp) -> None:
     wide, tall = imgui.get_content_region_avail().x, units(RAMP_HEIGHT)
     colors = [_packed((int(r), int(g), int(b))) for r, g, b in ramp.colors[:: max(1, len(ramp.colors) // 32)]]
     step = wide / max(1, len(colors) - 1)
-    for k, (left, right) in enumerate(zip(colors[:-1], colors[1:], strict=True)):
+    for k, (left, right) in enumerate(pairwise(colors)):
         low, high = ImVec2(at.x + k * step, at.y), ImVec2(at.x + (k + 1) * step, at.y + tall)
         draw.add_rect_filled_multi_color(low, high, left, right, right, left)
     imgui.dummy(ImVec2(wide, tall))

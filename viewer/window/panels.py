@@ -14,10 +14,10 @@ from viewer.film.tonemap import TONE_MAPS
 from viewer.values import PolicyChoice, Unroll
 from viewer.window import theme
 from viewer.window.inspector_panel import draw_inspector
-from viewer.window.overlay import draw_overlays
+from viewer.window.overlay import draw_overlays, figures
 from viewer.window.probe_panel import draw_probe
 from viewer.window.theme import units
-from viewer.window.widgets import about, fact, grouped, label, memory, press, rate, segments, shares, tip
+from viewer.window.widgets import LABELS, about, fact, grouped, label, memory, press, segments, shares, tip
 
 if TYPE_CHECKING:
     from viewer.window.app import App
@@ -221,23 +221,6 @@ def _picture(app: App) -> None:
 
 
 # -- statistics ----------------------------------------------------------------------------------------------------
-
-
-def figures(app: App) -> list[tuple[str, str]]:
-    """What the statistics show: name and value."""
-    frame = app.frame
-    width, height = frame.size
-    shown = [
-        ("speed", rate(frame.rays_per_second)),
-        ("picture", f"{1000 * frame.seconds:.1f} ms"),
-        ("resolution", f"{round(width * frame.scale)} x {round(height * frame.scale)}"),
-        ("scale", f"{100 * frame.scale:.0f} %"),
-        ("samples", grouped(frame.samples)),
-    ]
-    if app.renderer is not None:
-        parts = app.renderer.memories.bytes()
-        shown += [("triangles", grouped(len(app.renderer.triangles))), ("textures", memory(sum(parts.values())))]
-    return shown
 
 
 def _statistics(app: App) -> None:

@@ -149,7 +149,7 @@ def _colors() -> dict[str, Color]:
     return colors
 
 
-class font:  # noqa: N801  (used like a function: `with font("numbers"):`)
+class font:
     """Text in another face: text, strong or numbers."""
 
     def __init__(self, name: str, size: float = 0.0) -> None:

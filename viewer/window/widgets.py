@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from imgui_bundle import ImVec2, imgui
 
-from viewer.window.actions import ACTIONS
+from viewer.window.actions import BY_NAME
 from viewer.window.theme import ACCENT, GROUND, TEXT, WARNING, color, font, units
 
 if TYPE_CHECKING:
@@ -15,12 +15,9 @@ if TYPE_CHECKING:
 
 LABELS = 92.0  # width of the column of labels
 
-_HELP = {action.name: action.help for action in ACTIONS}
-
-
 def about(app: App, action: str) -> tuple[str, str]:
     """What an action does, and its hotkey; empty for one that there is not."""
-    return (_HELP[action], app.keymap.text(action)) if action in _HELP else ("", "")
+    return (BY_NAME[action].help, app.keymap.text(action)) if action in BY_NAME else ("", "")
 
 
 def press(app: App, text: str, action: str, width: float = 0.0, on: bool = False, enabled: bool = True) -> None:
@@ -61,10 +58,11 @@ def label(text: str, width: float = LABELS) -> None:
 
 def fact(name: str, value: str, warning: bool = False) -> None:
     """A line with a name at the left and a value at the right."""
+    right = imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x
     imgui.text_disabled(name)
+    imgui.same_line()
     with font("numbers"):
-        wide = imgui.calc_text_size(value).x
-        imgui.same_line(max(imgui.get_cursor_pos_x() + units(60), imgui.get_content_region_max().x - wide))
+        imgui.set_cursor_pos_x(max(imgui.get_cursor_pos_x(), right - imgui.calc_text_size(value).x))
         imgui.text_colored(color(WARNING if warning else TEXT), value)
 
 

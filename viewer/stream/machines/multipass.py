@@ -18,8 +18,9 @@ from viewer.errors import ViewerError
 from viewer.stream.bound import Bound, Step
 from viewer.stream.counters import Pass, Stats
 from viewer.stream.device import Device
+from viewer.stream.draw import Drawing, Shader, Tiles
 from viewer.stream.generate import VERSION, Form, outputs
-from viewer.stream.machines.common import COUNTS, STATE_WORDS, Drawing, Machine, Memories, Progress, Shader, Tiles
+from viewer.stream.machines.common import COUNTS, STATE_WORDS, Machine, Memories, Progress
 from viewer.stream.mask import DEPTH_OF_STEP, MASKS, census_sources
 from viewer.stream.policy import Policy, Sweep
 from viewer.stream.record import Field, Record

@@ -9,8 +9,9 @@ import moderngl
 from viewer.stream.bound import Bound
 from viewer.stream.counters import Pass, Stats
 from viewer.stream.device import Device
+from viewer.stream.draw import Drawing, Tiles
 from viewer.stream.generate import Form
-from viewer.stream.machines.common import Drawing, Machine, Memories, Progress, Tiles
+from viewer.stream.machines.common import Machine, Memories, Progress
 from viewer.stream.machines.multipass import Multipass
 from viewer.stream.stream import Stream
 

@@ -1,0 +1,136 @@
+"""Memories on the device: read-only records with 1-D addresses, and volumes of floats.
+
+A memory lies in a buffer texture where the driver allows one that large: software rasterisers fetch from it about twice
+as fast as from a 2-D texture (``tools/bench.py memory``). Else it lies in 2-D textures, or a 3-D one: OpenGL 3.3 grants
+a buffer texture 65,536 texels only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.errors import DeviceError
+from viewer.stream.device import Device
+from viewer.stream.generate import Layout
+from viewer.stream.kernel import Table, Volume
+from viewer.stream.stream import float_texture
+
+WIDEST = 16384  # texels of a row that are of use: 2^24 records of up to 16 texels then need no more rows than that
+IN_BUFFER = 0  # `Layout.per_row` of a buffer texture
+_TEXTURE_BUFFER, _TEXTURE0 = 0x8C2A, 0x84C0
+_FORMATS = {1: 0x822E, 2: 0x8230, 4: 0x8814}  # R32F, RG32F, RGBA32F: those that 3.3 has for buffer textures
+
+
+def layout(largest: int, memory: Table | Volume, buffer_texels: int = 0) -> Layout:
+    """How a memory lies: largest edge of a 2-D texture, and texels of a buffer texture, that the driver allows.
+
+    In 2-D a row holds a power of two of records, so that none straddles two rows.
+    """
+    if isinstance(memory, Volume):
+        return Layout(IN_BUFFER if memory.data.size <= buffer_texels else 1, 1)
+    texels, count = max(1, memory.record.texels), max(1, len(memory.data))
+    channels = 4 if texels > 1 or memory.record.scalars > 2 else memory.record.scalars
+    if texels * count <= buffer_texels:
+        return Layout(IN_BUFFER, channels)
+    per_row = 1 << (min(largest, WIDEST) // texels).bit_length() - 1
+    # A small table needs no long row, and rows about as many as columns are kind to tiled textures.
+    while per_row > 64 and (per_row // 2) ** 2 * texels >= 2 * count:
+        per_row //= 2
+    if -(-count // per_row) > largest:
+        raise DeviceError(
+            f"memory {memory.name}",
+            f"{count:,} records of {texels} texels exceed a texture of {largest} x {largest}",
+            "use a smaller scene",
+        )
+    return Layout(per_row, channels)
+
+
+def layouts(device: Device) -> Callable[[Table | Volume], Layout]:
+    """`layout` by what a device allows."""
+    return lambda memory: layout(device.max_texture, memory, device.max_buffer)
+
+
+class Memory:
+    """A table or volume in a texture, laid out as the device allows best, or as ``form`` says."""
+
+    def __init__(self, device: Device, source: Table | Volume, form: Layout | None = None) -> None:
+        self.source = source
+        self.layout = form or layouts(device)(source)
+        self.texture: moderngl.Texture | moderngl.Texture3D | BufferTexture
+        if isinstance(source, Volume):
+            texels = np.ascontiguousarray(source.data, np.float32)
+            self.texture = BufferTexture(device, texels) if self._buffered else _volume(device, source.name, texels)
+        else:
+            texels = self._pack(source)
+            rows = len(texels)
+            self.texture = (
+                BufferTexture(device, texels.reshape(-1, texels.shape[-1]))
+                if self._buffered
+                else float_texture(device, (texels.shape[1], rows), self.layout.channels, texels)
+            )
+        self.bytes = texels.nbytes
+
+    @property
+    def _buffered(self) -> bool:
+        return self.layout.per_row == IN_BUFFER
+
+    def _pack(self, table: Table) -> NDArray[np.float32]:
+        """(rows, texels of a row, channels) float32; one row in a buffer texture."""
+        texels, count = max(1, table.record.texels), max(1, len(table.data))
+        per_row = self.layout.per_row or count
+        rows = -(-count // per_row)
+        packed = np.zeros((rows * per_row, texels, 4), np.float32)
+        table.record.pack(table.data, packed[: len(table.data)])
+        return np.ascontiguousarray(packed[..., : self.layout.channels]).reshape(rows, per_row * texels, -1)
+
+    def release(self) -> None:
+        """Free the texture."""
+        self.texture.release()
+
+
+class BufferTexture:
+    """Floats as a buffer texture, which moderngl does not wrap: raw calls. It binds like a texture.
+
+    texels : (N, channels) float32, or any shape for one channel.
+    """
+
+    def __init__(self, device: Device, texels: NDArray[np.float32]) -> None:
+        channels = texels.shape[-1] if texels.ndim == 2 else 1
+        unsigned = ctypes.c_uint
+        self.buffer = device.context.buffer(texels)
+        self._active = device.require("glActiveTexture", unsigned)
+        self._bind = device.require("glBindTexture", unsigned, unsigned)
+        self._delete = device.require("glDeleteTextures", ctypes.c_int, ctypes.POINTER(unsigned))
+        self._name = unsigned(0)
+        device.require("glGenTextures", ctypes.c_int, ctypes.POINTER(unsigned))(1, ctypes.byref(self._name))
+        self.use(0)
+        attach = device.require("glTexBuffer", unsigned, unsigned, unsigned)
+        attach(_TEXTURE_BUFFER, _FORMATS[channels], self.buffer.glo)
+
+    def use(self, unit: int) -> None:
+        """Bind to a texture unit."""
+        self._active(_TEXTURE0 + unit)
+        self._bind(_TEXTURE_BUFFER, self._name)
+
+    def release(self) -> None:
+        """Free the texture and its buffer."""
+        self._delete(1, ctypes.byref(self._name))
+        self.buffer.release()
+
+
+def _volume(device: Device, name: str, texels: NDArray[np.float32]) -> moderngl.Texture3D:
+    depth, height, width = texels.shape
+    if max(texels.shape) > device.max_volume:
+        raise DeviceError(
+            f"memory {name}",
+            f"{width} x {height} x {depth} voxels; this driver's 3-D textures end at {device.max_volume}",
+            "use a coarser --grid",
+        )
+    texture = device.context.texture3d((width, height, depth), 1, texels, dtype="f4")
+    texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
+    return texture

@@ -1,0 +1,112 @@
+"""The pixel probe's panel: the history of one ray as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from imgui_bundle import ImVec2, imgui
+
+from viewer.programs import PICTURES
+from viewer.window import theme
+from viewer.window.false_color import Color, state_colors
+from viewer.window.probe import COLUMNS, Probe
+from viewer.window.theme import units
+from viewer.window.widgets import grouped
+
+if TYPE_CHECKING:
+    from viewer.window.app import App
+
+SIZE = (620.0, 230.0)
+LEFT = 330.0  # beside the panel at the left, where there is room
+
+
+@dataclass
+class _View:
+    """What is kept of the probe on show: its table, as of so many rows, and the colours of the states."""
+
+    probe: Probe | None = None
+    colors: dict[str, Color] = field(default_factory=dict)
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+
+
+_view = _View()
+
+
+def draw_probe(app: App) -> None:
+    """The panel, where a ray has been probed."""
+    probe = app.probe
+    if probe is None:
+        _view.probe = None
+        return
+    if _view.probe is not probe:
+        _view.probe, _view.rows = probe, []
+        _view.colors = state_colors(tuple(PICTURES[probe.program]().by_name)) if probe.program in PICTURES else {}
+    if len(_view.rows) != len(probe.rows):
+        _view.rows = probe.table()
+    size, room = imgui.get_io().display_size, units(theme.ROOM)
+    left = units(LEFT) if size.x > units(LEFT + SIZE[0]) else room
+    width, height = min(units(SIZE[0]), size.x - left - room), min(units(SIZE[1]), size.y - 2 * room)
+    bottom = size.y - room - units(theme.STATUS)
+    imgui.set_next_window_pos(ImVec2(left, bottom), imgui.Cond_.appearing, ImVec2(0, 1))
+    imgui.set_next_window_size(ImVec2(width, height), imgui.Cond_.appearing)
+    expanded, kept = imgui.begin("Pixel probe", True)
+    if expanded:
+        _summary(probe)
+        _table()
+    imgui.end()
+    if not kept:
+        app.do("probe.show")
+
+
+def _summary(probe: Probe) -> None:
+    x, y = probe.pixel
+    imgui.text_unformatted(f"pixel ({x}, {y}) of {probe.size[0]} x {probe.size[1]}")
+    imgui.same_line()
+    imgui.text_disabled(
+        f"{grouped(len(probe.rows))} passes, {grouped(probe.steps)} steps, {grouped(probe.tests)} tests"
+    )
+    imgui.same_line()
+    last = next((segment for segment in reversed(probe.segments)), None)
+    if not probe.complete:
+        imgui.text_disabled("under way ...")
+    elif last is not None and last.t_hit is not None:
+        imgui.text_unformatted(f"hits triangle {last.triangle} at t = {last.t_hit:.6g}")
+    else:
+        imgui.text_unformatted("hits nothing")
+
+
+def _table() -> None:
+    flags = (
+        imgui.TableFlags_.scroll_y
+        | imgui.TableFlags_.scroll_x
+        | imgui.TableFlags_.row_bg
+        | imgui.TableFlags_.borders_inner_v
+        | imgui.TableFlags_.resizable
+        | imgui.TableFlags_.sizing_fixed_fit
+    )
+    if not imgui.begin_table("history", len(COLUMNS), flags):
+        return
+    imgui.table_setup_scroll_freeze(0, 1)
+    for name in COLUMNS:
+        imgui.table_setup_column(name)
+    imgui.table_headers_row()
+    with theme.font("numbers"):
+        clipper = imgui.ListClipper()
+        clipper.begin(len(_view.rows))
+        while clipper.step():
+            for place in range(clipper.display_start, clipper.display_end):
+                _row(_view.rows[place])
+        clipper.end()
+    imgui.end_table()
+
+
+def _row(texts: tuple[str, ...]) -> None:
+    imgui.table_next_row()
+    for column, text in enumerate(texts):
+        imgui.table_next_column()
+        if COLUMNS[column] in ("state", "next") and text in _view.colors:
+            red, green, blue = _view.colors[text]
+            imgui.text_colored(theme.color((red / 255, green / 255, blue / 255)), text)
+        else:
+            imgui.text_unformatted(text)
