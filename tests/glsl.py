@@ -22,7 +22,7 @@ from viewer.stream.device import Device
 from viewer.stream.draw import Drawing, Shader, Tiles
 from viewer.stream.generate import VERSION, memory_glsl
 from viewer.stream.kernel import Module, Table
-from viewer.stream.memory import Memory, layout
+from viewer.stream.memory import Memory
 from viewer.stream.record import WIDTHS, Field, Record
 from viewer.stream.source import Source
 from viewer.stream.stream import Stream
@@ -116,11 +116,7 @@ class Function:
         self.made = Record("GlslOut", *(f for v in self.outputs for f in v.carried))
         assert self.made.texels <= 8, "too many outputs for one pass"
         self.streams: dict[int, tuple[Stream, Stream, moderngl.Framebuffer, Drawing]] = {}  # by rows
-        self.memories = {
-            memory.name: Memory(device, memory, layout(device.max_texture, memory))
-            for module in modules
-            for memory in module.memories
-        }
+        self.memories = {memory.name: Memory(device, memory) for module in modules for memory in module.memories}
         source = self._source(modules, includes, known, text)
         self.shader = Shader(device, source)
         for module in modules:

@@ -123,6 +123,7 @@ def test_defaults_reach_the_renderer(library, capsys):
         "fov": None,
         "device": None,
         "barrier": "auto",
+        "memory": "auto",
     }
     assert callable(made.render_options.pop("progress"))
     assert made.render_options == {"size": (512, 512), "spp": 1, "layers": (), "stats": False}
@@ -135,7 +136,7 @@ def test_every_option_reaches_the_renderer(library):
     words = ["--size", "64x32", "--spp", "4", "--program", "cast", "--machine", "singlepass", "--fuse", "none"]
     words += ["--policy", "threshold=0.3,all", "--unroll", "4,2", "--mask", "kill", "--grid", "32", "--fov", "60"]
     words += ["--intersection", "moller-trumbore", "--layers", "depth,triangle", "--stats", "s.json"]
-    words += ["--device", "1", "--barrier", "off", "--quiet", "--debug"]
+    words += ["--device", "1", "--barrier", "off", "--memory", "texture", "--quiet", "--debug"]
     # A negative number first must not be taken for an option.
     run("render", "--camera", "-1,2,3 0,0,0", "one", *words, "-o", "a.npz")
     (made,) = FakeRenderer.made
@@ -152,6 +153,7 @@ def test_every_option_reaches_the_renderer(library):
         "fov": 60.0,
         "device": 1,
         "barrier": "off",
+        "memory": "texture",
     }
     made.render_options.pop("progress")
     assert made.render_options == {"size": (64, 32), "spp": 4, "layers": ("depth", "triangle"), "stats": True}

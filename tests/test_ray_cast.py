@@ -147,16 +147,18 @@ def test_reference_hits(name: str, request: pytest.FixtureRequest) -> None:
 
 
 SIZE = (128, 128)
-POLICIES, UNROLLS, MASKS = ("sweep", "naive", "threshold", "most-work"), (1, (4, 2), "auto"), ("depth", "kill", "none")
+POLICIES, MASKS = ("sweep", "naive", "threshold", "most-work"), ("depth", "kill", "none")
+UNROLLS = {"bunny": (1, (4, 2), "auto"), "stadium": ((16, 2048), "auto")}  # 57,000 triangles are in one of its voxels
 
 
-def machines() -> Iterator[tuple[str, dict[str, Any]]]:
+def machines(scene: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """(barrier, choices): every policy with every unroll, every mask with every fusion, in place and copying."""
     masks, barriers = cycle(MASKS), cycle(("auto", "off"))
     for policy in POLICIES:
-        for unroll in UNROLLS:
+        for unroll in UNROLLS[scene]:
             yield next(barriers), {"fuse": "none", "policy": policy, "unroll": unroll, "mask": next(masks)}
-        next(barriers)
+        if len(UNROLLS[scene]) % 2 == 0:
+            next(barriers)
     for barrier in ("auto", "off"):
         for mask in MASKS:
             yield barrier, {"fuse": "ray", "policy": "sweep", "mask": mask}
@@ -181,12 +183,13 @@ def scene_of_machines(request: pytest.FixtureRequest) -> Scene:
 
 @pytest.mark.parametrize("intersection", ["watertight", "moller-trumbore"])
 def test_every_machine_gives_the_same_bits(scene_of_machines: Scene, intersection: str) -> None:
+    """In the stadium llvmpipe cuts long loops short, which the machines have to mend (`Machine._again`)."""
     renderers = {b: Renderer(scene_of_machines, intersection=intersection, barrier=b) for b in ("auto", "off")}
     assert renderers["off"].device.texture_barrier is None
     single = results(renderers["auto"], machine="singlepass")
     hit = single["hit"]["triangle"] >= 0
     assert hit.mean() > 0.02 and np.isfinite(single["radiance"]["rgb"]).all()
-    every = list(machines())
+    every = list(machines("stadium" if "stadium" in scene_of_machines.name else "bunny"))
     for barrier, choices in every if intersection == "watertight" else every[1::6]:
         other = results(renderers[barrier], machine="multipass", **choices)
         for name, array in single.items():
@@ -245,10 +248,10 @@ def test_steps_and_tests_are_those_of_a_float64_walk(scene_of_machines: Scene, w
     print(f"{scene_of_machines.name}: {differ.mean():.1e} of rays walk otherwise in float32")
     # A ray that passes a voxel's edge within the rounding of its distance, 1e-7 of some 100 voxels, may go round the
     # other side of it; with a hundred edges passed that is about one ray in a thousand.
-    assert differ.mean() < 5e-3
-    assert np.abs(steps - walk.steps).max() <= 4
+    assert differ.mean() < 2e-3
+    assert (np.abs(steps - walk.steps) > 2).mean() < 1e-3
     assert steps.max() > 50 and tests.max() > 10
-    for choices in ({"fuse": "ray"}, {"fuse": "none"}, {"fuse": "none", "policy": "threshold", "unroll": (4, 2)}):
+    for choices in ({"fuse": "ray"}, {"fuse": "none"}, {"fuse": "none", "policy": "threshold", "unroll": (8, 1024)}):
         renderer.configure(machine="multipass", **choices)
         other = renderer.render(size, layers=("steps", "tests", "triangle")).layers
         assert all(np.array_equal(layers[name], other[name]) for name in layers), choices

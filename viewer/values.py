@@ -23,7 +23,7 @@ Reader = Callable[["Option", Any], Any]
 class PolicyChoice:
     """Which state the multipass machine serves next.
 
-    name  : ``sweep`` (every waiting state once after each mask pass, without counts), ``naive``, ``threshold`` or
+    name  : ``sweep`` (the states in turn, without counts), ``naive``, ``threshold`` or
             ``most-work``.
     share : of threshold: the intersection pass runs once this share of the rays waits for it, in (0, 1].
     of    : of threshold: what the share is counted in, the ``active`` rays or ``all`` rays.

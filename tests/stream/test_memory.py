@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from viewer.errors import DeviceError, WiringError
+from viewer.stream.device import Device
 from viewer.stream.draw import Drawing, Shader, Tiles
 from viewer.stream.generate import VERSION, memory_glsl
 from viewer.stream.kernel import Module, Table, Volume
@@ -37,9 +38,22 @@ def _empty_source(shader_folder):
     (shader_folder / "empty.glsl").write_text("")
 
 
+@pytest.fixture(scope="module")
+def textures(device) -> Device:
+    """The same context, as if its buffer textures were too small: rows of 2-D textures."""
+    with device.current():
+        return Device(device.context, allow_buffers=False)
+
+
+@pytest.fixture(params=["buffers", "textures"])
+def either(request, device, textures) -> Device:
+    """A device whose memories lie in buffer textures, and one whose do not."""
+    return device if request.param == "buffers" else textures
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("scalars", list(RECORDS))
-def test_every_record_is_found(device, scalars, size):
+def test_every_record_is_found(either, scalars, size):
     record = RECORDS[scalars]
     random = np.random.default_rng(size + scalars)
     data = np.zeros(size, record.dtype)
@@ -50,7 +64,7 @@ def test_every_record_is_found(device, scalars, size):
     addresses = np.arange(size) if size <= 5000 else random.integers(0, size, 5000)
     for at in (0, size - 1):
         addresses[at % len(addresses)] = at
-    (found,) = Fetcher(device, Table("t", record, data))(addresses)
+    (found,) = Fetcher(either, Table("t", record, data))(addresses)
     np.testing.assert_array_equal(found, data[addresses])
 
 
@@ -90,11 +104,11 @@ def test_a_table_of_nothing_is_refused():
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 1), (2, 3, 5), (31, 17, 65)])
-def test_every_voxel_is_found(device, shape):
+def test_every_voxel_is_found(either, shape):
     data = np.random.default_rng(1).normal(size=shape).astype(np.float32)
     module = Module("volume", ("fetch_v",), "empty.glsl", memories=(Volume("v", data),))
     z, y, x = (part.ravel() for part in np.indices(shape))
-    (found,) = glsl.Function(device, "float fetch_v(ivec3 at)", modules=[module])(np.stack([x, y, z], axis=1))
+    (found,) = glsl.Function(either, "float fetch_v(ivec3 at)", modules=[module])(np.stack([x, y, z], axis=1))
     np.testing.assert_array_equal(found, data.ravel())
 
 

@@ -97,6 +97,14 @@ def test_straight_down_and_up_keep_their_heading(y: float, up) -> None:
     np.testing.assert_allclose(flight.camera.basis(), camera.basis(), atol=1e-12)
 
 
+@pytest.mark.parametrize("y", [5.0, -5.0])
+def test_a_camera_that_is_straight_down_or_up_is_level(y: float) -> None:
+    flight = Flight(Camera((0, y, 0), (0, 0, 0), (0, 0, 1)), BOX)
+    flight.orbit(0, -math.copysign(50, y))  # away from the pole
+    right, up, _ = flight.camera.basis()
+    assert right[1] == 0 and up[1] > 0.1
+
+
 def test_a_level_camera_says_so(flight: Flight) -> None:
     flight.orbit(31, -12)
     assert flight.camera.up == (0.0, 1.0, 0.0)
@@ -213,6 +221,7 @@ def test_dolly_keeps_the_point_under_the_cursor(flight: Flight, wheel: bool) -> 
         flight.dolly(factor := 0.37, toward)
     np.testing.assert_allclose(seen_at(flight.camera, point, width, height), [812.5, 33.0], atol=1e-8)
     assert math.dist(flight.camera.origin, flight.camera.target) == pytest.approx(factor * far, rel=1e-12)
+    assert math.dist(flight.camera.origin, point) == pytest.approx(factor * math.dist(START.origin, point), rel=1e-12)
 
 
 def test_dolly_without_a_cursor_goes_to_the_target_and_stops_before_it(flight: Flight) -> None:
@@ -421,6 +430,9 @@ def test_focus_turns_smoothly_to_the_point(flight: Flight) -> None:
     flight.focus(point)
     way = (point - start.origin) / np.linalg.norm(point - start.origin)
     angles = []
+    flight.update(MOVE_SECONDS / 1000)
+    assert np.linalg.norm(flight.camera.basis()[2] - before) < 1e-4  # sets out gently
+    flight.focus(point)
     for _ in range(18):
         assert flight.moving
         flight.update(MOVE_SECONDS / 18)
@@ -434,6 +446,27 @@ def test_focus_turns_smoothly_to_the_point(flight: Flight) -> None:
     assert not flight.moving
     flight.orbit(10, 10)  # orbits about the point from now on
     assert flight.camera.target == tuple(point)
+
+
+def test_focus_turns_the_short_way_round(flight: Flight) -> None:
+    flight.set_camera(Camera((0, 0, 0), (0.1, 0, 1)))  # just this side of yaw 180 degrees
+    flight.focus([-0.1, 0, 1])
+    for _ in range(10):
+        flight.update(MOVE_SECONDS / 10)
+        assert flight.camera.basis()[2][2] > 0.99
+
+
+def test_keys_go_on_when_a_move_ends_within_an_update(flight: Flight) -> None:
+    ends = []
+    for dt in (0.01, 0.7):
+        flight.set_camera(START)
+        flight.focus([0, 0, 0])
+        flight.press("forward")
+        for _ in range(round(0.7 / dt)):
+            flight.update(dt)
+        ends.append(eye(flight))
+    assert np.linalg.norm(ends[0] - START.origin) > 0.3 * flight.speed
+    np.testing.assert_allclose(ends[1], ends[0], atol=1e-12)
 
 
 def test_the_hand_ends_a_move(flight: Flight) -> None:
@@ -521,6 +554,20 @@ def test_whatever_happens_the_camera_is_one(angles, wishes, size: float) -> None
         assert Camera.parse(camera.text(), fov=camera.fov, name=camera.name) == camera
     flight.release_all()
     settle(flight, 1.5, 1 / 10)
+
+
+def test_at_the_ends_of_space_there_is_still_a_camera(flight: Flight) -> None:
+    flight.speed = 1e30
+    for motion in ("right", "up", "fast"):
+        flight.press(motion)
+    for _ in range(3):
+        flight.update(3600)
+        flight.look(100, 0)
+    assert max(flight.camera.origin) == 1e30 and np.isfinite(flight.camera.basis()).all()
+    flight.release_all()
+    flight.frame_all(1.0)  # and a way home
+    settle(flight, 0.5)
+    np.testing.assert_allclose(target(flight), BOX.mean(axis=0))
 
 
 @settings(max_examples=100, deadline=None)

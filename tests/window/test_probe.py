@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,12 @@ from viewer.stream.program import RETURN, Call
 from viewer.window.probe import COLUMNS, Probe, forget, probe, probing
 
 SIZE = (64, 48)
+CAMERA = Camera((0, 14, 26), (0, 2, 0), fov=45)
 
 
 def framed(device: Any, **choices: Any) -> Renderer:
     """A picture with hits, rays through the scene's box that hit nothing, and rays beside it."""
-    made = Renderer(viewer.load("teapotahedron"), device=device, **choices)
-    low, high = made.scene.bounds()
-    made.camera = Camera.framing((low - 0.2 * (high - low), high))
-    return made
+    return Renderer(viewer.load("teapotahedron"), device=device, camera=CAMERA, **choices)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +98,7 @@ def test_the_history_is_as_long_as_the_counts(probes: dict) -> None:
 def test_states_follow_the_wires(probes: dict) -> None:
     program = ray_cast()
     for found in every(probes):
-        for row, after in zip(found.rows, [*found.rows[1:], None], strict=True):
+        for row, after in zip_longest(found.rows, found.rows[1:]):
             assert row.next == (after.state if after else "done")
             assert row.kernel == program.by_name[row.state].kernel.name
             (exit,) = row.exits  # this program's exits all lead different ways
@@ -139,7 +138,7 @@ def test_the_way_is_through_the_voxels_of_the_grid(renderer: Renderer, probes: d
         assert np.array_equal(segment.origin, origins[y, x].astype(np.float32))
         tested = []
         scale = float(np.abs(segment.origin).max()) + float(np.abs(found.boxes()).max(initial=0))
-        for visit, after in zip(segment.visits, [*segment.visits[1:], None], strict=True):
+        for visit, after in zip_longest(segment.visits, segment.visits[1:]):
             i, j, k = visit.cell
             assert np.array_equal(
                 visit.box[0], grid.low.astype(float) + np.multiply(visit.cell, grid.voxel.astype(float))

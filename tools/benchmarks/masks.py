@@ -136,7 +136,6 @@ class _Bench:
         for _ in range(REPEATS):
             if self.device.texture_barrier is not None:
                 self.device.texture_barrier()
-            self.mask.draw()
             self.mask.select(1)
             self.target.use()
             context.disable(moderngl.BLEND | moderngl.CULL_FACE)

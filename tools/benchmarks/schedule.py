@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from viewer.render import Renderer
-from viewer.stream.policy import Policy, Sweep
+from viewer.stream.policy import Policy
 
 from .machines import Setting, make
 
@@ -139,19 +139,12 @@ class Simulation:
         _begin(runs.start, runs.length, self._next, self._at, heads, waiting)
         clock = np.zeros(2, np.int64)  # passes of each kernel so far, modulo the ring
         passes, served = [0, 0], [0, 0]
-        serve = np.zeros(2, np.bool_)
         while waiting.any():
-            counts = waiting.tolist()
-            if isinstance(policy, Sweep):
-                chosen = [k for k in policy.choose(counts, runs.rays) if counts[k]]
-            else:
-                chosen = policy.choose(counts, runs.rays)
-            serve[:] = False
-            for k in chosen:
-                serve[k] = True
-                passes[k] += 1
-                served[k] += counts[k]
-            _serve(serve, runs.start, runs.length, self._next, self._at, heads, waiting, clock)
+            for k in policy.choose(waiting.tolist(), runs.rays):
+                if waiting[k]:  # the machine's pass on no ray is not counted
+                    passes[k] += 1
+                    served[k] += int(waiting[k])
+                _serve(k, runs.start, runs.length, self._next, self._at, heads, waiting, clock)
         return Schedule(sum(passes), (passes[0], passes[1]), (served[0], served[1]))
 
 
@@ -168,24 +161,19 @@ def _begin(start, length, follows, at, heads, waiting):
 
 
 @njit(cache=True)
-def _serve(serve, start, length, follows, at, heads, waiting, clock):
-    """The passes after one mask: rays that change kernels in them wait for the next mask."""
+def _serve(kernel, start, length, follows, at, heads, waiting, clock):
+    """One pass: rays whose run it ends wait for the other kernel, or are done."""
     ring = heads.shape[1]
-    ended = np.full(2, -1, np.int32)
-    for kernel in range(2):
-        if serve[kernel]:
-            clock[kernel] = (clock[kernel] + 1) % ring
-            ended[kernel] = heads[kernel, clock[kernel]]
-            heads[kernel, clock[kernel]] = -1
-    for kernel in range(2):
-        ray = ended[kernel]
-        while ray >= 0:
-            after = follows[ray]
-            waiting[kernel] -= 1
-            at[ray] += 1
-            if at[ray] < start[ray + 1]:
-                slot = (clock[1 - kernel] + length[at[ray]]) % ring
-                follows[ray] = heads[1 - kernel, slot]
-                heads[1 - kernel, slot] = ray
-                waiting[1 - kernel] += 1
-            ray = after
+    clock[kernel] = (clock[kernel] + 1) % ring
+    ray = heads[kernel, clock[kernel]]
+    heads[kernel, clock[kernel]] = -1
+    while ray >= 0:
+        after = follows[ray]
+        waiting[kernel] -= 1
+        at[ray] += 1
+        if at[ray] < start[ray + 1]:
+            slot = (clock[1 - kernel] + length[at[ray]]) % ring
+            follows[ray] = heads[1 - kernel, slot]
+            heads[1 - kernel, slot] = ray
+            waiting[1 - kernel] += 1
+        ray = after

@@ -56,18 +56,14 @@ class Mask:
 
     name = "none"
     discards = True  # the kernel's program looks at the state itself
-    once_a_round = False  # whether a ray that a pass of a round has moved on waits for the next round
 
     def __init__(self, device: Device, bound: Bound, steps: Sequence[Step], state: Stream, tiles: Tiles) -> None:
         self.context, self.state = device.context, state
         self.depth: moderngl.Texture | None = None
         self.passes = 0
 
-    def draw(self) -> None:
-        """Mask every ray by its state, before a round of passes."""
-
     def select(self, number: int) -> None:
-        """Make ready for the pass of one step."""
+        """Make ready for the pass of one step, by the rays' present states."""
 
 
 class DepthMask(Mask):
@@ -78,7 +74,6 @@ class DepthMask(Mask):
 
     name = "depth"
     discards = False
-    once_a_round = True
 
     def __init__(self, device: Device, bound: Bound, steps: Sequence[Step], state: Stream, tiles: Tiles) -> None:
         super().__init__(device, bound, steps, state, tiles)
@@ -92,8 +87,11 @@ class DepthMask(Mask):
         """The mask's fragment program."""
         return step_source(bound, steps, f"mask_{cls.name}", DEPTH_OF_STEP=DEPTH_OF_STEP)
 
-    def draw(self) -> None:
-        """One pass for all steps."""
+    def select(self, number: int) -> None:
+        """Give every ray the depth of its step; the kernel's quad picks one."""
+        self._draw()
+
+    def _draw(self) -> None:
         self.target.use()
         self.target.depth_mask = True
         self.context.enable(moderngl.DEPTH_TEST)
@@ -110,17 +108,13 @@ class KillMask(DepthMask):
     """
 
     name = "kill"
-    once_a_round = False
-
-    def draw(self) -> None:
-        """Nothing: each step is masked when it is served."""
 
     def select(self, number: int) -> None:
         """Clear, and give the step's depth to its rays."""
         self.target.clear(depth=1.0)
         self.drawing.shader.set("serves", number)
         self.drawing.shader.set("depth", number * DEPTH_OF_STEP)
-        super().draw()
+        self._draw()
 
 
 MASKS: dict[str, type[Mask]] = {mask.name: mask for mask in (DepthMask, KillMask, Mask)}

@@ -24,7 +24,7 @@ class Policy(Protocol):
 
 @dataclass(frozen=True)
 class Sweep:
-    """Every step once, in the program's order; needs no counts, so the host need not wait."""
+    """Every step in turn, in the program's order; needs no counts, so the host need not wait."""
 
     counts: ClassVar[bool] = False
 

@@ -200,8 +200,10 @@ class Program:
 
         Each call is followed to its own return, so that what one caller has written is not asked of another.
         """
-        first = (self.start.state, self.start.then) if isinstance(self.start, Call) else (self.start, None)
-        written: dict[tuple[str | _Mark, str | _Mark | None], set[str]] = {first: set(self.inputs)}
+        first: tuple[str | _Mark, str | _Mark | None] = (
+            (self.start.state, self.start.then) if isinstance(self.start, Call) else (self.start, None)
+        )
+        written = {first: set(self.inputs)}
         ahead = [first]
         while ahead:
             at = ahead.pop()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,7 @@ class Field:
         return self.type.startswith("i")
 
     @property
-    def dtype(self) -> tuple[str, type, tuple[int, ...]]:
+    def dtype(self) -> tuple[str, Any, tuple[int, ...]]:
         """The field in a NumPy structured dtype."""
         return (self.name, np.int32 if self.integer else np.float32, (self.width,) if self.width > 1 else ())
 

@@ -15,7 +15,7 @@ from viewer.errors import ViewerError
 from viewer.render import Renderer
 from viewer.scene.camera import Camera
 from viewer.stream.machines import Multipass, Progress
-from viewer.values import suggestion
+from viewer.values import PolicyChoice, Unroll, suggestion
 from viewer.window import channels as channel_list
 from viewer.window.channels import Channel
 from viewer.window.false_color import Color, Legend, Shown, state_colors
@@ -67,6 +67,9 @@ class Inspector:
         self, renderer: Renderer, size: tuple[int, int] = SIZE, policy: Any = "threshold", unroll: Any = 1
     ) -> None:
         self.renderer = renderer
+        self.size: tuple[int, int] = options.check("size", size)
+        self.policy: PolicyChoice = options.check("policy", policy)
+        self.unroll: Unroll = options.check("unroll", unroll)
         self.passes: list[Served] = []
         self.channels_by_name: dict[str, Channel] = {}
         self._machine: Multipass | None = None
@@ -75,7 +78,7 @@ class Inspector:
         self._start = (0, 0)
         self._waiting = {"done": 0}
         self._shown: dict[str, Shown] = {}
-        self.configure(size=size, policy=policy, unroll=unroll)
+        self._read: dict[str, tuple[NDArray, NDArray[np.bool_]]] = {}
 
     def configure(self, **choices: Any) -> None:
         """Choose another size, policy or unroll; they serve from the next `begin` on."""
@@ -83,9 +86,8 @@ class Inspector:
             if name not in ("size", "policy", "unroll"):
                 raise ViewerError(f"option '{name}'", "is not the inspector's", "size, policy or unroll")
         checked = {name: options.check(name, value) for name, value in choices.items()}
-        self.size = checked.get("size", getattr(self, "size", SIZE))
-        self.policy = checked.get("policy", getattr(self, "policy", None))
-        self.unroll = checked.get("unroll", getattr(self, "unroll", None))
+        for name, value in checked.items():
+            setattr(self, name, value)
 
     # -- a run -----------------------------------------------------------------------------------------------------
 
@@ -98,7 +100,7 @@ class Inspector:
         self.passes = []
         self._start = machine.bound.start_numbers()
         self._waiting = self._count(np.full(machine.rays, self._start[0]))
-        self._shown = {}
+        self._shown, self._read = {}, {}
 
     def _ready(self) -> Multipass:
         wanted = (self.renderer.choices.program, self.size, self.policy, self.unroll)
@@ -128,7 +130,7 @@ class Inspector:
         number = len(self.passes) + 1
         self.passes.append(Served(number, done.step, kernel, done.fragments, waiting, done.calls, done.seconds))
         self._waiting = self._count(machine.state.read()["at"].ravel())
-        self._shown = {}
+        self._shown, self._read = {}, {}
 
     def _count(self, numbers: NDArray[np.integer]) -> dict[str, int]:
         counts = np.bincount(numbers, minlength=1 + len(self.machine.bound.program.states))
@@ -204,7 +206,12 @@ class Inspector:
 
     def values(self, channel: str) -> tuple[NDArray, NDArray[np.bool_]]:
         """A channel's values (H, W) or (H, W, width), and (H, W) where the rays have written them."""
-        machine, found = self.machine, self._channel(channel)
+        if channel not in self._read:
+            self._read[channel] = self._values(self._channel(channel))
+        return self._read[channel]
+
+    def _values(self, found: Channel) -> tuple[NDArray, NDArray[np.bool_]]:
+        machine = self.machine
         width, height = machine.size
         with self.renderer.device.current():
             if found.kind == "state":

@@ -20,8 +20,8 @@ from viewer.window.widgets import fact, grouped, label, press, shares
 if TYPE_CHECKING:
     from viewer.window.app import App
 
-WIDTH = 340.0
-PLOT_HEIGHT = 130.0
+HEIGHT = 690.0  # at first
+PLOT_HEIGHT = 150.0
 RAMP_HEIGHT = 10.0
 
 
@@ -47,10 +47,10 @@ def draw_inspector(app: App) -> None:
         return
     view = _view_of(app, inspector)
     size, room = imgui.get_io().display_size, units(theme.ROOM)
-    width = min(units(WIDTH), size.x - 2 * room)
+    width = min(units(theme.INSPECTOR_WIDTH), size.x - 2 * room)
     height = max(1.0, size.y - 2 * room - units(theme.STATUS))
     imgui.set_next_window_pos(ImVec2(size.x - room, room), imgui.Cond_.appearing, ImVec2(1, 0))
-    imgui.set_next_window_size(ImVec2(width, min(height, units(640))), imgui.Cond_.appearing)
+    imgui.set_next_window_size(ImVec2(width, min(height, units(HEIGHT))), imgui.Cond_.appearing)
     least = ImVec2(min(width, units(240)), min(height, units(160)))
     imgui.set_next_window_size_constraints(least, ImVec2(max(width, size.x * 0.6), height))
     expanded, kept = imgui.begin("Stream inspector", True)
@@ -213,8 +213,9 @@ def _plot(inspector: Inspector, view: _View) -> None:
     if not implot.begin_plot("##passes", ImVec2(-1, units(PLOT_HEIGHT)), flags | implot.Flags_.no_legend):
         return
     quiet = implot.AxisFlags_.no_highlight | implot.AxisFlags_.no_menus
-    implot.setup_axes("pass", "rays active, %", quiet, quiet | implot.AxisFlags_.lock)
-    implot.setup_axis_limits(implot.ImAxis_.y1, 0, 100, implot.Cond_.always)
+    implot.setup_axes("pass", "rays active, %", quiet, quiet)
+    implot.setup_axis_limits(implot.ImAxis_.y1, 0, 100, implot.Cond_.once)
+    implot.setup_axis_limits_constraints(implot.ImAxis_.y1, 0, 100)
     last = max(10, len(passes)) + 0.5
     implot.setup_axis_limits_constraints(implot.ImAxis_.x1, 0.5, last)
     implot.setup_axis_limits(implot.ImAxis_.x1, 0.5, last, implot.Cond_.always if grown else implot.Cond_.once)
@@ -256,8 +257,7 @@ def _totals(inspector: Inspector) -> None:
     for state, row in totals.per_state.items():
         imgui.table_next_row()
         imgui.table_next_column()
-        red, green, blue = inspector.colors.get(state, (200, 200, 200))
-        imgui.text_colored(theme.color((red / 255, green / 255, blue / 255)), state)
+        imgui.text_colored(theme.legible(inspector.colors.get(state, (200, 200, 200))), state)
         with theme.font("numbers"):
             for text in (grouped(row["passes"]), grouped(row["calls"]), f"{1000 * row['seconds']:.1f}"):
                 imgui.table_next_column()

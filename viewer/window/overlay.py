@@ -25,6 +25,7 @@ QUIET = (
 )
 STATISTICS_WIDTH = 210.0
 HELP_COLUMN = 300.0  # width of a column of the help
+LONGEST_LINE = 560.0  # of a message, before it breaks
 LEAST_STATUS = 320.0  # a narrower window has no status line
 
 
@@ -35,9 +36,7 @@ def draw_overlays(app: App) -> None:
         return
     if app.panels_visible and size.x >= units(LEAST_STATUS):
         _status(app, size)
-    if app.stats_visible:
-        _statistics(app, size)
-    _messages(app, size)
+    _messages(app, _statistics(app, size) if app.stats_visible else 0.0)
     if app.help_visible:
         _help(app, size)
 
@@ -99,13 +98,17 @@ def _status(app: App, size: ImVec2) -> None:
     imgui.pop_style_var(4)
 
 
-def _statistics(app: App, size: ImVec2) -> None:
+def _statistics(app: App, size: ImVec2) -> float:
+    """Their height."""
     room = units(theme.ROOM)
     imgui.set_next_window_size_constraints(ImVec2(units(STATISTICS_WIDTH), 0), ImVec2(units(STATISTICS_WIDTH), size.y))
-    if _corner("##statistics", ImVec2(size.x - room, room), ImVec2(1, 0)):
+    _, right = theme.free(False, app.panels_visible and app.inspector is not None)
+    if _corner("##statistics", ImVec2(right - room, room), ImVec2(1, 0)):
         for name, value in figures(app):
             fact(name, value)
+    height = imgui.get_window_size().y
     imgui.end()
+    return height
 
 
 def figures(app: App) -> list[tuple[str, str]]:
@@ -128,28 +131,40 @@ def figures(app: App) -> list[tuple[str, str]]:
 # -- messages --------------------------------------------------------------------------------------------------------
 
 
-def _messages(app: App, size: ImVec2) -> None:
-    """Loading, compiling and the message line, one above the other at the middle of the bottom."""
-    bottom = size.y - units(theme.STATUS + theme.ROOM)
-    width = max(1.0, min(units(560), size.x - 2 * units(theme.ROOM)))
+def _messages(app: App, statistics: float) -> None:
+    """Loading, compiling and the message line, one below the other at the top, between the panels.
+
+    statistics : height of the figures at the upper right.
+    """
+    room = units(theme.ROOM)
+    left, right = theme.free(app.panels_visible, app.panels_visible and app.inspector is not None)
+    top = room
+    if statistics:
+        beside = right - units(STATISTICS_WIDTH) - room
+        if beside - left >= units(theme.LEAST_FREE):
+            right = beside
+        else:
+            top += statistics + units(6)
+    middle = (left + right) / 2
+    width = max(1.0, min(units(LONGEST_LINE), right - left - 2 * room))
     if app.loading is not None:
-        bottom = _loading(*app.loading, size.x / 2, bottom, min(width, units(360)))
+        top = _loading(*app.loading, middle, top, min(width, units(360)))
     if app.compiling:
-        bottom = _line("compiling", f"compiling {app.compiling} ...", theme.ACCENT, size.x / 2, bottom, width)
+        top = _line("compiling", f"compiling {app.compiling} ...", theme.ACCENT, middle, top, width)
     if app.message:
         ink = theme.ERROR if app.message_is_error else theme.TEXT
-        _line("message", app.message, ink, size.x / 2, bottom, width)
+        _line("message", app.message, ink, middle, top, width)
 
 
-def _line(name: str, text: str, ink: tuple[float, float, float], middle: float, bottom: float, width: float) -> float:
-    """One or more lines of text; the next one's bottom."""
+def _line(name: str, text: str, ink: tuple[float, float, float], middle: float, top: float, width: float) -> float:
+    """One or more lines of text; the next one's top."""
     padding = imgui.get_style().window_padding
     inner = max(1.0, width - 2 * padding.x)
     wide = min(inner, imgui.calc_text_size(text).x + 1)
     imgui.set_next_window_size(ImVec2(wide + 2 * padding.x, 0))
     if ink == theme.ERROR:
         imgui.push_style_color(imgui.Col_.border, color(theme.ERROR, 0.55))
-    shown = _corner(f"##{name}", ImVec2(middle, bottom), ImVec2(0.5, 1), 0.94)
+    shown = _corner(f"##{name}", ImVec2(middle, top), ImVec2(0.5, 0), 0.94)
     if ink == theme.ERROR:
         imgui.pop_style_color()
     if shown:
@@ -160,19 +175,19 @@ def _line(name: str, text: str, ink: tuple[float, float, float], middle: float, 
         imgui.pop_text_wrap_pos()
     height = imgui.get_window_size().y
     imgui.end()
-    return bottom - height - units(6)
+    return top + height + units(6)
 
 
-def _loading(text: str, share: float | None, middle: float, bottom: float, width: float) -> float:
+def _loading(text: str, share: float | None, middle: float, top: float, width: float) -> float:
     imgui.set_next_window_size(ImVec2(width, 0))
-    if _corner("##loading", ImVec2(middle, bottom), ImVec2(0.5, 1), 0.94):
+    if _corner("##loading", ImVec2(middle, top), ImVec2(0.5, 0), 0.94):
         _fitting(text)
         # Without a known end the bar wanders.
         imgui.progress_bar(-imgui.get_time() if share is None else share, ImVec2(-1, units(5)), "")
         imgui.text_disabled("Esc cancels")
     height = imgui.get_window_size().y
     imgui.end()
-    return bottom - height - units(6)
+    return top + height + units(6)
 
 
 def _fitting(text: str) -> None:
@@ -195,14 +210,14 @@ def _help(app: App, size: ImVec2) -> None:
     columns = max(1, min(int(width / units(HELP_COLUMN)), 4, len(groups)))
     imgui.set_next_window_pos(ImVec2(size.x / 2, size.y / 2), imgui.Cond_.always, ImVec2(0.5, 0.5))
     wide = max(1.0, min(width, columns * units(HELP_COLUMN) + units(24)))
+    imgui.set_next_window_size(ImVec2(wide, 0))
     imgui.set_next_window_size_constraints(ImVec2(wide, 0), ImVec2(wide, max(1.0, height)))
-    imgui.set_next_window_bg_alpha(0.96)
+    imgui.set_next_window_bg_alpha(0.98)
     flags = (
         imgui.WindowFlags_.no_title_bar
         | imgui.WindowFlags_.no_resize
         | imgui.WindowFlags_.no_move
         | imgui.WindowFlags_.no_saved_settings
-        | imgui.WindowFlags_.always_auto_resize
     )
     if imgui.begin("##help", None, flags)[0]:
         with theme.font("strong", 18):
@@ -210,13 +225,17 @@ def _help(app: App, size: ImVec2) -> None:
         imgui.same_line()
         imgui.text_disabled(f"{app.keymap.keys('help')[0]} or Esc closes")
         imgui.spacing()
-        if imgui.begin_table("keys", columns):
-            _help_columns(groups, columns)
+        if imgui.begin_table("keys", columns, imgui.TableFlags_.sizing_stretch_same):
+            _help_columns(app, groups, columns)
             imgui.end_table()
     imgui.end()
 
 
-def _help_columns(groups: list[tuple[str, list[HelpLine]]], columns: int) -> None:
+def _works(app: App, line: HelpLine) -> bool:
+    return line.action is None or app.available(line.action)
+
+
+def _help_columns(app: App, groups: list[tuple[str, list[HelpLine]]], columns: int) -> None:
     """Whole groups, in order, into columns of about the same height."""
     total = sum(len(lines) + 2 for _, lines in groups)
     imgui.table_next_row()
@@ -229,13 +248,19 @@ def _help_columns(groups: list[tuple[str, list[HelpLine]]], columns: int) -> Non
         filled += len(lines) + 2
         imgui.separator_text(group)
         if imgui.begin_table(group, 2, imgui.TableFlags_.sizing_fixed_fit):
-            imgui.table_setup_column("key", imgui.TableColumnFlags_.width_fixed, units(78))
+            widest = max(imgui.calc_text_size(line.keys).x for line in lines)
+            wide = min(max(widest, units(64)), imgui.get_content_region_avail().x * 0.42)
+            imgui.table_setup_column("key", imgui.TableColumnFlags_.width_fixed, wide)
             imgui.table_setup_column("what", imgui.TableColumnFlags_.width_stretch)
             for line in lines:
                 imgui.table_next_row()
                 imgui.table_next_column()
-                imgui.text_colored(color(theme.ACCENT), line.keys)
+                imgui.push_style_color(imgui.Col_.text, color(theme.ACCENT if _works(app, line) else theme.DIM))
+                imgui.text_wrapped(line.keys)
+                imgui.pop_style_color()
                 imgui.table_next_column()
+                imgui.push_style_color(imgui.Col_.text, color(theme.TEXT if _works(app, line) else theme.DIM))
                 imgui.text_wrapped(line.help)
+                imgui.pop_style_color()
             imgui.end_table()
         imgui.spacing()

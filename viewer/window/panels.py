@@ -22,7 +22,6 @@ from viewer.window.widgets import LABELS, about, fact, grouped, label, memory, p
 if TYPE_CHECKING:
     from viewer.window.app import App
 
-WIDTH = 300.0
 LEAST_WINDOW = (220.0, 140.0)  # below this the panels would hide the whole picture
 UNROLLS = ("auto", "1", "2", "4", "8", "16", "32", "64", "256")
 EXPOSURES = (-8.0, 8.0)  # stops
@@ -46,14 +45,17 @@ def draw_panels(app: App) -> None:
 
 def _draw_side(app: App, size: ImVec2) -> None:
     room = units(theme.ROOM)
-    width = min(units(WIDTH), size.x - 2 * room)
+    width = min(units(theme.SIDE_WIDTH), size.x - 2 * room)
     height = size.y - 2 * room - units(theme.STATUS)
     imgui.set_next_window_pos(ImVec2(room, room))
     imgui.set_next_window_size_constraints(ImVec2(width, 0), ImVec2(width, height))
     if imgui.begin("Raystream", None, FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
         for title, draw, shown in SECTIONS:
             flags = imgui.TreeNodeFlags_.default_open if shown else imgui.TreeNodeFlags_.none
-            if imgui.collapsing_header(title, flags):
+            imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(units(3), units(3)))
+            opened = imgui.collapsing_header(title, flags)
+            imgui.pop_style_var()
+            if opened:
                 imgui.push_id(title)
                 draw(app)
                 imgui.pop_id()
@@ -66,6 +68,7 @@ def _draw_side(app: App, size: ImVec2) -> None:
 
 def _render(app: App) -> None:
     _programs(app)
+    _effects(app)
     if app.renderer is None:
         return
     choices = app.renderer.choices
@@ -96,6 +99,14 @@ def _programs(app: App) -> None:
     imgui.pop_style_var()
     if chosen:
         app.do(f"program.{chosen}")
+
+
+def _effects(app: App) -> None:
+    wide = shares(3)
+    for place, name in enumerate(("shadows", "reflections", "refractions")):
+        if place:
+            imgui.same_line()
+        press(app, name.capitalize(), f"{name}.toggle", wide)
 
 
 def _choice(app: App, name: str, current: str) -> None:
@@ -176,7 +187,7 @@ def _camera(app: App) -> None:
             flight.set_camera(cameras[names.index(chosen)])
             app.changed()
     label("field of view")
-    changed, fov = imgui.slider_float("##fov", flight.camera.fov, *FIELDS_OF_VIEW, "%.1f deg")
+    changed, fov = imgui.slider_float("##fov", flight.camera.fov, *FIELDS_OF_VIEW, "%.1f\u00b0")
     if changed:
         flight.set_fov(fov)
         app.changed()
@@ -187,7 +198,7 @@ def _camera(app: App) -> None:
     if changed and speed > 0:
         flight.speed = speed
     wide = shares(3)
-    for place, (text, action) in enumerate((("Copy", "camera.copy"), ("Paste", "camera.paste"), ("All", FRAME_ALL))):
+    for place, (text, action) in enumerate((("Copy", "camera.copy"), ("Paste", "camera.paste"), ("Frame", FRAME_ALL))):
         if place:
             imgui.same_line()
         press(app, text, action, wide)
@@ -218,6 +229,19 @@ def _picture(app: App) -> None:
     press(app, "PNG", "screenshot.picture", wide)
     imgui.same_line()
     press(app, "EXR", "save.exr", wide)
+
+
+# -- looking inside ------------------------------------------------------------------------------------------------
+
+
+def _inside(app: App) -> None:
+    wide = shares(2)
+    press(app, "Streams", "inspector.show", wide, on=app.inspector is not None)
+    imgui.same_line()
+    press(app, "Pixel probe", "probe.show", wide, on=app.probe is not None)
+    press(app, f"Heat: {app.heat}" if app.heat else "Heat map", "heat.next", wide, on=bool(app.heat))
+    imgui.same_line()
+    press(app, "Voxels", "wires.toggle", wide, on=app.wires)
 
 
 # -- statistics ----------------------------------------------------------------------------------------------------
@@ -284,6 +308,7 @@ SECTIONS: tuple[tuple[str, Any, bool], ...] = (
     ("Render", _render, True),
     ("Camera", _camera, True),
     ("Picture", _picture, True),
+    ("Look inside", _inside, True),
     ("Scene", _scene, False),
     ("Statistics", _statistics, False),
 )

@@ -10,7 +10,7 @@ from imgui_bundle import ImVec2, imgui
 from viewer.programs import PICTURES
 from viewer.window import theme
 from viewer.window.false_color import Color, state_colors
-from viewer.window.probe import COLUMNS, Probe
+from viewer.window.history import COLUMNS, Probe
 from viewer.window.theme import units
 from viewer.window.widgets import grouped
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from viewer.window.app import App
 
 SIZE = (620.0, 230.0)
-LEFT = 330.0  # beside the panel at the left, where there is room
 
 
 @dataclass
@@ -45,10 +44,10 @@ def draw_probe(app: App) -> None:
     if len(_view.rows) != len(probe.rows):
         _view.rows = probe.table()
     size, room = imgui.get_io().display_size, units(theme.ROOM)
-    left = units(LEFT) if size.x > units(LEFT + SIZE[0]) else room
-    width, height = min(units(SIZE[0]), size.x - left - room), min(units(SIZE[1]), size.y - 2 * room)
+    left, right = theme.free(True, app.inspector is not None)
+    width, height = min(units(SIZE[0]), right - left - 2 * room), min(units(SIZE[1]), size.y - 2 * room)
     bottom = size.y - room - units(theme.STATUS)
-    imgui.set_next_window_pos(ImVec2(left, bottom), imgui.Cond_.appearing, ImVec2(0, 1))
+    imgui.set_next_window_pos(ImVec2(left + room, bottom), imgui.Cond_.appearing, ImVec2(0, 1))
     imgui.set_next_window_size(ImVec2(width, height), imgui.Cond_.appearing)
     expanded, kept = imgui.begin("Pixel probe", True)
     if expanded:
@@ -106,7 +105,6 @@ def _row(texts: tuple[str, ...]) -> None:
     for column, text in enumerate(texts):
         imgui.table_next_column()
         if COLUMNS[column] in ("state", "next") and text in _view.colors:
-            red, green, blue = _view.colors[text]
-            imgui.text_colored(theme.color((red / 255, green / 255, blue / 255)), text)
+            imgui.text_colored(theme.legible(_view.colors[text]), text)
         else:
             imgui.text_unformatted(text)

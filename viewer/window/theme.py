@@ -20,22 +20,13 @@ RAISED = (0.150, 0.165, 0.190)
 SIZE = 15.0  # of the text, in units of the window on a plain screen
 NUMBERS = 14.0
 ROOM = 10.0  # between panels and the window's edge
+SIDE_WIDTH = 300.0  # of the panel at the left
+INSPECTOR_WIDTH = 340.0  # of the one at the right, at first
+LEAST_FREE = 220.0  # a narrower gap between panels is none
 STATUS = 24.0  # height of the line at the bottom
 
 # Shipped with imgui-bundle: Roboto (Apache License 2.0) and Inconsolata (SIL Open Font License 1.1).
 _FONTS = {"text": "Roboto/Roboto-Regular.ttf", "strong": "Roboto/Roboto-Bold.ttf", "numbers": "Inconsolata-Medium.ttf"}
-
-# Well apart from each other and from the ground, also for colour-blind eyes (Okabe and Ito 2008, lightened).
-SERIES = (
-    (0.34, 0.71, 0.91),
-    (0.90, 0.62, 0.10),
-    (0.20, 0.75, 0.58),
-    (0.86, 0.52, 0.70),
-    (0.94, 0.89, 0.36),
-    (0.85, 0.42, 0.14),
-    (0.45, 0.55, 0.95),
-    (0.65, 0.68, 0.72),
-)
 
 
 class _Fonts:
@@ -127,7 +118,7 @@ def _colors() -> dict[str, Color]:
         "header_hovered": shade(white, 0.10),
         "header_active": shade(ACCENT, 0.45),
         "check_mark": shade(ACCENT),
-        "slider_grab": shade(ACCENT, 0.85),
+        "slider_grab": shade(ACCENT, 0.65),
         "slider_grab_active": shade(ACCENT),
         "separator": shade(white, 0.09),
         "separator_hovered": shade(ACCENT, 0.5),
@@ -160,6 +151,28 @@ class font:
 
     def __exit__(self, *_: object) -> None:
         imgui.pop_font()
+
+
+def free(left: bool, right: bool) -> tuple[float, float]:
+    """Where the picture is free of panels: its left and right end, for the panels that are open."""
+    wide = imgui.get_io().display_size.x
+    begin = units(ROOM + SIDE_WIDTH) if left else 0.0
+    end = wide - (units(ROOM + INSPECTOR_WIDTH) if right else 0.0)
+    return (begin, end) if end - begin >= units(LEAST_FREE) else (0.0, wide)
+
+
+def legible(rgb: tuple[int, int, int]) -> ImVec4:
+    """An 8-bit colour, lightened where it is too dark for text on the ground (WCAG 2.1, 1.4.3: 4.5 to 1)."""
+    values = [channel / 255 for channel in rgb]
+    while _luminance(values) < 4.5 * (_luminance(list(GROUND)) + 0.05) - 0.05:
+        values = [value + 0.1 * (1 - value) for value in values]
+    return ImVec4(*values, 1.0)
+
+
+def _luminance(values: list[float]) -> float:
+    """Relative luminance of sRGB (WCAG 2.1)."""
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in values]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def color(rgb: tuple[float, float, float], alpha: float = 1.0) -> ImVec4:

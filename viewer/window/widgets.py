@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 LABELS = 92.0  # width of the column of labels
 
+
 def about(app: App, action: str) -> tuple[str, str]:
     """What an action does, and its hotkey; empty for one that there is not."""
     return (BY_NAME[action].help, app.keymap.text(action)) if action in BY_NAME else ("", "")
@@ -22,7 +23,7 @@ def about(app: App, action: str) -> tuple[str, str]:
 
 def press(app: App, text: str, action: str, width: float = 0.0, on: bool = False, enabled: bool = True) -> None:
     """A button that performs an action."""
-    imgui.begin_disabled(not enabled)
+    imgui.begin_disabled(not (enabled and app.available(BY_NAME[action])))
     if button(f"{text}##{action}", on, width):
         app.do(action)
     imgui.end_disabled()

@@ -8,7 +8,6 @@ tile of the stream) is read only after several rounds; passes are then drawn on 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import moderngl
 import numpy as np
@@ -33,16 +32,9 @@ UNLIMITED = 1 << 20
 MANY = 0.9  # of the tiles: then one square is drawn faster than they are
 
 
-@dataclass(frozen=True)
-class Round:
-    """A batch of rounds between two censuses: how many, and the most kernel calls of a pass in them."""
-
-    rounds: int
-    unroll: int
-
-
-# Unroll 'auto': as rays die, passes get longer and the host waits less often. Chosen by measurement (tools/bench.py).
-SCHEDULE = ((0.3, Round(3, 32)), (0.05, Round(4, 64)), (0.0, Round(8, UNLIMITED)))
+# Share of the rays still in a loop -> rounds of its steps before the next census, where the policy needs no counts. The
+# fewer rays, the less a round costs beside the wait for a census. Chosen by measurement (tools/bench.py cast).
+ROUNDS = ((0.05, 4), (0.0, 8))
 
 
 class _Pass:
@@ -141,10 +133,10 @@ class Multipass(Machine):
         used = {s for step in steps for s in (*step.loads, *step.stores)} | {*program.inputs, *program.results}
         return {name: record for name, record in self.bound.records.items() if name in used}
 
-    def _unrolls(self, unroll: int | Sequence[int] | str) -> dict[str, int] | None:
-        if unroll == "auto":
-            return None
+    def _unrolls(self, unroll: int | Sequence[int] | str) -> dict[str, int]:
         looping = self.bound.program.looping()
+        if isinstance(unroll, str):  # auto: fewer passes have always been worth their idle lanes
+            return dict.fromkeys(looping, UNLIMITED)
         counts = [unroll] if isinstance(unroll, int) else [int(n) for n in unroll]
         if not counts or min(counts) < 1:  # a pass without a call would never end
             raise ViewerError("unroll", f"{unroll} calls in a pass", "1 or more for each looping state, or 'auto'")
@@ -186,20 +178,17 @@ class Multipass(Machine):
     def _serve(self, stage: list[_Pass]) -> Iterator[Progress]:
         """Serve a loop of steps until none of its rays is left in it."""
         if len(stage) == 1 and not stage[0].loops:  # rays come once and leave
-            self._begin_round()
             self._draw(stage[0], 1)
             yield Progress(self.stats.kernel_passes, self.active, self.stats.rays)
             return
         waiting = self._take_census(stage)
         while any(waiting):
             share = sum(waiting) / max(1, self.stats.rays)
-            batch = next(b for least, b in SCHEDULE if share >= least)
-            for _ in range(1 if self.policy.counts else batch.rounds):
-                self._begin_round()
+            rounds = 1 if self.policy.counts else next(n for least, n in ROUNDS if share >= least)
+            for _ in range(rounds):
                 for k in self.policy.choose(waiting, self.stats.rays):
                     entry = stage[k]
-                    unroll = batch.unroll if self.unroll is None else self.unroll.get(entry.step.name, 1)
-                    self._draw(entry, unroll)
+                    self._draw(entry, self.unroll.get(entry.step.name, 1))
                 yield Progress(self.stats.kernel_passes, self.active, self.stats.rays)
             waiting = self._take_census(stage)
 
@@ -212,20 +201,10 @@ class Multipass(Machine):
         self.tiles.keep(alive if alive.mean() < MANY else None)
         return [int(n) for n in rows.sum(axis=(0, 1))]
 
-    def _begin_round(self) -> None:
-        """Mask, and make what earlier passes wrote visible to kernels that read and write the same texels.
-
-        One barrier serves all passes of a round under the depth mask: each reads texels of rays that no earlier pass
-        of the round has touched. The other masks let a ray run twice in a round, so `_draw` sets one for each pass.
-        """
-        self.mask.draw()
-        if self.barrier is not None and self.mask.once_a_round:
-            self.barrier()
-
     def _draw(self, entry: _Pass, unroll: int) -> None:
-        """One kernel pass, and the copy behind it where there is no barrier."""
+        """Mask, kernel pass, and the copy behind it where there is no barrier."""
         context = self.device.context
-        if self.barrier is not None and not self.mask.once_a_round:
+        if self.barrier is not None:  # what earlier passes wrote is visible to kernels that read the texels they write
             self.barrier()
         if self.copies and self.mask.discards:
             self._snapshot()
