@@ -63,8 +63,8 @@ def _call_by_call(rays: list[list[int]], policy: Policy) -> tuple[int, list[int]
         waiting = [waits.count(0), waits.count(1)]
         if not any(waiting):
             return sum(passes), passes, served
-        for kernel in policy.choose(waiting, len(rays)):
-            ran = [i for i, state in enumerate(waits) if state == kernel]  # as masked before the passes
+        for kernel in policy.choose(waiting, len(rays)):  # each behind a mask of its own
+            ran = [i for i in range(len(rays)) if at[i] < len(calls[i]) and calls[i][at[i]] == kernel]
             passes[kernel] += bool(ran)
             served[kernel] += len(ran)
             for i in ran:

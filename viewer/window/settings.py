@@ -291,7 +291,7 @@ def _statements(text: str) -> list[str]:
 def _read(path: Path) -> str:
     """The file's text; empty where there is none."""
     try:
-        if False:
+        if path.exists() and not path.is_file():
             raise ViewerError(str(path), "is no file", f"{VARIABLE} names the file of the settings")
         with open(path, "rb") as file:
             data = file.read(LARGEST_FILE + 1)
