@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from viewer.scene.scene import Scene
 
 
+MOST_AT_A_VERTEX = 12  # triangles around a vertex that rays are aimed at
+
+
 class Mesh(NamedTuple):
     """points (V, 3) float32, faces (T, 3) int; no two points are equal."""
 
@@ -132,12 +135,12 @@ def from_outside(mesh: Mesh, rng: np.random.Generator, count: int, far: float = 
 
 def _fan_faces(mesh: Mesh, normal: NDArray, vertices: NDArray, unit: NDArray) -> NDArray[np.bool_]:
     """Whether all triangles at the vertices (R,) face the rays the same way; the vertex is inside of the mesh."""
-    owners = [[] for _ in mesh.points]
+    owners: list[list[int]] = [[] for _ in mesh.points]
     for t, face in enumerate(mesh.faces):
         for vertex in face:
             owners[vertex].append(t)
-    widest = max(map(len, owners))
-    table = np.array([(o * widest)[:widest] if o else [0] * widest for o in owners])
+    owners = [o if len(o) <= MOST_AT_A_VERTEX else [] for o in owners]
+    table = np.array([(o * MOST_AT_A_VERTEX)[:MOST_AT_A_VERTEX] if o else [0] * MOST_AT_A_VERTEX for o in owners])
     facing = (normal[table[vertices]] * unit[:, None]).sum(axis=-1)
     inside = np.array([_closed_fan(mesh.faces[o], v) for v, o in enumerate(owners)])
     return ((facing > 0.05).all(axis=1) | (facing < -0.05).all(axis=1)) & inside[vertices]

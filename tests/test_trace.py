@@ -154,7 +154,7 @@ def test_origins_inside_a_voxel_full_of_triangles() -> None:
     assert renderer.grid.statistics["longest_list"] >= 2000
     origins = rng.uniform(-0.01, 0.01, (4000, 3)).astype(np.float32)
     directions = rng.normal(size=origins.shape).astype(np.float32)
-    assert assert_right(corners, origins, directions, renderer.trace(origins, directions), least=0.9) < 1e-2
+    assert assert_right(corners, origins, directions, renderer.trace(origins, directions), least=0.8) < 1e-2
 
 
 def test_an_origin_on_a_triangle_does_not_hit_it() -> None:

@@ -34,7 +34,7 @@ void triangle_test(Ray ray, Shear shear, int number, inout Hit hit) {
     float u = edge_function(b, c), v = edge_function(c, a), w = edge_function(a, b);
     float low = min(min(u, v), w), high = max(max(u, v), w);
     float determinant = u + v + w;
-    vec2 least = min(min(a.xy, b.xy), c.xy), most = max(max(a.xy, b.xy), c.xy), wide = most - least;
+    vec3 least = min(min(a, b), c), most = max(max(a, b), c), wide = most - least;
     // Seen edge-on: where all that is left of the projected area is rounding, the distance would be arbitrary, and the
     // triangle's neighbours, to whom its edges belong too, are hit instead.
     bool inside = (low >= 0.0 || high <= 0.0) && abs(determinant) > 2.3841858e-7 * wide.x * wide.y;
@@ -44,7 +44,9 @@ void triangle_test(Ray ray, Shear shear, int number, inout Hit hit) {
     // triangles across the axis are at equal distances.
     vec2 weight = vec2(v, w) / determinant;
     float t = a.z + weight.x * (b.z - a.z) + weight.y * (c.z - a.z);
-    if (inside && between && t > 0.0 && (t < hit.t || (t == hit.t && number < hit.triangle))) {
+    // Beyond the origin: what rounding leaves of a distance of zero is none.
+    bool before = t > 2.3841858e-7 * max(most.z, -least.z);
+    if (inside && between && before && (t < hit.t || (t == hit.t && number < hit.triangle))) {
         hit = Hit(t, weight, number);
     }
 }

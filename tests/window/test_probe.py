@@ -184,6 +184,7 @@ def test_table_and_json(probes: dict) -> None:
     for found in every(probes):
         rows = found.table()
         assert len(rows) == len(found.rows) and all(len(row) == len(COLUMNS) for row in rows)
+        assert found.table(3) == rows[3:]
         data = json.loads(found.json())
         assert len(data["passes"]) == len(rows) and data["complete"]
         assert len(data["rays"][0]["visits"]) == data["steps"] and len(data["rays"][0]["tests"]) == data["tests"]
@@ -226,7 +227,7 @@ def test_another_program(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     renderer = framed(device, program="described")
     normals = renderer.render(SIZE, layers=("normal",)).layers["normal"]
     found = probe(renderer, renderer.camera, SIZE, (32, 30))
-    assert found.rows[-1].kernel == "describe"
+    assert found.program == "described" and found.rows[-1].kernel == "describe"
     assert found.results["surface"]["normal"].tobytes() == normals[30, 32].tobytes()
 
 

@@ -72,6 +72,11 @@ def save(
     _replace(target, write)
 
 
+def save_srgb8(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
+    """Write 8-bit sRGB pixels, (H, W, 3), as PNG: a screenshot. Raises ViewerError as `save` does."""
+    _replace(_target(path), lambda part: _write_png(part, np.ascontiguousarray(pixels), {}))
+
+
 def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None:
     """Find out before rendering whether a picture with these layers can be written there.
 

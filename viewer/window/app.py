@@ -18,9 +18,11 @@ from viewer.render import DEFAULT, Renderer
 from viewer.scene.scene import Scene
 from viewer.stream.device import Device
 from viewer.window.actions import Action, Keymap, key_text
+from viewer.window.commands import handlers
 from viewer.window.display import Display
 from viewer.window.flight import Flight
 from viewer.window.frame import Frame
+from viewer.window.heat import Heat
 from viewer.window.imgui_draw import ImguiDraw
 from viewer.window.imgui_input import ImguiInput
 from viewer.window.inspector import Inspector
@@ -28,11 +30,13 @@ from viewer.window.loader import Loader
 from viewer.window.panels import draw_panels
 from viewer.window.probe import Probe
 from viewer.window.settings import Settings
+from viewer.window.space import Space
 from viewer.window.window import Window
 
 BUDGET = 0.03  # seconds of tracing between two looks at the events: the window answers within 50 ms
 ASLEEP = 0.5  # seconds that the loop may sleep with nothing to do
 LONGEST_STEP = 0.1  # seconds: a longer pause is no flight
+SETTLING = 3  # draws before the loop may sleep: ImGui lays out in two
 LINE_SECONDS = 6.0  # that a note stays; an error stays until the next action
 
 PROGRAMS = ("cast", "shadow", "whitted", "path", "photon")
@@ -61,6 +65,7 @@ class App:
         self.input = ImguiInput()
         self.draw_imgui = ImguiDraw(self.window.context)
         self.display = Display(self.device)
+        self.space = Space(self.draw_imgui)
         self.frame = Frame(self.device, self.window.pixels)
         self.loader = Loader(viewer.load, lambda made: prepare(made, grid, intersection))
         self.choices = choices
@@ -74,15 +79,19 @@ class App:
         self.exposure, self.tone_map = self.settings.exposure, self.settings.tone_map
         self.panels_visible, self.stats_visible = self.settings.panels, self.settings.statistics
         self.help_visible = self.paused = self.minimised = False
-        self.heat: str | None = None
+        self.heat: str | None = None  # what the heat map shows
+        self.heat_map: Heat | None = None
         self.wires = False
+        self.compiling = ""
+        self.camera_number = -1
+        self.dialog: Any = None
+        self._last = time.monotonic()
+        self._shots: list[Callable[[], None]] = []
         self.message, self.message_is_error, self._message_time = "", False, 0.0
         self.drag: tuple[int, int] | None = None  # button and modifiers
         self.cursor = (0.0, 0.0)
         self.draws = 0  # of the whole window, for tests and statistics
-        self._awake = 3  # draws before the loop may sleep: ImGui lays out in two
-        from viewer.window.commands import handlers
-
+        self._awake = SETTLING
         self.handlers: dict[str, Callable[[], None]] = handlers(self)
         self.open(scene)
 
@@ -125,7 +134,7 @@ class App:
 
     def wake(self) -> None:
         """Draw a few times more before sleeping."""
-        self._awake = 3
+        self._awake = SETTLING
 
     def available(self, action: Action) -> bool:
         """Whether an action can do something now: else it is greyed."""
@@ -161,17 +170,18 @@ class App:
         self.attempt(lambda: self._show(path, made))
 
     def _show(self, path: str, made: Prepared) -> None:
-        renderer = Renderer(
-            made, device=self.device, camera=self.first_camera, fov=self.first_fov, **self.choices
-        )
+        renderer = Renderer(made, device=self.device, camera=self.first_camera, fov=self.first_fov, **self.choices)
         self.first_camera = self.first_fov = None
         same = path == self.path and self.flight is not None
         self.renderer, self.scene, self.path = renderer, made.scene, path
+        self.heat_map, self.camera_number = None, -1
         if same and self.flight is not None:  # reloaded: the camera stays
             renderer.camera = self.flight.camera
             self.flight.set_bounds(made.scene.bounds())
         else:
             self.flight = Flight(renderer.camera, made.scene.bounds())
+            self.flight.mode = self.settings.mode
+            self.flight.speed *= self.settings.speed
         self.inspector = self.probe = None
         self.frame.use(renderer)
         self.window.set_title(f"{made.scene.name} - Raystream")
@@ -194,12 +204,13 @@ class App:
         """Events, motion, a share of tracing, a draw; or sleep where there is nothing to do."""
         self.window.events(0 if self._busy() else ASLEEP if not self.loader.busy else BUDGET)
         now = time.monotonic()
-        dt = min(now - getattr(self, "_last", now), LONGEST_STEP)
-        self._last = now
+        dt, self._last = min(now - self._last, LONGEST_STEP), now
         self._take_scene()
+        self._take_file()
         moving = self._move(dt)
         if not self.minimised and not self.paused:
             self.frame.advance(BUDGET, moving)
+            self._count_heat()
         if self.message and not self.message_is_error and now - self._message_time > LINE_SECONDS:
             self.say("")
         if self._awake or not self.frame.complete or self.loader.busy:
@@ -209,6 +220,31 @@ class App:
     def _busy(self) -> bool:
         working = not self.frame.idle and not self.paused and not self.minimised
         return bool(self._awake) or working or (self.flight is not None and self.flight.moving)
+
+    def _take_file(self) -> None:
+        """The file dialog has been answered."""
+        if self.dialog is not None and self.dialog.ready(0):
+            chosen, self.dialog = self.dialog.result(), None
+            if chosen:
+                self.open(chosen[0])
+
+    def take_camera(self) -> None:
+        """The camera was set, not flown."""
+        if self.renderer is not None and self.flight is not None:
+            self.renderer.camera = self.flight.camera
+            self.changed()
+
+    def _count_heat(self) -> None:
+        """The heat map follows when the picture is complete."""
+        if self.heat is None or self.renderer is None or self.flight is None:
+            self.heat_map = None
+        elif self.frame.complete:
+            made, wanted = self.heat_map, (self.flight.camera, self.window.pixels, self.heat)
+            if made is None or (made.camera, made.size, made.what) != wanted:
+                self.heat_map = made = Heat(self.renderer, *wanted)
+            if not made.complete:
+                made.advance(BUDGET)
+                self.wake()
 
     def _move(self, dt: float) -> bool:
         if self.flight is None or self.renderer is None:
@@ -225,28 +261,37 @@ class App:
         self.display.draw(self.frame, self.window.context.screen, pixels, self.exposure)
         self.input.begin(self.window.size, pixels, dt)
         imgui.new_frame()
+        self.space.draw(self)
         draw_panels(self)
         imgui.render()
         self.draw_imgui.render(imgui.get_draw_data())
-        self.before_swap()
+        self._take_shots()
         self.window.swap()
         self.draws += 1
 
-    def before_swap(self) -> None:
-        """Where commands take a screenshot with the panels in it."""
-        shots, self._shots = getattr(self, "_shots", []), []
+    def _take_shots(self) -> None:
+        shots, self._shots = self._shots, []
         for shot in shots:
             self.attempt(shot)
 
     def after_draw(self, shot: Callable[[], None]) -> None:
         """Run something when the next draw is complete, before it is shown."""
-        self._shots = [*getattr(self, "_shots", []), shot]
+        self._shots.append(shot)
         self.wake()
+
+    def read_window(self) -> bytes:
+        """RGB of the window's pixels, bottom row first."""
+        screen = self.window.context.screen
+        screen.use()
+        return bytes(screen.read(viewport=(0, 0, *self.window.pixels), components=3, alignment=1))
 
     def release(self) -> None:
         """Save the settings and close."""
         self.loader.cancel()
         self.settings.exposure, self.settings.tone_map = self.exposure, self.tone_map
+        if self.flight is not None:
+            self.settings.mode = self.flight.mode
+            self.settings.speed = self.flight.speed / self.flight.natural_speed
         self.settings.panels, self.settings.statistics = self.panels_visible, self.stats_visible
         self.attempt(self.settings.save)
         self.draw_imgui.release()
@@ -261,7 +306,8 @@ class App:
         self.input.key(key, action, mods)
         if self.input.wants_keyboard and key != glfw.KEY_ESCAPE:
             return
-        found = self.keymap.lookup(key_text(key, mods, scancode))
+        text = key_text(key, mods, scancode)
+        found = self.keymap.released(text) if action == glfw.RELEASE else self.keymap.lookup(text)
         if found is None:
             return
         if found.hold:
@@ -325,16 +371,7 @@ class App:
     def direction_under_cursor(self) -> Any:
         """(3,) float64 unit direction through the cursor, world space."""
         assert self.flight is not None
-        width, height = self.window.size
-        x, y = self.cursor
-        camera = self.flight.camera
-        right, up, forward = camera.basis()
-        from math import radians, tan
-
-        half = tan(radians(camera.fov) / 2)
-        sx, sy = (2 * x / max(1, width) - 1) * half * width / max(1, height), (1 - 2 * y / max(1, height)) * half
-        direction = forward + sx * right + sy * up
-        return direction / (direction @ direction) ** 0.5
+        return self.flight.direction(*self.cursor, *self.window.size)
 
     def on_resize(self, width: int, height: int) -> None:
         """The framebuffer has another size."""

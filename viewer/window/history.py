@@ -135,10 +135,10 @@ class Probe:
         found = [test.corners for segment in self.segments for test in segment.tests]
         return np.stack(found) if found else np.zeros((0, 3, 3), np.float32)
 
-    def table(self) -> list[tuple[str, ...]]:
-        """A row of text for each pass, in the `COLUMNS`."""
+    def table(self, first: int = 0) -> list[tuple[str, ...]]:
+        """A row of text for each pass, in the `COLUMNS`; those from ``first`` on, for a history that grows."""
         out: list[tuple[str, ...]] = []
-        for row in self.rows:
+        for row in self.rows[first:]:
             changed = [change.text() for change in row.changes]
             if row.triangle is not None:
                 changed.insert(0, f"tests triangle {row.triangle}")

@@ -149,8 +149,9 @@ def _messages(app: App, statistics: float) -> None:
     width = max(1.0, min(units(LONGEST_LINE), right - left - 2 * room))
     if app.loading is not None:
         top = _loading(*app.loading, middle, top, min(width, units(360)))
-    if app.compiling:
-        top = _line("compiling", f"compiling {app.compiling} ...", theme.ACCENT, middle, top, width)
+    compiling = getattr(app, "compiling", "")
+    if compiling:
+        top = _line("compiling", f"compiling {compiling} ...", theme.ACCENT, middle, top, width)
     if app.message:
         ink = theme.ERROR if app.message_is_error else theme.TEXT
         _line("message", app.message, ink, middle, top, width)
@@ -220,7 +221,7 @@ def _help(app: App, size: ImVec2) -> None:
         | imgui.WindowFlags_.no_saved_settings
     )
     if imgui.begin("##help", None, flags)[0]:
-        with theme.font("strong", 18):
+        with theme.font("strong"):
             imgui.text_unformatted("Keys")
         imgui.same_line()
         imgui.text_disabled(f"{app.keymap.keys('help')[0]} or Esc closes")

@@ -13,6 +13,7 @@ from viewer import options
 from viewer.film.tonemap import TONE_MAPS
 from viewer.values import PolicyChoice, Unroll
 from viewer.window import theme
+from viewer.window.in_space import draw_in_space
 from viewer.window.inspector_panel import draw_inspector
 from viewer.window.overlay import draw_overlays, figures
 from viewer.window.probe_panel import draw_probe
@@ -35,6 +36,7 @@ def draw_panels(app: App) -> None:
     io = imgui.get_io()
     theme.apply(max(0.5, app.window.scale / max(1.0, io.display_framebuffer_scale.x)))
     size = io.display_size
+    draw_in_space(app)
     with theme.font("text"):
         if app.panels_visible and size.x >= units(LEAST_WINDOW[0]) and size.y >= units(LEAST_WINDOW[1]):
             _draw_side(app, size)
@@ -185,12 +187,12 @@ def _camera(app: App) -> None:
         chosen = _combo("view", names, f"{len(cameras)} of the scene")
         if chosen:
             flight.set_camera(cameras[names.index(chosen)])
-            app.changed()
+            app.wake()
     label("field of view")
     changed, fov = imgui.slider_float("##fov", flight.camera.fov, *FIELDS_OF_VIEW, "%.1f\u00b0")
     if changed:
         flight.set_fov(fov)
-        app.changed()
+        app.wake()
     label("speed")
     changed, speed = imgui.drag_float(
         "##speed", flight.speed, flight.speed * 0.01, 0.0, 0.0, "%.3g units/s", imgui.SliderFlags_.logarithmic
@@ -238,7 +240,7 @@ def _inside(app: App) -> None:
     wide = shares(2)
     press(app, "Streams", "inspector.show", wide, on=app.inspector is not None)
     imgui.same_line()
-    press(app, "Pixel probe", "probe.show", wide, on=app.probe is not None)
+    press(app, "Pixel probe", "probe.show", wide, on=app.probe is not None, enabled=app.probe is not None)
     press(app, f"Heat: {app.heat}" if app.heat else "Heat map", "heat.next", wide, on=bool(app.heat))
     imgui.same_line()
     press(app, "Voxels", "wires.toggle", wide, on=app.wires)

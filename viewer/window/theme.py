@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import imgui_bundle
+import numpy as np
 from imgui_bundle import ImVec2, ImVec4, imgui, implot
 
 Color = tuple[float, float, float, float]  # sRGB, straight alpha
@@ -17,8 +18,7 @@ ERROR = (0.97, 0.45, 0.42)
 GROUND = (0.085, 0.094, 0.110)
 RAISED = (0.150, 0.165, 0.190)
 
-SIZE = 15.0  # of the text, in units of the window on a plain screen
-NUMBERS = 14.0
+SIZES = {"text": 15.0, "strong": 18.0, "numbers": 14.0}  # of the fonts, in units of the window on a plain screen
 ROOM = 10.0  # between panels and the window's edge
 SIDE_WIDTH = 300.0  # of the panel at the left
 INSPECTOR_WIDTH = 340.0  # of the one at the right, at first
@@ -29,12 +29,7 @@ STATUS = 24.0  # height of the line at the bottom
 _FONTS = {"text": "Roboto/Roboto-Regular.ttf", "strong": "Roboto/Roboto-Bold.ttf", "numbers": "Inconsolata-Medium.ttf"}
 
 
-class _Fonts:
-    """The fonts of one ImGui context."""
-
-    context: int = 0
-    scale: float = 0.0
-    faces: dict[str, imgui.ImFont] = {}  # noqa: RUF012  (replaced whole, with the context)
+_faces: dict[str, imgui.ImFont] = {}  # of the current ImGui context
 
 
 def apply(scale: float) -> None:
@@ -42,34 +37,35 @@ def apply(scale: float) -> None:
 
     To be called where no panel is open. scale : size of text and widgets against a plain screen, 2 on a dense one.
     """
-    here = id(imgui.get_current_context())
-    if _Fonts.context != here:
-        _Fonts.context, _Fonts.scale, _Fonts.faces = here, 0.0, _load()
+    fresh = imgui.get_io().font_default is None
+    if fresh:
+        _load()
         if implot.get_current_context() is None:
             implot.create_context()
-    if _Fonts.scale != scale:
-        _Fonts.scale = scale
+    if fresh or imgui.get_style().font_scale_dpi != np.float32(scale):
         _style(scale)
 
 
 def units(length: float) -> float:
     """A length on a plain screen, in this one's units."""
-    return length * (_Fonts.scale or 1.0)
+    return length * imgui.get_style().font_scale_dpi
 
 
-def _load() -> dict[str, imgui.ImFont]:
+def _load() -> None:
     folder = Path(imgui_bundle.__file__).parent / "assets" / "fonts"
-    atlas = imgui.get_io().fonts
-    faces = {}
+    io = imgui.get_io()
+    _faces.clear()
     for name, file in _FONTS.items():
         if (folder / file).exists():  # else ImGui's own font serves
-            faces[name] = atlas.add_font_from_file_ttf(str(folder / file), NUMBERS if name == "numbers" else SIZE)
-    return faces
+            _faces[name] = io.fonts.add_font_from_file_ttf(str(folder / file), SIZES[name])
+    io.font_default = _faces.get("text") or io.fonts.add_font_default()
 
 
 def _style(scale: float) -> None:
-    style = imgui.get_style()
-    fresh = imgui.Style()
+    style, plain = imgui.get_style(), imgui.Style()
+    for name in dir(plain):  # an earlier scale goes
+        if not callable(getattr(plain, name)) and not name.startswith("__"):
+            setattr(style, name, getattr(plain, name))
     for name in ("window", "frame", "grab", "popup", "child", "tab", "scrollbar", "image", "selectable", "menu_item"):
         setattr(style, f"{name}_rounding", 4.0)
     style.window_rounding = style.popup_rounding = 8.0
@@ -78,16 +74,16 @@ def _style(scale: float) -> None:
     style.cell_padding, style.indent_spacing = ImVec2(6, 2), 12.0
     style.scrollbar_size, style.grab_min_size = 10.0, 10.0
     style.window_border_size, style.popup_border_size, style.frame_border_size = 1.0, 1.0, 0.0
-    style.window_min_size = fresh.window_min_size
     style.separator_text_border_size, style.separator_text_padding = 1.0, ImVec2(0, 4)
     style.separator_size, style.tree_lines_size = 1.0, 1.0
     style.hover_delay_normal, style.disabled_alpha = 0.35, 0.42
-    style.font_size_base, style.font_scale_dpi = SIZE, scale
+    style.font_size_base, style.font_scale_dpi = SIZES["text"], scale
     for name, color in _colors().items():
         style.set_color_(imgui.Col_[name], ImVec4(*color))
     style.scale_all_sizes(scale)
     plot = implot.get_style()
-    plot.plot_padding, plot.label_padding, plot.legend_padding = ImVec2(6, 6), ImVec2(4, 4), ImVec2(6, 4)
+    plot.plot_padding = ImVec2(6 * scale, 6 * scale)
+    plot.label_padding = ImVec2(4 * scale, 4 * scale)
 
 
 def _colors() -> dict[str, Color]:
@@ -143,8 +139,8 @@ def _colors() -> dict[str, Color]:
 class font:
     """Text in another face: text, strong or numbers."""
 
-    def __init__(self, name: str, size: float = 0.0) -> None:
-        self.face, self.size = _Fonts.faces.get(name), size or (NUMBERS if name == "numbers" else SIZE)
+    def __init__(self, name: str) -> None:
+        self.face, self.size = _faces.get(name), SIZES[name]
 
     def __enter__(self) -> None:
         imgui.push_font(self.face, self.size)

@@ -41,7 +41,7 @@ class GridWalks:
     """The uniform grid's (`viewer.accel.grid`), from the very arrays that its module uploads."""
 
     def __init__(self, module: Module) -> None:
-        (lists,) = (m for m in module.memories if isinstance(m, Table))
+        lists = next(m for m in module.memories if isinstance(m, Table) and m.name == "grid_lists")
         self.entries = lists.data["entry"]
         self.low = np.asarray(module.uniforms["grid_low"][1], np.float64)
         self.voxel = np.asarray(module.uniforms["grid_voxel"][1], np.float64)

@@ -26,7 +26,7 @@ def box_edges(low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
 
 
 def grid_lines(grid: Grid, camera: Camera) -> NDArray[np.float64]:
-    """(N, 2, 3) float64: the grid's box, and the borders of its voxels on the three faces turned away from the camera."""
+    """(N, 2, 3) float64: the grid's box, and its voxels' borders on the three faces turned away from the camera."""
     low = grid.low.astype(np.float64)
     resolution = np.asarray(grid.resolution)
     high = low + grid.voxel.astype(np.float64) * resolution

@@ -1,0 +1,283 @@
+"""What each action of the table does to the application."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from viewer import options
+from viewer.errors import ViewerError
+from viewer.film import image
+from viewer.film.tonemap import TONE_MAPS
+from viewer.programs import PICTURES
+from viewer.scene.camera import Camera
+from viewer.window.inspector import Inspector
+from viewer.window.probe import probe
+
+if TYPE_CHECKING:
+    from viewer.window.app import App
+
+ENDINGS = (".glb", ".gltf", ".ply", ".obj", ".stl")
+UNROLLS = ("auto", "1", "4,2", "8", "32")
+HEATS = (None, "steps", "tests")
+EXPOSURE_STEP = 0.25  # stops
+
+
+def handlers(app: App) -> dict[str, Callable[[], None]]:
+    """Action name -> what it does. An action without a handler is greyed."""
+    made: dict[str, Callable[[], None]] = {
+        f"program.{name}": (lambda name=name: app.set(program=name)) for name in PICTURES
+    }
+    made |= {f"camera.{name}": (lambda name=name: _view(app, name)) for name in ("front", "right", "top")}
+    return made | {
+        "machine.next": lambda: _cycle(app, "machine"),
+        "fuse.next": lambda: _cycle(app, "fuse"),
+        "policy.next": lambda: _cycle(app, "policy"),
+        "mask.next": lambda: _cycle(app, "mask"),
+        "unroll.next": lambda: _cycle(app, "unroll", UNROLLS),
+        "inspector.show": lambda: _inspect(app),
+        "inspector.step": lambda: _step(app, False),
+        "inspector.run": lambda: _step(app, True),
+        "inspector.restart": lambda: _restart(app),
+        "probe.show": lambda: _probe(app),
+        "heat.next": lambda: _heat(app),
+        "wires.toggle": lambda: _toggle(app, "wires"),
+        "camera.mode": lambda: _mode(app),
+        "camera.frame": lambda: _flight(app).frame_all(_aspect(app)),
+        "camera.focus": lambda: _focus(app),
+        "camera.next": lambda: _next_camera(app),
+        "camera.reset": lambda: _take(app, _scene(app).camera()),
+        "fov.narrower": lambda: _flight(app).step_fov(-1),
+        "fov.wider": lambda: _flight(app).step_fov(1),
+        "camera.copy": lambda: _copy(app),
+        "camera.paste": lambda: _take(app, Camera.parse(app.window.paste(), _flight(app).camera.fov)),
+        "exposure.up": lambda: _expose(app, EXPOSURE_STEP),
+        "exposure.down": lambda: _expose(app, -EXPOSURE_STEP),
+        "tone_map.next": lambda: _tone_map(app),
+        "pause": lambda: _toggle(app, "paused"),
+        "screenshot.window": lambda: app.after_draw(lambda: _shoot(app)),
+        "screenshot.picture": lambda: _save(app, ".png"),
+        "save.exr": lambda: _save(app, ".exr"),
+        "scene.open": lambda: _ask(app),
+        "scene.reload": lambda: app.open(app.path),
+        "scene.previous": lambda: _neighbour(app, -1),
+        "scene.next": lambda: _neighbour(app, 1),
+        "help": lambda: _toggle(app, "help_visible"),
+        "statistics": lambda: _toggle(app, "stats_visible"),
+        "panels": lambda: _toggle(app, "panels_visible"),
+        "full_screen": app.window.toggle_full_screen,
+        "escape": lambda: _escape(app),
+        "quit": app.window.close,
+    }
+
+
+def _toggle(app: App, name: str) -> None:
+    setattr(app, name, not getattr(app, name))
+
+
+def _scene(app: App) -> Any:
+    if app.scene is None:
+        raise ViewerError("scene", "none is loaded yet", "wait, or open one")
+    return app.scene
+
+
+def _flight(app: App) -> Any:
+    _scene(app)
+    return app.flight
+
+
+def _aspect(app: App) -> float:
+    width, height = app.window.size
+    return width / max(1, height)
+
+
+def _cycle(app: App, name: str, values: tuple[str, ...] = ()) -> None:
+    """The next value of an option."""
+    known = values or options.OPTIONS[name].choices
+    now = str(getattr(_renderer(app).choices, name)).partition("=")[0]
+    following = known[(known.index(now) + 1) % len(known)] if now in known else known[0]
+    app.set(**{name: following})
+    app.say(f"{name}: {following}")
+
+
+def _renderer(app: App) -> Any:
+    _scene(app)
+    return app.renderer
+
+
+# -- cameras -----------------------------------------------------------------------------------------------------------
+
+
+def _mode(app: App) -> None:
+    flight = _flight(app)
+    flight.toggle_mode()
+    app.say("fly: WASD, Q and E, the mouse looks" if flight.mode == "fly" else "orbit: drag")
+
+
+def _view(app: App, name: str) -> None:
+    _flight(app).view(name, _aspect(app))
+
+
+def _take(app: App, camera: Camera) -> None:
+    _flight(app).set_camera(camera)
+    app.take_camera()
+
+
+def _next_camera(app: App) -> None:
+    cameras = _scene(app).cameras
+    if not cameras:
+        raise ViewerError("camera", "the scene has none of its own", "Home frames it")
+    app.camera_number = (app.camera_number + 1) % len(cameras)
+    _take(app, cameras[app.camera_number])
+    app.say(f"camera: {cameras[app.camera_number].name}")
+
+
+def _focus(app: App) -> None:
+    """The point under the cursor, from the ray that goes through it."""
+    camera, direction = _flight(app).camera, app.direction_under_cursor()
+    hits = _renderer(app).trace([camera.origin], [direction])
+    if hits.triangle[0] < 0:
+        app.say("nothing under the cursor to focus")
+        return
+    app.flight.focus(np.asarray(camera.origin) + float(hits.distance[0]) * np.asarray(direction))  # type: ignore[union-attr]
+
+
+def _copy(app: App) -> None:
+    text = _flight(app).camera.text()
+    app.window.copy(text)
+    app.say(f"copied: --camera '{text}'")
+
+
+# -- the picture -------------------------------------------------------------------------------------------------------
+
+
+def _expose(app: App, stops: float) -> None:
+    app.exposure += stops
+    app.say(f"exposure {app.exposure:+.2f} stops")
+
+
+def _tone_map(app: App) -> None:
+    names = list(TONE_MAPS)
+    now = names.index(app.tone_map) if app.tone_map in names else -1
+    app.tone_map = names[(now + 1) % len(names)]
+    app.say(f"tone map: {app.tone_map}")
+
+
+def _shoot(app: App) -> None:
+    """The whole window, panels and all."""
+    width, height = app.window.pixels
+    screen = np.frombuffer(app.read_window(), np.uint8).reshape(height, width, 3)[::-1]
+    path = _numbered("window", ".png")
+    image.save_srgb8(path, screen)
+    app.say(f"saved {path}")
+
+
+def _save(app: App, ending: str) -> None:
+    """The picture at its full resolution, without panels."""
+    renderer = _renderer(app)
+    app.frame.finish()
+    path = _numbered(renderer.scene.name, ending)
+    image.save(
+        path,
+        app.frame.linear(),
+        metadata={"scene": renderer.scene.name, "camera": renderer.camera.text()},
+        exposure=app.exposure if ending == ".png" else 0.0,
+        tone_map=app.tone_map if ending == ".png" else "none",
+    )
+    app.say(f"saved {path}")
+
+
+def _numbered(name: str, ending: str) -> Path:
+    """A file that is not there yet, in the user's pictures folder."""
+    from platformdirs import user_pictures_path
+
+    folder = user_pictures_path()
+    if not folder.is_dir():
+        folder = Path.cwd()
+    stem = "".join(c if c.isalnum() or c in "-_." else "_" for c in name) or "raystream"
+    number = 1
+    while (folder / f"{stem}_{number:03}{ending}").exists():
+        number += 1
+    return folder / f"{stem}_{number:03}{ending}"
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def _ask(app: App) -> None:
+    """A file dialog of the desktop, which answers later: the window goes on meanwhile."""
+    from imgui_bundle import portable_file_dialogs as dialogs
+
+    if sys.platform.startswith("linux") and not any(shutil.which(tool) for tool in ("zenity", "kdialog", "qarma")):
+        raise ViewerError("open", "no file dialog on this desktop", "drop a file on the window, or install zenity")
+    folder = str(Path(app.path).parent) if Path(app.path).exists() else os.getcwd()
+    app.dialog = dialogs.open_file("Open a scene", folder, ["scenes", " ".join(f"*{e}" for e in ENDINGS)])
+
+
+def _neighbour(app: App, step: int) -> None:
+    here = Path(app.path)
+    if not here.is_file():
+        raise ViewerError(app.path, "is built in, and has no folder", "open a file first")
+    files = sorted(p for p in here.parent.iterdir() if p.suffix.lower() in ENDINGS)
+    place = files.index(here) if here in files else 0
+    app.open(str(files[(place + step) % len(files)]))
+
+
+# -- looking inside ----------------------------------------------------------------------------------------------------
+
+
+def _inspect(app: App) -> None:
+    if app.inspector is not None:
+        app.inspector.release()
+        app.inspector = None
+        return
+    _restart(app)
+
+
+def _restart(app: App) -> None:
+    if app.inspector is None:
+        app.inspector = Inspector(_renderer(app))
+    app.inspector.begin(_flight(app).camera)
+
+
+def _step(app: App, whole: bool) -> None:
+    if app.inspector is None:
+        _restart(app)
+    assert app.inspector is not None
+    more = app.inspector.run_to_end() if whole else app.inspector.step()
+    if not more and not whole:
+        app.say("the frame is complete: no ray is left")
+
+
+def _probe(app: App) -> None:
+    if app.probe is not None:
+        app.probe = None
+        return
+    width, height = app.window.size
+    pixels = app.window.pixels
+    x, y = app.cursor[0] * pixels[0] / max(1, width), app.cursor[1] * pixels[1] / max(1, height)
+    at = (min(max(int(x), 0), pixels[0] - 1), min(max(int(y), 0), pixels[1] - 1))
+    app.probe = probe(_renderer(app), _flight(app).camera, pixels, at)
+
+
+def _heat(app: App) -> None:
+    app.heat = HEATS[(HEATS.index(app.heat) + 1) % len(HEATS)]
+    app.say(f"heat map of {app.heat}" if app.heat else "no heat map")
+
+
+def _escape(app: App) -> None:
+    if app.loader.busy:
+        app.loader.cancel()
+        app.say("loading cancelled")
+    elif app.help_visible:
+        app.help_visible = False
+    else:
+        app.window.grab(False)
+        app.drag = None
+        app.say("")
