@@ -78,8 +78,8 @@ def icosphere(splits: int) -> Mesh:
     return weld((corners / np.linalg.norm(corners, axis=-1, keepdims=True)).astype(np.float32))
 
 
-def needle(sides: int = 2000, radius: float = 0.02, length: float = 2.0, seed: int = 2) -> Mesh:
-    """A turned cylinder whose side is slivers, thirty thousand times as long as wide."""
+def needle(sides: int = 500, radius: float = 0.02, length: float = 2.0, seed: int = 2) -> Mesh:
+    """A turned cylinder whose side is slivers, eight thousand times as long as wide."""
     angle = 2 * np.pi * np.arange(sides) / sides
     ring = np.stack([radius * np.cos(angle), radius * np.sin(angle)], 1)
     ends = [np.concatenate([ring, np.full((sides, 1), z)], 1) for z in (-length / 2, length / 2)]

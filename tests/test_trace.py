@@ -215,64 +215,57 @@ def test_any_hit_says_whether_there_is_one(cloud: np.ndarray) -> None:
 # --- edges
 
 
-def closed_meshes() -> list[meshes.Mesh]:
-    return [meshes.icosphere(4), meshes.box(), meshes.needle()]
+def teapot() -> meshes.Mesh:
+    """The Utah teapot around 0, its patches joined where their corners are equal."""
+    scene = viewer.load("teapotahedron")
+    pot = max(scene.meshes, key=lambda mesh: len(mesh.triangles))
+    middle = pot.positions.mean(axis=0)
+    return meshes.weld(pot.positions[pot.triangles] - middle)
 
 
-def side_by_side(found: list[meshes.Mesh]) -> tuple[np.ndarray, list[range]]:
-    """The corners of all meshes, and which triangles are whose."""
-    counts = np.cumsum([0, *(len(mesh.faces) for mesh in found)])
-    return np.concatenate([mesh.corners() for mesh in found]), [range(*pair) for pair in zip(counts, counts[1:])]  # noqa: B905
+MESHES: dict[str, tuple[int, Callable[[], meshes.Mesh]]] = {  # rays
+    "icosphere": (1_000_000, lambda: meshes.icosphere(4)),
+    "box": (100_000, meshes.box),
+    "needle": (100_000, meshes.needle),
+    "teapot": (200_000, teapot),
+}
 
 
-@pytest.fixture(scope="module")
-def aimed() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Corners of four meshes, each in a place of its own, and a million rays at their edges and vertices."""
-    rng = np.random.default_rng(14)
-    renderer_scene = viewer.load("teapotahedron")
-    pot = next(m for m in renderer_scene.meshes if len(m.triangles) > 5000)
-    teapot = meshes.weld(pot.positions[pot.triangles])
-    teapot = teapot._replace(points=(teapot.points - teapot.points.mean(axis=0)).astype(np.float32))
-    found = [*closed_meshes(), teapot]
-    corners, origins, directions = [], [], []
-    for k, mesh in enumerate(found):
-        size = np.linalg.norm(np.ptp(mesh.points, axis=0))
-        # a power of two in a place that is one costs the small coordinates bits, and the same in every triangle
-        mesh = mesh._replace(points=(mesh.points / np.float32(size) + np.float32([4 * k, 0, 0])).astype(np.float32))
-        mesh = meshes.weld(mesh.corners())
-        corners.append(mesh.corners())
-        centre = np.float32([4 * k, 0, 0])
-        rays = [meshes.from_outside(mesh, rng, 125_000, far=1.0)]
-        if mesh is not teapot and k < 3:
-            moved = mesh._replace(points=mesh.points - centre)
-            inner = meshes.from_inside(moved, rng, 125_000)
-            start = (inner.origins + centre).astype(np.float32)
-            target = inner.origins.astype(np.float64) + inner.directions + centre
-            rays.append(meshes.Aimed(start, (target - start).astype(np.float32)))
-        else:
-            rays.append(meshes.from_outside(mesh, rng, 125_000, far=1.0))
-        for ray in rays:
-            origins.append(ray.origins)
-            directions.append(ray.directions)
-    return np.concatenate(corners), np.concatenate(origins), np.concatenate(directions)
+def aimed(name: str, distance: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Corners of a mesh, and rays at points of its edges and at its vertices, from outside and (convex) inside."""
+    rng = np.random.default_rng(list(MESHES).index(name))
+    count, build = MESHES[name]
+    mesh = build()
+    rays = [meshes.from_outside(mesh, rng, count // 2, distance)]
+    if name == "teapot":
+        rays.append(meshes.from_outside(mesh, rng, count // 2, 0.1 * distance))
+    else:
+        rays.append(meshes.from_inside(mesh, rng, count // 2))
+    origins, directions = (np.concatenate(parts) for parts in zip(*rays, strict=True))
+    return mesh.corners(), origins, directions
 
 
-def missing(renderer: Renderer, origins: np.ndarray, directions: np.ndarray) -> np.ndarray:
-    """Rays that pass through the point at distance 1 that they are aimed at."""
+def slips(renderer: Renderer, origins: np.ndarray, directions: np.ndarray) -> np.ndarray:
+    """Rays that pass the point at distance 1 that they are aimed at without a hit."""
     hits = renderer.trace(origins, directions)
     return ~((hits.triangle >= 0) & (hits.distance < 1.001))
 
 
-def test_rays_at_edges_and_vertices_all_hit(aimed) -> None:
-    corners, origins, directions = aimed
-    assert len(origins) > 900_000
-    through = missing(tracer(corners), origins, directions)
-    print(f"watertight: {through.sum()} of {len(through):,} rays pass between triangles")
-    assert not through.any()
+@pytest.mark.parametrize("name", MESHES)
+def test_rays_at_edges_and_vertices_all_hit(name: str) -> None:
+    corners, origins, directions = aimed(name, 1.0)
+    assert len(origins) > 0.9 * MESHES[name][0]
+    slipped = slips(tracer(corners), origins, directions)
+    assert not slipped.any(), f"{slipped.sum()} of {len(slipped):,}"
 
 
-def test_rays_slip_between_triangles_by_moller_trumbore(aimed) -> None:
-    corners, origins, directions = (a[::1] for a in aimed)
-    through = missing(tracer(corners, intersection="moller-trumbore"), origins[::4], directions[::4])
-    print(f"Moeller-Trumbore: {through.mean():.2%} of rays pass between triangles")
-    assert through.mean() > 0.01
+def test_far_rays_at_edges_and_vertices_all_hit() -> None:
+    corners, origins, directions = aimed("teapot", 16.0)
+    assert not slips(tracer(corners), origins, directions).any()
+
+
+def test_rays_slip_between_triangles_by_moller_trumbore() -> None:
+    corners, origins, directions = aimed("teapot", 1.0)
+    slipped = slips(tracer(corners, intersection="moller-trumbore"), origins, directions)
+    print(f"Moeller-Trumbore: {slipped.mean():.2%} of {len(slipped):,} rays pass between triangles")
+    assert slipped.mean() > 0.01

@@ -20,6 +20,11 @@ from viewer.errors import ViewerError
 from viewer.options import OPTIONS, check, keywords, suggestion, with_choices
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
+# What the window takes of the options; the rest is the file's or the panels' business.
+VIEWED = (
+    *("program", "machine", "policy", "unroll", "fuse", "mask", "grid", "intersection", "camera", "fov"),
+    *("barrier", "memory", "debug"),
+)
 DONE, FAULT, USER_ERROR, STOPPED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
 
@@ -104,7 +109,7 @@ def printable(text: str) -> str:
 
 def _dispatch(arguments: list[str]) -> int:
     if not arguments:
-        return _first_picture()
+        return _first()
     first, rest = arguments[0], arguments[1:]
     if first in COMMANDS:
         return COMMANDS[first].run(_parse(first, rest))
@@ -120,7 +125,7 @@ def _dispatch(arguments: list[str]) -> int:
         raise ViewerError(f"option '{first}'", "expected a command before any option", _commands())
     hint = suggestion(first, COMMANDS)
     if not hint and (os.path.exists(first) or first.isidentifier()):
-        hint = f"to render a scene: raystream render {first} -o picture.png"
+        hint = f"to see a scene: raystream view {first}; to render it: raystream render {first} -o picture.png"
     raise ViewerError(f"command '{first}'", "unknown", hint or _commands())
 
 
@@ -136,7 +141,8 @@ def _overview() -> str:
         "usage: raystream COMMAND ...",
         "",
         "Ray tracing as stream programs on the fragment processor of an OpenGL 3.3 GPU.",
-        f"Without arguments it renders the {FIRST_SCENE} scene to ./{FIRST_PICTURE}.",
+        f"Without arguments it shows the {FIRST_SCENE} scene in a window, or where there is no display renders it to",
+        f"./{FIRST_PICTURE}.",
         "",
         "commands:",
         *(f"  {f'{name} {command.usage}':{width}}{command.help}" for name, command in COMMANDS.items()),
@@ -230,7 +236,10 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     return found
 
 
-def _first_picture() -> int:
+def _first() -> int:
+    """Without arguments: the first scene in a window, or where there is no display in a picture."""
+    if _has_display():
+        return _view(_parse("view", [FIRST_SCENE]))
     arguments = _parse("render", [FIRST_SCENE, "-o", os.path.abspath(FIRST_PICTURE)])
     code = _render(arguments)
     print("raystream --help shows what else it can do", file=sys.stderr)
@@ -287,6 +296,17 @@ def _render(arguments: argparse.Namespace) -> int:
 
 def _count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def _view(arguments: argparse.Namespace) -> int:
+    from viewer.window.app import App
+
+    App(arguments.scene, **{name: getattr(arguments, name) for name in VIEWED if name != "debug"}).run()
+    return DONE
+
+
+def _has_display() -> bool:
+    return not sys.platform.startswith("linux") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
 def _info(arguments: argparse.Namespace) -> int:
@@ -360,6 +380,7 @@ def _write_text(path: str, text: str) -> None:
 
 COMMANDS = {
     "render": Command("render a scene to a picture", "SCENE -o OUT [options]", _render, tuple(OPTIONS), scene=True),
+    "view": Command("fly through a scene in a window", "SCENE [options]", _view, VIEWED, scene=True),
     "info": Command(
         "tell what a scene holds and what it takes", "SCENE [--json]", _info, ("debug",), scene=True, json=True
     ),

@@ -13,6 +13,7 @@ from imgui_bundle import imgui
 import viewer
 from viewer.errors import ViewerError
 from viewer.prepare import Prepared, prepare
+from viewer.options import OPTIONS
 from viewer.programs import PICTURES
 from viewer.render import DEFAULT, Renderer
 from viewer.scene.scene import Scene
@@ -48,18 +49,19 @@ class App:
     def __init__(
         self,
         scene: str,
-        size: tuple[int, int] = (960, 540),
+        size: tuple[int, int] | None = None,
         settings: Settings | None = None,
         camera: str | None = None,
         fov: float | None = None,
         grid: Any = DEFAULT["grid"],
         intersection: str = DEFAULT["intersection"],
+        barrier: str = DEFAULT["barrier"],
+        memory: str = DEFAULT["memory"],
         **choices: Any,
     ) -> None:
-        self.settings = settings or Settings.load()
-        self.keymap = Keymap(self.settings.keys)
-        self.window = Window("Raystream", size, self)
-        self.device = Device(self.window.context)
+        self.settings, self.keymap, faults = _configured(settings)
+        self.window = Window("Raystream", size or self.settings.size, self)
+        self.device = Device(self.window.context, barrier == "auto", memory == "auto")
         self.imgui = imgui.create_context()
         imgui.get_io().set_ini_filename("")
         self.input = ImguiInput()
@@ -93,6 +95,10 @@ class App:
         self.draws = 0  # of the whole window, for tests and statistics
         self._awake = SETTLING
         self.handlers: dict[str, Callable[[], None]] = handlers(self)
+        if self.settings.full_screen:
+            self.window.toggle_full_screen()
+        if faults:
+            self.say(faults[0], error=True)
         self.open(scene)
 
     # -- what panels and tests use -------------------------------------------------------------------------------------
@@ -138,9 +144,7 @@ class App:
 
     def available(self, action: Action) -> bool:
         """Whether an action can do something now: else it is greyed."""
-        if action.name.startswith("program."):
-            return action.name.removeprefix("program.") in PICTURES
-        return action.name in self.handlers
+        return action.available({*PICTURES, *OPTIONS}) and (action.hold or action.name in self.handlers)
 
     def programs(self) -> list[tuple[str, bool]]:
         """Every program that a key stands for, and whether it is registered."""
@@ -181,7 +185,7 @@ class App:
         else:
             self.flight = Flight(renderer.camera, made.scene.bounds())
             self.flight.mode = self.settings.mode
-            self.flight.speed *= self.settings.speed
+            self.flight.speed = self.settings.speed * self.flight.natural_speed
         self.inspector = self.probe = None
         self.frame.use(renderer)
         self.window.set_title(f"{made.scene.name} - Raystream")
@@ -281,9 +285,11 @@ class App:
 
     def read_window(self) -> bytes:
         """RGB of the window's pixels, bottom row first."""
-        screen = self.window.context.screen
-        screen.use()
-        return bytes(screen.read(viewport=(0, 0, *self.window.pixels), components=3, alignment=1))
+        context = self.window.context
+        context.screen.use()
+        pixels = bytes(context.screen.read(viewport=(0, 0, *self.window.pixels), components=3, alignment=1))
+        _ = context.error  # moderngl names a read buffer that a window does not have
+        return pixels
 
     def release(self) -> None:
         """Save the settings and close."""
@@ -292,6 +298,9 @@ class App:
         if self.flight is not None:
             self.settings.mode = self.flight.mode
             self.settings.speed = self.flight.speed / self.flight.natural_speed
+        self.settings.full_screen = self.window.full_screen
+        if not self.window.full_screen and min(self.window.size) > 0:
+            self.settings.size = self.window.size
         self.settings.panels, self.settings.statistics = self.panels_visible, self.stats_visible
         self.attempt(self.settings.save)
         self.draw_imgui.release()
@@ -401,3 +410,19 @@ class App:
     def on_scale(self, scale: float) -> None:
         """The window has come to a screen of another density."""
         self.wake()
+
+
+def _configured(settings: Settings | None) -> tuple[Settings, Keymap, list[str]]:
+    """Settings and keys; where the user's are broken, the defaults and a line that says why."""
+    faults: list[str] = []
+    if settings is None:
+        try:
+            settings = Settings.load()
+        except ViewerError as error:
+            settings = Settings()
+            faults.append(str(error))
+    faults += settings.unknown
+    try:
+        return settings, Keymap(settings.keys, f"{settings.path}, [keys]"), faults
+    except ViewerError as error:
+        return settings, Keymap(), [str(error), *faults]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 HEIGHT = 690.0  # at first
 PLOT_HEIGHT = 150.0
 RAMP_HEIGHT = 10.0
+LEAST_LEGEND = 220.0  # width, in a window that fits itself to it
 
 
 @dataclass
@@ -154,7 +155,7 @@ def draw_legend(legend: Legend) -> None:
         imgui.text_disabled(legend.title)
     for ramp in legend.ramps:
         _ramp(ramp)
-    right = imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x
+    right = imgui.get_cursor_pos_x() + max(imgui.get_content_region_avail().x, units(LEAST_LEGEND))
     for place, entry in enumerate(legend.labels):
         _square(entry, right, first=place == 0)
 
@@ -165,7 +166,7 @@ def _packed(rgb: Color) -> int:
 
 def _ramp(ramp: Ramp) -> None:
     draw, at = imgui.get_window_draw_list(), imgui.get_cursor_screen_pos()
-    wide, tall = imgui.get_content_region_avail().x, units(RAMP_HEIGHT)
+    wide, tall = max(imgui.get_content_region_avail().x, units(LEAST_LEGEND)), units(RAMP_HEIGHT)
     colors = [_packed((int(r), int(g), int(b))) for r, g, b in ramp.colors[:: max(1, len(ramp.colors) // 32)]]
     step = wide / max(1, len(colors) - 1)
     for k, (left, right) in enumerate(pairwise(colors)):

@@ -149,9 +149,8 @@ def _messages(app: App, statistics: float) -> None:
     width = max(1.0, min(units(LONGEST_LINE), right - left - 2 * room))
     if app.loading is not None:
         top = _loading(*app.loading, middle, top, min(width, units(360)))
-    compiling = getattr(app, "compiling", "")
-    if compiling:
-        top = _line("compiling", f"compiling {compiling} ...", theme.ACCENT, middle, top, width)
+    if app.compiling:
+        top = _line("compiling", f"compiling {app.compiling} ...", theme.ACCENT, middle, top, width)
     if app.message:
         ink = theme.ERROR if app.message_is_error else theme.TEXT
         _line("message", app.message, ink, middle, top, width)

@@ -13,7 +13,6 @@ from viewer import options
 from viewer.film.tonemap import TONE_MAPS
 from viewer.values import PolicyChoice, Unroll
 from viewer.window import theme
-from viewer.window.in_space import draw_in_space
 from viewer.window.inspector_panel import draw_inspector
 from viewer.window.overlay import draw_overlays, figures
 from viewer.window.probe_panel import draw_probe
@@ -36,7 +35,6 @@ def draw_panels(app: App) -> None:
     io = imgui.get_io()
     theme.apply(max(0.5, app.window.scale / max(1.0, io.display_framebuffer_scale.x)))
     size = io.display_size
-    draw_in_space(app)
     with theme.font("text"):
         if app.panels_visible and size.x >= units(LEAST_WINDOW[0]) and size.y >= units(LEAST_WINDOW[1]):
             _draw_side(app, size)
@@ -187,7 +185,7 @@ def _camera(app: App) -> None:
         chosen = _combo("view", names, f"{len(cameras)} of the scene")
         if chosen:
             flight.set_camera(cameras[names.index(chosen)])
-            app.wake()
+            app.take_camera()
     label("field of view")
     changed, fov = imgui.slider_float("##fov", flight.camera.fov, *FIELDS_OF_VIEW, "%.1f\u00b0")
     if changed:

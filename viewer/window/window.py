@@ -122,6 +122,11 @@ class Window:
         mode = glfw.get_video_mode(monitor)
         glfw.set_window_monitor(self.handle, monitor, 0, 0, mode.size.width, mode.size.height, mode.refresh_rate)
 
+    @property
+    def full_screen(self) -> bool:
+        """Whether it covers the screen."""
+        return self._windowed is not None
+
     def set_title(self, title: str) -> None:
         """The title bar's text."""
         glfw.set_window_title(self.handle, title)

@@ -1,0 +1,221 @@
+"""The panels and overlays, drawn headless over a stand-in for the application: what they show and ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+imgui_bundle = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
+imgui, ImVec2 = imgui_bundle.imgui, imgui_bundle.ImVec2
+
+SIZE = (1280, 800)
+
+
+class Stage:
+    """The state of `viewer.window.app.App` that panels read, and a record of what they ask for."""
+
+    def __init__(self, device: Any) -> None:
+        from viewer.render import Renderer
+        from viewer.scene.scene import Scene
+        from viewer.window.actions import Keymap
+        from viewer.window.flight import Flight
+        from viewer.window.imgui_draw import ImguiDraw
+
+        self.imgui = imgui.create_context()
+        imgui.get_io().set_ini_filename("")
+        self.window = SimpleNamespace(scale=1.0, context=device.context)
+        self.draw_imgui = ImguiDraw(device.context)
+        self.scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0.5]], [[0, 1, 2], [1, 3, 2]])
+        self.renderer = Renderer(self.scene, device=device)
+        self.flight = Flight(self.renderer.camera, self.scene.bounds())
+        self.frame = SimpleNamespace(
+            size=SIZE, scale=1.0, complete=True, progress=1.0, seconds=0.1, rays_per_second=2e6, samples=1
+        )
+        self.keymap, self.settings = Keymap(), SimpleNamespace(recent=["/a/b.ply"])
+        self.path = self.message = self.compiling = ""
+        self.loading = self.inspector = self.probe = self.heat = None
+        self.panels_visible = True
+        self.help_visible = self.stats_visible = self.paused = self.wires = self.message_is_error = False
+        self.exposure, self.tone_map = 0.0, "none"
+        self.asked: list[Any] = []
+        self.target = device.context.framebuffer([device.context.texture(SIZE, 4)])
+
+    def programs(self) -> list[tuple[str, bool]]:
+        return [("cast", True), ("path", False)]
+
+    def available(self, action: Any) -> bool:
+        return action.requires is None
+
+    def do(self, name: str) -> None:
+        self.asked.append(name)
+
+    def set(self, **choices: Any) -> None:
+        self.asked.append(choices)
+        self.renderer.configure(**choices)
+
+    def wake(self) -> None:
+        self.asked.append("wake")
+
+    def open(self, path: str) -> None:
+        self.asked.append(path)
+
+    def draw(self, frames: int = 3, size: tuple[int, int] = SIZE, mouse: Any = None, down: bool = False) -> np.ndarray:
+        """(height, width) bool: where something was drawn."""
+        from viewer.window.panels import draw_panels
+
+        io = imgui.get_io()
+        for _ in range(frames):
+            io.display_size, io.delta_time = ImVec2(*size), 1 / 60
+            if mouse is not None:
+                io.add_mouse_pos_event(*mouse)
+                io.add_mouse_button_event(0, down)
+            imgui.new_frame()
+            draw_panels(self)  # type: ignore[arg-type]
+            imgui.render()
+        self.target.use()
+        self.target.clear()
+        self.draw_imgui.render(imgui.get_draw_data())
+        pixels = np.frombuffer(self.target.read(components=4), np.uint8).reshape(SIZE[1], SIZE[0], 4)[::-1]
+        return pixels[..., 3] > 0
+
+    def click(self, x: float, y: float) -> list[Any]:
+        """What the panels ask for when the mouse is pressed there."""
+        self.asked.clear()
+        self.draw(2, mouse=(x, y))
+        self.draw(1, mouse=(x, y), down=True)
+        self.draw(2, mouse=(x, y))
+        return list(self.asked)
+
+    def inspect(self) -> None:
+        from viewer.window.inspector import Inspector
+
+        self.inspector = Inspector(self.renderer, size=(24, 16))
+        self.inspector.begin(self.flight.camera)
+        for _ in range(5):
+            self.inspector.step()
+
+
+@pytest.fixture
+def stage(device: Any) -> Iterator[Stage]:
+    made = Stage(device)
+    yield made
+    if made.inspector is not None:
+        made.inspector.release()
+    made.draw_imgui.release()
+    imgui.destroy_context(made.imgui)
+
+
+def test_the_side_panel_and_the_status_line(stage):
+    drawn = stage.draw()
+    assert drawn[20:300, 20:300].mean() > 0.9
+    assert drawn[790, 20:1200].all() and not drawn[20:700, 320:].any()
+    stage.panels_visible = False
+    assert not stage.draw().any()
+
+
+def test_every_overlay_is_drawn_somewhere(stage):
+    stage.panels_visible = False
+    for name, value in (
+        ("message", "a note"),
+        ("loading", ("building", None)),
+        ("loading", ("building", 0.5)),
+        ("stats_visible", True),
+        ("help_visible", True),
+        ("compiling", "cast"),
+    ):
+        before = getattr(stage, name)
+        setattr(stage, name, value)
+        assert stage.draw().any(), name
+        setattr(stage, name, before)
+        assert not stage.draw().any(), name
+
+
+def test_errors_are_red(stage):
+    stage.panels_visible, stage.message = False, "a note"
+
+    def reddest() -> int:
+        stage.draw()
+        pixels = np.frombuffer(stage.target.read(components=4), np.uint8).reshape(-1, 4).astype(int)
+        return int((pixels[:, 0] - pixels[:, 2]).max())
+
+    assert reddest() < 20
+    stage.message_is_error = True
+    assert reddest() > 80
+
+
+def test_buttons_ask_the_application(stage):
+    """Clicks down a column of the section of rendering, and of the camera's; not on a heading, which would close it."""
+    stage.draw()
+    found = [asked for y in range(50, 280, 8) for asked in stage.click(260, y)]
+    assert {"machine": "singlepass"} in found
+    assert {"mask": "none"} not in found  # greyed: the single pass has no mask
+    assert "program.path" not in found  # not registered
+    stage.renderer.configure(machine="multipass")
+    found = [asked for y in (*range(50, 280, 8), *range(320, 420, 8)) for asked in stage.click(60, y)]
+    assert "program.cast" in found and "camera.copy" in found
+
+
+def test_the_inspector_shows_a_stream(stage):
+    empty = stage.draw()
+    stage.inspect()
+    drawn = stage.draw()
+    assert drawn[40:600, 960:1260].mean() > 0.9 and not empty[40:600, 960:1260].any()
+    for channel in stage.inspector.channels():
+        from viewer.window import inspector_panel
+
+        inspector_panel._view.channel = channel.name
+        stage.draw(1, mouse=(1100, 200))  # with the value of a ray
+    stage.inspector.run_to_end()
+    stage.draw(mouse=(1100, 500))  # with a pass in words
+    assert stage.draw_imgui.context.error == "GL_NO_ERROR"
+
+
+def test_the_probe_is_a_table(stage):
+    from viewer.window.probe import probe
+
+    stage.draw()
+    stage.probe = probe(stage.renderer, stage.flight.camera, (64, 40), (32, 20))
+    drawn = stage.draw()
+    assert drawn[600:740, 340:900].mean() > 0.9
+
+
+@pytest.mark.parametrize("size", [(1, 1), (40, 30), (230, 150), (400, 220), (700, 400), (7680, 4320)])
+@pytest.mark.parametrize("scale", [1.0, 2.5])
+def test_any_window(stage, size, scale):
+    stage.window.scale = scale
+    stage.inspect()
+    stage.stats_visible, stage.loading, stage.message = True, ("loading a-long-name.glb", None), "word " * 60
+    for visible in (True, False):
+        stage.help_visible = visible
+        stage.draw(2, size)
+    assert stage.draw_imgui.context.error == "GL_NO_ERROR"
+
+
+def test_another_scale_and_back(stage):
+    """The style of a scale does not depend on the scales before."""
+
+    def style() -> list[Any]:
+        found = imgui.get_style()
+        names = [name for name in dir(found) if not name.startswith("__") and not callable(getattr(found, name))]
+        return [str(getattr(found, name)) for name in names if "next_frame" not in name]
+
+    stage.draw()
+    plain, atlas = style(), len(imgui.get_io().fonts.fonts)
+    stage.window.scale = 2.0
+    stage.draw()
+    assert style() != plain
+    stage.window.scale = 1.0
+    stage.draw()
+    assert style() == plain
+    assert len(imgui.get_io().fonts.fonts) == atlas
+
+
+def test_without_a_scene(stage):
+    stage.renderer = stage.scene = stage.flight = None
+    assert stage.draw().any()
+    stage.help_visible = stage.stats_visible = True
+    assert stage.draw().any()
