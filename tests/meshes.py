@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from viewer.scene.scene import Scene
 
-
 MOST_AT_A_VERTEX = 12  # triangles around a vertex that rays are aimed at
 
 

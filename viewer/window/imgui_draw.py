@@ -41,7 +41,7 @@ class _Blending:
     def enabled(self, capability: int) -> bool:
         return bool(self._enabled(capability))
 
-    def read(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def read(self) -> tuple[Any, Any]:
         """Functions (source and destination of colour, of alpha) and equations (colour, alpha)."""
         found = []
         for name in (*_BLEND_FUNCTIONS, *_BLEND_EQUATIONS):
@@ -66,6 +66,7 @@ class ImguiDraw:
         except moderngl.Error as error:
             blamed = vertex if "vertex_shader" in str(error) else fragment
             raise blamed.error("GLSL", str(error)) from None
+        self._uniforms: dict[str, Any] = {name: self._program[name] for name in ("corner", "size", "in_texture")}
         self._own: dict[int, moderngl.Texture] = {}  # textures that ImGui asked for, by identifier
         self._users: weakref.WeakValueDictionary[int, moderngl.Texture] = weakref.WeakValueDictionary()
         self._vertices, self._indices = (context.buffer(reserve=_LEAST_BYTES, dynamic=True) for _ in range(2))
@@ -92,15 +93,15 @@ class ImguiDraw:
         array, firsts = self._upload(draw_data)
         if array is None:
             return
-        target = self.context.fbo
+        target: Any = self.context.fbo
         viewport, scissor = target.viewport, target.scissor if self._blending.enabled(_SCISSOR_TEST) else None
         functions, equations = self._blending.read()
-        self._program["corner"].value = tuple(draw_data.display_pos)
-        self._program["size"].value = tuple(size)
-        self._program["in_texture"].value = _UNIT
+        self._uniforms["corner"].value = tuple(draw_data.display_pos)
+        self._uniforms["size"].value = tuple(size)
+        self._uniforms["in_texture"].value = _UNIT
         with self.context.scope(target, enable_only=moderngl.BLEND):
             self.context.blend_func = _PREMULTIPLIED
-            self.context.blend_equation = moderngl.FUNC_ADD
+            self.context.blend_equation = (moderngl.FUNC_ADD, moderngl.FUNC_ADD)
             target.viewport = (0, 0, *pixels)
             for commands, first in zip(draw_data.cmd_lists, firsts, strict=True):
                 for command in commands.cmd_buffer:

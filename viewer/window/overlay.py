@@ -90,10 +90,10 @@ def _status(app: App, size: ImVec2) -> None:
                 imgui.text_colored(color(theme.ACCENT), part)
             else:
                 imgui.text_disabled(part)
-        hint = f"{app.keymap.keys('help')[0]}  help"
-        wide = imgui.calc_text_size(hint).x
-        imgui.same_line(size.x - wide - units(12))
-        imgui.text_disabled(hint)
+        for key in app.keymap.keys("help")[:1]:
+            hint = f"{key}  help"
+            imgui.same_line(size.x - imgui.calc_text_size(hint).x - units(12))
+            imgui.text_disabled(hint)
     imgui.end()
     imgui.pop_style_var(4)
 
@@ -148,7 +148,7 @@ def _messages(app: App, statistics: float) -> None:
     middle = (left + right) / 2
     width = max(1.0, min(units(LONGEST_LINE), right - left - 2 * room))
     if app.loading is not None:
-        top = _loading(*app.loading, middle, top, min(width, units(360)))
+        top = _loading(*app.loading, app.keymap.text("escape"), middle, top, min(width, units(360)))
     if app.compiling:
         top = _line("compiling", f"compiling {app.compiling} ...", theme.ACCENT, middle, top, width)
     if app.message:
@@ -178,13 +178,13 @@ def _line(name: str, text: str, ink: tuple[float, float, float], middle: float, 
     return top + height + units(6)
 
 
-def _loading(text: str, share: float | None, middle: float, top: float, width: float) -> float:
+def _loading(text: str, share: float | None, cancel: str, middle: float, top: float, width: float) -> float:
     imgui.set_next_window_size(ImVec2(width, 0))
     if _corner("##loading", ImVec2(middle, top), ImVec2(0.5, 0), 0.94):
         _fitting(text)
         # Without a known end the bar wanders.
         imgui.progress_bar(-imgui.get_time() if share is None else share, ImVec2(-1, units(5)), "")
-        imgui.text_disabled("Esc cancels")
+        imgui.text_disabled(f"{cancel} cancels")
     height = imgui.get_window_size().y
     imgui.end()
     return top + height + units(6)
@@ -223,7 +223,7 @@ def _help(app: App, size: ImVec2) -> None:
         with theme.font("strong"):
             imgui.text_unformatted("Keys")
         imgui.same_line()
-        imgui.text_disabled(f"{app.keymap.keys('help')[0]} or Esc closes")
+        imgui.text_disabled(" or ".join((*app.keymap.keys("help")[:1], *app.keymap.keys("escape")[:1])) + " closes")
         imgui.spacing()
         if imgui.begin_table("keys", columns, imgui.TableFlags_.sizing_stretch_same):
             _help_columns(app, groups, columns)

@@ -162,7 +162,8 @@ def legible(rgb: tuple[int, int, int]) -> ImVec4:
     values = [channel / 255 for channel in rgb]
     while _luminance(values) < 4.5 * (_luminance(list(GROUND)) + 0.05) - 0.05:
         values = [value + 0.1 * (1 - value) for value in values]
-    return ImVec4(*values, 1.0)
+    red, green, blue = values
+    return ImVec4(red, green, blue, 1.0)
 
 
 def _luminance(values: list[float]) -> float:

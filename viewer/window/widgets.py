@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from imgui_bundle import ImVec2, imgui
 
 from viewer.window.actions import BY_NAME
-from viewer.window.theme import ACCENT, GROUND, TEXT, WARNING, color, font, units
+from viewer.window.theme import ACCENT, GROUND, color, font, units
 
 if TYPE_CHECKING:
     from viewer.window.app import App
@@ -57,14 +57,14 @@ def label(text: str, width: float = LABELS) -> None:
     imgui.set_next_item_width(-1)
 
 
-def fact(name: str, value: str, warning: bool = False) -> None:
+def fact(name: str, value: str) -> None:
     """A line with a name at the left and a value at the right."""
     right = imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x
     imgui.text_disabled(name)
     imgui.same_line()
     with font("numbers"):
         imgui.set_cursor_pos_x(max(imgui.get_cursor_pos_x(), right - imgui.calc_text_size(value).x))
-        imgui.text_colored(color(WARNING if warning else TEXT), value)
+        imgui.text_unformatted(value)
 
 
 def segments(
