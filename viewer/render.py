@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from viewer import options
 from viewer.errors import ViewerError
 from viewer.film import image
+from viewer.film.film import Film
 from viewer.film.layers import LAYERS
 from viewer.kernels import PIXEL, RAY
 from viewer.prepare import Prepared, prepare
@@ -159,18 +160,18 @@ class Renderer:
         width, height = options.check("size", size)
         names = options.check("layers", layers, LAYERS)
         options.check("spp", spp)
-        linear = np.zeros((height, width, 3), np.float32)
+        film = Film(width, height)
         made = {name: LAYERS[name].empty(height, width) for name in names}
         total, started = Stats(), time.perf_counter()
         for done, part in self.slices((width, height), names, stats):
             if part is not None:
-                self._collect(part, linear, made)
+                self._collect(part, film, made)
                 total.add(part.machine.stats)
             if progress is not None:
                 progress(done, f"rendering {width} x {height}")
         total.facts = self._facts((width, height), time.perf_counter() - started)
         metadata = {key: str(value) for key, value in total.facts.items() if key != "seconds"}
-        return Picture(linear, made, total, metadata)
+        return Picture(film.linear, made, total, metadata)
 
     def slices(
         self,
@@ -210,10 +211,10 @@ class Renderer:
                 yield (k + 1 - state.active / max(1, state.rays)) / len(rectangles), None
             yield (k + 1) / len(rectangles), Slice(rows, columns, machine)
 
-    def _collect(self, part: Slice, linear: NDArray, layers: Mapping[str, NDArray]) -> None:
+    def _collect(self, part: Slice, film: Film, layers: Mapping[str, NDArray]) -> None:
         """Take a slice's results into the picture."""
         machine, at = part.machine, (part.rows, part.columns)
-        shape = linear[at].shape[:2]
+        shape = (part.rows.stop - part.rows.start, part.columns.stop - part.columns.start)
         count = shape[0] * shape[1]
 
         def picture(values: NDArray) -> NDArray:
@@ -221,7 +222,7 @@ class Renderer:
             return values.reshape(-1, *rest)[:count].reshape(*shape, *rest)
 
         with self.device.current():
-            linear[at] = picture(machine.read("radiance")["rgb"])
+            film.add(picture(machine.read("radiance")["rgb"]), part.columns.start, part.rows.start)
             hit = picture(machine.read("hit")) if layers else None
             surface = picture(machine.read("surface")) if any(n in SURFACE_LAYERS for n in layers) else None
         for name, layer in layers.items():

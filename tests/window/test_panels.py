@@ -164,6 +164,10 @@ def test_the_inspector_shows_a_stream(stage):
     stage.inspect()
     drawn = stage.draw()
     assert drawn[40:600, 960:1260].mean() > 0.9 and not empty[40:600, 960:1260].any()
+    picture = stage.inspector.picture("state")
+    shown = np.frombuffer(stage.target.read(viewport=(950, 480, 300, 200), components=3, alignment=1), np.uint8)
+    for color in np.unique(picture.reshape(-1, 3), axis=0):
+        assert (shown.reshape(-1, 3) == color).all(axis=1).sum() >= 20, color  # a ray is over 100 pixels
     for channel in stage.inspector.channels():
         from viewer.window import inspector_panel
 
