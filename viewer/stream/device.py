@@ -155,7 +155,11 @@ class Device:
     def current(self) -> Iterator[None]:
         """Make this the thread's OpenGL context, where it is a headless one of our own (a window keeps its own)."""
         global _current
-        if not self.headless or _current is self:
+        if not self.headless:  # a window's is current all the time
+            self._free_dropped()
+            yield
+            return
+        if _current is self:
             yield
             return
         before, _current = _current, self
