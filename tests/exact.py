@@ -126,25 +126,24 @@ def judge(
     triangle: NDArray,
     t: NDArray,
     other: Exact | None = None,
-    t_max: NDArray | float = np.inf,
+    near_edge: float = NEAR_EDGE,
 ) -> Verdict:
     """Hits of rays (R, 3) against another's, and where they disagree, or without another, against all triangles.
 
     A hit is right when the triangle is the exact one, or when it is hit as near, within TIE. It is left out of the
-    judgement when the ray passes an edge of either triangle within NEAR_EDGE.
+    judgement when the ray passes an edge of either triangle within ``near_edge``.
     """
     asked = np.arange(len(origins))
     if other is not None:
         asked = asked[~_agree(triangle, t, other.triangle, other.t)]
     o, d = origins[asked], directions[asked]
-    limit = np.broadcast_to(np.asarray(t_max, np.float64), (len(origins),))[asked]
-    found = nearest(corners, o, d, limit)
+    found = nearest(corners, o, d)
     left = ~_agree(triangle[asked], t[asked], found.triangle, found.t)
     asked, o, d, found = asked[left], o[left], d[left], Exact(found.triangle[left], found.t[left])
     near = np.zeros(len(asked), bool)
     for numbers in (triangle[asked], found.triangle):
         some = numbers >= 0
-        near[some] |= edge_distance(corners[numbers[some]], o[some], d[some]) <= NEAR_EDGE
+        near[some] |= edge_distance(corners[numbers[some]], o[some], d[some]) <= near_edge
     return Verdict(asked[near], asked[~near])
 
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import viewer
-from viewer import Renderer, ViewerError
+from viewer import Hits, Renderer, ViewerError
 from viewer.accel.grid_build import LEAST_EXTENT, rounding_margin
 
 AXES = np.concatenate([np.eye(3), -np.eye(3)]).astype(np.float32)
@@ -22,12 +22,19 @@ def tracer(corners: np.ndarray, **options) -> Renderer:
     return Renderer(meshes.scene(corners), **options)
 
 
-def assert_right(corners: np.ndarray, origins: np.ndarray, directions: np.ndarray, hits, least: float = 0.0) -> float:
+def assert_right(
+    corners: np.ndarray,
+    origins: np.ndarray,
+    directions: np.ndarray,
+    hits: Hits,
+    least: float = 0.0,
+    near_edge: float = exact.NEAR_EDGE,
+) -> float:
     """Hits are the exact ones, but for rays that pass an edge too near to tell; returns the share of those.
 
     least : the least share of rays that must hit.
     """
-    verdict = exact.judge(corners, origins, directions, hits.triangle, hits.distance)
+    verdict = exact.judge(corners, origins, directions, hits.triangle, hits.distance, near_edge=near_edge)
     assert not len(verdict.wrong), f"rays {verdict.wrong[:10]} of {len(verdict.wrong)}"
     assert (hits.triangle >= 0).mean() >= least
     assert np.array_equal(hits.triangle >= 0, np.isfinite(hits.distance))
@@ -376,7 +383,7 @@ def test_box_is_wider_than_the_triangles_by_the_rounding_of_a_walk(cloud: np.nda
 # --- soups
 
 
-# On two lattices: corners in common, and corners anywhere. Below 1e-18 the products of two lengths leave float32.
+# On two lattices: corners in common, and corners anywhere.
 coordinates = st.one_of(st.integers(-8, 8).map(lambda n: n / 4), st.integers(-8192, 8192).map(lambda n: n / 4096))
 points = st.tuples(coordinates, coordinates, coordinates)
 soups = st.lists(st.tuples(points, points, points), min_size=1, max_size=12)
@@ -400,7 +407,7 @@ def test_soups_against_all_triangles_in_float64(triangles, scale: float, kind: s
     elif kind == "twice":
         corners = np.concatenate([corners, corners[::-1]])
     elif kind == "mixed sizes":
-        corners *= 10.0 ** rng.uniform(-2 if scale < 1e-6 else -9, 0, (len(corners), 1, 1))
+        corners *= 10.0 ** rng.uniform(-6, 0, (len(corners), 1, 1))
     corners = (corners * scale).astype(np.float32)
     if kind == "broken":
         corners[rng.integers(len(corners)), rng.integers(3), rng.integers(3)] = rng.choice([np.nan, np.inf, -np.inf])
@@ -416,11 +423,17 @@ def test_soups_against_all_triangles_in_float64(triangles, scale: float, kind: s
     directions = ((aims - origins) / scale).astype(np.float32)
     directions[::7] = AXES[rng.integers(0, 6, len(directions[::7]))]
     directions[~directions.any(axis=1)] = [0, 0, 1]
-    renderer = tracer(corners, grid=grid)
+    try:
+        renderer = tracer(corners, grid=grid)
+    except ViewerError as error:  # seven voxels along a side that is a thousandth of the others
+        assert "resolution 7" in str(error)
+        renderer = tracer(corners)
     hits = renderer.trace(origins, directions)
     assert np.isfinite(corners[hits.triangle[hits.triangle >= 0]]).all()
     with np.errstate(invalid="ignore"):  # triangles that are not finite
-        assert_right(corners, origins, directions, hits)
+        # Slivers are 1e-5 wide, and the distance along one is told by the ratio of two areas as thin: an edge function
+        # is a difference of products off by 2^-23, so that a hundredth of it may be rounding.
+        assert_right(corners, origins, directions, hits, near_edge=1e-5)
     picture = renderer.render((24, 24), layers=("normal", "albedo"))
     assert np.isfinite(picture.linear).all() and np.isfinite(picture.layers["normal"]).all()
 

@@ -33,7 +33,7 @@ def prepare(scene: Scene, resolution: int | str = "auto", intersection: str = "w
     built = grid_build.build(corners, resolution)
     modules = [
         grid.module(built),
-        triangles.module(intersection, corners),
+        triangles.module(intersection, corners, float(max(built.voxel * built.resolution))),
         pinhole(scene.camera()),
         surfaces(flat, scene.materials),
         constant_environment(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -179,24 +179,28 @@ class Renderer:
         layers: Sequence[str] = (),
         stats: bool = False,
         tile: tuple[int, int] | None = None,
+        rows: Callable[[], int] | None = None,
     ) -> Iterator[tuple[float, Slice | None]]:
         """Render piece by piece: yields the share that is done, and a `Slice` whenever one is complete.
 
         It may be abandoned at any yield. A picture larger than a stream may be is cut into rectangles; ``tile`` (width,
-        height) cuts it into smaller ones, whose streams then serve pictures of every size.
+        height) cuts it into smaller ones, whose streams then serve pictures of every size. ``rows`` is asked for the
+        height of each, 1 to the tile's, or more where it is narrower: the same streams serve pieces of every cost.
         """
         counting = stats or any(name in COUNTED_LAYERS for name in layers)
+        rectangles: Iterable[tuple[slice, slice]]
         if tile is None:
             rectangles = list(_rectangles(size, min(self.device.max_texture, LARGEST_STREAM)))
             shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
         else:
-            rectangles, shape = list(_tiles(size, tile)), tile
+            rectangles, shape = _tiles(size, tile, rows), tile
         with self.device.current():
             machine = self._machine(shape, any(name in SURFACE_LAYERS for name in layers), counting)
             machine.set(camera_uniforms(self.camera, size))
             pixels = np.zeros((shape[1], shape[0]), PIXEL.dtype)
-        for k, (rows, columns) in enumerate(rectangles):
-            y, x = np.mgrid[rows, columns]
+        done, total = 0, size[0] * size[1]
+        for down, across in rectangles:
+            y, x = np.mgrid[down, across]
             count = y.size
             flat = pixels.reshape(-1)
             flat["at"][:count, 0], flat["at"][:count, 1] = x.ravel(), y.ravel()
@@ -208,8 +212,9 @@ class Renderer:
                     state: Progress | None = next(steps, None)
                 if state is None:
                     break
-                yield (k + 1 - state.active / max(1, state.rays)) / len(rectangles), None
-            yield (k + 1) / len(rectangles), Slice(rows, columns, machine)
+                yield (done + count * (1 - state.active / max(1, state.rays))) / total, None
+            done += count
+            yield done / total, Slice(down, across, machine)
 
     def _collect(self, part: Slice, film: Film, layers: Mapping[str, NDArray]) -> None:
         """Take a slice's results into the picture."""
@@ -241,13 +246,52 @@ class Renderer:
         return self._kept(PICTURES[self.choices.program](layers=surface), ("picture", surface), shape, counting)
 
     def _kept(self, program: Program, what: Any, shape: tuple[int, int], counting: bool) -> Machine:
-        """The machine for a program and shape; a few stay ready, the oldest gives its streams back."""
+        """The machine for a program and shape; those used last stay ready, another gives its streams back."""
         key = (what, shape, counting, self.choices)
-        if key not in self._machines:
+        machine = self._machines.pop(key, None)
+        if machine is None:
             while len(self._machines) >= MOST_MACHINES:
                 self._machines.pop(next(iter(self._machines))).release()
-            self._machines[key] = make_machine(self, Bound(program, self.modules), shape, counting)
-        return self._machines[key]
+            machine = make_machine(self, Bound(program, self.modules), shape, counting)
+        self._machines[key] = machine
+        return machine
+
+    def ready(self, tile: tuple[int, int], counting: bool = False) -> bool:
+        """Whether `slices` of that tile will start without compiling."""
+        return (("picture", False), tile, counting, self.choices) in self._machines
+
+    def upload(self) -> Iterator[float]:
+        """Bring the scene's memories to the device in pieces of a few milliseconds; yields the share that is done.
+
+        Without it they are uploaded when the first picture needs them.
+        """
+        return self.memories.upload(memory for module in self.modules for memory in module.memories)
+
+    def reload(self) -> None:
+        """Compile the shaders anew from their files. Runs under way end with the old ones: abandon them.
+
+        Raises ShaderError where one does not compile; the old ones then stay.
+        """
+        made: dict[tuple[Any, ...], Machine] = {}
+        with self.device.current():
+            try:
+                for key, old in self._machines.items():
+                    made[key] = make_machine(self, old.bound, old.size, old.counting, key[-1])
+            except ViewerError:
+                for machine in made.values():
+                    machine.release()
+                raise
+            for old in self._machines.values():
+                old.release()
+        self._machines = made
+
+    def release(self) -> None:
+        """Free streams and memories; the renderer is of no use any more."""
+        with self.device.current():
+            for machine in self._machines.values():
+                machine.release()
+            self._machines.clear()
+            self.memories.release()
 
     def _facts(self, size: tuple[int, int], seconds: float) -> dict[str, Any]:
         from viewer.version import __version__
@@ -323,10 +367,12 @@ class Renderer:
         }
 
 
-def make_machine(renderer: Renderer, bound: Bound, shape: tuple[int, int], counting: bool) -> Machine:
+def make_machine(
+    renderer: Renderer, bound: Bound, shape: tuple[int, int], counting: bool, choices: Choices | None = None
+) -> Machine:
     """The renderer's machine for a bound program over streams of ``shape`` (width, height)."""
     common: dict[str, Any] = {"memories": renderer.memories, "counting": counting}
-    chosen = renderer.choices
+    chosen = choices or renderer.choices
     if chosen.machine == "multipass":
         common |= {
             "fuse": chosen.fuse,
@@ -350,8 +396,16 @@ def _rectangles(size: tuple[int, int], widest: int) -> Iterator[tuple[slice, sli
             yield slice(top, min(top + tall, height)), slice(left, min(left + wide, width))
 
 
-def _tiles(size: tuple[int, int], tile: tuple[int, int]) -> Iterator[tuple[slice, slice]]:
-    """Rectangles (rows, columns) of ``tile`` (width, height), smaller at the right and the bottom."""
-    for top in range(0, size[1], tile[1]):
-        for left in range(0, size[0], tile[0]):
-            yield slice(top, min(top + tile[1], size[1])), slice(left, min(left + tile[0], size[0]))
+def _tiles(
+    size: tuple[int, int], tile: tuple[int, int], rows: Callable[[], int] | None = None
+) -> Iterator[tuple[slice, slice]]:
+    """Rectangles (rows, columns) of ``tile`` (width, height), smaller at the right and the bottom, column by column.
+
+    What lies below a rectangle costs about what it did, so that ``rows`` can tell its height from that.
+    """
+    for left in range(0, size[0], tile[0]):
+        top, wide = 0, min(tile[0], size[0] - left)
+        while top < size[1]:
+            tall = tile[1] if rows is None else min(max(1, rows()), tile[1]) * tile[0] // wide
+            yield slice(top, min(top + tall, size[1])), slice(left, left + wide)
+            top += tall

@@ -2,6 +2,8 @@
 // the z axis, and the signs of the 2-D edge functions decide.
 // Where the paper repeats a zero edge function in double precision, which GLSL 3.30 has not, an edge function within
 // its own rounding error counts as zero, so that a ray on an edge or a corner hits every triangle there.
+// triangle_scale, a power of two, brings the scene to about unit size across the ray, so that products of two lengths
+// stay in the range of a float whatever the unit.
 #include "interface/triangle.glsl"
 
 Shear triangle_shear(Ray ray) {
@@ -16,7 +18,7 @@ Shear triangle_shear(Ray ray) {
 
 vec3 sheared(vec3 corner, Shear shear) {
     vec3 v = shear.axis == 2 ? corner : (shear.axis == 1 ? corner.zxy : corner.yzx);
-    return vec3(v.xy - shear.by.xy * v.z, shear.by.z * v.z);
+    return vec3((v.xy - shear.by.xy * v.z) * triangle_scale, shear.by.z * v.z);
 }
 
 float edge_function(vec3 from, vec3 to) {
@@ -40,8 +42,7 @@ void triangle_test(Ray ray, Shear shear, int number, inout Hit hit) {
     bool inside = (low >= 0.0 || high <= 0.0) && abs(determinant) > 2.3841858e-7 * wide.x * wide.y;
     // Edge functions may count as zero on the edges' extensions too: only between the corners is that a hit.
     bool between = max(least.x, least.y) <= 0.0 && min(most.x, most.y) >= 0.0;
-    // Divided first, for coordinates whose third power leaves the range of a float; from a corner on, so that coplanar
-    // triangles across the axis are at equal distances.
+    // From a corner on, so that coplanar triangles across the axis are at equal distances.
     vec2 weight = vec2(v, w) / determinant;
     float t = a.z + weight.x * (b.z - a.z) + weight.y * (c.z - a.z);
     // Beyond the origin: what rounding leaves of a distance of zero is none.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import glsl
+import glsl_call
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ FAR = np.float32(3.4e38)
 
 
 def test_nonzero_leaves_no_zero(device):
-    nonzero = glsl.Function(device, "vec3 nonzero(vec3 direction)", ["lib/direction.glsl"])
+    nonzero = glsl_call.Function(device, "vec3 nonzero(vec3 direction)", ["lib/direction.glsl"])
     values = np.array([0.0, -0.0, 1e-30, -1e-30, 2e-30, -2e-30, 1e-31, -1e-31, 1.0, -0.5], np.float32)
     given = np.stack(np.meshgrid(values, values, values[::3]), axis=-1).reshape(-1, 3)
     (result,) = nonzero(given)
@@ -46,7 +46,7 @@ def test_the_pinhole_agrees_with_the_camera(device, camera_ray, size):
 @pytest.fixture(scope="module")
 def camera_ray(device):
     with device.current():
-        return glsl.Function(
+        return glsl_call.Function(
             device,
             "void camera_ray(ivec2 pixel, out vec3 origin, out vec3 direction)",
             modules=[pinhole(Camera((0, 0, 1), (0, 0, 0)))],
@@ -64,9 +64,9 @@ Hit test_one(Ray ray, int number) {
 """
 
 
-def _triangle_test(device, test: str, corners: NDArray[np.float32]) -> glsl.Function:
+def _triangle_test(device, test: str, corners: NDArray[np.float32]) -> glsl_call.Function:
     module = triangles.module(test, corners)
-    return glsl.Function(device, "Hit test_one(Ray ray, int number)", modules=[module], text=_TEST_ONE)
+    return glsl_call.Function(device, "Hit test_one(Ray ray, int number)", modules=[module], text=_TEST_ONE)
 
 
 def _rays(origins: NDArray, targets: NDArray) -> NDArray:
@@ -187,7 +187,7 @@ def test_equal_distances_are_the_lower_number(device, test):
         triangle_test(ray, shear, order.z, hit);
         return hit;
     }"""
-    function = glsl.Function(
+    function = glsl_call.Function(
         device, "Hit test_order(Ray ray, ivec3 order)", modules=[triangles.module(test, corners)], text=text
     )
     orders = np.array([[0, 1, 2], [2, 1, 0], [1, 2, 0], [2, 2, 1]])
@@ -218,7 +218,7 @@ def test_degenerate_triangles_and_what_lies_behind_are_not_hit(device, test):
 
 
 def test_edge_functions_keep_their_sign(device):
-    function = glsl.Function(
+    function = glsl_call.Function(
         device,
         "float edge_function(vec3 from, vec3 to)",
         modules=[triangles.module("watertight", np.zeros((1, 3, 3), np.float32))],
@@ -251,7 +251,7 @@ def test_surfaces_are_interpolated(device):
         materials=random.integers(0, 2, len(flat)).astype(np.int32),
     )
     materials = [Material(base_color=(0.2, 0.5, 0.9, 1.0)), Material(base_color=(1.0, 0.1, 0.3, 1.0))]
-    function = glsl.Function(device, "Surface surface_at(Ray ray, Hit hit)", modules=[surfaces(flat, materials)])
+    function = glsl_call.Function(device, "Surface surface_at(Ray ray, Hit hit)", modules=[surfaces(flat, materials)])
     count = 2000
     rays = _rays(random.normal(size=(count, 3)), random.normal(size=(count, 3)))
     hits = np.zeros(count, HIT.dtype)
@@ -278,7 +278,7 @@ def test_surfaces_are_interpolated(device):
 def test_a_surface_without_a_normal_faces_the_ray(device):
     scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     flat = replace(scene.flatten(), normals=np.array([[0, 0, 1], [0, 0, -1], [0, 0, 1]], np.float32))
-    function = glsl.Function(device, "Surface surface_at(Ray ray, Hit hit)", modules=[surfaces(flat, [Material()])])
+    function = glsl_call.Function(device, "Surface surface_at(Ray ray, Hit hit)", modules=[surfaces(flat, [Material()])])
     rays = _rays(np.array([[0.3, 0.1, 4.0]]), np.array([[0.25, 0.5, 0.0]]))
     hits = np.zeros(1, HIT.dtype)
     hits["barycentric"] = [0.5, 0.25]
@@ -287,7 +287,7 @@ def test_a_surface_without_a_normal_faces_the_ray(device):
 
 
 def test_the_constant_environment_is_constant(device):
-    function = glsl.Function(
+    function = glsl_call.Function(
         device, "vec3 environment_radiance(vec3 direction)", modules=[constant_environment((0.25, 0.5, 4.0))]
     )
     (radiance,) = function(np.random.default_rng(1).normal(size=(50, 3)))
@@ -301,7 +301,7 @@ def test_the_helper_carries_every_kind_of_argument(device):
         d += a;
         return b.xy + b.z + (c ? 100 : 0);
     }"""
-    function = glsl.Function(device, "ivec2 mixed(float a, in ivec3 b, bool c, inout vec2 d, out bool e)", text=text)
+    function = glsl_call.Function(device, "ivec2 mixed(float a, in ivec3 b, bool c, inout vec2 d, out bool e)", text=text)
     count = 700  # more than a row
     a, b, c = np.arange(count) * 0.5, np.arange(3 * count).reshape(-1, 3), np.arange(count) % 3 == 0
     result, d, e = function(a, b, c, np.ones((count, 2)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import glsl
+import glsl_call
 import numpy as np
 import pytest
 
@@ -25,7 +25,7 @@ RECORDS = {
 SIZES = (1, 63, 64, 65, 4095, 4097, 100_000)
 
 
-class Fetcher(glsl.Function):
+class Fetcher(glsl_call.Function):
     """``fetch_t`` on arrays of addresses."""
 
     def __init__(self, device, table: Table) -> None:
@@ -108,7 +108,7 @@ def test_every_voxel_is_found(either, shape):
     data = np.random.default_rng(1).normal(size=shape).astype(np.float32)
     module = Module("volume", ("fetch_v",), "empty.glsl", memories=(Volume("v", data),))
     z, y, x = (part.ravel() for part in np.indices(shape))
-    (found,) = glsl.Function(either, "float fetch_v(ivec3 at)", modules=[module])(np.stack([x, y, z], axis=1))
+    (found,) = glsl_call.Function(either, "float fetch_v(ivec3 at)", modules=[module])(np.stack([x, y, z], axis=1))
     np.testing.assert_array_equal(found, data.ravel())
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,14 +21,17 @@ TESTS = {
 }
 
 
-def module(test: str, corners: NDArray[np.float32]) -> Module:
-    """The test's module. test: a key of `TESTS`; corners: (T, 3, 3) float32, world space."""
+def module(test: str, corners: NDArray[np.float32], extent: float = 1.0) -> Module:
+    """The test's module. test: a key of `TESTS`; corners: (T, 3, 3) float32, world space; extent: about the scene's."""
+    _, exponent = math.frexp(extent)
+    scale = 2.0 ** max(-100, min(100, -exponent))
     data = np.ascontiguousarray(corners, np.float32).reshape(-1, 9).view(TRIANGLE.dtype).reshape(-1)  # a, b, c in a row
     return Module(
         test,
         provides=("triangle_shear", "triangle_test"),
         source=f"accel/triangle_{test.replace('-', '_')}.glsl",
         memories=(Table("triangles", TRIANGLE, data),),
+        uniforms={"triangle_scale": ("float", scale)} if test == "watertight" else {},
         keeps=TESTS[test],
         uses=(RAY, HIT),
     )

@@ -83,18 +83,17 @@ class Scene:
 
         Raises ViewerError when shapes disagree or an index is out of range.
         """
+        points = _array(name, "vertices", vertices, (3,))
+        corners = _array(name, "faces", faces, (3,), np.integer)
         rgba = None
         if colors is not None:
-            rgba = np.ones((len(np.asarray(vertices)), 4), np.float32)
-            given = np.asarray(colors, np.float32)
-            rgba[:, : given.shape[-1]] = given
-        mesh = Mesh(
-            np.asarray(vertices, np.float32),
-            np.asarray(faces),
-            normals=None if normals is None else np.asarray(normals, np.float32),
-            colors=rgba,
-            name=name,
-        )
+            given = _array(name, "colors", colors, (3, 4))
+            if len(given) != len(points):
+                raise ViewerError(name, f"{len(given)} colors for {len(points)} vertices")
+            rgba = np.ones((len(points), 4), np.float32)
+            rgba[:, : given.shape[1]] = given
+        directions = None if normals is None else _array(name, "normals", normals, (3,))
+        mesh = Mesh(points, corners, normals=directions, colors=rgba, name=name)
         return cls([mesh], [Instance(0)], [Material(base_color=(*base_color, 1.0))], name=name)
 
     @property
@@ -187,6 +186,22 @@ class Scene:
         columns = [column[0] if len(column) == 1 else np.concatenate(column) for column in zip(*parts, strict=True)]
         positions, triangles, materials, normals, colors, uvs = columns
         return Triangles(positions, triangles, materials, normals, colors, uvs, np.asarray(starts, np.int32))
+
+
+def _array(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], kind: type = np.float32) -> NDArray:
+    """The values as (N, width), float32 or, of another kind, as they are. Raises ViewerError where they do not fit."""
+    try:
+        array = np.asarray(values, np.float32) if kind is np.float32 else np.asarray(values)
+    except (TypeError, ValueError) as error:
+        raise ViewerError(where, f"{what} are no numbers ({error})", f"give (N, {widths[0]})") from None
+    if not array.size:
+        return np.zeros((0, widths[0]), np.float32 if kind is np.float32 else np.int32)
+    if array.ndim != 2 or array.shape[1] not in widths:
+        wanted = " or ".join(f"(N, {width})" for width in widths)
+        raise ViewerError(where, f"{what} have shape {array.shape}, expected {wanted}")
+    if not np.issubdtype(array.dtype, kind):
+        raise ViewerError(where, f"{what} are {array.dtype}, expected whole numbers")
+    return array
 
 
 def _transform(points: Float, matrix: NDArray[np.float64]) -> NDArray:

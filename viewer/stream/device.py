@@ -40,6 +40,7 @@ class Device:
     allow_buffers: bool = True
     headless: bool = False
     compiled: int = field(default=0, init=False)
+    files: set[str] = field(default_factory=set, init=False)  # of shaders/, that went into its programs
 
     def __post_init__(self) -> None:
         # Read while the context is current, which it is not always: moderngl asks the driver at every look.
@@ -110,6 +111,7 @@ class Device:
 
     def program(self, vertex: Source, fragment: Source) -> moderngl.Program:
         """Compile and link. Raises ShaderError with the driver's log mapped to the source files."""
+        self.files.update(vertex.files, fragment.files)
         try:
             program = self.context.program(vertex_shader=vertex.text, fragment_shader=fragment.text)
         except moderngl.Error as error:

@@ -8,7 +8,7 @@ a buffer texture 65,536 texels only.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import moderngl
 import numpy as np
@@ -22,6 +22,7 @@ from viewer.stream.stream import float_texture
 
 WIDEST = 16384  # texels of a row that are of use: 2^24 records of up to 16 texels then need no more rows than that
 IN_BUFFER = 0  # `Layout.per_row` of a buffer texture
+CHUNK = 1 << 18  # records or voxels that are packed and uploaded at once: a few milliseconds
 _TEXTURE_BUFFER, _TEXTURE0 = 0x8C2A, 0x84C0
 _FORMATS = {1: 0x822E, 2: 0x8230, 4: 0x8814}  # R32F, RG32F, RGBA32F: those that 3.3 has for buffer textures
 
@@ -56,33 +57,58 @@ def layouts(device: Device) -> Callable[[Table | Volume], Layout]:
 
 
 class Memory:
-    """A table or volume in a texture, laid out as the device allows best, or as ``form`` says."""
+    """A table or volume in a texture, laid out as the device allows best, or as ``form`` says.
 
-    def __init__(self, device: Device, source: Table | Volume, form: Layout | None = None) -> None:
+    Not ``filled`` it holds no values until `fill` has run to its end.
+    """
+
+    def __init__(self, device: Device, source: Table | Volume, form: Layout | None = None, filled: bool = True) -> None:
         self.source = source
         self.layout = form or layouts(device)(source)
         self.texture: moderngl.Texture | moderngl.Texture3D | BufferTexture
-        if isinstance(source, Volume):
-            texels = np.ascontiguousarray(source.data, np.float32)
-            self.texture = BufferTexture(device, texels) if self._buffered else _volume(device, source.name, texels)
-        else:
-            texels = self._pack(source)
-            rows = len(texels)
+        if self.layout.per_row == IN_BUFFER:
+            self.texture = BufferTexture(device, *self._texels())
+            self.bytes = self.texture.bytes
+        else:  # drivers whose buffer textures are that small have a GPU, which takes it at once
+            texels = self._pack(source) if isinstance(source, Table) else np.ascontiguousarray(source.data, np.float32)
             self.texture = (
-                BufferTexture(device, texels.reshape(-1, texels.shape[-1]))
-                if self._buffered
-                else float_texture(device, (texels.shape[1], rows), self.layout.channels, texels)
+                float_texture(device, (texels.shape[1], len(texels)), self.layout.channels, texels)
+                if isinstance(source, Table)
+                else _volume(device, source.name, texels)
             )
-        self.bytes = texels.nbytes
+            self.bytes = texels.nbytes
+        if filled:
+            for _ in self.fill():
+                pass
 
-    @property
-    def _buffered(self) -> bool:
-        return self.layout.per_row == IN_BUFFER
+    def _texels(self) -> tuple[int, int]:
+        """Texels of a buffer texture, and channels of each."""
+        if isinstance(self.source, Volume):
+            return self.source.data.size, 1
+        return max(1, self.source.record.texels) * max(1, len(self.source.data)), self.layout.channels
+
+    def fill(self) -> Iterator[float]:
+        """Upload piece by piece; yields the share that is done."""
+        if not isinstance(self.texture, BufferTexture):
+            return
+        source = self.source
+        flat = np.ascontiguousarray(source.data, np.float32).reshape(-1) if isinstance(source, Volume) else source.data
+        if not len(flat):
+            self.texture.write(np.zeros(self.bytes // 4, np.float32))
+        offset = 0
+        for first in range(0, len(flat), CHUNK):
+            part = flat[first : first + CHUNK]
+            if isinstance(source, Table):
+                texels = np.zeros((len(part), max(1, source.record.texels), 4), np.float32)
+                source.record.pack(part, texels)
+                part = np.ascontiguousarray(texels[..., : self.layout.channels])
+            self.texture.write(part, offset)
+            offset += part.nbytes
+            yield min(1.0, (first + CHUNK) / len(flat))
 
     def _pack(self, table: Table) -> NDArray[np.float32]:
-        """(rows, texels of a row, channels) float32; one row in a buffer texture."""
-        texels, count = max(1, table.record.texels), max(1, len(table.data))
-        per_row = self.layout.per_row or count
+        """(rows, texels of a row, channels) float32."""
+        texels, count, per_row = max(1, table.record.texels), max(1, len(table.data)), self.layout.per_row
         rows = -(-count // per_row)
         packed = np.zeros((rows * per_row, texels, 4), np.float32)
         table.record.pack(table.data, packed[: len(table.data)])
@@ -94,15 +120,13 @@ class Memory:
 
 
 class BufferTexture:
-    """Floats as a buffer texture, which moderngl does not wrap: raw calls. It binds like a texture.
+    """So many texels of 1, 2 or 4 floats as a buffer texture, which moderngl does not wrap: raw calls. It binds like a
+    texture."""
 
-    texels : (N, channels) float32, or any shape for one channel.
-    """
-
-    def __init__(self, device: Device, texels: NDArray[np.float32]) -> None:
-        channels = texels.shape[-1] if texels.ndim == 2 else 1
+    def __init__(self, device: Device, texels: int, channels: int) -> None:
         unsigned = ctypes.c_uint
-        self.buffer = device.context.buffer(texels)
+        self.bytes = 4 * channels * texels
+        self.buffer = device.context.buffer(reserve=max(self.bytes, 16))
         self._active = device.require("glActiveTexture", unsigned)
         self._bind = device.require("glBindTexture", unsigned, unsigned)
         self._delete = device.require("glDeleteTextures", ctypes.c_int, ctypes.POINTER(unsigned))
@@ -111,6 +135,10 @@ class BufferTexture:
         self.use(0)
         attach = device.require("glTexBuffer", unsigned, unsigned, unsigned)
         attach(_TEXTURE_BUFFER, _FORMATS[channels], self.buffer.glo)
+
+    def write(self, values: NDArray[np.float32], offset: int = 0) -> None:
+        """Fill from a byte on."""
+        self.buffer.write(values, offset=offset)
 
     def use(self, unit: int) -> None:
         """Bind to a texture unit."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,8 @@ from imgui_bundle import imgui
 
 import viewer
 from viewer.errors import ViewerError
-from viewer.prepare import Prepared, prepare
 from viewer.options import OPTIONS
+from viewer.prepare import Prepared, prepare
 from viewer.programs import PICTURES
 from viewer.render import DEFAULT, Renderer
 from viewer.scene.scene import Scene
@@ -29,13 +30,18 @@ from viewer.window.imgui_input import ImguiInput
 from viewer.window.inspector import Inspector
 from viewer.window.loader import Loader
 from viewer.window.panels import draw_panels
-from viewer.window.probe import Probe
+from viewer.window.probe import Probe, forget
+from viewer.window.reload import Watch
 from viewer.window.settings import Settings
 from viewer.window.space import Space
 from viewer.window.window import Window
 
-BUDGET = 0.03  # seconds of tracing between two looks at the events: the window answers within 50 ms
+TURN = 1 / 32  # seconds between two looks at the events, so that the window answers within 50 ms at 30 frames/s
+LEAST_BUDGET = 0.008  # seconds of tracing in a turn, however long a draw takes
 ASLEEP = 0.5  # seconds that the loop may sleep with nothing to do
+LOADING = 0.1  # seconds between two draws of the progress of loading
+FILLING = 0.07  # seconds between two draws while the full picture is filled in
+HELD = 0.15  # seconds that a drag may rest before the full picture is begun
 LONGEST_STEP = 0.1  # seconds: a longer pause is no flight
 SETTLING = 3  # draws before the loop may sleep: ImGui lays out in two
 LINE_SECONDS = 6.0  # that a note stays; an error stays until the next action
@@ -69,7 +75,10 @@ class App:
         self.display = Display(self.device)
         self.space = Space(self.draw_imgui)
         self.frame = Frame(self.device, self.window.pixels)
-        self.loader = Loader(viewer.load, lambda made: prepare(made, grid, intersection))
+        # Bounds take as long as a glance at every vertex does, so that the worker finds them.
+        self.loader = Loader(
+            viewer.load, lambda made: (prepare(made, grid, intersection), made.bounds()), self.window.wake
+        )
         self.choices = choices
         self.first_camera, self.first_fov = camera, fov
         self.renderer: Renderer | None = None
@@ -84,10 +93,21 @@ class App:
         self.heat: str | None = None  # what the heat map shows
         self.heat_map: Heat | None = None
         self.wires = False
-        self.compiling = ""
+        self.inspecting = False  # the inspector runs to its end
+        self.probing: Iterator[Probe] | None = None
         self.camera_number = -1
         self.dialog: Any = None
-        self._last = time.monotonic()
+        self._coming: Iterator[float] | None = None  # a scene that is uploaded
+        self._coming_text, self._coming_share = "", 0.0
+        self._compile: tuple[str, Callable[[], object]] | None = None  # what it is called, and what compiles
+        self._told = False  # that it compiles
+        self._watch = Watch()
+        self._broken = ""  # why shaders could not be reloaded
+        self._last, self._drawn, self._moved = time.monotonic(), 0.0, 0.0
+        self._moving = False
+        self._draw_seconds = 0.015
+        self._pictures = 0  # of the frame, drawn
+        self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
         self._shots: list[Callable[[], None]] = []
         self.message, self.message_is_error, self._message_time = "", False, 0.0
         self.drag: tuple[int, int] | None = None  # button and modifiers
@@ -97,6 +117,7 @@ class App:
         self.handlers: dict[str, Callable[[], None]] = handlers(self)
         if self.settings.full_screen:
             self.window.toggle_full_screen()
+        self._faults = faults
         if faults:
             self.say(faults[0], error=True)
         self.open(scene)
@@ -123,10 +144,13 @@ class App:
 
     def set(self, **choices: Any) -> None:
         """Choose another program, machine, policy, unroll, fuse or mask."""
-        self.choices |= choices
+        self.attempt(lambda: self._set(choices))
+
+    def _set(self, choices: dict[str, Any]) -> None:
         if self.renderer is not None:
-            self.attempt(lambda: self.renderer.configure(**choices) if self.renderer else None)
+            self.renderer.configure(**choices)
             self.changed()
+        self.choices |= choices
 
     def changed(self) -> None:
         """The picture is out of date."""
@@ -153,46 +177,131 @@ class App:
     @property
     def loading(self) -> tuple[str, float | None] | None:
         """What is being loaded, None when nothing is."""
+        if self._coming is not None:
+            return f"uploading {self._coming_text}", self._coming_share
         return (f"{self.loader.stage} {self.loader.path}", None) if self.loader.busy else None
+
+    @property
+    def compiling(self) -> str:
+        """Whose shaders are compiled now; empty for none."""
+        return self._compile[0] if self._compile is not None else self.frame.compiling
+
+    def compile(self, what: str, work: Callable[[], object]) -> None:
+        """Do something that compiles shaders, after the window has said so."""
+        self._compile, self._told = (what, work), False
+        self.wake()
 
     # -- scenes ------------------------------------------------------------------------------------------------------
 
     def open(self, path: str) -> None:
         """Load a scene in the background; the old one stays until it is there."""
+        self._coming = None
         self.loader.start(path)
         self.wake()
 
+    def cancel(self) -> bool:
+        """Give up the scene that is being loaded; whether there was one."""
+        busy = self.loading is not None
+        self.loader.cancel()
+        self._coming = None
+        return busy
+
     def _take_scene(self) -> None:
         found = self.loader.poll()
-        if found is None:
-            return
-        path, made = found
-        if not isinstance(made, Prepared):
-            text = str(made) if isinstance(made, ViewerError) else f"{path}: {type(made).__name__}: {made}"
-            self.say(text, error=True)
-            return
-        self.attempt(lambda: self._show(path, made))
+        if found is not None:
+            path, made = found
+            if not isinstance(made, tuple):
+                text = str(made) if isinstance(made, ViewerError) else f"{path}: {type(made).__name__}: {made}"
+                self.say(text, error=True)
+                return
+            self._coming, self._coming_text, self._coming_share = self._bring(path, *made), path, 0.0
+        if self._coming is not None:
+            self.attempt(self._upload)
 
-    def _show(self, path: str, made: Prepared) -> None:
-        renderer = Renderer(made, device=self.device, camera=self.first_camera, fov=self.first_fov, **self.choices)
+    def _upload(self) -> None:
+        """Go on with the scene that comes."""
+        coming, self._coming = self._coming, None  # a fault ends it
+        assert coming is not None
+        began = time.perf_counter()
+        for self._coming_share in coming:
+            if time.perf_counter() - began > LEAST_BUDGET:
+                self._coming = coming
+                self.wake()
+                break
+
+    def _bring(self, path: str, made: Prepared, bounds: Any) -> Iterator[float]:
+        """Upload a scene in pieces, then show it."""
+        try:
+            renderer = Renderer(made, device=self.device, camera=self.first_camera, fov=self.first_fov, **self.choices)
+        except ViewerError as error:
+            if self.first_camera is None:
+                raise
+            self._faults.append(str(error))
+            renderer = Renderer(made, device=self.device, fov=self.first_fov, **self.choices)
+        yield from renderer.upload()
+        self._show(path, renderer, bounds)
+
+    def _show(self, path: str, renderer: Renderer, bounds: Any) -> None:
         self.first_camera = self.first_fov = None
-        same = path == self.path and self.flight is not None
-        self.renderer, self.scene, self.path = renderer, made.scene, path
-        self.heat_map, self.camera_number = None, -1
+        same, scene = path == self.path and self.flight is not None, renderer.scene
         if same and self.flight is not None:  # reloaded: the camera stays
             renderer.camera = self.flight.camera
-            self.flight.set_bounds(made.scene.bounds())
+            self.flight.set_bounds(bounds)
         else:
-            self.flight = Flight(renderer.camera, made.scene.bounds())
+            self.flight = Flight(renderer.camera, bounds)
             self.flight.mode = self.settings.mode
             self.flight.speed = self.settings.speed * self.flight.natural_speed
-        self.inspector = self.probe = None
+        before, self.renderer, self.scene, self.path = self.renderer, renderer, scene, path
+        self._drop_views(before)
+        self.camera_number = -1
         self.frame.use(renderer)
-        self.window.set_title(f"{made.scene.name} - Raystream")
+        if before is not None:
+            before.release()
+        self.window.set_title(f"{scene.name} - Raystream")
         if Path(path).exists():
             self.settings.remember(str(Path(path).resolve()))
-        notes = made.scene.warnings
-        self.say(notes[0] + (f" (and {len(notes) - 1} more notes)" if len(notes) > 1 else "") if notes else "")
+        notes, faults, self._faults = scene.warnings, self._faults, []
+        if faults:
+            self.say(faults[0], error=True)
+        else:
+            self.say(notes[0] + (f" (and {len(notes) - 1} more notes)" if len(notes) > 1 else "") if notes else "")
+
+    def _drop_views(self, renderer: Renderer | None) -> None:
+        """What looks into a renderer that goes."""
+        if self.inspector is not None:
+            self.inspector.release()
+        self.inspector = self.probe = self.probing = self.heat_map = self._compile = None
+        self.inspecting = False
+        if renderer is not None:
+            forget(renderer)
+
+    # -- shaders -------------------------------------------------------------------------------------------------------
+
+    def _look_at_shaders(self) -> None:
+        """Compile anew where a file has changed."""
+        if self._watch.changed(self.device.files):
+            self.compile("changed shaders", self._reload_shaders)
+
+    def _reload_shaders(self) -> None:
+        """All or none: a shader that does not compile leaves the old ones at work, and its line in the window."""
+        try:
+            self.frame.reload()
+            self.display.reload()
+            if self.renderer is not None:
+                self.renderer.reload()
+        except ViewerError as error:
+            self._broken = str(error)
+            raise
+        if self._broken or not self.message_is_error:
+            self.say("shaders compiled anew")
+        self._broken = ""
+        self.heat_map = self.probing = None
+        self.frame.abandon()
+        if self.renderer is not None:
+            forget(self.renderer)
+        if self.inspector is not None and self.flight is not None:
+            self.inspector.release()
+            self.inspector.begin(self.flight.camera)
 
     # -- the loop ------------------------------------------------------------------------------------------------------
 
@@ -206,24 +315,65 @@ class App:
 
     def turn(self) -> None:
         """Events, motion, a share of tracing, a draw; or sleep where there is nothing to do."""
-        self.window.events(0 if self._busy() else ASLEEP if not self.loader.busy else BUDGET)
-        now = time.monotonic()
+        self.window.events(self._patience())
+        now = began = time.monotonic()
         dt, self._last = min(now - self._last, LONGEST_STEP), now
         self._take_scene()
         self._take_file()
-        moving = self._move(dt)
-        if not self.minimised and not self.paused:
-            self.frame.advance(BUDGET, moving)
-            self._count_heat()
+        self._look_at_shaders()
+        self._move(dt)
+        self.attempt(self._compile_now)
+        self._work(max(LEAST_BUDGET, TURN - self._draw_seconds))
         if self.message and not self.message_is_error and now - self._message_time > LINE_SECONDS:
             self.say("")
-        if self._awake or not self.frame.complete or self.loader.busy:
+        late = now - self._drawn >= FILLING and (not self.frame.complete or self.loader.busy)
+        if self._awake or late or self.frame.pictures != self._pictures:
             self._draw(dt)
             self._awake = max(0, self._awake - 1)
+        self.turn_seconds = time.monotonic() - began
 
-    def _busy(self) -> bool:
-        working = not self.frame.idle and not self.paused and not self.minimised
-        return bool(self._awake) or working or (self.flight is not None and self.flight.moving)
+    def _patience(self) -> float:
+        """Seconds that the loop may wait for an event."""
+        eased = self.flight is not None and self.flight.moving
+        if self._awake or self._compile is not None or self._coming is not None or eased:
+            return 0.0
+        if not self.minimised and not self.paused and not self.frame.idle:
+            return HELD / 8 if self.frame.waiting(self._moving) else 0.0
+        return LOADING if self.loader.busy else ASLEEP
+
+    def _work(self, budget: float) -> None:
+        """A share of what there is to trace."""
+        if self.minimised or self.paused or self._coming is not None:
+            return
+        try:
+            self.frame.advance(budget, self._moving)
+        except ViewerError as error:
+            self.frame.fail()
+            self.say(str(error), error=True)
+        if self.frame.waiting(self._moving) and self._compile is None:
+            self.attempt(lambda: self._look_inside(budget))
+
+    def _compile_now(self) -> None:
+        """What compiles, once the window has said so."""
+        if self._compile is not None and (self._told or self.minimised):
+            (_, work), self._compile = self._compile, None
+            self.wake()
+            work()
+
+    def _look_inside(self, budget: float) -> None:
+        """A share of the inspector's run, the probed ray's and the heat map's."""
+        began = time.perf_counter()
+        if self.inspecting:
+            self.inspecting = self.inspector is not None and not self.inspector.run_to_end(budget)
+            self.wake()
+        while self.probing is not None and time.perf_counter() - began < budget:
+            probing, self.probing = self.probing, None  # a fault ends it
+            for self.probe in probing:
+                self.probing = probing
+                break
+            self.wake()
+        if not self.inspecting and self.probing is None:
+            self._count_heat(budget)
 
     def _take_file(self) -> None:
         """The file dialog has been answered."""
@@ -238,7 +388,7 @@ class App:
             self.renderer.camera = self.flight.camera
             self.changed()
 
-    def _count_heat(self) -> None:
+    def _count_heat(self, budget: float) -> None:
         """The heat map follows when the picture is complete."""
         if self.heat is None or self.renderer is None or self.flight is None:
             self.heat_map = None
@@ -246,20 +396,25 @@ class App:
             made, wanted = self.heat_map, (self.flight.camera, self.window.pixels, self.heat)
             if made is None or (made.camera, made.size, made.what) != wanted:
                 self.heat_map = made = Heat(self.renderer, *wanted)
+                if not self.renderer.ready(self.frame.tile, counting=True):
+                    self.compile("the heat map's kernels", partial(made.advance, 0.0))
+                    return
             if not made.complete:
-                made.advance(BUDGET)
+                made.advance(budget)
                 self.wake()
 
-    def _move(self, dt: float) -> bool:
+    def _move(self, dt: float) -> None:
         if self.flight is None or self.renderer is None:
-            return False
+            return
         if self.flight.update(dt):
             self.renderer.camera = self.flight.camera
+            self._moved = self._last
             self.changed()
-        return self.flight.moving or self.drag is not None
+        dragged = self.drag is not None and self._last - self._moved < HELD
+        self._moving = self.flight.moving or dragged
 
     def _draw(self, dt: float) -> None:
-        pixels = self.window.pixels
+        pixels, began = self.window.pixels, time.monotonic()
         if min(pixels) == 0:
             return
         self.display.draw(self.frame, self.window.context.screen, pixels, self.exposure)
@@ -272,6 +427,9 @@ class App:
         self._take_shots()
         self.window.swap()
         self.draws += 1
+        self._told = self._compile is not None
+        self._pictures, self._drawn = self.frame.pictures, began
+        self._draw_seconds += 0.2 * (min(time.monotonic() - began, TURN) - self._draw_seconds)
 
     def _take_shots(self) -> None:
         shots, self._shots = self._shots, []
@@ -303,6 +461,7 @@ class App:
             self.settings.size = self.window.size
         self.settings.panels, self.settings.statistics = self.panels_visible, self.stats_visible
         self.attempt(self.settings.save)
+        self._drop_views(self.renderer)
         self.draw_imgui.release()
         imgui.destroy_context(self.imgui)
         self.window.release()
@@ -313,7 +472,7 @@ class App:
         """Hotkeys, unless a text field has the keyboard."""
         self.wake()
         self.input.key(key, action, mods)
-        if self.input.wants_keyboard and key != glfw.KEY_ESCAPE:
+        if self.input.wants_keyboard and key != glfw.KEY_ESCAPE and action != glfw.RELEASE:
             return
         text = key_text(key, mods, scancode)
         found = self.keymap.released(text) if action == glfw.RELEASE else self.keymap.lookup(text)
@@ -345,7 +504,6 @@ class App:
         if action == glfw.RELEASE:
             if self.drag is not None and self.drag[0] == button:
                 self.drag = None
-                self.changed() if not self.frame.complete else None
         elif not self.input.wants_mouse and self.drag is None:
             self.drag = (button, mods)
 

@@ -18,7 +18,7 @@ from viewer.film.tonemap import TONE_MAPS
 from viewer.programs import PICTURES
 from viewer.scene.camera import Camera
 from viewer.window.inspector import Inspector
-from viewer.window.probe import probe
+from viewer.window.probe import probing
 
 if TYPE_CHECKING:
     from viewer.window.app import App
@@ -235,35 +235,49 @@ def _neighbour(app: App, step: int) -> None:
 def _inspect(app: App) -> None:
     if app.inspector is not None:
         app.inspector.release()
-        app.inspector = None
+        app.inspector, app.inspecting = None, False
         return
     _restart(app)
 
 
-def _restart(app: App) -> None:
+def _restart(app: App, then: Callable[[], None] = lambda: None) -> None:
+    made, camera = app.inspector or Inspector(_renderer(app)), _flight(app).camera
+
+    def begin() -> None:
+        made.begin(camera)
+        app.inspector, app.inspecting = made, False
+        then()
+
     if app.inspector is None:
-        app.inspector = Inspector(_renderer(app))
-    app.inspector.begin(_flight(app).camera)
+        app.compile("the inspector's kernels", begin)
+    else:
+        begin()
 
 
 def _step(app: App, whole: bool) -> None:
     if app.inspector is None:
-        _restart(app)
-    assert app.inspector is not None
-    more = app.inspector.run_to_end() if whole else app.inspector.step()
-    if not more and not whole:
+        _restart(app, lambda: _step(app, whole))
+    elif whole:
+        app.inspecting = True
+    elif not app.inspector.step():
         app.say("the frame is complete: no ray is left")
 
 
 def _probe(app: App) -> None:
     if app.probe is not None:
-        app.probe = None
+        app.probe = app.probing = None
         return
     width, height = app.window.size
     pixels = app.window.pixels
     x, y = app.cursor[0] * pixels[0] / max(1, width), app.cursor[1] * pixels[1] / max(1, height)
     at = (min(max(int(x), 0), pixels[0] - 1), min(max(int(y), 0), pixels[1] - 1))
-    app.probe = probe(_renderer(app), _flight(app).camera, pixels, at)
+    renderer, camera = _renderer(app), _flight(app).camera
+
+    def begin() -> None:
+        app.probing = probing(renderer, camera, pixels, at)
+        app.probe = next(app.probing, None)
+
+    app.compile("the probe's kernels", begin)
 
 
 def _heat(app: App) -> None:
@@ -272,8 +286,7 @@ def _heat(app: App) -> None:
 
 
 def _escape(app: App) -> None:
-    if app.loader.busy:
-        app.loader.cancel()
+    if app.cancel():
         app.say("loading cancelled")
     elif app.help_visible:
         app.help_visible = False

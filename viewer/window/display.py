@@ -14,9 +14,14 @@ class Display:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        square = Tiles(device, (1, 1), 1)
+        self.reload()
+
+    def reload(self) -> None:
+        """Compile its shader anew. Raises ShaderError; the old one then stays."""
+        shader = film_shader(self.device, "show")
+        square = Tiles(self.device, (1, 1), 1)
         square.keep(None)
-        self._drawing = Drawing(device, film_shader(device, "show"), square)
+        self._drawing = Drawing(self.device, shader, square)
 
     def draw(self, frame: Frame, target: moderngl.Framebuffer, size: tuple[int, int], exposure: float) -> None:
         """size: of the target, pixels. exposure: stops."""

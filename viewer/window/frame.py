@@ -16,12 +16,12 @@ from viewer.stream.draw import Drawing, Shader, Tiles
 from viewer.stream.generate import VERSION
 from viewer.stream.source import Source
 from viewer.stream.stream import float_texture
+from viewer.window.pace import Pace, stream_shape
 
-TILE = (256, 128)  # rays of a run: about 5 ms on two cores without a GPU, so that the window answers in between
-MOVING_BUDGET = 1 / 40  # seconds of tracing a frame while the camera moves: 30 frames/s with room for the rest
 FIRST_RATE = 1e6  # rays a second, before any has been seen
-SMOOTHING = 0.5  # weight of the newest picture in the rate
-SCALES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.175, 0.125)  # of the window's width and height, while the camera moves
+SMOOTHING = 0.4  # weight of the newest picture in the rate
+SCALES = tuple(2 ** (-k / 4) for k in range(13))  # of the window's width and height, while the camera moves
+FITTING = (0.6, 1.1)  # a preview may take this much of its budget before another scale is chosen
 
 
 def film_shader(device: Device, name: str) -> Shader:
@@ -34,11 +34,14 @@ def film_shader(device: Device, name: str) -> Shader:
 
 @dataclass
 class _Job:
-    """A picture under way: its pieces, its share of the window's width and height, and the seconds it has taken."""
+    """A picture under way: its pieces, whether it is a preview, its share of the window's width and height, the seconds
+    it has taken, and whether shaders are compiled in them."""
 
     pieces: Iterator[tuple[float, Slice | None]]
+    preview: bool
     scale: float
     target: moderngl.Texture
+    fresh: bool
     spent: float = 0.0
 
 
@@ -46,26 +49,36 @@ class Frame:
     """Pictures of a scene: first a preview that is quick enough to follow the hand, at rest the window's full size.
 
     The picture on show is `texture` (linear sRGB, row 0 at the top). A preview replaces it when it is complete; the
-    full picture fills it tile by tile, so that nothing flashes. `advance` traces for a while and returns.
+    full picture fills it piece by piece, so that nothing flashes. `advance` traces for a while and returns.
     """
 
     def __init__(self, device: Device, size: tuple[int, int]) -> None:
         self.device = device
-        self.size = size  # of the window, pixels
+        self.size = (max(1, size[0]), max(1, size[1]))  # of the window, pixels
         self.renderer: Renderer | None = None
         self.complete = True
         self.progress = 1.0
         self.samples = 0
         self.scale = 1.0  # of the picture on show
         self.seconds = 0.0  # of tracing in the last picture
-        self.rays_per_second = FIRST_RATE
+        self.rays_per_second = FIRST_RATE  # of the last pictures
+        self.pictures = 0  # shown so far, previews too
+        self.compiling = ""  # the program whose shaders the next step compiles, or has just compiled
+        self.tile = stream_shape(device)
         self.texture = self._texture((1, 1))
+        self._pace = Pace(self.tile[1])
+        self._preview_rate: float | None = None
+        self._preview_scale = SCALES[0]
         self._job: _Job | None = None
-        self._again = False
-        square = Tiles(device, (1, 1), 1)
+        self._again = self._failed = False
+        self.reload()
+
+    def reload(self) -> None:
+        """Compile the shaders of the film anew. Raises ShaderError; the old ones then stay."""
+        place, resize = film_shader(self.device, "place"), film_shader(self.device, "resize")
+        square = Tiles(self.device, (1, 1), 1)
         square.keep(None)
-        self._place = Drawing(device, film_shader(device, "place"), square)
-        self._resize = Drawing(device, film_shader(device, "resize"), square)
+        self._place, self._resize = Drawing(self.device, place, square), Drawing(self.device, resize, square)
 
     def _texture(self, size: tuple[int, int]) -> moderngl.Texture:
         texture = float_texture(self.device, size)
@@ -74,9 +87,9 @@ class Frame:
 
     def use(self, renderer: Renderer) -> None:
         """Show another scene; the picture of the old one stays until the new one has its first."""
-        self.renderer, self.rays_per_second = renderer, FIRST_RATE
-        self._drop()
-        self.restart()
+        self.renderer, self.rays_per_second, self._preview_rate = renderer, FIRST_RATE, None
+        self._pace = Pace(self.tile[1])
+        self.abandon()
 
     def resize(self, size: tuple[int, int]) -> None:
         """The window's size in pixels; a minimised window's is ignored."""
@@ -87,26 +100,44 @@ class Frame:
     def restart(self) -> None:
         """The camera, the size or a choice has changed. A preview under way is finished first: it is nearly there."""
         self._again, self.complete, self.samples, self.progress = True, False, 0, 0.0
-        if self._job is not None and self._job.scale == 1.0:
+        self._failed = False
+        if self._job is not None and not self._job.preview:
             self._drop()
+
+    def abandon(self) -> None:
+        """What is under way is of no use: begin anew."""
+        self._drop()
+        self.restart()
+
+    def fail(self) -> None:
+        """The picture cannot be made; the one on show stays until something changes."""
+        self._drop()
+        self._failed, self.compiling = True, ""
 
     @property
     def idle(self) -> bool:
-        """Whether `advance` has nothing to do while the camera moves on."""
-        return self.complete or self.renderer is None
+        """Whether `advance` has nothing to do."""
+        return self.complete or self.renderer is None or self._failed
+
+    def waiting(self, moving: bool) -> bool:
+        """Whether `advance` has nothing to do as long as the camera moves no further."""
+        return self.idle or (moving and self._job is None and not self._again)
 
     def advance(self, budget: float, moving: bool = False) -> None:
-        """Trace until ``budget`` seconds are over. While the camera is ``moving`` only previews are made."""
+        """Trace until ``budget`` seconds are over. While the camera is ``moving`` only previews are made.
+
+        Returns before shaders are compiled, once, so that `compiling` can be shown. Raises ViewerError where they do
+        not compile.
+        """
         began = time.perf_counter()
-        while not self.idle and time.perf_counter() - began < budget:
+        while not self.waiting(moving) and time.perf_counter() - began < budget:
             if self._job is None:
-                if self._again:
-                    self._job = self._begin(self._preview_scale())
-                    self._again = False
-                elif moving:
+                assert self.renderer is not None
+                fresh = not self.renderer.ready(self.tile)
+                if fresh and not self.compiling:
+                    self.compiling = self.renderer.choices.program
                     return
-                else:
-                    self._job = self._begin(1.0)
+                self._job = self._begin(self._again, budget, fresh)
             self._step(self._job)
 
     def finish(self) -> None:
@@ -114,19 +145,28 @@ class Frame:
         while not self.idle:
             self.advance(1.0)
 
-    def _preview_scale(self) -> float:
-        """The largest scale whose picture fits the budget at the speed seen so far."""
-        pixels, rays = self.size[0] * self.size[1], self.rays_per_second * MOVING_BUDGET
-        return next((s for s in SCALES if pixels * s * s <= rays), SCALES[-1])
+    def _choose_scale(self, budget: float) -> float:
+        """The largest scale whose preview fits the budget at the speed seen so far; the last one if it about fits."""
+        pixels = self.size[0] * self.size[1]
+        rate = self._preview_rate or self.rays_per_second
+        share = pixels * self._preview_scale**2 / (rate * budget)
+        least, most = FITTING if self._preview_scale < 1 else (0.0, FITTING[1])
+        if self._preview_rate is None or not least <= share <= most:
+            self._preview_scale = next((s for s in SCALES if pixels * s * s <= rate * budget), SCALES[-1])
+        return self._preview_scale
 
-    def _begin(self, scale: float) -> _Job:
+    def _begin(self, preview: bool, budget: float, fresh: bool) -> _Job:
         assert self.renderer is not None
+        scale = self._choose_scale(budget) if preview else 1.0
         size = (max(1, round(self.size[0] * scale)), max(1, round(self.size[1] * scale)))
         target = self._texture(size)
-        if scale == 1.0:
+        if preview:
+            self._again = False
+        else:
             self._enlarge(target)
             self._show(target)
-        return _Job(self.renderer.slices(size, tile=TILE), scale, target)
+        pieces = self.renderer.slices(size, tile=self.tile, rows=self._pace.next)
+        return _Job(pieces, preview, scale, target, fresh)
 
     def _step(self, job: _Job) -> None:
         """One piece: a pass of a machine, or a tile that is done."""
@@ -135,14 +175,27 @@ class Frame:
         if piece is not None and piece[1] is not None:
             self._put(piece[1], job.target)
         self.device.context.finish()  # or the driver queues more than a frame's worth
-        job.spent += time.perf_counter() - began
+        seconds = time.perf_counter() - began
+        job.spent += seconds
+        if not self.compiling:
+            self._pace.note(seconds)
         if piece is not None:
             self.progress = piece[0]
+            if piece[1] is not None:
+                self.compiling = ""
             return
+        self._end(job)
+
+    def _end(self, job: _Job) -> None:
         self._show(job.target)
         self._job, self.scale, self.seconds = None, job.scale, max(job.spent, 1e-6)
-        rate = job.target.size[0] * job.target.size[1] / self.seconds
-        self.rays_per_second += SMOOTHING * (rate - self.rays_per_second)
+        self.pictures += 1
+        if not job.fresh:
+            rate = job.target.size[0] * job.target.size[1] / self.seconds
+            self.rays_per_second += SMOOTHING * (rate - self.rays_per_second)
+            if job.preview:
+                before = self._preview_rate
+                self._preview_rate = rate if before is None else before + SMOOTHING * (rate - before)
         self.samples, self.complete = 1, job.scale == 1.0 and not self._again
 
     def _drop(self) -> None:

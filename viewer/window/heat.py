@@ -12,7 +12,7 @@ from viewer.render import COUNTED_LAYERS, Renderer, Slice
 from viewer.scene.camera import Camera
 from viewer.window import false_color
 from viewer.window.false_color import Legend, Shown
-from viewer.window.frame import TILE
+from viewer.window.pace import Pace, stream_shape
 
 
 class Heat:
@@ -28,8 +28,10 @@ class Heat:
         self.renderer, self.camera, self.size, self.what = renderer, camera, size, what
         self.counts = np.full((size[1], size[0]), -1, np.int32)  # -1: not yet known
         self.progress = 0.0
-        self._pieces = renderer.slices(size, (what,), tile=TILE)
-        self._begun = self._over = False
+        shape = stream_shape(renderer.device)
+        self._pace = Pace(shape[1])
+        self._pieces = renderer.slices(size, (what,), tile=shape, rows=self._pace.next)
+        self._begun = self._stepped = self._over = False
 
     @property
     def complete(self) -> bool:
@@ -40,7 +42,11 @@ class Heat:
         """Count for ``budget`` seconds; whether the map is complete."""
         began = time.perf_counter()
         while not self._over:
+            started = time.perf_counter()
             piece = self._next()
+            if self._stepped:  # the first step compiles
+                self._pace.note(time.perf_counter() - started)
+            self._stepped = True
             if piece is None:
                 self._over, self.progress = True, 1.0
                 break

@@ -14,10 +14,15 @@ class Cancelled(Exception):
 
 
 class Loader:
-    """One scene at a time. Poll it from the window's thread; OpenGL is not touched here."""
+    """One scene at a time. Poll it from the window's thread; OpenGL is not touched here.
 
-    def __init__(self, load: Callable[[str], Scene], prepare: Callable[[Scene], object]) -> None:
-        self._load, self._prepare = load, prepare
+    wake : called from the worker when there is something to poll.
+    """
+
+    def __init__(
+        self, load: Callable[[str], Scene], prepare: Callable[[Scene], object], wake: Callable[[], None] = lambda: None
+    ) -> None:
+        self._load, self._prepare, self._wake = load, prepare, wake
         self._thread: threading.Thread | None = None
         self._turn = 0  # results of an earlier turn are not wanted any more
         self._result: tuple[int, str, object] | None = None
@@ -66,6 +71,7 @@ class Loader:
             made = error
         if turn == self._turn:
             self._result = (turn, path, made)
+            self._wake()
 
     def _check(self, turn: int) -> None:
         if turn != self._turn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from viewer.window.wires import box_edges, grid_lines, project
 if TYPE_CHECKING:
     from viewer.window.app import App
 
+SHOWN = 0.2  # seconds between two pictures of a heat map that is being made
 WIRES, VISITED, RAY, TESTED, HIT = 0x30FFFFFF, 0xA0F0C040, 0xFF40D0FF, 0x806060FF, 0xFF40FF60  # ABGR
 
 
@@ -24,6 +26,8 @@ class Space:
     def __init__(self, draw: ImguiDraw) -> None:
         self._draw = draw
         self._shown: tuple[Any, float] | None = None  # heat map and its progress as last uploaded
+        self._legend: Any = None
+        self._next = 0.0  # when the heat map is uploaded again
         self._texture: Any = None
         self._id: Any = None
 
@@ -62,15 +66,18 @@ class Space:
     def _heat(self, app: App) -> None:
         heat = app.heat_map
         assert heat is not None
-        if self._shown is None or self._shown[0] is not heat or self._shown[1] != heat.progress:
-            self._upload(app, heat.show().picture)
-            self._shown = (heat, heat.progress)
+        now = time.monotonic()
+        new = self._shown is None or self._shown[0] is not heat
+        if new or (self._shown != (heat, heat.progress) and (heat.complete or now >= self._next)):
+            shown = heat.show()
+            self._upload(app, shown.picture)
+            self._legend, self._shown, self._next = shown.legend, (heat, heat.progress), now + SHOWN
         width, height = app.window.size
         target = imgui.get_background_draw_list()
         target.add_image(self._id, imgui.ImVec2(0, 0), imgui.ImVec2(width, height))
         imgui.set_next_window_pos(imgui.ImVec2(width / 2, height - 90), imgui.Cond_.always, imgui.ImVec2(0.5, 1.0))
         if imgui.begin("heat map", None, imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.always_auto_resize)[0]:
-            draw_legend(heat.show().legend)
+            draw_legend(self._legend)
         imgui.end()
 
     def _upload(self, app: App, picture: NDArray[np.uint8]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,6 +46,17 @@ class Memories:
         if id(source) not in self._made:
             self._made[id(source)] = Memory(self.device, source)
         return self._made[id(source)]
+
+    def upload(self, sources: Iterable[Table | Volume]) -> Iterator[float]:
+        """Make those that are not there yet, piece by piece; yields the share that is done. It may be abandoned."""
+        missing = [source for source in sources if id(source) not in self._made]
+        total, before = sum(len(source.data) for source in missing), 0
+        for source in missing:
+            memory = Memory(self.device, source, filled=False)
+            for share in memory.fill():
+                yield (before + share * len(source.data)) / max(1, total)
+            self._made[id(source)] = memory
+            before += len(source.data)
 
     def bytes(self) -> dict[str, int]:
         """Texture bytes by name."""

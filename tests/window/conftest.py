@@ -1,0 +1,167 @@
+"""A screen of its own for the window (Xvfb), hands on its keyboard and mouse (xdotool), and the application on it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+PATIENCE = 20.0  # seconds: a busy machine compiles shaders slowly
+
+
+@pytest.fixture(scope="session")
+def screen() -> Iterator[str]:
+    """The name of a bare X display of 1600 x 1200 without a window manager."""
+    for tool in ("Xvfb", "xdotool"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed: on Debian and Ubuntu apt-get install xvfb xdotool")
+    pytest.importorskip("glfw", reason="glfw is not installed")
+    pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
+    reading, writing = os.pipe()
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1600x1200x24", "-nolisten", "tcp"]
+    server = subprocess.Popen(command, pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        number = answer.readline().strip()  # ends with the server
+    if not number:
+        server.wait()
+        pytest.skip(f"Xvfb did not start: it ended with {server.returncode}")
+    yield f":{number}"
+    server.terminate()
+    server.wait()
+
+
+@pytest.fixture
+def place(screen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for settings and pictures, and the display, in the environment."""
+    monkeypatch.setenv("DISPLAY", screen)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setenv("RAYSTREAM_SETTINGS", str(tmp_path / "settings.toml"))
+    monkeypatch.setenv("XDG_PICTURES_DIR", str(tmp_path))
+    return tmp_path
+
+
+def xdotool(*words: Any) -> str:
+    """What xdotool says."""
+    command = ["xdotool", *map(str, words)]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout.strip()
+
+
+class Hands:
+    """An application in this process, and the user's hands: real events of the X server, taken by the loop's turns."""
+
+    def __init__(self, app: Any) -> None:
+        import glfw
+
+        self.app = app
+        self.number = glfw.get_x11_window(app.window.handle)
+        self.until(lambda: app.draws > 0)
+        xdotool("windowfocus", self.number)
+        self.turn(3)
+
+    def turn(self, times: int = 1) -> None:
+        """Let the loop run."""
+        for _ in range(times):
+            self.app.turn()
+
+    def until(self, condition: Callable[[], Any], what: str = "") -> None:
+        """Let the loop run until something holds."""
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end, f"never came: {what or condition.__code__.co_names}"
+            self.app.wake()  # events come from another process: do not sleep half a second before each
+            self.app.turn()
+
+    def rest(self) -> None:
+        """Until nothing moves, loads or compiles, and the picture is complete."""
+        app = self.app
+        self.until(
+            lambda: app.renderer is not None
+            and app.loading is None
+            and not app.compiling
+            and not app.inspecting
+            and app.probing is None
+            and not app.flight.moving
+            and app.frame.complete
+            and (app.heat is None or (app.heat_map is not None and app.heat_map.complete)),
+            "rest",
+        )
+        self.turn(3)
+
+    def key(self, *texts: str) -> None:
+        """Type keys, each as xdotool names it; what they do has begun afterwards."""
+        for text in texts:
+            heard = len(self.heard)
+            xdotool("key", "--clearmodifiers", text)
+            self.until(lambda before=heard: len(self.heard) > before and self.heard[-1][1] == 0, f"key {text}")
+
+    @property
+    def heard(self) -> list[tuple[int, int]]:
+        """Keys and their actions as the window has reported them."""
+        return self.app.heard
+
+    def mouse(self, *words: Any) -> None:
+        """xdotool's mouse commands, then two turns, so that they have arrived."""
+        xdotool(*words)
+        time.sleep(0.02)
+        self.app.wake()
+        self.turn(2)
+
+    def move(self, x: int, y: int) -> None:
+        """The cursor to a place of the window."""
+        self.mouse("mousemove", "--window", self.number, x, y)
+
+    def drag(self, button: int, start: tuple[int, int], end: tuple[int, int], modifier: str = "") -> None:
+        """Press, move in four steps, release."""
+        self.move(*start)
+        if modifier:
+            self.mouse("keydown", modifier)
+        self.mouse("mousedown", button)
+        for step in range(1, 5):
+            self.move(*(round(a + (b - a) * step / 4) for a, b in zip(start, end, strict=True)))
+        self.mouse("mouseup", button)
+        if modifier:
+            self.mouse("keyup", modifier)
+
+    def pixels(self) -> np.ndarray:
+        """(H, W, 3) uint8 of the window as drawn next."""
+        taken: list[bytes] = []
+        self.app.after_draw(lambda: taken.append(self.app.read_window()))
+        self.until(lambda: taken)
+        width, height = self.app.window.pixels
+        return np.frombuffer(taken[0], np.uint8).reshape(height, width, 3)[::-1]
+
+
+@pytest.fixture
+def opened(place: Path) -> Iterator[Callable[..., Hands]]:
+    """Opens the application on a scene; closes it at the end, and fails on an OpenGL error that it leaves behind."""
+    from viewer.window.app import App
+
+    made: list[Any] = []
+
+    def open_(scene: str = "cornell", size: tuple[int, int] = (320, 240), **choices: Any) -> Hands:
+        class Heard(App):
+            """Also notes the keys it hears."""
+
+            def on_key(self, key: int, scancode: int, action: int, mods: int) -> None:
+                self.heard.append((key, action))
+                super().on_key(key, scancode, action, mods)
+
+        Heard.heard = []
+        made.append(Heard(scene, size=size, **choices))
+        hands = Hands(made[-1])
+        hands.rest()
+        return hands
+
+    yield open_
+    for app in made:
+        error = app.window.context.error
+        app.release()
+        assert error == "GL_NO_ERROR", f"the window left an OpenGL error behind: {error}"
