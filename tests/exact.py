@@ -127,18 +127,19 @@ def judge(
     t: NDArray,
     other: Exact | None = None,
     near_edge: float = NEAR_EDGE,
+    tie: float = TIE,
 ) -> Verdict:
     """Hits of rays (R, 3) against another's, and where they disagree, or without another, against all triangles.
 
-    A hit is right when the triangle is the exact one, or when it is hit as near, within TIE. It is left out of the
+    A hit is right when the triangle is the exact one, or when it is hit as near, within ``tie``. It is left out of the
     judgement when the ray passes an edge of either triangle within ``near_edge``.
     """
     asked = np.arange(len(origins))
     if other is not None:
-        asked = asked[~_agree(triangle, t, other.triangle, other.t)]
+        asked = asked[~_agree(triangle, t, other.triangle, other.t, tie)]
     o, d = origins[asked], directions[asked]
     found = nearest(corners, o, d)
-    left = ~_agree(triangle[asked], t[asked], found.triangle, found.t)
+    left = ~_agree(triangle[asked], t[asked], found.triangle, found.t, tie)
     asked, o, d, found = asked[left], o[left], d[left], Exact(found.triangle[left], found.t[left])
     near = np.zeros(len(asked), bool)
     for numbers in (triangle[asked], found.triangle):
@@ -147,7 +148,7 @@ def judge(
     return Verdict(asked[near], asked[~near])
 
 
-def _agree(triangle: NDArray, t: NDArray, other: NDArray, other_t: NDArray) -> NDArray[np.bool_]:
+def _agree(triangle: NDArray, t: NDArray, other: NDArray, other_t: NDArray, tie: float) -> NDArray[np.bool_]:
     both = (triangle >= 0) & (other >= 0)
     apart = np.abs(np.where(both, t, 0.0) - np.where(both, other_t, 0.0))
-    return (triangle == other) | (both & (apart <= TIE * np.where(both, other_t, 0.0)))
+    return (triangle == other) | (both & (apart <= tie * np.where(both, other_t, 0.0)))

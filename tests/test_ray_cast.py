@@ -37,12 +37,13 @@ class Judged(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def flat_forest(shared_scenes: Path, request: pytest.FixtureRequest) -> Path:
+def flat_forest(shared_scenes: Path, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """forest_flat.ply, as the script beside the scenes writes it (34 MB, a second; kept in pytest's cache)."""
     script = shared_scenes / "scripts" / "forest.py"
     if not script.is_file():
         pytest.skip(f"not found: {script}")
-    folder = Path(request.config.cache.mkdir("raystream-forest"))
+    cache = getattr(request.config, "cache", None)  # none with -p no:cacheprovider
+    folder = Path(cache.mkdir("raystream-forest")) if cache else tmp_path_factory.mktemp("forest")
     if not (folder / "forest_flat.ply").is_file():
         subprocess.run([sys.executable, "-B", script, folder], check=True, capture_output=True, cwd=script.parent)
     return folder / "forest_flat.ply"

@@ -28,13 +28,13 @@ def assert_right(
     directions: np.ndarray,
     hits: Hits,
     least: float = 0.0,
-    near_edge: float = exact.NEAR_EDGE,
+    **tolerances: float,
 ) -> float:
     """Hits are the exact ones, but for rays that pass an edge too near to tell; returns the share of those.
 
     least : the least share of rays that must hit.
     """
-    verdict = exact.judge(corners, origins, directions, hits.triangle, hits.distance, near_edge=near_edge)
+    verdict = exact.judge(corners, origins, directions, hits.triangle, hits.distance, **tolerances)
     assert not len(verdict.wrong), f"rays {verdict.wrong[:10]} of {len(verdict.wrong)}"
     assert (hits.triangle >= 0).mean() >= least
     assert np.array_equal(hits.triangle >= 0, np.isfinite(hits.distance))
@@ -431,9 +431,9 @@ def test_soups_against_all_triangles_in_float64(triangles, scale: float, kind: s
     hits = renderer.trace(origins, directions)
     assert np.isfinite(corners[hits.triangle[hits.triangle >= 0]]).all()
     with np.errstate(invalid="ignore"):  # triangles that are not finite
-        # Slivers are 1e-5 wide, and the distance along one is told by the ratio of two areas as thin: an edge function
-        # is a difference of products off by 2^-23, so that a hundredth of it may be rounding.
-        assert_right(corners, origins, directions, hits, near_edge=1e-5)
+        # Where a ray meets a thin triangle along its length is told by the ratio of two areas as thin, and each is a
+        # difference of products that are off by 2^-23: 2e-4 wide, 5e-4 off. What is thinner is near an edge anyway.
+        assert_right(corners, origins, directions, hits, near_edge=1e-4, tie=1e-3)
     picture = renderer.render((24, 24), layers=("normal", "albedo"))
     assert np.isfinite(picture.linear).all() and np.isfinite(picture.layers["normal"]).all()
 

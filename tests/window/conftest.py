@@ -26,6 +26,7 @@ def screen() -> Iterator[str]:
     pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
     reading, writing = os.pipe()
     command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1600x1200x24", "-nolisten", "tcp"]
+    command.append("-noreset")  # or it begins anew, and is away for a moment, whenever the last window is closed
     server = subprocess.Popen(command, pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(writing)
     with os.fdopen(reading) as answer:
@@ -67,8 +68,9 @@ class Hands:
         self.turn(3)
 
     def turn(self, times: int = 1) -> None:
-        """Let the loop run."""
+        """Let the loop run, without sleeping."""
         for _ in range(times):
+            self.app.wake()
             self.app.turn()
 
     def until(self, condition: Callable[[], Any], what: str = "") -> None:
@@ -76,21 +78,22 @@ class Hands:
         end = time.monotonic() + PATIENCE
         while not condition():
             assert time.monotonic() < end, f"never came: {what or condition.__code__.co_names}"
-            self.app.wake()  # events come from another process: do not sleep half a second before each
-            self.app.turn()
+            self.turn()
 
     def rest(self) -> None:
         """Until nothing moves, loads or compiles, and the picture is complete."""
         app = self.app
         self.until(
-            lambda: app.renderer is not None
-            and app.loading is None
-            and not app.compiling
-            and not app.inspecting
-            and app.probing is None
-            and not app.flight.moving
-            and app.frame.complete
-            and (app.heat is None or (app.heat_map is not None and app.heat_map.complete)),
+            lambda: (
+                app.renderer is not None
+                and app.loading is None
+                and not app.compiling
+                and not app.inspecting
+                and app.probing is None
+                and not app.flight.moving
+                and app.frame.complete
+                and (app.heat is None or (app.heat_map is not None and app.heat_map.complete))
+            ),
             "rest",
         )
         self.turn(3)
@@ -111,7 +114,6 @@ class Hands:
         """xdotool's mouse commands, then two turns, so that they have arrived."""
         xdotool(*words)
         time.sleep(0.02)
-        self.app.wake()
         self.turn(2)
 
     def move(self, x: int, y: int) -> None:

@@ -60,7 +60,7 @@ def handlers(app: App) -> dict[str, Callable[[], None]]:
         "exposure.up": lambda: _expose(app, EXPOSURE_STEP),
         "exposure.down": lambda: _expose(app, -EXPOSURE_STEP),
         "tone_map.next": lambda: _tone_map(app),
-        "pause": lambda: _toggle(app, "paused"),
+        "pause": lambda: _pause(app),
         "screenshot.window": lambda: app.after_draw(lambda: _shoot(app)),
         "screenshot.picture": lambda: _save(app, ".png"),
         "save.exr": lambda: _save(app, ".exr"),
@@ -79,6 +79,11 @@ def handlers(app: App) -> dict[str, Callable[[], None]]:
 
 def _toggle(app: App, name: str) -> None:
     setattr(app, name, not getattr(app, name))
+
+
+def _pause(app: App) -> None:
+    _toggle(app, "paused")
+    app.say(f"paused; {app.keymap.text('pause')} goes on" if app.paused else "")
 
 
 def _scene(app: App) -> Any:
@@ -245,7 +250,7 @@ def _restart(app: App, then: Callable[[], None] = lambda: None) -> None:
 
     def begin() -> None:
         made.begin(camera)
-        app.inspector, app.inspecting = made, False
+        app.inspector, app.inspecting, app.panels_visible = made, False, True  # it is a panel
         then()
 
     if app.inspector is None:
@@ -275,7 +280,7 @@ def _probe(app: App) -> None:
 
     def begin() -> None:
         app.probing = probing(renderer, camera, pixels, at)
-        app.probe = next(app.probing, None)
+        app.probe, app.panels_visible = next(app.probing, None), True  # its table is a panel
 
     app.compile("the probe's kernels", begin)
 

@@ -66,6 +66,7 @@ class Frame:
         self.compiling = ""  # the program whose shaders the next step compiles, or has just compiled
         self.tile = stream_shape(device)
         self.texture = self._texture((1, 1))
+        self._nowhere = device.context.framebuffer([self._texture((1, 1))])
         self._pace = Pace(self.tile[1])
         self._preview_rate: float | None = None
         self._preview_scale = SCALES[0]
@@ -214,6 +215,7 @@ class Frame:
         framebuffer.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         drawing.render()
+        self._nowhere.use()  # moderngl binds the last one again, though it is gone
         framebuffer.release()
 
     def _put(self, piece: Slice, target: moderngl.Texture) -> None:

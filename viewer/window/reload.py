@@ -19,22 +19,25 @@ class Watch:
     def __init__(self) -> None:
         self._seen: dict[str, Stamp] = {}
         self._next = 0.0
+        self._looked = time.time_ns()
 
     def changed(self, files: Iterable[str], now: float | None = None) -> list[str]:
         """Those that have changed since the last look, names as in ``files``; none when it is not yet time to look.
 
-        A file seen for the first time has not changed.
+        A file that is new among them has changed where that was after the last look.
         """
         now = time.monotonic() if now is None else now
         if now < self._next:
             return []
         self._next = now + EVERY
+        looked, self._looked = self._looked, time.time_ns()
         folder, found = paths.shaders(), []
         for name in sorted(files):
             stamp = _stamp(folder / name)
-            if self._seen.setdefault(name, stamp) != stamp:
-                self._seen[name] = stamp
+            new = name not in self._seen
+            if stamp != self._seen.get(name, stamp) or (new and stamp is not None and stamp[0] > looked):
                 found.append(name)
+            self._seen[name] = stamp
         return found
 
 

@@ -133,11 +133,11 @@ class Window:
 
     def copy(self, text: str) -> None:
         """Text to the clipboard."""
-        glfw.set_clipboard_string(self.handle, text)
+        glfw.set_clipboard_string(None, text)
 
     def paste(self) -> str:
         """The clipboard's text, empty where there is none."""
-        text = glfw.get_clipboard_string(self.handle)
+        text = glfw.get_clipboard_string(None)
         return (text.decode(errors="replace") if isinstance(text, bytes) else text) or ""
 
     def events(self, wait: float) -> None:

@@ -27,7 +27,7 @@ from viewer.stream.source import Source
 from viewer.stream.stream import Stream
 
 STATE = Record("State", Field("at", "int", about="0: done"), Field("back", "int", about="state after a RETURN"))
-EDGE = 32  # rays along a tile's edge
+EDGE = 16  # rays along a tile's edge
 UNLIMITED = 1 << 20
 MANY = 0.9  # of the tiles: then one square is drawn faster than they are
 

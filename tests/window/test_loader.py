@@ -1,0 +1,76 @@
+"""The worker that loads scenes: results once, the newest only, errors as results, and a call that wakes the window."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from viewer.errors import ViewerError
+from viewer.window.loader import Loader
+
+
+def wait(loader: Loader) -> tuple[str, Any]:
+    end = time.monotonic() + 10
+    while (found := loader.poll()) is None:
+        assert time.monotonic() < end
+        time.sleep(0.001)
+    return found
+
+
+def test_a_scene() -> None:
+    woken = threading.Event()
+    loader = Loader(str.upper, lambda scene: f"{scene}!", woken.set)  # type: ignore[arg-type]
+    assert not loader.busy and loader.poll() is None
+    loader.start("a.ply")
+    assert loader.busy and loader.path == "a.ply"
+    assert wait(loader) == ("a.ply", "A.PLY!")
+    assert loader.poll() is None and not loader.busy
+    assert woken.wait(10)
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind"),
+    [(ViewerError("x", "y"), ViewerError), (ValueError("odd"), ValueError), (MemoryError(), ViewerError)],
+)
+def test_faults_are_results(raised: Exception, kind: type) -> None:
+    def load(_: str) -> Any:
+        raise raised
+
+    loader = Loader(load, lambda scene: scene)
+    loader.start("a.ply")
+    path, found = wait(loader)
+    assert path == "a.ply" and isinstance(found, kind)
+    if isinstance(raised, MemoryError):
+        assert "memory" in str(found)
+
+
+def test_the_newest_wins() -> None:
+    gates = {"old": threading.Event(), "new": threading.Event()}
+
+    def load(path: str) -> Any:
+        gates[path].wait(10)
+        return path
+
+    prepared: list[str] = []
+    loader = Loader(load, lambda scene: prepared.append(scene) or scene)  # type: ignore[arg-type, func-returns-value]
+    loader.start("old")
+    loader.start("new")
+    gates["new"].set()
+    assert wait(loader) == ("new", "new")
+    gates["old"].set()
+    time.sleep(0.05)
+    assert loader.poll() is None and prepared == ["new"]  # nothing is built for nobody
+
+
+def test_cancel() -> None:
+    gate = threading.Event()
+    loader = Loader(lambda path: gate.wait(10) and path, lambda scene: scene)  # type: ignore[arg-type, return-value]
+    loader.start("a")
+    loader.cancel()
+    assert not loader.busy
+    gate.set()
+    time.sleep(0.05)
+    assert loader.poll() is None
