@@ -22,7 +22,7 @@ from benchmarks.common import RESULTS, Options, machine_name, say
 
 from viewer.errors import ViewerError
 
-NAMES = ("cast", "policies", "memory", "masks")
+NAMES = ("cast", "policies", "memory", "masks", "window")
 
 
 def benchmark(name: str) -> ModuleType:

@@ -24,7 +24,8 @@ vec3 sheared(vec3 corner, Shear shear) {
 float edge_function(vec3 from, vec3 to) {
     float forward = to.x * from.y, backward = to.y * from.x;
     float difference = forward - backward;
-    // Each product is off by at most 2^-24 of itself.
+    // Each product is off by at most 2^-24 of itself. Two that are rounded alike never turn the sign of the difference;
+    // one that a compiler contracts with the subtraction may, and then the two triangles of an edge would disagree.
     return abs(difference) <= 1.1920929e-7 * max(abs(forward), abs(backward)) ? 0.0 : difference;
 }
 

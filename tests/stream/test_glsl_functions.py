@@ -278,7 +278,9 @@ def test_surfaces_are_interpolated(device):
 def test_a_surface_without_a_normal_faces_the_ray(device):
     scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     flat = replace(scene.flatten(), normals=np.array([[0, 0, 1], [0, 0, -1], [0, 0, 1]], np.float32))
-    function = glsl_call.Function(device, "Surface surface_at(Ray ray, Hit hit)", modules=[surfaces(flat, [Material()])])
+    function = glsl_call.Function(
+        device, "Surface surface_at(Ray ray, Hit hit)", modules=[surfaces(flat, [Material()])]
+    )
     rays = _rays(np.array([[0.3, 0.1, 4.0]]), np.array([[0.25, 0.5, 0.0]]))
     hits = np.zeros(1, HIT.dtype)
     hits["barycentric"] = [0.5, 0.25]
@@ -301,7 +303,9 @@ def test_the_helper_carries_every_kind_of_argument(device):
         d += a;
         return b.xy + b.z + (c ? 100 : 0);
     }"""
-    function = glsl_call.Function(device, "ivec2 mixed(float a, in ivec3 b, bool c, inout vec2 d, out bool e)", text=text)
+    function = glsl_call.Function(
+        device, "ivec2 mixed(float a, in ivec3 b, bool c, inout vec2 d, out bool e)", text=text
+    )
     count = 700  # more than a row
     a, b, c = np.arange(count) * 0.5, np.arange(3 * count).reshape(-1, 3), np.arange(count) % 3 == 0
     result, d, e = function(a, b, c, np.ones((count, 2)))

@@ -18,14 +18,14 @@ PATIENCE = 20.0  # seconds: a busy machine compiles shaders slowly
 
 @pytest.fixture(scope="session")
 def screen() -> Iterator[str]:
-    """The name of a bare X display of 1600 x 1200 without a window manager."""
+    """The name of a bare X display of 1280 x 1024 without a window manager."""
     for tool in ("Xvfb", "xdotool"):
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed: on Debian and Ubuntu apt-get install xvfb xdotool")
     pytest.importorskip("glfw", reason="glfw is not installed")
     pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
     reading, writing = os.pipe()
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1600x1200x24", "-nolisten", "tcp"]
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp"]
     command.append("-noreset")  # or it begins anew, and is away for a moment, whenever the last window is closed
     server = subprocess.Popen(command, pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(writing)

@@ -1,0 +1,213 @@
+"""The window in flight: how long after an input its picture is shown, pictures per second, and at which resolution.
+
+The camera flies to and fro all the while, and at random times an input comes in beside it: a drag that turns the view.
+Its time runs from when it comes in, whatever the loop does just then, to when the first picture begun after it has been
+handed to the display. Frames are pictures of a camera each; the resolution is what the window chose to keep up.
+"""
+
+from __future__ import annotations
+
+import random
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from viewer.errors import ViewerError
+from viewer.scene.camera import Camera
+
+from . import plots
+from .common import Options, Result, Table, facts, say
+from .scenes import View, found
+from .screen import screen
+
+ABOUT = "latency from input to picture and frames per second, flying"
+
+SIZE = (960, 540)
+SCENES = ("bunny", "dragon", "forest inside")
+GAP = (0.05, 0.25)  # seconds between two inputs
+TURNING = 0.5  # seconds of flight to one side
+WARM_UP = 1.0  # seconds of flight before anything counts
+LIMIT_MS = 50.0  # within which the window shall answer
+
+
+def run(options: Options) -> Result:
+    """Fly through every scene in a window of its own."""
+    size, seconds = ((320, 180), 1.0) if options.quick else (SIZE, 10.0)
+    views, missing = found(("teapotahedron",) if options.quick else SCENES)
+    data: dict[str, Any] = {
+        "benchmark": "window",
+        "about": ABOUT,
+        "size": size,
+        "seconds_of_flight": seconds,
+        "warm_up_seconds": WARM_UP,
+        "missing": missing,
+        "scenes": {},
+    }
+    if not views:
+        raise ViewerError("window", "none of its scenes is here", missing[0])
+    with screen((1280, 1024)) as where:
+        data["display"] = where
+        for each in views:
+            say(f"{each.name}: flying for {seconds:g} s")
+            data["scenes"][each.name] = _scene(each, size, seconds, data)
+    return Result(data, _tables(data), _figure(data))
+
+
+class _Flight:
+    """Drives an application and notes what happens when."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+        self.latencies: list[float] = []
+        self.turns: list[float] = []
+        self.scales: list[float] = []
+        self.shown: list[float] = []  # when pictures were handed to the display
+        self._random = random.Random(1)
+        self._due = 0.0  # when the next input comes in
+        self._input: float | None = None  # one that is not yet seen
+        self._begun = False  # a picture has been begun since
+        self._pictures = app.frame.pictures
+        events, begin, swap = app.window.events, app.frame._begin, app.window.swap
+
+        def took_events(wait: float) -> None:
+            events(wait)
+            if self._input is None and time.perf_counter() >= self._due:
+                self._input, self._begun = self._due, False
+                app.flight.orbit(self._random.choice((-3, 3)), 0)
+
+        def began(*arguments: Any) -> Any:
+            self._begun = True
+            return begin(*arguments)
+
+        def swapped() -> None:
+            swap()
+            now = time.perf_counter()
+            if app.frame.pictures == self._pictures:
+                return
+            self._pictures = app.frame.pictures
+            self.shown.append(now)
+            self.scales.append(app.frame.scale)
+            if self._input is not None and self._begun:
+                self.latencies.append(now - self._input)
+                self._input, self._due = None, now + self._random.uniform(*GAP)
+
+        app.window.events, app.frame._begin, app.window.swap = took_events, began, swapped
+
+    def fly(self, seconds: float) -> None:
+        """To and fro for so long."""
+        self.latencies, self.turns, self.scales, self.shown = [], [], [], []
+        self._input, self._due = None, time.perf_counter() + self._random.uniform(*GAP)
+        began = time.perf_counter()
+        sides = ("left", "right")
+        while (now := time.perf_counter() - began) < seconds:
+            side = int(now / TURNING) % 2
+            self.app.flight.release(sides[1 - side])
+            self.app.flight.press(sides[side])
+            self.app.turn()
+            self.turns.append(self.app.turn_seconds)
+        self.app.flight.release_all()
+
+
+def _scene(each: View, size: tuple[int, int], seconds: float, data: dict[str, Any]) -> dict[str, Any]:
+    from viewer.window.app import App
+    from viewer.window.settings import Settings
+
+    camera = each.camera.text() if isinstance(each.camera, Camera) else each.camera
+    fov = each.camera.fov if isinstance(each.camera, Camera) else None
+    with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
+        settings = Settings(path=Path(folder) / "settings.toml")
+        started = time.perf_counter()
+        app = App(each.source, size=size, settings=settings, camera=camera, fov=fov)
+        try:
+            while app.draws == 0:
+                app.turn()
+            opened = time.perf_counter() - started
+            while app.renderer is None and app.loading is not None:
+                app.turn()
+            if app.renderer is None:
+                raise ViewerError(each.source, app.message, "it could not be shown")
+            while not app.frame.complete:
+                app.turn()
+            complete = time.perf_counter() - started
+            data.setdefault("facts", facts(app.device))
+            flight = _Flight(app)
+            flight.fly(min(WARM_UP, seconds))
+            flight.fly(seconds)
+            stopped = time.perf_counter()
+            while not app.frame.complete or app.flight.moving:
+                app.turn()
+            rest = time.perf_counter() - stopped
+            return {
+                "triangles": len(app.renderer.triangles),
+                "opened_ms": 1e3 * opened,
+                "complete_ms": 1e3 * complete,
+                "inputs": len(flight.latencies),
+                "latency_ms": _spread(flight.latencies),
+                "turn_ms": _spread(flight.turns),
+                "late_turns": sum(1e3 * t > LIMIT_MS for t in flight.turns) / len(flight.turns),
+                "frames_per_second": len(flight.shown) / seconds,
+                "scale": statistics.median(flight.scales),
+                "resolution": [round(n * statistics.median(flight.scales)) for n in size],
+                "rest_ms": 1e3 * rest,
+            }
+        finally:
+            app.release()
+
+
+def _spread(seconds: list[float]) -> dict[str, float]:
+    """Median, 95th percentile and the largest, milliseconds."""
+    if not seconds:
+        raise ViewerError("window", "no picture was shown in all the time", "let it fly on a quieter machine")
+    median, high = np.percentile(seconds, (50, 95))
+    return {"median": 1e3 * float(median), "p95": 1e3 * float(high), "most": 1e3 * max(seconds)}
+
+
+def _tables(data: dict[str, Any]) -> list[Table]:
+    width, height = data["size"]
+    rows = [
+        (
+            name,
+            scene["triangles"],
+            scene["frames_per_second"],
+            "{} x {}".format(*scene["resolution"]),
+            scene["latency_ms"]["median"],
+            scene["latency_ms"]["p95"],
+            scene["turn_ms"]["p95"],
+            scene["turn_ms"]["most"],
+            scene["rest_ms"],
+            scene["opened_ms"],
+            scene["complete_ms"],
+        )
+        for name, scene in data["scenes"].items()
+    ]
+    columns = ("scene", "triangles", "frames/s", "resolution", "latency ms", "p95", "turn p95 ms", "most")
+    columns += ("at rest ms", "window ms", "complete ms")
+    note = (
+        f"A window of {width} x {height} on {data['display']}, {data['seconds_of_flight']:g} s of flight. Latency: from "
+        "an input to its picture. Turn: between two looks at the events. At rest: from the last key to the whole "
+        "picture at full resolution. Window, complete: from the start of the application, the program being loaded."
+    )
+    return [Table("the window in flight", columns, rows, note)]
+
+
+def _figure(data: dict[str, Any]) -> Any:
+    made = plots.figure(7.0, 3.6)
+    if made is None:
+        return None
+    figure, (axes,) = made
+    names = list(data["scenes"])
+    for number, (label, key) in enumerate((("median", "median"), ("95 %", "p95"))):
+        values = [data["scenes"][name]["latency_ms"][key] for name in names]
+        places = np.arange(len(names)) + 0.36 * (number - 0.5)
+        bars = axes.bar(places, values, 0.34, color=plots.COLORS[number], label=label)
+        axes.bar_label(bars, fmt="%.0f", fontsize=8, padding=1)
+    axes.set_xticks(range(len(names)), names)
+    axes.grid(False, axis="x")
+    axes.set_ylabel("milliseconds from input to picture")
+    axes.set_title(f"In flight, {data['size'][0]} x {data['size'][1]}, {data['facts']['renderer']}", fontsize=10)
+    axes.legend(frameon=False, fontsize=8)
+    return figure

@@ -1,0 +1,131 @@
+"""The README's pictures of the window: ``python tools/screenshots.py [--out DIR]``.
+
+``window.png``: in flight through the built-in forest. ``inspector.png``: the panels, a frame half way through its
+passes and the voxels that one ray visits. Taken on an Xvfb of their own, so that nothing of the desktop is in them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
+
+from benchmarks.common import ROOT, say
+from benchmarks.screen import screen
+
+from viewer.errors import ViewerError
+
+SIZE = (1280, 720)
+LARGEST = 300 * 1024  # bytes of a picture
+PICTURES = ROOT / "assets" / "pictures"
+
+
+def settle(app: Any) -> None:
+    """Until nothing loads, compiles or moves and the picture is complete."""
+    while (
+        app.renderer is None
+        or app.loading
+        or app.compiling
+        or app.probing is not None
+        or app.flight.moving
+        or not app.frame.complete
+        or (app.heat is not None and not (app.heat_map and app.heat_map.complete))
+    ):
+        app.wake()
+        app.turn()
+    app.say("")
+    for _ in range(4):  # ImGui lays out in two
+        app.wake()
+        app.turn()
+
+
+def flying(app: Any) -> None:
+    """The forest from the inside, nothing over it."""
+    app.do("camera.mode")
+    app.do("exposure.up")
+    app.do("exposure.up")
+    settle(app)
+
+
+def inspecting(app: Any) -> None:
+    """Panels, the inspector in the middle of a frame, and a ray's voxels."""
+    settle(app)
+    app.do("inspector.show")
+    settle(app)
+    for _ in range(70):  # the drivers compile in them, so that their times are no passes' times
+        app.do("inspector.step")
+    app.do("inspector.restart")
+    for _ in range(70):
+        app.do("inspector.step")
+    app.cursor = (0.47 * SIZE[0], 0.36 * SIZE[1])
+    app.do("probe.show")
+    settle(app)
+
+
+SHOTS: dict[str, tuple[str, dict[str, Any], Callable[[Any], None]]] = {
+    "window": ("forest", {"camera": "inside"}, flying),
+    "inspector": ("teapotahedron", {}, inspecting),
+}
+
+
+def shoot(scene: str, arguments: dict[str, Any], pose: Callable[[Any], None], panels: bool) -> bytes:
+    """RGB of the window, top row first."""
+    import numpy as np
+
+    from viewer.window.app import App
+    from viewer.window.settings import Settings
+
+    with tempfile.TemporaryDirectory() as folder:
+        app = App(scene, size=SIZE, settings=Settings(path=Path(folder) / "settings.toml", panels=panels), **arguments)
+        try:
+            settle(app)
+            pose(app)
+            taken: list[bytes] = []
+            app.after_draw(lambda: taken.append(app.read_window()))
+            while not taken:
+                app.turn()
+            return np.frombuffer(taken[0], np.uint8).reshape(SIZE[1], SIZE[0], 3)[::-1].tobytes()
+        finally:
+            app.release()
+
+
+def packed(pixels: bytes) -> bytes:
+    """A PNG of at most `LARGEST` bytes, with as many colours as that allows."""
+    from PIL import Image
+
+    picture = Image.frombytes("RGB", SIZE, pixels)
+    for colors in (None, 256, 128, 64, 32):
+        made = picture if colors is None else picture.quantize(colors, dither=Image.Dither.NONE)
+        out = io.BytesIO()
+        made.save(out, "PNG", optimize=True)
+        if len(out.getvalue()) <= LARGEST:
+            break
+    return out.getvalue()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Take them; 0, or 2 with one line on standard error."""
+    parser = argparse.ArgumentParser(prog="screenshots.py", description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, default=PICTURES, help="folder of the pictures")
+    arguments = parser.parse_args(argv)
+    try:
+        with screen(SIZE, own=True):
+            for name, (scene, more, pose) in SHOTS.items():
+                path = arguments.out / f"{name}.png"
+                path.write_bytes(packed(shoot(scene, more, pose, panels=name == "inspector")))
+                say(f"wrote {path}, {path.stat().st_size // 1024} KiB")
+    except ViewerError as error:
+        say(f"screenshots.py: error: {error}")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
