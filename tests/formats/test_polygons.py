@@ -131,9 +131,10 @@ def test_many_polygons_keep_their_order(loops):
 @pytest.mark.parametrize("make", [lambda: star(100_000, 1), lambda: star(100_000, 2, 0.999), lambda: spiral(5_000)])
 def test_large_polygons_are_quick(make):
     cut(star(2000, 0))  # compiles
-    begin = time.perf_counter()
+    begin = time.process_time()
     check(make())
-    assert time.perf_counter() - begin < 5  # all corners against all ears would take minutes
+    # Quadratic work takes minutes; the time of this process alone, or a busy machine would fail it.
+    assert time.process_time() - begin < 45
 
 
 def test_tangles_end(loops, monkeypatch):
