@@ -249,6 +249,23 @@ def test_missing_libraries_are_installed_through_sudo(house):
 
 
 @needs_linux
+@pytest.mark.parametrize("network", [True, False])
+def test_what_the_window_s_tests_need_is_installed_where_it_can(house, network):
+    house.program("apt-get", APT.format(work=house.work).replace("no-network", "no-packages"))
+    house.program("id", "#!/bin/sh\necho 0\n")
+    if not network:
+        house.set("no-packages")
+    out, err = house.run("test", "-q")
+    assert "-m|pytest|-q|" in out  # whatever comes of it
+    assert "raystream: installing xvfb xdotool for the window's tests (once)" in err
+    asked = (house.work / "apt").read_text().splitlines()
+    assert any("install -y -qq --no-install-recommends xvfb xdotool" in line for line in asked) == network
+    assert any("will skip" in line for line in err) != network
+    if not network:  # tried once
+        assert house.run("test", "-q")[1] == []
+
+
+@needs_linux
 @pytest.mark.parametrize("sudo", [False, True])
 def test_missing_libraries_without_rights_say_what_to_type(house, sudo):
     without_libraries(house, 1000)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -143,6 +145,30 @@ def test_bench_masks(tmp_path: Path) -> None:
         {row["mask"] for row in data["passes"]} == {row["mask"] for row in data["whole"]} == {"depth", "kill", "none"}
     )
     assert all(row["mask_passes"] == 0 for row in data["whole"] if row["mask"] == "none")
+
+
+@pytest.mark.skipif(shutil.which("Xvfb") is None, reason="Xvfb is not installed: apt-get install xvfb")
+def test_bench_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DISPLAY", raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    data = _quick("window", tmp_path)
+    assert data["display"] == "Xvfb" and "DISPLAY" not in os.environ
+    flight = data["scenes"]["teapotahedron"]
+    assert flight["inputs"] > 0 and flight["frames_per_second"] > 0 and 0 < flight["scale"] <= 1
+    # A picture cannot be there before its turn's draw, and not a second after it on any machine.
+    assert 1 < flight["latency_ms"]["median"] <= flight["latency_ms"]["p95"] <= flight["latency_ms"]["most"] < 5000
+
+
+def test_bench_window_without_a_display(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if not sys.platform.startswith("linux"):
+        pytest.skip("only Linux may have no display")
+    assert bench.main(["window", "--quick"]) == 2
+    assert "no display" in capsys.readouterr().err
 
 
 def test_bench_refuses_unknown_names(capsys: pytest.CaptureFixture[str]) -> None:

@@ -110,6 +110,7 @@ class _Flight:
             self.app.turn()
             self.turns.append(self.app.turn_seconds)
         self.app.flight.release_all()
+        self._input, self._due = None, float("inf")
 
 
 def _scene(each: View, size: tuple[int, int], seconds: float, data: dict[str, Any]) -> dict[str, Any]:
@@ -137,7 +138,7 @@ def _scene(each: View, size: tuple[int, int], seconds: float, data: dict[str, An
             flight = _Flight(app)
             flight.fly(min(WARM_UP, seconds))
             flight.fly(seconds)
-            stopped = time.perf_counter()
+            frames, stopped = len(flight.shown), time.perf_counter()
             while not app.frame.complete or app.flight.moving:
                 app.turn()
             rest = time.perf_counter() - stopped
@@ -149,9 +150,9 @@ def _scene(each: View, size: tuple[int, int], seconds: float, data: dict[str, An
                 "latency_ms": _spread(flight.latencies),
                 "turn_ms": _spread(flight.turns),
                 "late_turns": sum(1e3 * t > LIMIT_MS for t in flight.turns) / len(flight.turns),
-                "frames_per_second": len(flight.shown) / seconds,
-                "scale": statistics.median(flight.scales),
-                "resolution": [round(n * statistics.median(flight.scales)) for n in size],
+                "frames_per_second": frames / seconds,
+                "scale": statistics.median(flight.scales[:frames]),
+                "resolution": [round(n * statistics.median(flight.scales[:frames])) for n in size],
                 "rest_ms": 1e3 * rest,
             }
         finally:
@@ -187,8 +188,8 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     columns = ("scene", "triangles", "frames/s", "resolution", "latency ms", "p95", "turn p95 ms", "most")
     columns += ("at rest ms", "window ms", "complete ms")
     note = (
-        f"A window of {width} x {height} on {data['display']}, {data['seconds_of_flight']:g} s of flight. Latency: from "
-        "an input to its picture. Turn: between two looks at the events. At rest: from the last key to the whole "
+        f"A window of {width} x {height} on {data['display']}, {data['seconds_of_flight']:g} s of flight. Latency: "
+        "from an input to its picture. Turn: between two looks at the events. At rest: from the last key to the whole "
         "picture at full resolution. Window, complete: from the start of the application, the program being loaded."
     )
     return [Table("the window in flight", columns, rows, note)]

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,10 +32,8 @@ EXPOSURE_STEP = 0.25  # stops
 
 def handlers(app: App) -> dict[str, Callable[[], None]]:
     """Action name -> what it does. An action without a handler is greyed."""
-    made: dict[str, Callable[[], None]] = {
-        f"program.{name}": (lambda name=name: app.set(program=name)) for name in PICTURES
-    }
-    made |= {f"camera.{name}": (lambda name=name: _view(app, name)) for name in ("front", "right", "top")}
+    made: dict[str, Callable[[], None]] = {f"program.{name}": partial(app.set, program=name) for name in PICTURES}
+    made |= {f"camera.{name}": partial(_view, app, name) for name in ("front", "right", "top")}
     return made | {
         "machine.next": lambda: _cycle(app, "machine"),
         "fuse.next": lambda: _cycle(app, "fuse"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Protocol
+from typing import Any, Protocol
 
 import glfw
 import moderngl
 
 from viewer.errors import DeviceError, ViewerError
 
+NONE: Any = None  # where GLFW takes none, and its Python declarations do not
 NO_DISPLAY = "use `raystream render` to make pictures without a window"
 
 
@@ -72,7 +73,8 @@ class Window:
         glfw.set_framebuffer_size_callback(window, lambda _, width, height: to.on_resize(width, height))
         glfw.set_window_focus_callback(window, lambda _, focused: to.on_focus(bool(focused)))
         glfw.set_window_iconify_callback(window, lambda _, small: to.on_minimise(bool(small)))
-        glfw.set_drop_callback(window, lambda _, paths: to.on_drop(list(paths)))
+        dropped: Any = lambda _, paths: to.on_drop(list(paths))  # noqa: E731  # declared otherwise than it is called
+        glfw.set_drop_callback(window, dropped)
         glfw.set_window_content_scale_callback(window, lambda _, x, y: to.on_scale(max(x, y)))
 
     @property
@@ -112,15 +114,25 @@ class Window:
         """To the whole of the screen it is on, and back."""
         if self._windowed is not None:
             x, y, width, height = self._windowed
-            glfw.set_window_monitor(self.handle, None, x, y, width, height, 0)
+            glfw.set_window_monitor(self.handle, NONE, x, y, width, height, 0)
             self._windowed = None
             return
-        monitor = glfw.get_primary_monitor()
-        if monitor is None:
+        monitors = glfw.get_monitors()
+        if not monitors:
             return
         self._windowed = (*glfw.get_window_pos(self.handle), *self.size)
+        monitor = max(monitors, key=self._covered)
         mode = glfw.get_video_mode(monitor)
         glfw.set_window_monitor(self.handle, monitor, 0, 0, mode.size.width, mode.size.height, mode.refresh_rate)
+
+    def _covered(self, monitor: Any) -> int:
+        """How many units of the screen the window covers."""
+        left, top = glfw.get_monitor_pos(monitor)
+        mode = glfw.get_video_mode(monitor)
+        (x, y), (width, height) = glfw.get_window_pos(self.handle), self.size
+        wide = min(x + width, left + mode.size.width) - max(x, left)
+        tall = min(y + height, top + mode.size.height) - max(y, top)
+        return max(0, wide) * max(0, tall)
 
     @property
     def full_screen(self) -> bool:
@@ -133,11 +145,11 @@ class Window:
 
     def copy(self, text: str) -> None:
         """Text to the clipboard."""
-        glfw.set_clipboard_string(None, text)
+        glfw.set_clipboard_string(NONE, text)
 
     def paste(self) -> str:
         """The clipboard's text, empty where there is none."""
-        text = glfw.get_clipboard_string(None)
+        text: Any = glfw.get_clipboard_string(NONE)
         return (text.decode(errors="replace") if isinstance(text, bytes) else text) or ""
 
     def events(self, wait: float) -> None:
