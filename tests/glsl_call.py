@@ -146,6 +146,7 @@ class Function:
             for memory in module.memories:
                 layout = self.memories[memory.name].layout
                 source.add(memory_glsl(memory, layout, counting=False), module.name)
+            source.add(module.text, module.name)
             source.include(module.source)
         for name in includes:
             source.include(name)

@@ -57,9 +57,9 @@ class FakeRenderer:
         self.stats = Counted()
         return self
 
-    def save(self, path):
+    def save(self, path, exposure, tone_map):
         """Write the file."""
-        Path(path).write_text("picture")
+        Path(path).write_text(f"picture {exposure:g} {tone_map}")
 
     def info(self):
         """As the real one's."""
@@ -119,8 +119,18 @@ def test_defaults_reach_the_renderer(library, capsys):
         "mask": "depth",
         "grid": "auto",
         "intersection": "watertight",
+        "plane_slack": 1.0,
+        "walk": "auto",
+        "accel": "bvh",
+        "build": "sah",
         "camera": None,
         "fov": None,
+        "aperture": None,
+        "focus": None,
+        "pixel_filter": "box",
+        "environment": None,
+        "environment_rotation": 0.0,
+        "light": (),
         "device": None,
         "barrier": "auto",
         "memory": "auto",
@@ -136,6 +146,9 @@ def test_every_option_reaches_the_renderer(library):
     words = ["--size", "64x32", "--spp", "4", "--program", "cast", "--machine", "singlepass", "--fuse", "none"]
     words += ["--policy", "threshold=0.3,all", "--unroll", "4,2", "--mask", "kill", "--grid", "32", "--fov", "60"]
     words += ["--intersection", "moller-trumbore", "--layers", "depth,triangle", "--stats", "s.json"]
+    words += ["--tonemap", "agx", "--exposure", "-1.5"]
+    words += ["--aperture", "0.5", "--focus", "3", "--pixel-filter", "tent", "--environment", "1,2,3"]
+    words += ["--environment-rotation", "-90", "--light", "lamp=-1,2,3", "--light", "a=b=0,0,1"]
     words += ["--device", "1", "--barrier", "off", "--memory", "texture", "--quiet", "--debug"]
     # A negative number first must not be taken for an option.
     run("render", "--camera", "-1,2,3 0,0,0", "one", *words, "-o", "a.npz")
@@ -149,8 +162,18 @@ def test_every_option_reaches_the_renderer(library):
         "mask": "kill",
         "grid": 32,
         "intersection": "moller-trumbore",
+        "plane_slack": 1.0,
+        "walk": "auto",
+        "accel": "bvh",
+        "build": "sah",
         "camera": "-1,2,3 0,0,0",
         "fov": 60.0,
+        "aperture": 0.5,
+        "focus": 3.0,
+        "pixel_filter": "tent",
+        "environment": (1.0, 2.0, 3.0),
+        "environment_rotation": -90.0,
+        "light": (("lamp", (-1.0, 2.0, 3.0)), ("a=b", (0.0, 0.0, 1.0))),
         "device": 1,
         "barrier": "off",
         "memory": "texture",
@@ -160,6 +183,7 @@ def test_every_option_reaches_the_renderer(library):
     assert json.loads(Path("s.json").read_text())["kernel_passes"] == 3
     assert set(json.loads(Path("s.json").read_text())["wall_seconds"]) == {"load", "build", "render"}
     assert sorted(os.listdir()) == ["a.npz", "s.json"]
+    assert Path("a.npz").read_text() == "picture -1.5 agx"
 
 
 def test_options_may_be_joined_by_equals_signs(library):

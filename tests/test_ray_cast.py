@@ -239,11 +239,11 @@ def walk_oracle(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_steps_and_tests_are_those_of_a_float64_walk(scene_of_machines: Scene, walk_oracle: Any) -> None:
-    renderer = Renderer(scene_of_machines, machine="singlepass")
+    renderer = Renderer(scene_of_machines, machine="singlepass", accel="grid")
     size = (160, 160)
     layers = renderer.render(size, layers=("steps", "tests", "triangle")).layers
     origins, directions = (a.reshape(-1, 3).astype(np.float32) for a in renderer.camera.rays(*size))
-    walk = walk_oracle(renderer.grid, renderer.triangles.corners(), origins, directions)
+    walk = walk_oracle(renderer.structure.built, renderer.triangles.corners(), origins, directions)
     steps, tests = layers["steps"].ravel(), layers["tests"].ravel()
     differ = (steps != walk.steps) | (tests != walk.tests)
     print(f"{scene_of_machines.name}: {differ.mean():.1e} of rays walk otherwise in float32")

@@ -18,8 +18,20 @@ from viewer.accel.grid_build import LEAST_EXTENT, rounding_margin
 AXES = np.concatenate([np.eye(3), -np.eye(3)]).astype(np.float32)
 
 
+STRUCTURES = {"bvh": {"accel": "bvh"}, "octants": {"accel": "bvh", "walk": "octants"}, "grid": {"accel": "grid"}}
+
+
+@pytest.fixture(autouse=True, params=list(STRUCTURES))
+def structure(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `tracer` builds: every test is one of each structure."""
+    monkeypatch.setattr(f"{__name__}.DEFAULTS", STRUCTURES[request.param])
+
+
+DEFAULTS: dict[str, str] = {}
+
+
 def tracer(corners: np.ndarray, **options) -> Renderer:
-    return Renderer(meshes.scene(corners), **options)
+    return Renderer(meshes.scene(corners), **{**DEFAULTS, **options})
 
 
 def assert_right(
@@ -80,7 +92,7 @@ def test_axis_parallel_rays(cloud: np.ndarray) -> None:
     """One and two zero components, from anywhere, from lattice points, and exactly on the planes between voxels."""
     rng = np.random.default_rng(6)
     renderer = tracer(cloud)
-    grid = renderer.grid
+    grid = tracer(cloud, accel="grid", walk="auto").structure.built
     count = 20_000
     planes = grid.low + rng.integers(0, np.array(grid.resolution) + 1, (count, 3)).astype(np.float32) * grid.voxel
     for where, origins in (
@@ -133,8 +145,9 @@ def test_length_of_the_direction_is_the_unit_of_distance(cloud: np.ndarray) -> N
 def test_origins_on_the_box_and_far_away(cloud: np.ndarray) -> None:
     rng = np.random.default_rng(9)
     renderer = tracer(cloud)
-    low = renderer.grid.low.astype(np.float32)
-    high = low + renderer.grid.voxel * np.array(renderer.grid.resolution, np.float32)
+    grid = tracer(cloud, accel="grid", walk="auto").structure.built
+    low = grid.low.astype(np.float32)
+    high = low + grid.voxel * np.array(grid.resolution, np.float32)
     count = 20_000
     inside = rng.uniform(low, high, (count, 3)).astype(np.float32)
     faces = np.where(rng.integers(0, 2, (count, 3)) > 0, low, high).astype(np.float32)
@@ -158,7 +171,8 @@ def test_origins_inside_a_voxel_full_of_triangles() -> None:
     knot = rng.uniform(-1, 1, (2000, 3, 3)) * 0.01
     corners = np.concatenate([knot, [[[9, 9, 9], [9, 8, 9], [8, 9, 9]]]]).astype(np.float32)
     renderer = tracer(corners, grid=4)
-    assert renderer.grid.statistics["longest_list"] >= 2000
+    if renderer.structure.name == "grid":
+        assert renderer.structure.statistics["longest_list"] >= 2000
     origins = rng.uniform(-0.01, 0.01, (4000, 3)).astype(np.float32)
     directions = rng.normal(size=origins.shape).astype(np.float32)
     assert assert_right(corners, origins, directions, renderer.trace(origins, directions), least=0.8) < 1e-2

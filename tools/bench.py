@@ -22,12 +22,12 @@ from benchmarks.common import RESULTS, Options, machine_name, say
 
 from viewer.errors import ViewerError
 
-NAMES = ("cast", "policies", "memory", "masks", "window")
+NAMES = ("cast", "policies", "memory", "masks", "window", "bvh-build", "samplers")
 
 
 def benchmark(name: str) -> ModuleType:
     """The module of a benchmark: ``ABOUT``, and ``run(options)`` that gives a `benchmarks.common.Result`."""
-    return import_module(f"benchmarks.{name}")
+    return import_module(f"benchmarks.{name.replace('-', '_')}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

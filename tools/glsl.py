@@ -1,8 +1,8 @@
 """Prints the GLSL that a machine generates, with the file and line (or the generator's part) of each line at its left.
 
 ``python tools/glsl.py [--program cast|trace] [--machine multipass|singlepass] [--fuse none|ray] [--step NAME]
-[--counting] [--mask depth|kill|none] [--layers] [--intersection NAME]``; needs no OpenGL. The scene is the Cornell
-box: others differ in the addressing of their memories alone. Without ``--step`` every pass of the machine is printed,
+[--counting] [--mask depth|kill|none] [--layers] [--accel NAME] [--walk NAME] [--intersection NAME]``; needs no OpenGL.
+The scene is the Cornell box: others differ in their materials and the addressing of their memories alone. Without ``--step`` every pass of the machine is printed,
 those of its masks and census at the end.
 """
 
@@ -18,11 +18,10 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
 
 import viewer
-from viewer.accel import grid, grid_build, triangles
-from viewer.accel.triangles import TESTS
+from viewer import options
 from viewer.errors import ViewerError
-from viewer.programs import PICTURES, trace
-from viewer.shading.modules import constant_environment, pinhole, surfaces
+from viewer.prepare import prepare
+from viewer.programs import LEVELS, PICTURES, trace
 from viewer.stream.bound import Bound
 from viewer.stream.generate import Form, fragment
 from viewer.stream.kernel import Module
@@ -33,20 +32,6 @@ from viewer.stream.program import Program
 from viewer.stream.source import Source
 
 WIDEST = 16384  # edge of a texture that memories are laid out for
-
-
-def modules(intersection: str = "watertight") -> list[Module]:
-    """What the kernels need, for the Cornell box."""
-    scene = viewer.load("cornell")
-    flat = scene.flatten()
-    corners = flat.corners()
-    return [
-        grid.module(grid_build.build(corners)),
-        triangles.module(intersection, corners),
-        pinhole(scene.camera()),
-        surfaces(flat, scene.materials),
-        constant_environment(),
-    ]
 
 
 def sources(
@@ -78,16 +63,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--machine", default="multipass", choices=list(MACHINES))
     parser.add_argument("--fuse", default="none", help="none, or a group of the program (default: none)")
     parser.add_argument("--mask", default="depth", choices=list(MASKS))
-    parser.add_argument("--intersection", default="watertight", choices=list(TESTS))
+    for name in ("accel", "walk", "intersection"):
+        option = options.option(name)
+        parser.add_argument(option.flag, default=option.default, choices=option.choices)
     parser.add_argument("--step", help="one pass, by its name; a fused one by any of its states")
     parser.add_argument("--counting", action="store_true", help="with the counters")
     parser.add_argument("--layers", action="store_true", help="with the states that fill normal and albedo")
     arguments = parser.parse_args(argv)
     try:
-        program = trace() if arguments.program == "trace" else PICTURES[arguments.program](layers=arguments.layers)
+        recipe = {name: getattr(arguments, name) for name in ("accel", "walk", "intersection")}
+        prepared = prepare(viewer.load("cornell"), **recipe)
+        walking = LEVELS[prepared.structure.levels]
+        program = (
+            trace(walking)
+            if arguments.program == "trace"
+            else PICTURES[arguments.program](walking, layers=arguments.layers)
+        )
         if arguments.fuse != "none" and arguments.fuse not in program.groups:
             raise ViewerError("--fuse", f"unknown group '{arguments.fuse}'", f"none or {', '.join(program.groups)}")
-        parts = modules(arguments.intersection)
+        parts = prepared.modules(arguments.machine == "multipass" and arguments.fuse == "none")
         made = list(sources(program, arguments.machine, arguments.fuse, arguments.mask, arguments.counting, parts))
         wanted = [(name, text) for name, states, text in made if arguments.step in (None, name, *states)]
         if not wanted:

@@ -14,15 +14,19 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from viewer.errors import ViewerError
 from viewer.options import OPTIONS, check, keywords, suggestion, with_choices
 
+if TYPE_CHECKING:
+    from viewer.progress import Progress
+    from viewer.scene.scene import Scene
+
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
 # What the window takes of the options; the rest is the file's or the panels' business.
 VIEWED = (
-    *("program", "machine", "policy", "unroll", "fuse", "mask", "grid", "intersection", "camera", "fov"),
+    *("program", "machine", "policy", "unroll", "fuse", "mask", *keywords("prepare"), "camera", "fov"),
     *("barrier", "memory", "debug"),
 )
 DONE, FAULT, USER_ERROR, STOPPED, BROKEN_PIPE = 0, 1, 2, 130, 141
@@ -196,16 +200,18 @@ def _parser(name: str, choices: dict[str, Collection[str]]) -> _Parser:
         words, default = option.expected(), option.default_words()
         text = option.help + (f"; {words}" if words else "") + (f" (default: {default})" if default else "")
         # argparse reads % in a help text as a format.
-        parser.add_argument(*flags, metavar=option.metavar, help=text.replace("%", "%%"))
+        action = "append" if option.repeats else "store"
+        parser.add_argument(*flags, action=action, metavar=option.metavar, help=text.replace("%", "%%"))
     return parser
 
 
 def _choices() -> dict[str, Collection[str]]:
     """What higher floors register, by option."""
     from viewer.film.layers import LAYERS
+    from viewer.film.tonemap import TONE_MAPS
     from viewer.programs import PICTURES
 
-    return {"program": tuple(PICTURES), "layers": tuple(LAYERS)}
+    return {"program": tuple(PICTURES), "layers": tuple(LAYERS), "tonemap": tuple(TONE_MAPS)}
 
 
 def options_table() -> str:
@@ -251,23 +257,21 @@ def _render(arguments: argparse.Namespace) -> int:
 
     if arguments.output is None:
         raise ViewerError("--output", "is missing; it names the picture", "such as -o picture.png")
-    from viewer.film.image import check_path
-
-    check_path(arguments.output, arguments.layers)
+    _check_motion(arguments)
     if arguments.stats is not None:
         _check_text_path(arguments.stats)
+    if arguments.frames is not None:
+        return _render_frames(arguments)
     from viewer.progress import Progress
 
     times = [perf_counter()]
     with Progress(arguments.quiet) as progress:
         progress(None, f"loading {printable(arguments.scene)}")
-        import viewer
         from viewer.render import Renderer
 
-        scene = viewer.load(arguments.scene)
-        if not arguments.quiet:
-            for line in scene.warnings:
-                progress.note(f"raystream: note: {printable(line)}")
+        scene = _load(arguments, progress)
+        if arguments.time is not None:
+            scene = scene.posed(arguments.time)
         times.append(perf_counter())
         progress(None, "building")
         renderer = Renderer(scene, **{name: getattr(arguments, name) for name in keywords("renderer")})
@@ -278,7 +282,7 @@ def _render(arguments: argparse.Namespace) -> int:
             progress=progress,
         )
         times.append(perf_counter())
-        picture.save(arguments.output)
+        picture.save(arguments.output, arguments.exposure, arguments.tonemap)
     load, build, render = (after - before for before, after in pairwise(times))
     if arguments.stats is not None:
         seconds = {"load": load, "build": build, "render": render}
@@ -290,6 +294,82 @@ def _render(arguments: argparse.Namespace) -> int:
             f"{printable(arguments.output)}: {width} x {height}, {_count(scene.triangle_count, 'triangle')}, "
             f"{_count(picture.stats.kernel_passes, 'pass', 'passes')}; load {load:.2f} s, build {build:.2f} s, "
             f"compile and render {render:.2f} s, {rate:.2f} Mrays/s"
+        )
+    return DONE
+
+
+def _check_motion(arguments: argparse.Namespace) -> None:
+    """Find out before any work whether the picture, or the frames, can be written; refuse options that do nothing."""
+    from viewer.film.image import check_path
+    from viewer.film.movie import check_output, is_movie
+
+    if arguments.frames is not None:
+        if arguments.time is not None:
+            raise ViewerError("--time", "is for one picture, and --frames for many", "give one of them")
+        check_output(arguments.output, arguments.frames, arguments.size, arguments.fps, arguments.layers)
+        return
+    if is_movie(arguments.output):
+        raise ViewerError(arguments.output, "a movie needs --frames", "such as --frames 0-119")
+    if arguments.turntable:
+        raise ViewerError("--turntable", "needs --frames", "such as --frames 0-119 -o frame_%04d.png")
+    if arguments.animation is not None and arguments.time is None:
+        raise ViewerError("--animation", "needs --time or --frames", "such as --time 1.5")
+    check_path(arguments.output, arguments.layers)
+
+
+def _load(arguments: argparse.Namespace, progress: Progress) -> Scene:
+    """The scene with its notes told and its animation chosen."""
+    import viewer
+
+    scene = viewer.load(arguments.scene)
+    if not arguments.quiet:
+        for line in scene.warnings:
+            progress.note(f"raystream: note: {printable(line)}")
+    if arguments.animation is not None:
+        scene.play(arguments.animation)
+    return scene
+
+
+def _render_frames(arguments: argparse.Namespace) -> int:
+    """Every frame into a file of its own, or all into a movie."""
+    from time import perf_counter
+
+    from viewer.progress import Progress
+
+    begin, counted = perf_counter(), []
+    with Progress(arguments.quiet) as progress:
+        progress(None, f"loading {printable(arguments.scene)}")
+        from viewer.sequence import render_frames, save_frames
+
+        scene = _load(arguments, progress)
+        frames = render_frames(
+            scene,
+            arguments.frames,
+            arguments.fps,
+            arguments.turntable,
+            render={name: getattr(arguments, name) for name in keywords("render")}
+            | {"stats": arguments.stats is not None},
+            progress=progress,
+            **{name: getattr(arguments, name) for name in keywords("renderer")},
+        )
+        save_frames(
+            arguments.output,
+            frames,
+            arguments.fps,
+            lambda frame: counted.append(
+                {"frame": frame.number, "time": frame.seconds, **frame.picture.stats.to_json()}
+            ),
+            arguments.exposure,
+            arguments.tonemap,
+        )
+    seconds = perf_counter() - begin
+    if arguments.stats is not None:
+        _write_text(arguments.stats, _json({"frames": counted, "wall_seconds": seconds}))
+    if not arguments.quiet:
+        width, height = arguments.size
+        print(
+            f"{printable(arguments.output)}: {_count(len(counted), 'frame')} of {width} x {height}, "
+            f"{_count(scene.triangle_count, 'triangle')}; {seconds:.2f} s, {seconds / len(counted):.2f} s a frame"
         )
     return DONE
 

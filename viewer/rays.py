@@ -15,11 +15,13 @@ FAR = np.float32(3.4e38)  # t_max of rays without an end; infinity itself is not
 
 class Hits(NamedTuple):
     """Hits of N rays: distance (N,) float32 in units of the ray's direction, inf where nothing is hit; barycentrics
-    (N, 2) float32, weights of the second and third corner; triangle (N,) int32 in scene order, -1 for none."""
+    (N, 2) float32, weights of the second and third corner; triangle (N,) in scene order, int32, or int64 in a scene of
+    more than 2^31 triangles with all instances; instance (N,) int32; both -1 for none."""
 
     distance: NDArray[np.float32]
     barycentrics: NDArray[np.float32]
-    triangle: NDArray[np.int32]
+    triangle: NDArray[np.integer]
+    instance: NDArray[np.int32]
 
 
 def pack_rays(

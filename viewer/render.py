@@ -12,16 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer import options
+from viewer.accel.structures import Structure
 from viewer.errors import ViewerError
 from viewer.film import image
 from viewer.film.film import Film
 from viewer.film.layers import LAYERS
-from viewer.kernels import PIXEL, RAY
+from viewer.kernels import HIT, PIXEL, RAY
 from viewer.prepare import Prepared, prepare
-from viewer.programs import PICTURES, trace
+from viewer.programs import LEVELS, PICTURES, trace
 from viewer.rays import Hits, pack_rays
 from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
+from viewer.scene.light import with_light_at
+from viewer.scene.scene import Scene, Triangles
 from viewer.shading.modules import camera_uniforms
 from viewer.stream.bound import Bound
 from viewer.stream.counters import Stats
@@ -35,6 +37,7 @@ from viewer.values import PolicyChoice, Unroll
 
 COUNTED_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the state whose kernel calls it shows
 SURFACE_LAYERS = ("normal", "albedo")
+NUMBER_LAYERS = ("triangle", "instance")
 
 DEFAULT = {name: entry.default for name, entry in options.OPTIONS.items()}
 
@@ -52,9 +55,12 @@ class Picture:
     stats: Stats
     metadata: dict[str, str] = field(default_factory=dict)
 
-    def save(self, path: str | Path) -> None:
-        """Write PNG (8 bit sRGB), EXR or NPZ (float32 linear and layers), by the ending; whole or not at all."""
-        image.save(path, self.linear, self.layers, self.metadata)
+    def save(self, path: str | Path, exposure: float = 0.0, tone_map: str = "none") -> None:
+        """Write PNG (8 bit sRGB), EXR or NPZ (float32 linear and layers), by the ending; whole or not at all.
+
+        exposure (stops), tone_map : for PNG alone, as in `viewer.film.tonemap.srgb8`.
+        """
+        image.save(path, self.linear, self.layers, self.metadata, exposure, tone_map)
 
 
 @dataclass(frozen=True)
@@ -77,13 +83,18 @@ class Choices:
     fuse: str = DEFAULT["fuse"]
     mask: str = DEFAULT["mask"]
 
+    @property
+    def stepwise(self) -> bool:
+        """Whether every pass is one kernel: what a walk keeps must then fit its record."""
+        return self.machine == "multipass" and self.fuse == "none"
+
 
 class Renderer:
     """Renders one scene. Every option of ``raystream render`` is a keyword of the same name here or of `render`.
 
     device : number of the EGL device, a `Device`, or None for the driver's choice. camera : a `Camera`, the name of
     one of the scene's, or text. The scene is read once: build a new Renderer when it changes. Where it is `prepare`d
-    already, ``grid`` and ``intersection`` have been used.
+    already, ``accel``, ``top``, ``build``, ``grid``, ``walk``, ``intersection`` and ``plane_slack`` have been used.
 
     Raises ViewerError for a value out of range and a scene that does not fit, DeviceError without OpenGL 3.3.
     """
@@ -98,21 +109,39 @@ class Renderer:
         unroll: Any = DEFAULT["unroll"],
         fuse: str = DEFAULT["fuse"],
         mask: str = DEFAULT["mask"],
+        accel: str = DEFAULT["accel"],
+        top: str = DEFAULT["top"],
+        build: str = DEFAULT["build"],
         grid: int | str = DEFAULT["grid"],
+        walk: str = DEFAULT["walk"],
         intersection: str = DEFAULT["intersection"],
+        plane_slack: float = DEFAULT["plane_slack"],
         camera: Camera | str | None = None,
         fov: float | None = None,
+        aperture: float | None = None,
+        focus: float | None = None,
+        pixel_filter: str = DEFAULT["pixel_filter"],
+        environment: Any = DEFAULT["environment"],
+        environment_rotation: float = DEFAULT["environment_rotation"],
+        light: Any = DEFAULT["light"],
         device: int | Device | None = None,
         barrier: str = DEFAULT["barrier"],
         memory: str = DEFAULT["memory"],
     ) -> None:
         started = time.perf_counter()
-        prepared = scene if isinstance(scene, Prepared) else prepare(scene, grid, intersection)
-        self.scene, self.choices = prepared.scene, Choices()
+        if not isinstance(scene, Prepared):
+            for name, position in options.check("light", light):
+                scene = with_light_at(scene, name, position)
+            recipe = {"accel": accel, "top": top, "build": build, "grid": grid, "walk": walk}
+            scene = prepare(scene, **recipe, intersection=intersection, plane_slack=plane_slack)
+        self.prepared, self.scene, self.choices = scene, scene.scene, Choices()
         self.configure(program=program, machine=machine, policy=policy, unroll=unroll, fuse=fuse, mask=mask)
         self.fov = options.check("fov", fov)
+        self.lens = options.check("aperture", aperture), options.check("focus", focus)
+        self.pixel_filter = options.check("pixel_filter", pixel_filter)
+        self.environment = options.check("environment", environment)
+        self.environment_rotation = options.check("environment_rotation", environment_rotation)
         self.camera = self._camera(options.check("camera", camera))
-        self.triangles, self.grid, self.modules = prepared.triangles, prepared.grid, prepared.modules
         allowed = (options.check("barrier", barrier) == "auto", options.check("memory", memory) == "auto")
         if isinstance(device, Device):
             self.device = device
@@ -121,6 +150,16 @@ class Renderer:
         self.memories = Memories(self.device)
         self._machines: dict[tuple[Any, ...], Machine] = {}
         self.build_seconds = time.perf_counter() - started
+
+    @property
+    def structure(self) -> Structure:
+        """The acceleration structure."""
+        return self.prepared.structure
+
+    @property
+    def triangles(self) -> Triangles:
+        """The scene's triangles in world space, in scene order; of two levels flattened when first asked for."""
+        return self.prepared.triangles
 
     def configure(self, **choices: Any) -> None:
         """Choose another program, machine, policy, unroll, fuse or mask; the scene's structures stay as they are.
@@ -139,7 +178,7 @@ class Renderer:
         if isinstance(camera, str) and not any(c.name == camera for c in self.scene.cameras) and "," in camera:
             camera = Camera.parse(camera)
         found = camera if isinstance(camera, Camera) else self.scene.camera(camera)
-        return found if self.fov is None else found.with_fov(self.fov)
+        return (found if self.fov is None else found.with_fov(self.fov)).with_lens(*self.lens)
 
     # -- pictures --------------------------------------------------------------------------------------------------
 
@@ -162,6 +201,8 @@ class Renderer:
         options.check("spp", spp)
         film = Film(width, height)
         made = {name: LAYERS[name].empty(height, width) for name in names}
+        if "triangle" in made and self.prepared.starts[-1] > np.iinfo(np.int32).max:
+            made["triangle"] = made["triangle"].astype(np.int64)
         total, started = Stats(), time.perf_counter()
         for done, part in self.slices((width, height), names, stats):
             if part is not None:
@@ -230,6 +271,8 @@ class Renderer:
             film.add(picture(machine.read("radiance")["rgb"]), part.columns.start, part.rows.start)
             hit = picture(machine.read("hit")) if layers else None
             surface = picture(machine.read("surface")) if any(n in SURFACE_LAYERS for n in layers) else None
+        if hit is not None and not layers.keys().isdisjoint(NUMBER_LAYERS):
+            numbers = dict(zip(NUMBER_LAYERS, self.prepared.numbered(hit), strict=True))
         for name, layer in layers.items():
             assert hit is not None
             if name in COUNTED_LAYERS:
@@ -240,10 +283,10 @@ class Renderer:
             elif name == "depth":
                 layer[at] = np.where(hit["triangle"] >= 0, hit["t"], np.inf)
             else:
-                layer[at] = hit[name]
+                layer[at] = numbers[name]
 
     def _machine(self, shape: tuple[int, int], surface: bool, counting: bool) -> Machine:
-        return self._kept(PICTURES[self.choices.program](layers=surface), ("picture", surface), shape, counting)
+        return self._kept(self.program(layers=surface), ("picture", surface), shape, counting)
 
     def _kept(self, program: Program, what: Any, shape: tuple[int, int], counting: bool) -> Machine:
         """The machine for a program and shape; those used last stay ready, another gives its streams back."""
@@ -252,20 +295,42 @@ class Renderer:
         if machine is None:
             while len(self._machines) >= MOST_MACHINES:
                 self._machines.pop(next(iter(self._machines))).release()
-            machine = make_machine(self, Bound(program, self.modules), shape, counting)
+            machine = make_machine(self, program, shape, counting)
         self._machines[key] = machine
         return machine
 
     def ready(self, tile: tuple[int, int], counting: bool = False) -> bool:
-        """Whether `slices` of that tile will start without compiling."""
-        return (("picture", False), tile, counting, self.choices) in self._machines
+        """Whether `slices` of that tile will run without compiling."""
+        machine = self._machines.get((("picture", False), tile, counting, self.choices))
+        return machine is not None and machine.warmed
+
+    def warm(self, tile: tuple[int, int], counting: bool = False) -> Iterator[float]:
+        """Compile what `slices` of that tile will run, in pieces: GLSL first, then the driver's part of each pass.
+
+        Yields the share that is done. Raises ShaderError where a shader does not compile.
+        """
+        with self.device.current():
+            machine = self._machine(tile, False, counting)
+        yield 0.0
+        steps = machine.warm()
+        while True:
+            with self.device.current():
+                share = next(steps, None)
+            if share is None:
+                return
+            yield share
+
+    def trace_ready(self) -> bool:
+        """Whether `trace` of a few rays will run without compiling."""
+        return any(key[0] == "trace" and key[-1] == self.choices for key in self._machines)
 
     def upload(self) -> Iterator[float]:
         """Bring the scene's memories to the device in pieces of a few milliseconds; yields the share that is done.
 
         Without it they are uploaded when the first picture needs them.
         """
-        return self.memories.upload(memory for module in self.modules for memory in module.memories)
+        modules = self.prepared.modules(self.choices.stepwise)
+        return self.memories.upload(memory for module in modules for memory in module.memories)
 
     def reload(self) -> None:
         """Compile the shaders anew from their files. Runs under way end with the old ones: abandon them.
@@ -276,7 +341,7 @@ class Renderer:
         with self.device.current():
             try:
                 for key, old in self._machines.items():
-                    made[key] = make_machine(self, old.bound, old.size, old.counting, key[-1])
+                    made[key] = make_machine(self, old.bound.program, old.size, old.counting, key[-1])
             except ViewerError:
                 for machine in made.values():
                     machine.release()
@@ -288,10 +353,13 @@ class Renderer:
     def release(self) -> None:
         """Free streams and memories; the renderer is of no use any more."""
         with self.device.current():
-            for machine in self._machines.values():
-                machine.release()
-            self._machines.clear()
-            self.memories.release()
+            self._drop()
+
+    def _drop(self) -> None:
+        for machine in self._machines.values():
+            machine.release()
+        self._machines.clear()
+        self.memories.release()
 
     def _facts(self, size: tuple[int, int], seconds: float) -> dict[str, Any]:
         from viewer.version import __version__
@@ -299,13 +367,14 @@ class Renderer:
         return {
             "raystream": __version__,
             "scene": self.scene.name,
-            "triangles": len(self.triangles),
+            "triangles": int(self.prepared.starts[-1]),
             "size": f"{size[0]}x{size[1]}",
             "program": self.choices.program,
             "machine": self.choices.machine,
             **({} if self.choices.machine == "singlepass" else self._multipass_facts()),
-            "grid": "x".join(map(str, self.grid.resolution)),
-            "intersection": next(m.name for m in self.modules if "triangle_test" in m.provides),
+            "accel": self.structure.name,
+            **self.structure.facts,
+            "intersection": self.prepared.recipe.intersection,
             "camera": self.camera.text(),
             "fov": self.camera.fov,
             "renderer": self.device.name,
@@ -328,13 +397,13 @@ class Renderer:
         Raises ViewerError for shapes that disagree, and for a ray that is not finite or has no direction.
         """
         records, scale = pack_rays(origins, directions, t_max, any_hit)
-        out = np.zeros(len(records), np.dtype([("t", "f4"), ("barycentric", "f4", 2), ("triangle", "i4")]))
+        out = np.zeros(len(records), HIT.dtype)
         columns = min(1024, self.device.max_texture)
         for first in range(0, len(records), LARGEST_STREAM):
             piece = records[first : first + LARGEST_STREAM]
             rows = 1 << (-(-len(piece) // columns) - 1).bit_length()  # few shapes, so that machines are used again
             with self.device.current():
-                machine = self._kept(trace(), "trace", (columns, rows), False)
+                machine = self._kept(trace(LEVELS[self.structure.levels]), "trace", (columns, rows), False)
                 stream = np.zeros(columns * rows, RAY.dtype)
                 stream[: len(piece)] = piece
                 machine.write("ray", stream.reshape(rows, columns))
@@ -344,15 +413,54 @@ class Renderer:
         distance = np.full(len(out), np.inf, np.float32)
         # Beyond float32, of a direction that is nearly zero, a hit stays a hit.
         distance[hit] = np.minimum(out["t"][hit] * scale[hit], np.finfo(np.float32).max)
-        return Hits(distance, out["barycentric"].copy(), out["triangle"].copy())
+        return Hits(distance, self.prepared.barycentrics(out), *self.prepared.numbered(out))
+
+    # -- motion ----------------------------------------------------------------------------------------------------
+
+    def move(self, transforms: ArrayLike | Mapping[int, ArrayLike]) -> None:
+        """Put instances elsewhere: (I, 4, 4) for all, or a matrix (4, 4) for some by their numbers. The next picture
+        shows it; the scene that was given stays as it is, `scene` is another one.
+
+        Under a structure of two levels this makes the top structure anew and uploads what changed, a few milliseconds
+        for a thousand instances. A flat structure, and one of two levels where a transformation is flat or nearly, is
+        built anew. Pictures under way are to be abandoned. Raises ViewerError for an unknown instance and for what is
+        no transformation, or leads too far away; then nothing has moved.
+        """
+        numbers, matrices = _placed(transforms, len(self.scene.instances))
+        built = self.structure.built
+        changes = built.move(numbers, matrices) if self.structure.levels == 2 else None
+        scene = self.scene.moved(numbers, matrices)
+        if changes is None:
+            made = prepare(scene, **vars(self.prepared.recipe))
+            with self.device.current():
+                self._drop()
+            self.prepared, self.scene = made, scene
+            return
+        self.prepared, self.scene = self.prepared.moved(scene), scene
+        with self.device.current():
+            for table, first, last in changes:
+                self.memories.update(table, first, last)
+            for machine in self._machines.values():
+                machine.set(built.top.uniforms)
+
+    # -- programs --------------------------------------------------------------------------------------------------
+
+    def program(self, layers: bool = False) -> Program:
+        """The chosen program over the scene's structure; with ``layers`` it leaves the surfaces seen, too."""
+        return PICTURES[self.choices.program](LEVELS[self.structure.levels], layers=layers)
+
+    def bind(self, program: Program, stepwise: bool | None = None) -> Bound:
+        """A program with the scene's modules: for passes of one kernel each where ``stepwise``, which the choices tell
+        where it is None."""
+        return Bound(program, self.prepared.modules(self.choices.stepwise if stepwise is None else stepwise))
 
     # -- facts -----------------------------------------------------------------------------------------------------
 
     def info(self) -> dict[str, Any]:
-        """GPU memory by part in bytes, of the scene and of the streams per ray, and the grid's statistics."""
-        bound = Bound(PICTURES[self.choices.program](), self.modules)
+        """GPU memory by part in bytes, of the scene and of the streams per ray, and the structure's statistics."""
+        bound = self.bind(self.program())
         with self.device.current():
-            for module in self.modules:
+            for module in bound.modules:
                 for memory in module.memories:
                     self.memories.get(memory)
         parts = self.memories.bytes()
@@ -360,19 +468,18 @@ class Renderer:
         return {
             "gpu memory": {**parts, "total": sum(parts.values())},
             "stream bytes per ray": {**stored, "total": sum(stored.values())},
-            "grid": {
-                "resolution": "x".join(map(str, self.grid.resolution)),
-                **{k: v for k, v in self.grid.statistics.items() if k != "resolution"},
-            },
+            self.structure.name: {**self.structure.facts, **self.structure.statistics},
         }
 
 
 def make_machine(
-    renderer: Renderer, bound: Bound, shape: tuple[int, int], counting: bool, choices: Choices | None = None
+    renderer: Renderer, program: Program, shape: tuple[int, int], counting: bool, choices: Choices | None = None
 ) -> Machine:
-    """The renderer's machine for a bound program over streams of ``shape`` (width, height)."""
-    common: dict[str, Any] = {"memories": renderer.memories, "counting": counting}
+    """The renderer's machine for a program over streams of ``shape`` (width, height)."""
     chosen = choices or renderer.choices
+    common: dict[str, Any] = {"memories": renderer.memories, "counting": counting}
+    if not chosen.stepwise:
+        common["fallback"] = lambda: renderer.bind(program, stepwise=True)
     if chosen.machine == "multipass":
         common |= {
             "fuse": chosen.fuse,
@@ -380,7 +487,30 @@ def make_machine(
             "unroll": "auto" if chosen.unroll.counts is None else chosen.unroll.counts,
             "mask": chosen.mask,
         }
+    bound = renderer.bind(program, chosen.stepwise)
     return MACHINES[chosen.machine](renderer.device, bound, shape, **common)
+
+
+def _placed(transforms: Any, count: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """Ascending numbers (N,) of instances among ``count``, and where they go (N, 4, 4)."""
+    hint = "give (I, 4, 4), or a dictionary of (4, 4) by the instance's number"
+    try:
+        if isinstance(transforms, Mapping):
+            numbers = np.array(sorted(transforms), np.intp)
+            matrices = np.array([transforms[number] for number in numbers.tolist()], np.float64).reshape(-1, 4, 4)
+        else:
+            matrices = np.array(transforms, np.float64)
+            numbers = np.arange(count)
+    except (TypeError, ValueError) as error:
+        raise ViewerError("move", f"these are no transformations ({error})", hint) from None
+    if matrices.shape != (len(numbers), 4, 4):
+        raise ViewerError("move", f"transformations have shape {matrices.shape} for {len(numbers)} instances", hint)
+    if len(numbers) and not 0 <= numbers[0] <= numbers[-1] < count:
+        wrong = numbers[0] if numbers[0] < 0 else numbers[-1]
+        raise ViewerError("move", f"there is no instance {wrong}", f"they are numbered from 0 to {count - 1}")
+    if (matrices[:, 3] != (0.0, 0.0, 0.0, 1.0)).any():
+        raise ViewerError("move", "a matrix's last row is not 0 0 0 1", "transformations are affine")
+    return numbers, matrices
 
 
 def _rectangles(size: tuple[int, int], widest: int) -> Iterator[tuple[slice, slice]]:

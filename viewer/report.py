@@ -52,12 +52,29 @@ def describe(scene: Scene) -> dict[str, Any]:
                 "metallic": material.metallic,
                 "roughness": material.roughness,
                 "emission": material.emission,
+                "kind": material.kind,
+                "texture": material.texture,
             }
             for material in scene.materials
+        ],
+        "textures": [
+            {
+                "name": texture.name,
+                "image": texture.image.name,
+                "size": texture.image.size,
+                "bytes": texture.image.texels.nbytes,
+                "wrap": texture.wrap,
+                "filter": "nearest" if texture.nearest else "linear",
+            }
+            for texture in scene.textures
         ],
         "cameras": [
             {"name": camera.name, "camera": camera.text(), "fov": camera.fov}
             for camera in scene.cameras or [scene.camera()]
+        ],
+        "animations": [
+            {"name": animation.name, "seconds": animation.duration, "tracks": len(animation.tracks)}
+            for animation in scene.animations
         ],
         "extensions_used": scene.extensions_used,
         "extensions_ignored": scene.extensions_ignored,
@@ -82,7 +99,9 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         ("vertices", f"{data['vertices']:,}"),
         ("bounds", f"{_vector(low)} to {_vector(high)}"),
         *_listed("materials", [f"{m['name']}: {_material(m)}" for m in data["materials"]]),
+        *_listed("textures", [_texture(t) for t in data["textures"]]),
         *_listed("cameras", [f"{c['name']}: '{c['camera']}', {c['fov']:g} degrees" for c in data["cameras"]]),
+        *_listed("animations", [f"{a['name']}: {a['seconds']:g} s" for a in data["animations"]]),
         ("extensions", ", ".join(data["extensions_used"]) or "none"),
     ]
     if data["extensions_ignored"]:
@@ -148,11 +167,19 @@ def _listed(label: str, entries: list[str], most: int = 12) -> list[tuple[str, s
 
 
 def _material(material: Mapping[str, Any]) -> str:
-    text = f"base colour {_vector(material['base_color'][:3])}"
+    text = f"{material['kind']}, base colour {_vector(material['base_color'][:3])}"
+    if material["texture"] is not None:
+        text += f" times texture {material['texture']}"
     text += f", metallic {material['metallic']:g}, roughness {material['roughness']:g}"
     if any(material["emission"]):
         text += f", emission {_vector(material['emission'])}"
     return text
+
+
+def _texture(texture: Mapping[str, Any]) -> str:
+    wide, tall = texture["size"]
+    wrap = " and ".join(dict.fromkeys(texture["wrap"]))
+    return f"{texture['image']}: {wide:,} x {tall:,}, {size_text(texture['bytes'])}, {wrap}, {texture['filter']}"
 
 
 def _rows(label: str, value: Any, bytes_: bool = False) -> Iterator[tuple[str, str]]:

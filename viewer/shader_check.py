@@ -7,9 +7,10 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 
+from viewer.accel import bvh, grid
 from viewer.accel.triangles import TESTS
 from viewer.errors import ShaderError
-from viewer.programs import PICTURES, trace
+from viewer.programs import LEVELS, PICTURES, Walking, trace
 from viewer.render import Renderer
 from viewer.scene.scene import Scene
 from viewer.stream.bound import Bound, Step
@@ -22,6 +23,12 @@ from viewer.stream.program import Program
 from viewer.stream.source import Source
 
 VALIDATOR = "glslangValidator"
+# Every module of structures and triangle tests is in one of these.
+_RECIPES = (
+    *({"accel": "bvh", "intersection": test} for test in TESTS),
+    *({"accel": "bvh", "walk": walk} for walk in bvh.WALKS),
+    *({"accel": "grid", "walk": walk} for walk in grid.WALKS),
+)
 _TRIANGLE = ([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
 
 
@@ -56,35 +63,40 @@ def check_shaders(report: Callable[[str], None] = print, device: Device | None =
 
 def _sources(device: Device) -> Iterator[tuple[str, Source]]:
     """Name and source of every fragment program that any choice of options can lead to."""
-    for test in TESTS:
-        modules = Renderer(Scene.from_triangles(*_TRIANGLE), intersection=test, device=device).modules
-        for program in _programs():
-            bound = Bound(program, modules)
-            steps = [("single pass", bound.single(), Form(scheduled=False))]
+    for recipe in _RECIPES:
+        renderer = Renderer(Scene.from_triangles(*_TRIANGLE), **recipe, device=device)
+        mark = " ".join(recipe.values())
+        for program in _programs(LEVELS[renderer.structure.levels]):
+            whole, stepwise = renderer.bind(program, False), renderer.bind(program, True)
+            yield from _forms(device, whole, mark, [("single pass", whole.single(), Form(scheduled=False))])
             for fuse in ("none", *program.groups):
-                for step in bound.steps(fuse):
-                    steps += [(f"{fuse}/{step.name}", step, Form(True, discards)) for discards in (False, True)]
+                bound = stepwise if fuse == "none" else whole
+                steps = [
+                    (f"{fuse}/{step.name}", step, Form(True, discards))
+                    for step in bound.steps(fuse)
+                    for discards in (False, True)
+                ]
+                yield from _forms(device, bound, mark, steps)
                 for name, source in stream_sources(bound, bound.steps(fuse)):
                     yield f"{program.name} {fuse}: {name}", source
-            yield from _counted(device, bound, test, steps)
 
 
-def _counted(
-    device: Device, bound: Bound, test: str, steps: list[tuple[str, Step, Form]]
+def _forms(
+    device: Device, bound: Bound, mark: str, steps: list[tuple[str, Step, Form]]
 ) -> Iterator[tuple[str, Source]]:
     for name, step, form in steps:
         for counting in (False, True):
             made = Form(form.scheduled, form.discards, counting)
             source = fragment(bound, step, made, layouts(device))
-            marks = [test, *(["without mask"] if form.discards else []), *(["counting"] if counting else [])]
+            marks = [mark, *(["without mask"] if form.discards else []), *(["counting"] if counting else [])]
             yield f"{bound.program.name} {name} ({', '.join(marks)})", source
 
 
-def _programs() -> Iterator[Program]:
+def _programs(walking: Walking) -> Iterator[Program]:
     for make in PICTURES.values():
-        yield make()
-        yield make(layers=True)
-    yield trace()
+        yield make(walking)
+        yield make(walking, layers=True)
+    yield trace(walking)
 
 
 def _validate(validator: str, source: Source) -> None:

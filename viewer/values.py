@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, Literal
@@ -13,9 +13,10 @@ from typing import Any, Literal
 from viewer.errors import ViewerError
 
 LARGEST_SIDE = 32768  # pixels; a larger picture than a stream may be is cut into streams
+LAST_FRAME = 9_999_999
 LONGEST_ECHO = 60  # characters of a wrong value that a message repeats
 
-Scope = Literal["renderer", "render", "command"]
+Scope = Literal["renderer", "prepare", "render", "command"]
 Reader = Callable[["Option", Any], Any]
 
 
@@ -67,7 +68,8 @@ class Option:
     low, high, unit : the range of a number, ends included unless ``open_range``.
     values   : what is expected, in words, where range and choices do not say it; may hold {low}, {high}, {choices}.
     choices  : the words that are known; empty where higher floors hand them in.
-    scope    : who takes it: ``renderer`` and ``render`` are Python keywords, ``command`` is the command line's alone.
+    scope    : who takes it: ``renderer``, ``prepare`` (what a scene's structures are built from; the window builds them
+               anew) and ``render`` are Python keywords, ``command`` is the command line's alone.
     """
 
     name: str
@@ -84,11 +86,12 @@ class Option:
     short: str = ""
     scope: Scope = "renderer"
     default_text: str = ""  # the default in words, where the value's own text does not say it
+    repeats: bool = False  # may be typed several times; the reader gets a list
 
     @property
     def flag(self) -> str:
         """The option as it is typed."""
-        return f"--{self.name}"
+        return f"--{self.name.replace('_', '-')}"
 
     @property
     def switch(self) -> bool:
@@ -188,12 +191,52 @@ def read_integer_or_auto(option: Option, value: Any) -> int | str:
     return "auto" if _is_auto(value) else read_integer(option, value)
 
 
+def read_real(option: Option, value: Any) -> float:
+    number = _real(value)
+    assert option.low is not None and option.high is not None
+    if number is None or not option.low <= number <= option.high:
+        raise wrong(option, value)
+    return number
+
+
 def read_optional_real(option: Option, value: Any) -> float | None:
     if value is None:
         return None
     number = _real(value)
     assert option.low is not None and option.high is not None
     if number is None or not option.low < number < option.high:
+        raise wrong(option, value)
+    return number
+
+
+def read_optional_closed_real(option: Option, value: Any) -> float | None:
+    return None if value is None else read_real(option, value)
+
+
+def read_frames(option: Option, value: Any) -> range | None:
+    """``"0-119"``, or a `range` of step 1, as a range of frame numbers that is not empty."""
+    if value is None or isinstance(value, range):
+        frames = value
+    else:
+        ends = [_whole(end) for end in value.split("-")] if isinstance(value, str) else []
+        if len(ends) not in (1, 2) or ends[0] is None or ends[-1] is None:
+            raise wrong(option, value)
+        if ends[0] > ends[-1]:
+            raise wrong(option, value, hint=f"frame {ends[0]} is after frame {ends[-1]}")
+        frames = range(ends[0], ends[-1] + 1)
+    if frames is None:
+        return None
+    if not frames or frames.step != 1 or frames[0] < 0 or frames[-1] > LAST_FRAME:
+        raise wrong(option, value)
+    return range(frames[0], frames[-1] + 1)
+
+
+def read_optional_name(option: Option, value: Any) -> str | int | None:
+    """A name or a number; which ones there are, the scene knows."""
+    if value is None or (isinstance(value, str) and value.strip()):
+        return value
+    number = None if isinstance(value, str) else _whole(value)
+    if number is None or number < 0:
         raise wrong(option, value)
     return number
 
@@ -254,6 +297,51 @@ def read_camera(option: Option, value: Any) -> Any:
     if isinstance(value, str) and value.strip():
         return value
     raise wrong(option, value)
+
+
+def _vector(value: Any) -> tuple[float, float, float] | None:
+    """The three finite numbers of ``"x,y,z"`` or a sequence, None where it is none."""
+    if isinstance(value, str):
+        value = value.split(",")
+    elif not isinstance(value, Iterable):
+        return None
+    numbers = [_real(part) for part in value]
+    if len(numbers) != 3 or any(number is None for number in numbers):
+        return None
+    return numbers[0], numbers[1], numbers[2]  # type: ignore[return-value]
+
+
+def read_environment(option: Option, value: Any) -> Any:
+    """A word, a radiance ``"r,g,b"`` as a tuple, a file's name, or an object that has a ``flux``."""
+    if value is None or hasattr(value, "flux"):
+        return value
+    radiance = _vector(value)
+    if radiance is not None:
+        assert option.high is not None
+        if not all(0 <= component <= option.high for component in radiance):
+            raise wrong(option, value)
+        return radiance
+    return read_file(option, value)
+
+
+def read_places(option: Option, value: Any) -> tuple[tuple[str, tuple[float, float, float]], ...]:
+    """Places by name, each name once: ``"NAME=x,y,z"``, several of these, pairs (name, place), or a dictionary."""
+    given = value.items() if isinstance(value, Mapping) else [value] if isinstance(value, str) else value
+    if given is None:
+        return ()
+    if not isinstance(given, Iterable):
+        raise wrong(option, value)
+    found: dict[str, tuple[float, float, float]] = {}
+    for each in given:
+        pair = each
+        if isinstance(each, str):
+            name, _, place = each.rpartition("=")
+            pair = (name, place)
+        place_of = _vector(pair[1]) if isinstance(pair, tuple) and len(pair) == 2 else None
+        if place_of is None or not isinstance(pair[0], str) or not pair[0]:
+            raise wrong(option, each)
+        found[pair[0]] = place_of
+    return tuple(found.items())
 
 
 def read_names(option: Option, value: Any) -> tuple[str, ...]:

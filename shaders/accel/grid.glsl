@@ -1,14 +1,14 @@
 // The walk through a uniform grid: a 3-D digital differential analyser.
 // Amanatides and Woo 1987; in streams: Purcell 2004, section 3.3.1, memory layout of figure 5.1.
 //
-// grid_pointers holds, for each voxel, the address of its list in grid_lists, -1 where it is empty. A list is triangle
-// numbers; its last entry n is written as -n - 1, which spares the null entry and the fetch that would find it.
+// grid_pointers holds, for each voxel, the address of its list in grid_lists, -1 where it is empty.
 // Distances at which voxels end are computed afresh from the voxel's index, so that no error builds up along the ray;
 // what rounding is left, the builder covers by widening the voxels (see viewer/accel/overlap.py).
 #include "interface/accel.glsl"
 #include "lib/direction.glsl"
+#include "accel/grid_lists.glsl"
 
-bool accel_enter(Ray ray, out Walk walk) {
+bool accel_enter(Ray ray, int object, out Walk walk) {
     walk.inverse = 1.0 / nonzero(ray.direction);
     vec3 at_low = (grid_low - ray.origin) * walk.inverse;
     vec3 at_high = (grid_high - ray.origin) * walk.inverse;
@@ -36,15 +36,4 @@ int accel_step(Ray ray, float nearest, inout Walk walk) {
     walk.t_exit = x ? t.x : y ? t.y : t.z;
     walk.voxel += ivec3(x, y, !(x || y)) * (2 * ivec3(up) - 1);
     return walk.list >= 0 ? ACCEL_TEST : accel_ends(walk, nearest) ? ACCEL_END : ACCEL_AGAIN;
-}
-
-int accel_candidate(inout Walk walk) {
-    int number = fetch_grid_lists(walk.list).entry;
-    bool last = number < 0;
-    walk.list = last ? -1 : walk.list + 1;
-    return last ? -number - 1 : number;
-}
-
-bool accel_more(Walk walk) {
-    return walk.list >= 0;
 }

@@ -1,12 +1,13 @@
 // The ray/triangle test of Moeller and Trumbore (1997), as published: rays may slip between two triangles of an edge.
 #include "interface/triangle.glsl"
+#include "lib/nearer.glsl"
 
 Shear triangle_shear(Ray ray) {
     return Shear(0.0);
 }
 
-void triangle_test(Ray ray, Shear shear, int number, inout Hit hit) {
-    Triangle triangle = fetch_triangles(number);
+void triangle_test(Ray ray, Shear shear, int address, int instance, inout Hit hit) {
+    Triangle triangle = fetch_triangles(address);
     vec3 ab = triangle.b - triangle.a, ac = triangle.c - triangle.a;
     vec3 p = cross(ray.direction, ac);
     float determinant = dot(ab, p);
@@ -18,5 +19,5 @@ void triangle_test(Ray ray, Shear shear, int number, inout Hit hit) {
     float w = dot(ray.direction, q);
     float t = dot(ac, q);
     bool inside = v >= 0.0 && w >= 0.0 && v + w <= 1.0;
-    if (inside && t > 0.0 && (t < hit.t || (t == hit.t && number < hit.triangle))) hit = Hit(t, vec2(v, w), number);
+    if (inside && t > 0.0) keep_nearer(Hit(t, vec2(v, w), triangle.number, instance), hit);
 }

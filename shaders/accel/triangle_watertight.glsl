@@ -5,6 +5,7 @@
 // triangle_scale, a power of two, brings the scene to about unit size across the ray, so that products of two lengths
 // stay in the range of a float whatever the unit.
 #include "interface/triangle.glsl"
+#include "lib/nearer.glsl"
 
 Shear triangle_shear(Ray ray) {
     vec3 size = abs(ray.direction);
@@ -29,8 +30,8 @@ float edge_function(vec3 from, vec3 to) {
     return abs(difference) <= 1.1920929e-7 * max(abs(forward), abs(backward)) ? 0.0 : difference;
 }
 
-void triangle_test(Ray ray, Shear shear, int number, inout Hit hit) {
-    Triangle triangle = fetch_triangles(number);
+void triangle_test(Ray ray, Shear shear, int address, int instance, inout Hit hit) {
+    Triangle triangle = fetch_triangles(address);
     vec3 a = sheared(triangle.a - ray.origin, shear);
     vec3 b = sheared(triangle.b - ray.origin, shear);
     vec3 c = sheared(triangle.c - ray.origin, shear);
@@ -48,7 +49,5 @@ void triangle_test(Ray ray, Shear shear, int number, inout Hit hit) {
     float t = a.z + weight.x * (b.z - a.z) + weight.y * (c.z - a.z);
     // Beyond the origin: what rounding leaves of a distance of zero is none.
     bool before = t > 2.3841858e-7 * max(most.z, -least.z);
-    if (inside && between && before && (t < hit.t || (t == hit.t && number < hit.triangle))) {
-        hit = Hit(t, weight, number);
-    }
+    if (inside && between && before) keep_nearer(Hit(t, weight, triangle.number, instance), hit);
 }

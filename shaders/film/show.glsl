@@ -1,9 +1,11 @@
 // Shows a linear picture in the window: exposure, tone map, sRGB (IEC 61966-2-1). Row 0 of the picture is its top.
 #include "lib/srgb.glsl"
+#include "lib/tonemap.glsl"
 
 uniform sampler2D in_picture;
 uniform vec2 window;     // pixels
 uniform float exposure;  // stops
+uniform int curve;       // tone map: TONE_NONE and so on
 uniform int smooth_up;   // 1: a picture smaller than the window is filtered
 
 out vec4 shown;
@@ -14,5 +16,5 @@ void main() {
     ivec2 size = textureSize(in_picture, 0);
     ivec2 texel = clamp(ivec2(at * vec2(size)), ivec2(0), size - 1);
     vec3 linear = smooth_up == 1 ? textureLod(in_picture, at, 0.0).rgb : texelFetch(in_picture, texel, 0).rgb;
-    shown = vec4(srgb(linear * exp2(exposure)), 1.0);
+    shown = vec4(srgb(tone_map(curve, linear * exp2(exposure))), 1.0);
 }

@@ -1,16 +1,15 @@
-// What an acceleration structure provides; Walk is the record that it keeps per ray.
+// What an acceleration structure provides; Walk is the record that it keeps per ray. After ACCEL_TEST, candidates are to
+// be had from accel_candidate.
+#include "interface/steps.glsl"
 
-const int ACCEL_AGAIN = 0;  // another step is needed
-const int ACCEL_TEST = 1;   // there are candidates: take them from accel_candidate
-const int ACCEL_END = 2;    // no nearer hit can come
-
-// Prepares the walk. False: the ray misses the scene's box, and there is nothing to walk.
-bool accel_enter(Ray ray, out Walk walk);
+// Prepares the walk through a numbered object (0 where there is only one). False: the ray misses its box, and there is
+// nothing to walk.
+bool accel_enter(Ray ray, int object, out Walk walk);
 
 // One step (a voxel, a node) along the ray; nearest is the distance of the nearest hit so far.
 int accel_step(Ray ray, float nearest, inout Walk walk);
 
-// The next candidate triangle of where the walk is. Only after ACCEL_TEST, and while accel_more is true.
+// The address of the next candidate triangle of where the walk is. Only after ACCEL_TEST, and while accel_more is true.
 int accel_candidate(inout Walk walk);
 
 // Whether there is another candidate.

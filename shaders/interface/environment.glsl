@@ -1,4 +1,11 @@
-// What surrounds the scene.
+// What surrounds the scene. Directions are unit vectors, world space.
 
-// Radiance, linear sRGB, that comes from infinitely far along a unit direction, world space.
+// Radiance, linear sRGB, that comes from infinitely far along a direction.
 vec3 environment_radiance(vec3 direction);
+
+// A direction that light is likely to come from, and the density, 1 / sr, of choosing it.
+// u in [0, 1); quantum: a random whole number, 0 .. ENVIRONMENT_LEVELS - 1.
+void environment_sample(vec2 u, int quantum, out vec3 direction, out float density);
+
+// The density of environment_sample in a direction.
+float environment_density(vec3 direction);

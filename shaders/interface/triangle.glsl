@@ -2,5 +2,5 @@
 
 Shear triangle_shear(Ray ray);
 
-// Updates hit where the triangle is hit nearer than hit.t, or as near by a lower number, beyond the ray's origin.
-void triangle_test(Ray ray, Shear shear, int number, inout Hit hit);
+// Updates hit where the triangle at an address is hit nearer than hit.t beyond the ray's origin.
+void triangle_test(Ray ray, Shear shear, int address, int instance, inout Hit hit);

@@ -3,7 +3,7 @@
 #include "interface/triangle.glsl"
 
 int enter(in Ray ray, out Walk walk, out Shear shear, out Hit hit) {
-    hit = Hit(ray.t_max, vec2(0.0), -1);
+    hit = Hit(ray.t_max, vec2(0.0), -1, 0);
     shear = triangle_shear(ray);
-    return accel_enter(ray, walk) ? EXIT_WALK : EXIT_MISS;
+    return accel_enter(ray, 0, walk) ? EXIT_WALK : EXIT_MISS;
 }

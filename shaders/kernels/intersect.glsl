@@ -3,7 +3,7 @@
 #include "interface/triangle.glsl"
 
 int intersect(in Ray ray, in Shear shear, inout Walk walk, inout Hit hit) {
-    triangle_test(ray, shear, accel_candidate(walk), hit);
+    triangle_test(ray, shear, accel_candidate(walk), 0, hit);
     bool enough = ray.any_hit == 1 && hit.triangle >= 0;
     return enough ? EXIT_END : accel_more(walk) ? EXIT_AGAIN : accel_ends(walk, hit.t) ? EXIT_END : EXIT_WALK;
 }

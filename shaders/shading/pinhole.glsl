@@ -2,8 +2,13 @@
 // camera_right and camera_up are scaled by the tangents of half the field of view.
 #include "interface/camera.glsl"
 
+// Towards a point of the film, in pixels from the picture's upper left corner; as long as its depth is 1.
+vec3 camera_towards(vec2 film) {
+    vec2 at = film * camera_texel - 1.0;  // -1 .. 1
+    return camera_forward + at.x * camera_right - at.y * camera_up;
+}
+
 void camera_ray(ivec2 pixel, out vec3 origin, out vec3 direction) {
-    vec2 at = (vec2(pixel) + 0.5) * camera_texel - 1.0;  // -1 .. 1
     origin = camera_origin;
-    direction = normalize(camera_forward + at.x * camera_right - at.y * camera_up);
+    direction = normalize(camera_towards(vec2(pixel) + 0.5));
 }

@@ -10,6 +10,7 @@ from numba import njit
 from oracle import moller_trumbore, walk_oracle
 from soups import read_ply, soup
 
+from viewer.accel.grid import texel_coordinates
 from viewer.accel.grid_build import Grid, build, rounding_margin
 
 
@@ -48,9 +49,43 @@ def _float32_walk(low, voxel, resolution, origin, direction, out):
     return visited
 
 
+@njit(cache=True)
+def _float32_adinetz(scale, shift, resolution, origin, direction, out):
+    """Adinetz and Berezin's walk in float32, as the GLSL one computes; as `_float32_walk`."""
+    zero, one = np.float32(0), np.float32(1)
+    enter, leave = zero, np.float32(np.inf)
+    at = origin * scale + shift
+    slope = direction * scale
+    inverse = one / slope
+    for axis in range(3):
+        t0, t1 = -at[axis] * inverse[axis], (np.float32(resolution[axis]) - at[axis]) * inverse[axis]
+        enter, leave = max(enter, min(t0, t1)), min(leave, max(t0, t1))
+    if enter > leave:
+        return 0
+    index = np.empty(3, np.int64)
+    for axis in range(3):
+        index[axis] = min(max(int(np.floor(at[axis] + enter * slope[axis])), 0), resolution[axis] - 1)
+    visited = 0
+    t = enter
+    bounds = np.empty(3, np.float32)
+    while visited < len(out) and ((index >= 0) & (index < resolution)).all():
+        for axis in range(3):
+            bounds[axis] = (np.float32(index[axis] + (1 if slope[axis] > zero else 0)) - at[axis]) * inverse[axis]
+        exit_t = bounds.min()
+        out[visited, 0], out[visited, 1], out[visited, 2] = index[0], index[1], index[2]
+        out[visited, 3], out[visited, 4] = t, exit_t
+        visited += 1
+        t = max(t, exit_t)
+        for axis in range(3):
+            if bounds[axis] <= exit_t:
+                index[axis] += 1 if slope[axis] > zero else -1
+    return visited
+
+
+@pytest.mark.parametrize("walk", ["dda", "adinetz"])
 @pytest.mark.parametrize("offset", [0.0, 100.0])
 @pytest.mark.parametrize("distance", [0.3, 2.0, 16.0])
-def test_margin_bounds_the_rounding_of_a_float32_walk(distance: float, offset: float) -> None:
+def test_margin_bounds_the_rounding_of_a_float32_walk(distance: float, offset: float, walk: str) -> None:
     rng = np.random.default_rng(int(10 * distance))
     corners = (rng.uniform(-1, 1, (200, 3, 3)) * [3, 1, 2] + offset).astype(np.float32)
     grid = build(corners, (90, 30, 60))
@@ -65,7 +100,10 @@ def test_margin_bounds_the_rounding_of_a_float32_walk(distance: float, offset: f
         away *= distance * diagonal / np.linalg.norm(away)
         origin = (target + away).astype(np.float32)
         direction = (-away / np.linalg.norm(away)).astype(np.float32)
-        visited = _float32_walk(grid.low, grid.voxel, np.array(grid.resolution), origin, direction, out)
+        if walk == "dda":
+            visited = _float32_walk(grid.low, grid.voxel, np.array(grid.resolution), origin, direction, out)
+        else:
+            visited = _float32_adinetz(*texel_coordinates(grid), np.array(grid.resolution), origin, direction, out)
         rays += visited > 0
         index, t = out[:visited, :3], out[:visited, 3:]
         for when in (t[:, :1], t[:, 1:]):
@@ -75,6 +113,7 @@ def test_margin_bounds_the_rounding_of_a_float32_walk(distance: float, offset: f
                 worst = max(worst, (outside / margin).max())
     assert rays > 2900
     assert 0 < worst <= 1  # in margins: the bound holds, and is not vacuous
+    print(f"{walk}: at most {worst:.2f} of the margin")
     if distance == 16:
         assert worst > 0.02
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glsl_call
 import numpy as np
 import pytest
 
@@ -58,7 +59,7 @@ def test_tone_maps_by_name(monkeypatch) -> None:
     monkeypatch.setattr(tonemap, "TONE_MAPS", dict(tonemap.TONE_MAPS))
     tonemap.register("half")(lambda linear: linear / 2)
     assert srgb8(np.float32(1), tone_map="half") == srgb8(np.float32(0.5))
-    with pytest.raises(ViewerError, match=r"no tone map 'foggy' \(tone maps: none, half\)"):
+    with pytest.raises(ViewerError, match=r"no tone map 'foggy' \(tone maps: none, reinhard, aces, agx, half\)"):
         srgb8(np.zeros(3), tone_map="foggy")
 
 
@@ -98,3 +99,70 @@ def test_layers_are_named_once() -> None:
     assert LAYERS["triangle"].empty(2, 3).dtype == np.int32
     assert np.isposinf(LAYERS["depth"].empty(2, 3)).all()
     assert LAYERS["normal"].empty(2, 3).shape == (2, 3, 3)
+
+
+# -- tone maps -------------------------------------------------------------------------------------------------------
+
+COLORS = np.concatenate(
+    [
+        np.random.default_rng(6).lognormal(0, 2, (3000, 3)),
+        np.outer(2.0 ** np.arange(-16, 12), [1, 1, 1]),
+        [[0, 0, 0], [1e-8, 0, 0], [1e5, 0, 0], [0, 1e30, 0], [-1, 0.5, 2]],
+    ]
+).astype(np.float32)
+
+
+@pytest.mark.parametrize("name", list(tonemap.TONE_MAPS))
+def test_tone_maps_on_the_device(device, name) -> None:
+    function = glsl_call.Function(device, "vec3 tone_map(int which, vec3 linear)", ["lib/tonemap.glsl"])
+    (found,) = function(np.full(len(COLORS), list(tonemap.TONE_MAPS).index(name)), COLORS)
+    twin = tonemap.TONE_MAPS[name](COLORS)
+    assert np.isfinite(twin).all() and twin.dtype == np.float32
+    # Quotients and matrices of float32; of AgX the logarithm and the power of llvmpipe, good to about 2^-17 of a stop.
+    # A code of 8 bits is a step of 4e-3.
+    np.testing.assert_allclose(found, twin, rtol=2e-6, atol=2e-4 if name == "agx" else 2e-6)
+
+
+@pytest.mark.parametrize("name", ["reinhard", "aces", "agx"])
+def test_tone_maps_are_curves(name) -> None:
+    """Grey stays grey, more light is never darker, black is black, and the brightest is white."""
+    grey = np.outer(np.linspace(0, 1000, 50_000, dtype=np.float32), np.ones(3, np.float32))
+    mapped = tonemap.TONE_MAPS[name](grey)
+    np.testing.assert_allclose(
+        mapped, mapped[:, :1] * np.ones(3), atol=2e-3
+    )  # the rows of AgX and ACES sum to 1 only so
+    steps = np.diff(mapped[:, 1].astype(np.float64))
+    assert steps.min() > -2e-5  # AgX's polynomial turns over by 1e-5 at its upper end
+    assert abs(mapped[0]).max() < 1e-3
+    codes = srgb8(np.array([[np.inf] * 3, [1e30] * 3, [np.nan] * 3, [-np.inf] * 3], np.float32), tone_map=name)
+    assert codes[:2].min() >= 250 and codes[2:].max() == 0
+
+
+def test_tone_maps_at_published_points() -> None:
+    """Reinhard: white at 4. Hill's ACES: by hand. AgX: middle grey (0.18) is half of the display's code values."""
+    at = lambda name, value: float(tonemap.TONE_MAPS[name](np.full((1, 3), value, np.float32))[0, 1])  # noqa: E731
+    assert at("reinhard", 4.0) == pytest.approx(1, abs=1e-6) and at("reinhard", 1.0) == pytest.approx(17 / 32, abs=1e-6)
+    v = 0.18 * (0.076 + 0.90834 + 0.01566)
+    fit = (v * (v + 0.0245786) - 0.000090537) / (v * (0.983729 * v + 0.432951) + 0.238081)
+    assert at("aces", 0.18) == pytest.approx(fit, rel=1e-3)
+    assert at("agx", 0.18) ** (1 / 2.2) == pytest.approx(0.5, abs=0.005)
+
+
+@pytest.mark.parametrize("name", list(tonemap.TONE_MAPS))
+def test_the_window_shows_what_a_png_holds(device, name) -> None:
+    """``film/show.glsl`` into an 8-bit target, against `srgb8`: the same code, or the next one where it is close."""
+    from viewer.window.display import Display
+    from viewer.window.frame import Frame
+
+    display, frame = Display(device), Frame(device, (16, 16))
+    linear = COLORS[: 16 * 16].reshape(16, 16, 3)
+    context = device.context
+    frame.texture = context.texture(
+        (16, 16), 4, np.dstack([linear, np.ones((16, 16), np.float32)]).tobytes(), dtype="f4"
+    )
+    target = context.framebuffer([context.texture((16, 16), 3)])
+    display.draw(frame, target, (16, 16), -1.5, name)
+    shown = np.frombuffer(target.read(components=3, alignment=1), np.uint8).reshape(16, 16, 3)[::-1]
+    wanted = srgb8(linear, -1.5, name)
+    assert np.abs(shown.astype(int) - wanted).max() <= 1
+    assert (shown == wanted).mean() > 0.97

@@ -58,6 +58,7 @@ def test_png(tmp_path) -> None:
         assert file.mode == "RGB" and file.size == (47, 33)
         np.testing.assert_array_equal(np.asarray(file), srgb8(picture(), exposure=-1))
         assert {key: file.info[key] for key in METADATA} == METADATA
+        assert (file.info["exposure"], file.info["tone_map"]) == ("-1", "none")
         assert file.info["srgb"] == 0
 
 

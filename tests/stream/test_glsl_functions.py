@@ -14,7 +14,9 @@ from viewer.kernels.records import HIT, RAY
 from viewer.scene.camera import Camera
 from viewer.scene.material import Material
 from viewer.scene.scene import Scene
-from viewer.shading.modules import camera_uniforms, constant_environment, pinhole, surfaces
+from viewer.shading.geometry import flat_geometry
+from viewer.shading.materials import appearance
+from viewer.shading.modules import camera_uniforms, constant_environment, pinhole
 
 ULP = 2.0**-24  # half a unit in the last place, relative: one rounding of float32
 FAR = np.float32(3.4e38)
@@ -57,8 +59,8 @@ def camera_ray(device):
 
 _TEST_ONE = """
 Hit test_one(Ray ray, int number) {
-    Hit hit = Hit(ray.t_max, vec2(0.0), -1);
-    triangle_test(ray, triangle_shear(ray), number, hit);
+    Hit hit = Hit(ray.t_max, vec2(0.0), -1, 0);
+    triangle_test(ray, triangle_shear(ray), number, 0, hit);
     return hit;
 }
 """
@@ -180,11 +182,11 @@ def test_equal_distances_are_the_lower_number(device, test):
     corners = np.array([[[0, 0, 0], [1, 0, 0], [0, 1, 0]]] * 3, np.float32)
     text = """
     Hit test_order(Ray ray, ivec3 order) {
-        Hit hit = Hit(ray.t_max, vec2(0.0), -1);
+        Hit hit = Hit(ray.t_max, vec2(0.0), -1, 0);
         Shear shear = triangle_shear(ray);
-        triangle_test(ray, shear, order.x, hit);
-        triangle_test(ray, shear, order.y, hit);
-        triangle_test(ray, shear, order.z, hit);
+        triangle_test(ray, shear, order.x, 0, hit);
+        triangle_test(ray, shear, order.y, 0, hit);
+        triangle_test(ray, shear, order.z, 0, hit);
         return hit;
     }"""
     function = glsl_call.Function(
@@ -251,7 +253,8 @@ def test_surfaces_are_interpolated(device):
         materials=random.integers(0, 2, len(flat)).astype(np.int32),
     )
     materials = [Material(base_color=(0.2, 0.5, 0.9, 1.0)), Material(base_color=(1.0, 0.1, 0.3, 1.0))]
-    function = glsl_call.Function(device, "Surface surface_at(Ray ray, Hit hit)", modules=[surfaces(flat, materials)])
+    modules = [flat_geometry(flat), *appearance(materials)]
+    function = glsl_call.Function(device, "Surface surface_at(Ray ray, Hit hit)", modules=modules)
     count = 2000
     rays = _rays(random.normal(size=(count, 3)), random.normal(size=(count, 3)))
     hits = np.zeros(count, HIT.dtype)
@@ -275,17 +278,17 @@ def test_surfaces_are_interpolated(device):
     np.testing.assert_allclose(surface["albedo"], albedo, rtol=0, atol=8 * ULP)
 
 
-def test_a_surface_without_a_normal_faces_the_ray(device):
+def test_a_surface_without_a_shading_normal_has_its_geometric_one(device):
     scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     flat = replace(scene.flatten(), normals=np.array([[0, 0, 1], [0, 0, -1], [0, 0, 1]], np.float32))
     function = glsl_call.Function(
-        device, "Surface surface_at(Ray ray, Hit hit)", modules=[surfaces(flat, [Material()])]
+        device, "Surface surface_at(Ray ray, Hit hit)", modules=[flat_geometry(flat), *appearance([Material()])]
     )
     rays = _rays(np.array([[0.3, 0.1, 4.0]]), np.array([[0.25, 0.5, 0.0]]))
     hits = np.zeros(1, HIT.dtype)
     hits["barycentric"] = [0.5, 0.25]
     (surface,) = function(rays, hits)
-    np.testing.assert_array_equal(surface["normal"], -rays["direction"])
+    np.testing.assert_array_equal(surface["normal"], [[0.0, 0.0, 1.0]])  # on the ray's side
 
 
 def test_the_constant_environment_is_constant(device):

@@ -11,7 +11,7 @@ import viewer
 from viewer.errors import ViewerError
 from viewer.render import Renderer
 from viewer.window.frame import SCALES, Frame
-from viewer.window.pace import LEAST_ROWS, STEP, Pace, stream_shape
+from viewer.window.pace import LEAST_ROWS, LONGEST, STEP, Pace, stream_shape
 
 SIZE = (300, 150)  # more than a tile wide, and no multiple of one
 
@@ -128,11 +128,39 @@ def test_pace() -> None:
         pace.note(1.0)
         pace.next()
     assert pace.next() == LEAST_ROWS
-    for _ in range(20):
+    for _ in range(60):
         pace.note(1e-6)
         pace.next()
+        pace.forget()
     assert pace.next() == 128
     assert Pace(1).next() == 1
+
+
+def test_pace_leaves_room_for_dear_rows() -> None:
+    """Below a cheap sky come dear trees: no piece is so large that it would take too long there, once they were seen.
+    One stop of a busy machine is not taken for trees."""
+    dear, cheap = LONGEST / 12, LONGEST / 1000  # seconds of a row
+    pace = Pace(128)
+    for picture in range(5):
+        slowest = 0.0
+        for _ in range(4):  # columns
+            row = 0
+            while row < 540:
+                rows = min(pace.next(), 540 - row)
+                seconds = rows * (cheap if row < 250 else dear)
+                pace.note(seconds)
+                slowest, row = max(slowest, seconds), row + rows
+        pace.forget()
+        if picture:
+            assert slowest <= 1.3 * LONGEST  # a picture's dearness fades until the next one's trees
+    pace = Pace(128)
+    for _ in range(4):
+        pace.note(STEP * pace.next() / 128)
+    rows = pace.next()
+    pace.note(1.0)
+    pace.next()
+    pace.note(STEP / 16)
+    assert pace.next() * 4 >= rows / 4
 
 
 def test_gpus_get_larger_streams() -> None:

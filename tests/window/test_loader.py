@@ -22,13 +22,23 @@ def wait(loader: Loader) -> tuple[str, Any]:
 
 def test_a_scene() -> None:
     woken = threading.Event()
-    loader = Loader(str.upper, lambda scene: f"{scene}!", woken.set)  # type: ignore[arg-type]
+    loader = Loader(str.upper, lambda scene, tell: f"{scene}!", woken.set)  # type: ignore[arg-type]
     assert not loader.busy and loader.poll() is None
     loader.start("a.ply")
     assert loader.busy and loader.path == "a.ply"
     assert wait(loader) == ("a.ply", "A.PLY!")
     assert loader.poll() is None and not loader.busy
     assert woken.wait(10)
+
+
+def test_a_scene_that_is_there_is_only_prepared() -> None:
+    def load(_: str) -> Any:
+        raise AssertionError("loaded again")
+
+    loader = Loader(load, lambda scene, tell, **options: (scene, options))
+    loader.start("a.ply", "the scene", grid=8, accel="bvh")  # type: ignore[arg-type]
+    assert loader.stage == "building"
+    assert wait(loader) == ("a.ply", ("the scene", {"grid": 8, "accel": "bvh"}))
 
 
 @pytest.mark.parametrize(
@@ -39,7 +49,7 @@ def test_faults_are_results(raised: Exception, kind: type) -> None:
     def load(_: str) -> Any:
         raise raised
 
-    loader = Loader(load, lambda scene: scene)
+    loader = Loader(load, lambda scene, tell: scene)
     loader.start("a.ply")
     path, found = wait(loader)
     assert path == "a.ply" and isinstance(found, kind)
@@ -55,7 +65,7 @@ def test_the_newest_wins() -> None:
         return path
 
     prepared: list[str] = []
-    loader = Loader(load, lambda scene: prepared.append(scene) or scene)  # type: ignore[arg-type, func-returns-value]
+    loader = Loader(load, lambda scene, tell: prepared.append(scene) or scene)  # type: ignore[arg-type, func-returns-value]
     loader.start("old")
     loader.start("new")
     gates["new"].set()
@@ -67,10 +77,34 @@ def test_the_newest_wins() -> None:
 
 def test_cancel() -> None:
     gate = threading.Event()
-    loader = Loader(lambda path: gate.wait(10) and path, lambda scene: scene)  # type: ignore[arg-type, return-value]
+    loader = Loader(lambda path: gate.wait(10) and path, lambda scene, tell: scene)  # type: ignore[arg-type, return-value]
     loader.start("a")
     loader.cancel()
     assert not loader.busy
     gate.set()
     time.sleep(0.05)
     assert loader.poll() is None
+
+
+def test_building_tells_how_far_it_is_and_ends_when_it_is_not_wanted() -> None:
+    gate, ended, shares = threading.Event(), threading.Event(), []
+
+    def build(scene: Any, tell: Any) -> Any:
+        try:
+            tell(0.25, "building")
+            shares.append(loader.share)
+            gate.wait(10)
+            tell(0.5, "building")
+            shares.append(loader.share)  # never
+        finally:
+            ended.set()
+
+    loader = Loader(str.upper, build)  # type: ignore[arg-type]
+    loader.start("a")
+    end = time.monotonic() + 10
+    while not shares:
+        assert time.monotonic() < end
+        time.sleep(0.001)
+    loader.cancel()
+    gate.set()
+    assert ended.wait(10) and shares == [0.25]

@@ -12,6 +12,8 @@ import pytest
 imgui_bundle = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
 imgui, ImVec2 = imgui_bundle.imgui, imgui_bundle.ImVec2
 
+from viewer.options import OPTIONS, keywords  # noqa: E402
+
 SIZE = (1280, 800)
 
 
@@ -41,6 +43,7 @@ class Stage:
         self.panels_visible = True
         self.help_visible = self.stats_visible = self.paused = self.wires = self.message_is_error = False
         self.exposure, self.tone_map = 0.0, "none"
+        self.structure = {name: OPTIONS[name].default for name in keywords("prepare")}
         self.asked: list[Any] = []
         self.target = device.context.framebuffer([device.context.texture(SIZE, 4)])
 
@@ -55,7 +58,8 @@ class Stage:
 
     def set(self, **choices: Any) -> None:
         self.asked.append(choices)
-        self.renderer.configure(**choices)
+        self.structure |= {name: value for name, value in choices.items() if name in self.structure}
+        self.renderer.configure(**{name: value for name, value in choices.items() if name not in self.structure})
 
     def wake(self) -> None:
         self.asked.append("wake")
@@ -157,6 +161,99 @@ def test_buttons_ask_the_application(stage):
     stage.renderer.configure(machine="multipass")
     found = [asked for y in (*range(50, 280, 8), *range(320, 420, 8)) for asked in stage.click(60, y)]
     assert "program.cast" in found and "camera.copy" in found
+
+
+def test_every_option_of_a_structure_can_be_chosen(stage, monkeypatch):
+    """A new option appears by itself: words side by side or in a list, numbers typed."""
+    from dataclasses import replace
+
+    from viewer import options
+    from viewer.window import panels
+
+    monkeypatch.setattr(panels, "SECTIONS", (("Structure", panels._structure, True),))
+    made = {
+        "shape": replace(options.option("intersection"), name="shape", choices=("round", "long")),
+        "order": replace(options.option("intersection"), name="order", choices=("a-rather-long-word", "another", "b")),
+        "depth": replace(options.option("grid"), name="depth"),
+    }
+    monkeypatch.setattr(options, "OPTIONS", {**options.OPTIONS, **made})
+    stage.structure = {"shape": "round", "order": "another", "depth": "auto"}
+    stage.draw()
+    assert {"shape": "long"} in [asked for y in range(40, 140, 6) for asked in stage.click(260, y)]
+    listed = []
+    for y in range(40, 140, 6):  # a list folds out below the place that is clicked
+        for below in (22, 44, 66):
+            stage.click(200, y)
+            listed += [asked for asked in stage.click(200, y + below) if isinstance(asked, dict)]
+            stage.click(1000, 600)
+    assert {"order": "b"} in listed and {"order": "a-rather-long-word"} in listed
+    assert any(types(stage, 200, y) for y in range(40, 140, 4))
+    assert {"depth": "12"} in stage.asked
+
+
+def types(stage: Stage, x: float, y: float) -> bool:
+    """Click there, type 12 and Enter; whether that is asked for."""
+    stage.click(x, y)
+    io = imgui.get_io()
+    for event in (
+        lambda: io.add_input_character(ord("1")),
+        lambda: io.add_input_character(ord("2")),
+        lambda: io.add_key_event(imgui.Key.enter, True),
+        lambda: io.add_key_event(imgui.Key.enter, False),
+    ):
+        event()
+        stage.draw(1)
+    return any("depth" in asked for asked in stage.asked if isinstance(asked, dict))
+
+
+def test_the_legend_of_the_heat_map_is_seen_beside_the_probe(stage):
+    from viewer.window import probe_panel
+    from viewer.window.heat import Heat
+    from viewer.window.probe import probe
+    from viewer.window.space import Space
+
+    stage.draw()
+    stage.window.size, space = SIZE, Space(stage.draw_imgui)
+    stage.heat, stage.heat_map = "steps", Heat(stage.renderer, stage.flight.camera, (64, 40), "steps")
+    stage.heat_map.advance()
+    for with_probe in (False, True):
+        if with_probe:
+            stage.probe = probe(stage.renderer, stage.flight.camera, (64, 40), (32, 20))
+        for _ in range(4):
+            io = imgui.get_io()
+            io.display_size, io.delta_time = ImVec2(*SIZE), 1 / 60
+            imgui.new_frame()
+            space.draw(stage)
+            panels_of(stage)
+            legend = imgui.internal.find_window_by_name("##heat")
+            imgui.render()
+        x, y, wide, tall = legend.pos.x, legend.pos.y, legend.size.x, legend.size.y
+        assert 0 < x < x + wide < SIZE[0] and 0 < y < y + tall < SIZE[1]
+        over = probe_panel.covered(stage)
+        assert (over is not None) == with_probe
+        if over is not None:
+            assert y + tall <= over[1] or y >= over[3] or x >= over[2] or x + wide <= over[0]
+
+
+def panels_of(stage: Stage) -> None:
+    from viewer.window.panels import draw_panels
+
+    draw_panels(stage)  # type: ignore[arg-type]
+
+
+def test_the_probe_s_table_grows(stage, monkeypatch):
+    """Rows are made into text once."""
+    from viewer.window import probe_panel
+    from viewer.window.history import Probe
+    from viewer.window.probe import probing
+
+    made = []
+    table = Probe.table
+    monkeypatch.setattr(Probe, "table", lambda self, first=0: made.extend(table(self, first)) or table(self, first))
+    for stage.probe in probing(stage.renderer, stage.flight.camera, (64, 40), (32, 20)):
+        stage.draw(1)
+    assert len(made) == len(stage.probe.rows) > 3
+    assert probe_panel._view.rows == table(stage.probe)
 
 
 def test_the_inspector_shows_a_stream(stage):

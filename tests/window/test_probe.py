@@ -23,12 +23,12 @@ CAMERA = Camera((0, 14, 26), (0, 2, 0), fov=45)
 
 def framed(device: Any, **choices: Any) -> Renderer:
     """A picture with hits, rays through the scene's box that hit nothing, and rays beside it."""
-    return Renderer(viewer.load("teapotahedron"), device=device, camera=CAMERA, **choices)
+    return Renderer(viewer.load("teapotahedron"), device=device, camera=CAMERA, **{"accel": "grid", **choices})
 
 
 @pytest.fixture(scope="module")
 def renderer(device: Any) -> Renderer:
-    return framed(device)
+    return framed(device, accel="grid")
 
 
 def streams(renderer: Renderer) -> dict[str, np.ndarray]:
@@ -37,7 +37,7 @@ def streams(renderer: Renderer) -> dict[str, np.ndarray]:
     with renderer.device.current():
         left = {name: part.machine.read(name) for name in ("hit", "radiance")}
         calls = part.machine.calls()
-    return {**left, "steps": calls["traverse"], "tests": calls["intersect"], "box": calls["enter"]}
+    return {**left, "steps": calls["traverse"], "tests": calls["intersect"]}
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def picture(renderer: Renderer) -> dict[str, np.ndarray]:
 
 def chosen(picture: dict[str, np.ndarray]) -> dict[str, list[tuple[int, int]]]:
     """Pixels (x, y) of every kind, spread over the picture, and the dearest of all."""
-    hit, box = picture["hit"]["triangle"] >= 0, picture["box"] > 0
+    hit, box = picture["hit"]["triangle"] >= 0, picture["steps"] > 0
     kinds = {"hit": hit, "miss": box & ~hit, "beside": ~box, "dearest": picture["tests"] == picture["tests"].max()}
     found = {}
     for kind, where in kinds.items():
@@ -92,7 +92,7 @@ def test_the_history_is_as_long_as_the_counts(probes: dict) -> None:
         (segment,) = found.segments
         assert (found.steps, found.tests) == (len(segment.visits), len(segment.tests))
         assert [row.number for row in found.rows] == list(range(1, len(found.rows) + 1))
-    assert [row.state for row in probes["beside"][0].rows] == ["eye", "shade"]
+    assert [row.state for row in probes["beside"][0].rows] == ["eye", "enter", "shade"]
 
 
 def test_states_follow_the_wires(probes: dict) -> None:
@@ -128,7 +128,7 @@ def test_changes_chain_from_pass_to_pass(probes: dict) -> None:
 
 
 def test_the_way_is_through_the_voxels_of_the_grid(renderer: Renderer, probes: dict) -> None:
-    grid, corners = renderer.grid, renderer.triangles.corners()
+    grid, corners = renderer.structure.built, renderer.triangles.corners()
     origins, directions = renderer.camera.rays(*SIZE)
     for found in every(probes):
         (segment,) = found.segments
@@ -223,7 +223,7 @@ def test_other_tests_and_drivers_without_a_barrier(device: Any) -> None:
 
 
 def test_another_program(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PICTURES, "described", lambda layers=False: ray_cast(layers=True))
+    monkeypatch.setitem(PICTURES, "described", lambda walking, layers=False: ray_cast(walking, layers=True))
     renderer = framed(device, program="described")
     normals = renderer.render(SIZE, layers=("normal",)).layers["normal"]
     found = probe(renderer, renderer.camera, SIZE, (32, 30))
@@ -235,3 +235,27 @@ def test_another_program(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_pixel_beside_the_picture(renderer: Renderer, pixel: tuple[int, int]) -> None:
     with pytest.raises(ViewerError, match="not in a picture of 64 x 48"):
         probe(renderer, renderer.camera, SIZE, pixel)
+
+
+@pytest.mark.parametrize("walk", ["octants", "escape"])
+def test_the_way_through_a_tree(device: Any, walk: str) -> None:
+    """Nodes visited, boxes hit or missed, and the leaves' triangles in their order, against the tree itself."""
+    renderer = framed(device, accel="bvh", walk=walk, machine="multipass", fuse="none")
+    picture, tree, corners = streams(renderer), renderer.structure.built, renderer.triangles.corners()
+    kinds = {kind: pixels[:2] for kind, pixels in chosen({**picture, "steps": picture["steps"] - 1}).items()}
+    for pixel in (pixel for pixels in kinds.values() for pixel in pixels):
+        found = probe(renderer, renderer.camera, SIZE, pixel)
+        assert_same(found, picture)
+        (segment,) = found.segments
+        assert segment.visits[0].cell == (0,)
+        tested = []
+        for visit in segment.visits:
+            (node,) = visit.cell
+            assert (visit.box[0] <= tree.low[node]).all() and (visit.box[1] >= tree.high[node]).all()
+            if visit.candidates:
+                assert tree.second[node] < 0 and visit.candidates == tree.count[node]
+                assert visit.t_enter <= visit.t_exit
+                tested += list(tree.order[tree.first[node] : tree.first[node] + tree.count[node]])
+        assert [test.triangle for test in segment.tests] == tested
+        for test in segment.tests:
+            np.testing.assert_array_equal(test.corners, corners[test.triangle])

@@ -9,7 +9,7 @@ import viewer
 from viewer import Camera
 from viewer.prepare import prepare
 from viewer.window.flight import Flight
-from viewer.window.wires import box_edges, grid_lines, project
+from viewer.window.wires import MOST_BOXES, box_edges, grid_lines, project, structure_lines
 
 CAMERA = Camera((3.0, 4.0, 5.0), (0.0, 1.0, 0.0), fov=50)
 SIZE = (640, 360)
@@ -46,7 +46,7 @@ def test_edges_of_a_box() -> None:
 
 
 def test_the_grid() -> None:
-    grid = prepare(viewer.load("teapotahedron"), 6).grid
+    grid = prepare(viewer.load("teapotahedron"), accel="grid", grid=6).structure.built
     lines = grid_lines(grid, CAMERA)
     low = grid.low.astype(np.float64)
     high = low + grid.voxel.astype(np.float64) * np.asarray(grid.resolution)
@@ -58,3 +58,15 @@ def test_the_grid() -> None:
     away = np.where(np.asarray(CAMERA.origin) < (low + high) / 2, high, low)
     on = np.isclose(lines[12:], away, atol=slack).all(axis=1).any(axis=1)
     assert on.all()
+
+
+def test_the_tree() -> None:
+    """Whole levels of it, the root's box around all."""
+    tree = prepare(viewer.load("teapotahedron"), accel="bvh").structure.built
+    lines = structure_lines(tree, CAMERA)
+    boxes = lines.reshape(-1, 24, 3)
+    low, high = boxes.min(axis=1), boxes.max(axis=1)
+    assert (low >= low[0]).all() and (high <= high[0]).all()
+    np.testing.assert_array_equal([low[0], high[0]], [tree.low[0], tree.high[0]])
+    assert MOST_BOXES / 2 < len(boxes) <= MOST_BOXES
+    assert not len(structure_lines(None, CAMERA))

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from viewer.kernels import PIXEL
-from viewer.programs import PICTURES
+from viewer.programs import LEVELS, PICTURES
 from viewer.render import Renderer
 from viewer.shading.modules import camera_uniforms
-from viewer.stream.bound import Bound
 from viewer.stream.machines import MACHINES, Machine
 from viewer.stream.policy import Policy, Sweep
 
@@ -32,12 +31,15 @@ def make(renderer: Renderer, setting: Setting, size: tuple[int, int], counting: 
     options = {}
     if setting.machine == "multipass":
         options = {"fuse": setting.fuse, "policy": setting.policy, "unroll": setting.unroll, "mask": setting.mask}
+    stepwise = setting.machine == "multipass" and setting.fuse == "none"
+    program = PICTURES["cast"](LEVELS[renderer.structure.levels])
     machine = MACHINES[setting.machine](
         renderer.device,
-        Bound(PICTURES["cast"](), renderer.modules),
+        renderer.bind(program, stepwise),
         size,
         memories=renderer.memories,
         counting=counting,
+        fallback=lambda: renderer.bind(program, stepwise=True),
         **options,
     )
     machine.set(camera_uniforms(renderer.camera, size))

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,8 @@ PLAIN_TRIANGLES, PLAIN_ENTRIES, PLAIN_VOXELS = 512, 1 << 13, 1 << 15
 TRIANGLES_PER_WORKER = 1 << 15  # fewer are not worth a thread
 MOST_WORKERS = 4  # each counts triangles per voxel for itself, in up to 64 MiB
 FIRST_BLOCK, NEXT_BLOCK = 1 << 12, 1 << 18  # entries
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -126,11 +129,11 @@ def build(
     with _crew(len(corners)) as crew:
         soup = _survey(crew, corners)
         if soup.survey.count == 0:
-            return _empty(len(corners), begin)
+            return empty(len(corners), begin)
         if soup.survey.count >= LIMIT:
             raise ViewerError("grid", f"{soup.survey.count:,} triangles, and list addresses end at {LIMIT:,}")
         tell(0.1)
-        entries = _enter(crew, soup, wanted)
+        entries = at_resolution(soup.survey, wanted, partial(_enter_at, crew, soup))
         tell(0.7)
         lists = _fill(crew, entries)
     tell(1.0)
@@ -145,19 +148,27 @@ def rounding_margin(bounds: NDArray[np.float64]) -> NDArray[np.float64]:
 
     bounds : (2, 3) float64, of the triangles.
 
-    The walk leaves voxel i at t = (low + (i + 0 or 1) voxel - origin) / direction, each operation rounded once
-    (relative error u = 2^-24; the quotient twice, if it is a product with the inverse), nothing accumulated. With E
-    the box's extent along the axis, M the largest coordinate on it, and R the largest distance of a plane from the
-    origin, the ray at that t is off the plane by at most
+    E is the box's extent along the axis, M the largest coordinate on it, and R the largest distance of a plane from the
+    origin, so that M + R bounds the origin's coordinate; u = 2^-24 is the relative error of an operation. Nothing
+    accumulates along the ray.
+
+    The walk `dda` leaves voxel i at t = (low + (i + 0 or 1) voxel - origin) / direction, each operation rounded once
+    (the quotient twice, if it is a product with the inverse); the ray at that t is off the plane by at most
         u E (product) + u M (sum) + u R (difference) + 2 u R (quotient).
     The voxel of the starting point, origin + t direction, is off by u R (product) + u M (sum) + u E (difference)
-    + u E (quotient). Both are within u (2 E + 2 M + 4 R), which leaves a part for the rounding of hit distances.
-    R is REACH diagonals and one more, since origins are within REACH diagonals of the box.
+    + u E (quotient).
+
+    The walk `adinetz` has origin a + b for the origin in voxels, whose a = 1 / voxel and b = -low / voxel are rounded
+    too: 2 u (M + R) (a, product) + u M (b) + u R (sum). It leaves at t = (i + 0 or 1 - that) / (direction a), off by
+    another u R (difference) + 4 u R (a, product, inverse, product). Its starting point is off by no more.
+
+    All are within u (2 E + 3 M + 8 R). R is REACH diagonals and one more, since origins are within REACH diagonals of
+    the box.
     """
     extent = bounds[1] - bounds[0]
     diagonal = float(np.sqrt((extent**2).sum()))
     largest = np.abs(bounds).max(axis=0)
-    bound = ROUNDING * (2.0 * extent + 2.0 * largest + 4.0 * (REACH + 1.0) * diagonal)
+    bound = ROUNDING * (2.0 * extent + 3.0 * largest + 8.0 * (REACH + 1.0) * diagonal)
     return np.maximum(bound, LEAST_EXTENT)
 
 
@@ -197,30 +208,28 @@ def _survey(crew: _Crew, corners: NDArray[np.float32]) -> _Soup:
     high = np.max([bounds[1] for bounds, _ in parts], axis=0)
     sums = np.sum([sums for _, sums in parts], axis=0)
     bounds = np.stack([low, high])
-    margin = rounding_margin(bounds)
-    box = high - low + 4.0 * margin
-    if box.max() > np.finfo(np.float32).max:
-        raise ViewerError("grid", f"the triangles extend over {box.max():g}, beyond float32", "scale the model down")
-    finest = np.maximum(box / (8.0 * margin), 1.0).astype(np.int64)
-    return _Soup(corners, keep, bounds, Survey(count, sums[:3], sums[3:], box, finest))
+    return _Soup(corners, keep, bounds, Survey(count, sums[:3], sums[3:], *extent(bounds, "triangles")))
 
 
-def _enter(crew: _Crew, soup: _Soup, wanted: str | int | Resolution) -> _Entries:
-    """Triangles in voxels, at the wanted resolution."""
+def at_resolution(survey: Survey, wanted: str | int | Resolution, enter: Callable[[Resolution], Made | None]) -> Made:
+    """What ``enter`` makes at the wanted resolution (`grid_cost.parse`); it returns None beyond the limits.
+
+    Raises ViewerError there, which names the largest resolution that fits.
+    """
     if isinstance(wanted, str):
         # The expected length of the lists may be short of the true one; a single voxel always fits.
-        attempts = (_enter_at(crew, soup, resolution) for resolution in cheapest(soup.survey))
-        return next(entries for entries in attempts if entries is not None)
+        attempts = (enter(resolution) for resolution in cheapest(survey))
+        return next(made for made in attempts if made is not None)
     if isinstance(wanted, int):
-        size, family = wanted, partial(by_minimal_dimension, soup.survey)
+        size, family = wanted, partial(by_minimal_dimension, survey)
     else:
         size, family = max(wanted), partial(scaled, wanted)
-    if entries := _enter_at(crew, soup, family(size)):
-        return entries
+    if (made := enter(family(size))) is not None:
+        return made
     fits, fails = 0, size
     while fails - fits > 1:
         middle = (fits + fails) // 2
-        if _enter_at(crew, soup, family(middle)):
+        if enter(family(middle)) is not None:
             fits = middle
         else:
             fails = middle
@@ -232,16 +241,37 @@ def _enter(crew: _Crew, soup: _Soup, wanted: str | int | Resolution) -> _Entries
     )
 
 
+def space(
+    bounds: NDArray[np.float64], box: NDArray[np.float64], resolution: Resolution
+) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float64]]:
+    """Lowest corner, edges of a voxel (world), and the margin in voxels, of a grid over ``bounds`` (2, 3); each (3,).
+
+    The box is wider than the bounds by twice the walk's rounding, so that rays in its faces are inside of it.
+    """
+    margin = rounding_margin(bounds)
+    low = (bounds[0] - 2.0 * margin).astype(np.float32)
+    voxel = (box / resolution).astype(np.float32)
+    return low, voxel, np.maximum(margin / voxel, LEAST_MARGIN)
+
+
+def extent(bounds: NDArray[np.float64], what: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Edges (3,) of a grid's box over ``bounds`` (2, 3), and its finest sensible resolution (3,).
+
+    Raises ViewerError where the box is beyond float32.
+    """
+    margin = rounding_margin(bounds)
+    box = bounds[1] - bounds[0] + 4.0 * margin
+    if box.max() > np.finfo(np.float32).max:
+        raise ViewerError("grid", f"the {what} extend over {box.max():g}, beyond float32", "scale the model down")
+    return box, np.maximum(box / (8.0 * margin), 1.0).astype(np.int64)
+
+
 def _enter_at(crew: _Crew, soup: _Soup, resolution: Resolution) -> _Entries | None:
     """Triangles in voxels; None beyond the limits."""
     if not within_limits(resolution):
         return None
-    # The box is wider than the triangles by twice the walk's rounding, so that rays in its faces are inside of it.
-    margin = rounding_margin(soup.bounds)
-    low = (soup.bounds[0] - 2.0 * margin).astype(np.float32)
-    voxel = (soup.survey.box / resolution).astype(np.float32)
-    margin = np.maximum(margin / voxel, LEAST_MARGIN)
-    space = low.astype(np.float64), voxel.astype(np.float64), margin, np.array(resolution, np.int64)
+    low, voxel, margin = space(soup.bounds, soup.survey.box, resolution)
+    place = low.astype(np.float64), voxel.astype(np.float64), margin, np.array(resolution, np.int64)
     voxels = int(np.prod(resolution))
     counts = np.zeros((len(crew.ranges), voxels), np.int32)
     loops = _loops(soup.survey, resolution)
@@ -251,7 +281,7 @@ def _enter_at(crew: _Crew, soup: _Soup, resolution: Resolution) -> _Entries | No
         blocks, references, size = [], 0, min(NEXT_BLOCK, 4 * (last - first) + FIRST_BLOCK)
         while first < last:
             block = np.empty(size, np.int32)
-            stopped, used = loops.enter(soup.corners, soup.keep, first, last, *space, counts[worker], block)
+            stopped, used = loops.enter(soup.corners, soup.keep, first, last, *place, counts[worker], block)
             references += int(used) - (stopped - first)  # no more than there are, since some triangles are left out
             if references > LIMIT or size > 4 * LIMIT:
                 return None
@@ -314,8 +344,8 @@ def _statistics(soup: _Soup, entries: _Entries, lists: NDArray[np.float32]) -> d
     }
 
 
-def _empty(triangles: int, begin: float) -> Grid:
-    """A grid of one empty voxel, where no triangle can be hit."""
+def empty(triangles: int, begin: float) -> Grid:
+    """A grid of one empty voxel, where nothing can be hit; ``begin`` is the `time.perf_counter` of its start."""
     pointers, lists = np.full((1, 1, 1), -1.0, np.float32), np.full(1, -1.0, np.float32)
     counts = {"triangles": triangles, "left_out": triangles, "voxels": 1, "full_voxels": 0, "references": 0}
     rates = {"references_per_full_voxel": 0.0, "duplication": 0.0, "expected_steps": 1.0, "expected_tests": 0.0}

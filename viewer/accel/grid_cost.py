@@ -37,6 +37,8 @@ class Survey:
     areas   : (3,) sums of the areas of their projections along x, y, z.
     box     : (3,) edge lengths of the grid's box.
     finest  : (3,) int64, voxels along each axis beyond which they come near the walk's rounding.
+    volume  : sum of volumes; that of triangles is 0, that of boxes is not.
+    test    : cost of a test, relative to a step.
     """
 
     count: int
@@ -44,17 +46,21 @@ class Survey:
     areas: NDArray[np.float64]
     box: NDArray[np.float64]
     finest: NDArray[np.int64]
+    volume: float = 0.0
+    test: float = TEST_COST
 
     def references(self, resolutions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Expected entries of triangles in voxels, for resolutions (K, 3).
 
         A triangle, placed at random on the grid, overlaps V(triangle + voxel) / V(voxel) voxels, where + is the
         Minkowski sum. Its volume is exact for a flat body and a box a b c: a b c, plus the body's extent along each
-        axis times the two other edges, plus the area of its projection along each axis times that axis's edge.
+        axis times the two other edges, plus the area of its projection along each axis times that axis's edge. A box
+        adds its own volume.
         """
         voxel = self.box / resolutions
         volume = voxel.prod(axis=1)
-        return self.count + (self.extents / voxel).sum(axis=1) + (self.areas * voxel).sum(axis=1) / volume
+        flat = self.count + (self.extents / voxel).sum(axis=1) + (self.areas * voxel).sum(axis=1) / volume
+        return flat + self.volume / volume
 
     def crossing(self, resolutions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Probability that a line through the box crosses a given voxel: the ratio of their surfaces (Crofton)."""
@@ -63,7 +69,7 @@ class Survey:
     def cost(self, resolutions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Expected cost of a random line through the box, for resolutions (K, 3)."""
         steps = resolutions.prod(axis=1) * STEP_COST
-        return self.crossing(resolutions) * (steps + self.references(resolutions) * TEST_COST)
+        return self.crossing(resolutions) * (steps + self.references(resolutions) * self.test)
 
     def entries(self, resolutions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Expected length of the lists, ends included, or somewhat more."""

@@ -1,41 +1,141 @@
-"""The film: where samples of a picture are summed."""
+"""The film: where the samples of a picture are summed, without drift, and where their spread is known."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from viewer.kernels.records import FILM
+
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722], np.float32)  # of linear sRGB (IEC 61966-2-1)
+BRIGHTEST = np.float32(2.0**54)  # of a luminance: the squares of 2^16 of them still add up
+LARGEST_SAMPLE = np.float32(2.0**100)  # from here on a sample is as good as infinite
+
 
 class Film:
-    """A float32 sum of linear sRGB samples, (height, width, 3), and a count per pixel; row 0 is the top row."""
+    """What FILM records hold, as float32 arrays; row 0 is the top row. The twin of ``shaders/film/accumulate.glsl``.
+
+    sum          : (H, W, 3) linear sRGB, the sum of the samples.
+    compensation : (H, W, 3) what the sum has lost to rounding; sum + compensation is right to a few 2^-48.
+    square       : (H, W) sum of the squared deviations of the samples' luminance from their mean.
+    count        : (H, W) samples.
+    """
 
     def __init__(self, width: int, height: int) -> None:
         self.sum = np.zeros((height, width, 3), np.float32)
-        self.count = np.zeros((height, width), np.int32)
+        self.compensation = np.zeros((height, width, 3), np.float32)
+        self.square = np.zeros((height, width), np.float32)
+        self.count = np.zeros((height, width), np.float32)
 
     @property
     def size(self) -> tuple[int, int]:
         """(width, height), pixels."""
         return self.sum.shape[1], self.sum.shape[0]
 
+    @property
+    def arrays(self) -> dict[str, NDArray[np.float32]]:
+        """The film's arrays by the names of FILM's fields; no copies."""
+        return {name: getattr(self, name) for name in ("sum", "compensation", "square", "count")}
+
     def add(self, samples: ArrayLike, x: int = 0, y: int = 0) -> None:
         """Add one sample to each pixel of a rectangle: (h, w, 3) linear radiance, its upper left pixel at (x, y).
 
-        Raises ValueError when the rectangle leaves the film.
+        A sample that is NaN, infinite or beyond 2^100 counts as black. Raises ValueError when the rectangle leaves the
+        film.
         """
         piece = np.asarray(samples, np.float32)
-        height, width = piece.shape[:2]
-        if piece.shape[2:] != (3,) or x < 0 or y < 0 or x + width > self.size[0] or y + height > self.size[1]:
-            raise ValueError(f"samples of shape {piece.shape} at ({x}, {y}) do not fit a film of {self.size}")
-        self.sum[y : y + height, x : x + width] += piece
-        self.count[y : y + height, x : x + width] += 1
+        at = self._place(piece.shape, x, y, (3,))
+        with np.errstate(invalid="ignore"):
+            broken = ~(np.abs(piece) < LARGEST_SAMPLE).all(axis=-1, keepdims=True)
+        piece = np.where(broken, np.float32(0), piece)
+        count, total = self.count[at], self.sum[at]
+        luminance = _luminance(piece)
+        before = luminance - _luminance(total) / np.maximum(count, np.float32(1))
+        added = total + piece
+        taken = added - total
+        lost = (total - (added - taken)) + (piece - taken) + self.compensation[at]
+        self.sum[at] = added + lost
+        self.compensation[at] = lost - (self.sum[at] - added)
+        count += 1  # a view
+        after = luminance - _luminance(self.sum[at]) / count
+        self.square[at] += np.where(count > 1, np.maximum(before * after, 0), np.float32(0))
+
+    def store(self, records: NDArray, x: int = 0, y: int = 0) -> None:
+        """Put what a machine has summed in place of a rectangle: (h, w) of ``FILM.dtype``, upper left pixel at (x, y).
+
+        Raises ValueError when the rectangle leaves the film.
+        """
+        at = self._place(records.shape, x, y)
+        for name, array in self.arrays.items():
+            array[at] = records[name]
+
+    def records(self, x: int = 0, y: int = 0, width: int | None = None, height: int | None = None) -> NDArray:
+        """A rectangle (the whole film without) as (h, w) of ``FILM.dtype``: what a machine goes on from.
+
+        Raises ValueError when the rectangle leaves the film.
+        """
+        wide, tall = width or self.size[0] - x, height or self.size[1] - y
+        at = self._place((tall, wide), x, y)
+        out = np.zeros((tall, wide), FILM.dtype)
+        for name, array in self.arrays.items():
+            out[name] = array[at]
+        return out
 
     def clear(self) -> None:
         """Forget all samples."""
-        self.sum.fill(0)
-        self.count.fill(0)
+        for array in self.arrays.values():
+            array.fill(0)
+
+    def mean(self) -> NDArray[np.float32]:
+        """(H, W, 3) mean of the samples, linear sRGB; black where there is none.
+
+        The sum is the exact one rounded to float32, and the quotient rounds again: shaders get the same bits.
+        """
+        return np.divide(self.sum, np.maximum(self.count, np.float32(1))[..., None], dtype=np.float32)
 
     @property
     def linear(self) -> NDArray[np.float32]:
-        """(height, width, 3) float32 mean of the samples, linear sRGB; black where there is none."""
-        return self.sum / np.maximum(self.count, 1).astype(np.float32)[..., None]
+        """The picture: `mean`."""
+        return self.mean()
+
+    def variance(self) -> NDArray[np.float64]:
+        """(H, W) estimated variance of the mean's luminance, by pixel; inf where there are fewer than two samples.
+
+        It takes the samples for independent: of Sobol points it is an upper estimate.
+        """
+        count = self.count.astype(np.float64)
+        enough = count > 1
+        return np.where(enough, self.square / np.where(enough, count * (count - 1), 1), np.inf)
+
+    def error(self) -> float:
+        """Estimated relative error of the picture: root mean square of the pixels' standard errors over the mean.
+
+        Both are of the luminance. 0 for a black picture without spread, inf before every pixel has two samples.
+        """
+        spread = float(np.sqrt(np.mean(self.variance())))
+        mean = abs(float(np.mean(self.mean().astype(np.float64) @ LUMINANCE.astype(np.float64))))
+        if spread == 0:
+            return 0.0
+        return spread / mean if mean > 0 else float("inf")
+
+    def _place(self, shape: tuple[int, ...], x: int, y: int, rest: tuple[int, ...] = ()) -> tuple[slice, slice]:
+        height, width = shape[:2]
+        if shape[2:] != rest or x < 0 or y < 0 or x + width > self.size[0] or y + height > self.size[1]:
+            raise ValueError(f"samples of shape {shape} at ({x}, {y}) do not fit a film of {self.size}")
+        return slice(y, y + height), slice(x, x + width)
+
+
+def clamp(samples: ArrayLike, most: float) -> NDArray[np.float32]:
+    """Samples (..., 3) scaled down to a largest component of ``most``; 0: as they are. The twin of ``film_clamp``."""
+    given = np.asarray(samples, np.float32)
+    if most <= 0:
+        return given
+    largest = given.max(axis=-1, keepdims=True)
+    over = largest > most
+    return np.where(over, given * (np.float32(most) / np.where(over, largest, 1)), given).astype(np.float32)
+
+
+def _luminance(radiance: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(...) float32 of (..., 3), added in the order of GLSL's dot."""
+    red, green, blue = (radiance[..., k] * LUMINANCE[k] for k in range(3))
+    return np.clip(red + green + blue, -BRIGHTEST, BRIGHTEST)

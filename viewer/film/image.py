@@ -12,22 +12,26 @@ EXR channels are float32, in which whole numbers are exact up to 2^24; a layer o
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import secrets
 import shutil
 import struct
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.errors import ViewerError
-from viewer.film.layers import LAYERS, RGB
+from viewer.film.layers import RGB, find
 from viewer.film.tonemap import srgb8
 
 FORMATS = (".png", ".exr", ".npz")
+
+_EXR_MAGIC = bytes((0x76, 0x2F, 0x31, 0x01))
 
 # Attributes with a meaning of their own in EXR files; metadata under such a name gets a prefix.
 EXR_RESERVED = {
@@ -63,7 +67,8 @@ def save(
     def write(part: Path) -> None:
         match target.suffix.lower():
             case ".png":
-                _write_png(part, srgb8(picture, exposure, tone_map), texts)
+                shown = {"exposure": f"{exposure:g}", "tone_map": tone_map}
+                _write_png(part, srgb8(picture, exposure, tone_map), {**texts, **shown})
             case ".exr":
                 _write_exr(part, picture, extra, texts)
             case ".npz":
@@ -75,6 +80,37 @@ def save(
 def save_srgb8(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
     """Write 8-bit sRGB pixels, (H, W, 3), as PNG: a screenshot. Raises ViewerError as `save` does."""
     _replace(_target(path), lambda part: _write_png(part, np.ascontiguousarray(pixels), {}))
+
+
+def read_exr(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, NDArray]]:
+    """An EXR picture's text attributes, and its channels by their full names, each (H, W).
+
+    Raises ViewerError when it is missing, no EXR of one part with R, G and B, or cut short.
+    """
+    import OpenEXR
+
+    text = os.fspath(path)
+    try:
+        with open(text, "rb") as file:  # the library tells neither of these apart
+            magic = file.read(4)
+    except (OSError, ValueError) as error:
+        raise ViewerError(text, f"cannot be read: {_reason(error)}") from None
+    if magic != _EXR_MAGIC:
+        raise ViewerError(text, "is no EXR picture")
+    try:
+        with _quiet(), OpenEXR.File(text, separate_channels=True, header_only=True) as file:
+            box = file.header()["dataWindow"]
+        height = int(box[1][1] - box[0][1]) + 1
+        if not _exr_complete(Path(text), height):
+            raise ViewerError(text, "is cut short", "start anew")
+        with _quiet(), OpenEXR.File(text, separate_channels=True) as file:
+            header = {key: value for key, value in file.header().items() if isinstance(value, str)}
+            channels = {name: channel.pixels.copy() for name, channel in file.channels().items()}
+    except (RuntimeError, KeyError, ValueError, AttributeError, struct.error):
+        raise ViewerError(text, "is a damaged EXR picture", "start anew") from None
+    if not {"R", "G", "B"} <= channels.keys() or len({part.shape for part in channels.values()}) != 1:
+        raise ViewerError(text, "is no EXR picture of R, G and B")
+    return header, channels
 
 
 def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None:
@@ -89,7 +125,7 @@ def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None
     _discard(_begin(target))
 
 
-def _target(path: str | os.PathLike[str]) -> Path:
+def _target(path: str | os.PathLike[str], known: Sequence[str] = FORMATS) -> Path:
     """The file to replace, behind any links; raises ViewerError when it can be none of ours."""
     text = os.fspath(path)
     try:
@@ -97,10 +133,10 @@ def _target(path: str | os.PathLike[str]) -> Path:
         folder_exists, is_folder = target.parent.is_dir(), target.is_dir()
     except (OSError, ValueError) as error:  # a name too long, a loop of links, a zero byte
         raise ViewerError(repr(text), f"not a usable file name: {_reason(error)}") from None
-    if target.suffix.lower() not in FORMATS or not Path(text).suffix:
+    if target.suffix.lower() not in known or not Path(text).suffix:
         ending = Path(text).suffix
         what = f"unknown picture format '{ending}'" if ending else "the file name has no ending"
-        raise ViewerError(text or "picture", what, f"known: {', '.join(FORMATS)}")
+        raise ViewerError(text or "picture", what, f"known: {', '.join(known)}")
     if not folder_exists:
         raise ViewerError(text, f"there is no folder {target.parent}", "make it first")
     if is_folder:
@@ -162,9 +198,10 @@ def _write_png(part: Path, pixels: NDArray[np.uint8], metadata: Mapping[str, str
 
 
 def _write_npz(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metadata: Mapping[str, str]) -> None:
-    arrays: dict[str, NDArray] = {
-        name: np.asarray(layer, LAYERS[name].dtype) if name in LAYERS else layer for name, layer in layers.items()
-    }
+    arrays: dict[str, NDArray] = {}
+    for name, layer in layers.items():
+        known = find(name)
+        arrays[name] = layer if known is None else np.asarray(layer, known.dtype)
     arrays |= {"linear": linear, "metadata": np.array(json.dumps(dict(metadata)))}
     with open(part, "wb") as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]  # its stub takes the names for allow_pickle
@@ -188,6 +225,25 @@ def _write_exr(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metad
         raise OSError("the disk is full, or a size limit is reached")
 
 
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """The OpenEXR library tells of damage in words of its own, on Python's standard output and the process's error."""
+    with redirect_stdout(io.StringIO()):
+        try:
+            kept = os.dup(2)
+        except OSError:  # there is none
+            yield
+            return
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, 2)
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            os.close(nowhere)
+
+
 def _exr_channels(name: str, layer: NDArray) -> dict[str, NDArray]:
     """Channel name -> (H, W), float32 or uint32; the OpenEXR library takes contiguous arrays alone."""
     kind: type[np.generic] = np.float32
@@ -195,7 +251,8 @@ def _exr_channels(name: str, layer: NDArray) -> dict[str, NDArray]:
         layer, kind = layer.astype(np.int64) & 0xFFFFFFFF, np.uint32
     if layer.ndim == 2:
         return {name: np.ascontiguousarray(layer, kind)}
-    suffixes = LAYERS[name].components if name in LAYERS else RGB
+    known = find(name)
+    suffixes = RGB if known is None else known.components
     return {
         f"{name}.{suffix}": np.ascontiguousarray(layer[..., index], kind)
         for index, suffix in enumerate(suffixes[: layer.shape[2]])

@@ -44,10 +44,36 @@ LAYERS = {
         ),
         Layer("albedo", "base colour of the surface, linear sRGB", "1", components=RGB),
         Layer("triangle", "triangle number in scene order, -1 where nothing is hit", "number", np.int32, background=-1),
+        Layer("instance", "instance number in scene order, -1 where nothing is hit", "number", np.int32, background=-1),
         Layer("steps", "traversal steps of the ray", "count", np.int32),
         Layer("tests", "ray-triangle tests of the ray", "count", np.int32),
     )
 }
+
+# Series of layers: a picture has as many of each as its program says, under the names of `series`.
+SERIES = {
+    layer.name: layer
+    for layer in (
+        Layer(
+            "bounce",
+            "radiance that left its light this many surface interactions before the camera, from 0: light seen itself; "
+            "together they are the picture",
+            "linear sRGB",
+            components=RGB,
+        ),
+    )
+}
+
+
+def series(name: str, count: int) -> tuple[str, ...]:
+    """The names of a series' layers: ``bounce.0``, ``bounce.1`` ..."""
+    return tuple(f"{name}.{number}" for number in range(count))
+
+
+def find(name: str) -> Layer | None:
+    """The declaration of a layer, or of the series that it belongs to; None for another name."""
+    head, dot, number = name.rpartition(".")
+    return SERIES.get(head) if dot and number.isdecimal() else LAYERS.get(name)
 
 
 def parse(text: str) -> tuple[str, ...]:

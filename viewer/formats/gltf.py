@@ -1,7 +1,8 @@
 """glTF 2.0, .gltf and .glb: geometry, hierarchy, instances, cameras and base materials (Khronos, glTF 2.0, 2021).
 
 The whole document stays in the scene's ``source`` and each material's own part in ``Material.source``, extensions
-included, for what reads more of them. Images are not opened here. Skins, morph targets and animations are not applied.
+included, for what reads more of them. Of its images, those are opened that materials use. Skins and morph
+targets are not applied.
 """
 
 from __future__ import annotations
@@ -16,38 +17,49 @@ from numpy.typing import NDArray
 from viewer.errors import ViewerError
 from viewer.formats.files import read_file, short, uri_fault
 from viewer.formats.gltf_accessors import Accessors, Budget
+from viewer.formats.gltf_animations import read_animations
+from viewer.formats.gltf_images import Textures
 from viewer.formats.gltf_json import Object, Objects, parse
+from viewer.formats.gltf_lights import read_lights
 from viewer.formats.gltf_materials import default_material, read_materials
 from viewer.formats.gltf_meshes import Meshes
-from viewer.formats.gltf_nodes import Nodes, compose, scene_nodes
+from viewer.formats.gltf_nodes import Nodes, scene_nodes
+from viewer.scene.animation import place_camera
 from viewer.scene.camera import Camera
+from viewer.scene.hierarchy import Hierarchy, compose
 from viewer.scene.scene import Instance, Scene
 
 NAME = "glTF"
 SUFFIXES = (".gltf", ".glb")
 
 # Extensions that this loader acts on.
-APPLIED = frozenset({"KHR_mesh_quantization", "EXT_mesh_gpu_instancing", "KHR_materials_emissive_strength"})
+APPLIED = frozenset(
+    {
+        "EXT_mesh_gpu_instancing",
+        "KHR_lights_punctual",
+        "KHR_materials_emissive_strength",
+        "KHR_materials_ior",
+        "KHR_materials_transmission",
+        "KHR_mesh_quantization",
+        "KHR_texture_transform",
+    }
+)
 # Extensions that may be required and are kept, though not acted on: geometry is right without them.
 KEPT = frozenset(
     {
         "KHR_animation_pointer",
-        "KHR_lights_punctual",
         "KHR_materials_anisotropy",
         "KHR_materials_clearcoat",
         "KHR_materials_diffuse_transmission",
         "KHR_materials_dispersion",
-        "KHR_materials_ior",
         "KHR_materials_iridescence",
         "KHR_materials_pbrSpecularGlossiness",
         "KHR_materials_sheen",
         "KHR_materials_specular",
-        "KHR_materials_transmission",
         "KHR_materials_unlit",
         "KHR_materials_variants",
         "KHR_materials_volume",
         "KHR_texture_basisu",
-        "KHR_texture_transform",
         "KHR_xmp",
         "KHR_xmp_json_ld",
         "EXT_lights_image_based",
@@ -93,13 +105,18 @@ def read(path: Path) -> Scene:
     budget = Budget(where)
     budget.grant(len(data))
     accessors = Accessors(document, path, binary, budget)
-    materials = read_materials(document, warnings)
-    meshes = Meshes(document, accessors, len(materials))
+    textures = Textures(document, accessors, path)
+    materials, uv_sets = read_materials(document, warnings, textures)
+    warnings.extend(textures.warnings())
+    meshes = Meshes(document, accessors, uv_sets)
     nodes = scene_nodes(document, warnings)
-    instances = _instances(document, nodes, meshes, accessors, warnings)
+    instances, hung, offsets = _instances(document, nodes, meshes, accessors, warnings)
     if meshes.uses_default_material or not materials:
         materials.append(default_material())
-    cameras = _cameras(document, nodes, warnings)
+    cameras, held = _cameras(document, nodes, warnings)
+    shining: list[int] = []
+    lights = read_lights(document, nodes, warnings, shining)
+    animations = read_animations(document, nodes, accessors, warnings)
 
     warnings.extend(f"{count:,} {text}" for text, count in meshes.left_out.items())
     _remark(document, nodes, warnings)
@@ -108,11 +125,15 @@ def read(path: Path) -> Scene:
         instances,
         materials,
         cameras,
+        lights,
         name=path.stem,
         warnings=warnings,
+        textures=textures.textures,
         extensions_used=used,
         extensions_ignored=ignored,
         source=document.data,
+        hierarchy=_hierarchy(document, nodes, hung, held, shining, offsets),
+        animations=animations,
     )
 
 
@@ -182,12 +203,15 @@ def _extensions(document: Object) -> tuple[list[str], list[str]]:
 
 def _instances(
     document: Object, nodes: Nodes, meshes: Meshes, accessors: Accessors, warnings: list[str]
-) -> list[Instance]:
+) -> tuple[list[Instance], list[int], NDArray[np.float64] | None]:
+    """Instances; the place in ``nodes`` that each hangs on; transforms below it, None where all are identities."""
     objects = document.objects("nodes")
     count = len(document.objects("meshes"))
     instances: list[Instance] = []
+    hung: list[int] = []
+    offsets: dict[int, NDArray[np.float64]] = {}  # first instance of a node -> (N, 4, 4)
     flat = 0
-    for number, world in zip(nodes.numbers, nodes.world, strict=True):
+    for place, (number, world) in enumerate(zip(nodes.numbers, nodes.world, strict=True)):
         node = objects[number]
         if "mesh" not in node:
             continue
@@ -198,18 +222,26 @@ def _instances(
         extension = node.extension("EXT_mesh_gpu_instancing")
         worlds = world[None]
         if extension is not None:
+            below = _gpu_instances(extension, accessors)
             with np.errstate(over="ignore", invalid="ignore"):  # found below
-                worlds = world @ _gpu_instances(extension, accessors)
+                worlds = world @ below
             if not np.isfinite(worlds).all():
                 raise extension.fail("attributes", "a transform is beyond what a number can hold", "scale it down")
+            offsets[len(instances)] = np.repeat(below, len(drawn), axis=0)
         accessors.budget.charge(_INSTANCE_BYTES * len(worlds) * len(drawn))
+        hung.extend([place] * (len(worlds) * len(drawn)))
         with np.errstate(over="ignore", under="ignore", invalid="ignore"):
             flat += int(np.count_nonzero(np.linalg.det(worlds[:, :3, :3]) == 0))
         for matrix in worlds:
             instances.extend(Instance(mesh, matrix, name=name) for mesh in drawn)
     if flat:
         warnings.append(f"{flat:,} nodes or instances are scaled to nothing along an axis")
-    return instances
+    if not offsets:
+        return instances, hung, None
+    all_offsets = np.broadcast_to(np.eye(4), (len(instances), 4, 4)).copy()
+    for first, each in offsets.items():
+        all_offsets[first : first + len(each)] = each
+    return instances, hung, all_offsets
 
 
 def _gpu_instances(extension: Object, accessors: Accessors) -> NDArray[np.float64]:
@@ -238,12 +270,39 @@ def _gpu_instances(extension: Object, accessors: Accessors) -> NDArray[np.float6
     return compose(*parts)
 
 
-def _cameras(document: Object, nodes: Nodes, warnings: list[str]) -> list[Camera]:
-    """Cameras of the scene's nodes, named as their nodes; those of another kind than perspective are reported."""
+def _hierarchy(
+    document: Object,
+    nodes: Nodes,
+    instances: list[int],
+    cameras: list[int],
+    lights: list[int],
+    offsets: NDArray[np.float64] | None,
+) -> Hierarchy:
+    objects = document.objects("nodes")
+    return Hierarchy(
+        [objects[number].text("name", "") for number in nodes.numbers],
+        nodes.parents,
+        nodes.translation,
+        nodes.rotation,
+        nodes.scale,
+        nodes.local,
+        np.array(instances, np.int64),
+        np.array(cameras, np.int64),
+        np.array(lights, np.int64),
+        offsets,
+    )
+
+
+def _cameras(document: Object, nodes: Nodes, warnings: list[str]) -> tuple[list[Camera], list[int]]:
+    """Cameras of the scene's nodes, named as their nodes, and the places in ``nodes`` that they hang on.
+
+    Those of another kind than perspective are reported.
+    """
     objects, described = document.objects("nodes"), document.objects("cameras")
     cameras: list[Camera] = []
+    held: list[int] = []
     names: set[str] = set()
-    for number, world in zip(nodes.numbers, nodes.world, strict=True):
+    for place, (number, world) in enumerate(zip(nodes.numbers, nodes.world, strict=True)):
         node = objects[number]
         if "camera" not in node:
             continue
@@ -257,21 +316,16 @@ def _cameras(document: Object, nodes: Nodes, warnings: list[str]) -> list[Camera
             warnings.append(f"camera '{name}' is {short(kind)}; only perspective cameras are used")
             continue
         fov = math.degrees(camera.child("perspective").number("yfov", 0.0))
-        eye, up, back = world[:3, 3], world[:3, 1], world[:3, 2]
-        length = float(np.abs(back).max())
-        back = back / length if length > 0 else back
-        length = float(np.linalg.norm(back))
-        target = eye - back / length if length > 0 else eye
         unique, k = name, 2
         while unique in names:
             unique, k = f"{name} {k}", k + 1
         try:
-            # At huge distances from the origin, one unit ahead is no other point.
-            cameras.append(Camera(origin=tuple(eye), target=tuple(target), up=tuple(up), fov=fov, name=unique))
+            cameras.append(place_camera(Camera((0, 0, 0), (0, 0, -1), fov=fov, name=unique), world))
+            held.append(place)
             names.add(unique)
         except ViewerError as error:
             warnings.append(f"camera '{name}' left out: {error.what}")
-    return cameras
+    return cameras, held
 
 
 def _camera_index(node: Object, described: Objects, warnings: list[str]) -> int | None:
@@ -288,9 +342,6 @@ def _remark(document: Object, nodes: Nodes, warnings: list[str]) -> None:
     skinned = sum("skin" in objects[number] for number in nodes.numbers)
     if skinned:
         warnings.append(f"{skinned:,} nodes have skins, which are not applied")
-    animations = len(document.array("animations"))
-    if animations:
-        warnings.append(f"{animations:,} animations are not played")
     for k, image in enumerate(document.objects("images")):
         uri = image.text("uri", "")
         if uri and uri[:5].lower() != "data:":

@@ -83,6 +83,15 @@ class Accessors:
         self.budget.charge(raw.size * 8)
         return raw[:, 0].astype(np.int64)
 
+    def view_bytes(self, number: int) -> bytes:
+        """The bytes of a buffer view."""
+        view = self.views[number]
+        buffer = self._buffer(view.index("buffer", len(self.buffers), "buffer"))
+        start, length = view.integer("byteOffset", 0), view.integer("byteLength")
+        if start + length > len(buffer):
+            raise view.fail("byteLength", f"bytes {start:,} .. {start + length:,} of a buffer of {len(buffer):,}")
+        return bytes(buffer[start : start + length])
+
     def _read(self, number: int) -> tuple[NDArray, bool]:
         """(count, width) in the stored type, and whether integers are normalised."""
         accessor = self.accessors[number]

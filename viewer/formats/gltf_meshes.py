@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +19,15 @@ _MODES = ("points", "lines", "line loops", "line strips", "triangles", "triangle
 class Meshes:
     """The scene's meshes. ``left_out`` counts what could not be drawn, by a text for the user.
 
+    uv_sets : for each material, which set of texture coordinates it uses.
     Normals that are missing are flat, as glTF demands (3.7.2.1); those of no length are made from the faces around.
     """
 
-    def __init__(self, document: Object, accessors: Accessors, material_count: int) -> None:
+    def __init__(self, document: Object, accessors: Accessors, uv_sets: Sequence[int]) -> None:
         self.document = document.objects("meshes")
         self.accessors = accessors
-        self.material_count = material_count
+        self.material_count = len(uv_sets)
+        self.uv_sets = [*uv_sets, 0]  # of the default material, too
         self.meshes: list[Mesh] = []
         self.uses_default_material = False
         self.left_out: Counter[str] = Counter()
@@ -55,12 +58,13 @@ class Meshes:
         mode = primitive.integer("mode", 4)
         if mode >= len(_MODES):
             raise primitive.fail("mode", f"unknown mode {mode}")
-        numbers = (attributes.integer(key, -1, -(1 << 53)) for key in ("POSITION", "NORMAL", "TEXCOORD_0", "COLOR_0"))
+        coordinates = f"TEXCOORD_{self.uv_sets[material]}"
+        numbers = (attributes.integer(key, -1, -(1 << 53)) for key in ("POSITION", "NORMAL", coordinates, "COLOR_0"))
         key = (*numbers, primitive.integer("indices", -1, -(1 << 53)), mode)
         if (*key, material) in self._made:
             return self._made[*key, material]
         if key not in self._geometry:
-            self._geometry[key] = self._read(primitive, attributes, mode, name)
+            self._geometry[key] = self._read(primitive, attributes, mode, name, coordinates)
         shared = self._geometry[key]
         if shared is None:
             return None
@@ -71,7 +75,7 @@ class Meshes:
         self.meshes.append(mesh)
         return len(self.meshes) - 1
 
-    def _read(self, primitive: Object, attributes: Object, mode: int, name: str) -> Mesh | None:
+    def _read(self, primitive: Object, attributes: Object, mode: int, name: str, coordinates: str) -> Mesh | None:
         if mode < 4:
             self.left_out[f"primitives of {_MODES[mode]} are not traced"] += 1
             return None
@@ -100,7 +104,9 @@ class Meshes:
                 raise attributes.fail(key, f"has {len(values):,} elements, and POSITION {count:,}")
             return values
 
-        uvs = attribute("TEXCOORD_0", (2,))
+        uvs = attribute(coordinates, (2,))
+        if uvs is None and coordinates != "TEXCOORD_0":
+            self.left_out["primitives lack the texture coordinates that their material's texture names"] += 1
         colors = attribute("COLOR_0", (3, 4), normalize=True)
         normals = attribute("NORMAL", (3,))
         if colors is not None:

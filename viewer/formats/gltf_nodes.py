@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.errors import ViewerError
 from viewer.formats.gltf_json import Object, Objects
+from viewer.scene.hierarchy import compose, levels, world_transforms
 
 Matrix = NDArray[np.float64]
 
@@ -21,10 +21,17 @@ _AFFINE = 1e-5
 class Nodes:
     """The nodes of a scene, parents before children, depth first, as the file lists them.
 
-    numbers (N,) node numbers; world (N, 4, 4) float64.
+    numbers (N,) node numbers; parents (N,) the place in that order of each one's parent, -1 for roots.
+    translation (N, 3), rotation (N, 4) x y z w, scale (N, 3), which mean nothing where a node has a matrix; local and
+    world (N, 4, 4): float64.
     """
 
     numbers: list[int]
+    parents: NDArray[np.int64]
+    translation: Matrix
+    rotation: Matrix
+    scale: Matrix
+    local: Matrix
     world: Matrix
 
 
@@ -38,8 +45,9 @@ def scene_nodes(document: Object, warnings: list[str]) -> Nodes:
     parent = _parents(children, nodes)
     roots = _roots(document, parent, warnings)
     order, above = _depth_first(roots, children)
-    local = _local(nodes, order, warnings)
-    return Nodes(order, _world(local, above, nodes, order))
+    translation, rotation, scale, local = _local(nodes, order, warnings)
+    world = _world(local, above, nodes, order)
+    return Nodes(order, np.array(above, np.int64), translation, rotation, scale, local, world)
 
 
 def _parents(children: list[list[int]], nodes: Objects) -> list[int]:
@@ -98,8 +106,8 @@ def _depth_first(roots: list[int], children: list[list[int]]) -> tuple[list[int]
     return order, above
 
 
-def _local(nodes: Objects, order: list[int], warnings: list[str]) -> Matrix:
-    """Local transforms (N, 4, 4): a matrix as it is, or translation times rotation times scale."""
+def _local(nodes: Objects, order: list[int], warnings: list[str]) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    """Translation, rotation, scale; local transforms (N, 4, 4) of these, or as the file's matrix."""
     count = len(order)
     translation, rotation, scale = np.zeros((count, 3)), np.zeros((count, 4)), np.ones((count, 3))
     rotation[:, 3] = 1.0
@@ -129,58 +137,15 @@ def _local(nodes: Objects, order: list[int], warnings: list[str]) -> Matrix:
             number = order[given[int(np.argmax(wrong))]]
             raise nodes[number].fail("matrix", "its last row is not 0 0 0 1", "glTF allows affine transforms only")
         local[given, 3] = (0.0, 0.0, 0.0, 1.0)
-    return local
+    return translation, rotation, scale, local
 
 
 def _world(local: Matrix, above: list[int], nodes: Objects, order: list[int]) -> Matrix:
-    """Products down the tree, all nodes of equal depth at once."""
+    """World transforms (N, 4, 4). Raises ViewerError for the first that leaves float64."""
     parents = np.array(above, np.int64)
-    depth = np.zeros(len(above), np.int64)
-    for place, before in enumerate(above):
-        if before >= 0:
-            depth[place] = depth[before] + 1
-    world = local.copy()
-    by_depth = np.argsort(depth, kind="stable")
-    bounds = np.searchsorted(depth[by_depth], np.arange(1, int(depth.max(initial=0)) + 2))
-    with np.errstate(over="ignore", invalid="ignore"):  # found below
-        for first, last in pairwise(bounds):
-            level = by_depth[first:last]
-            world[level] = world[parents[level]] @ local[level]
+    world = world_transforms(local, levels(parents), parents)
     bad = ~np.isfinite(world).all(axis=(1, 2))
     if bad.any():
         number = order[int(np.argmax(bad))]
         raise ViewerError(f"{nodes.where}[{number}]", "its transform is beyond what a number can hold", "scale it down")
     return world
-
-
-def compose(translation: NDArray, rotation: NDArray, scale: NDArray) -> Matrix:
-    """(N, 4, 4) float64 of translations (N, 3), quaternions (N, 4) x y z w of any length, scales (N, 3).
-
-    A quaternion without length turns nothing.
-    """
-    quaternion = np.asarray(rotation, np.float64)
-    largest = np.abs(quaternion).max(axis=1, initial=0.0)  # squares of huge and tiny numbers leave float64
-    quaternion = quaternion / np.where(largest > 0, largest, 1.0)[:, None]
-    length = np.linalg.norm(quaternion, axis=1)
-    x, y, z, w = (quaternion / np.where(length > 0, length, 1.0)[:, None]).T
-    w = np.where(length > 0, w, 1.0)
-    matrix = np.zeros((len(quaternion), 4, 4))
-    matrix[:, 0, 0], matrix[:, 0, 1], matrix[:, 0, 2] = (
-        1 - 2 * (y * y + z * z),
-        2 * (x * y - z * w),
-        2 * (x * z + y * w),
-    )
-    matrix[:, 1, 0], matrix[:, 1, 1], matrix[:, 1, 2] = (
-        2 * (x * y + z * w),
-        1 - 2 * (x * x + z * z),
-        2 * (y * z - x * w),
-    )
-    matrix[:, 2, 0], matrix[:, 2, 1], matrix[:, 2, 2] = (
-        2 * (x * z - y * w),
-        2 * (y * z + x * w),
-        1 - 2 * (x * x + y * y),
-    )
-    matrix[:, :3, :3] *= np.asarray(scale, np.float64)[:, None, :]
-    matrix[:, :3, 3] = translation
-    matrix[:, 3, 3] = 1.0
-    return matrix

@@ -1,4 +1,4 @@
-"""MTL, the materials of OBJ files. Texture files are named, not opened."""
+"""MTL, the materials of OBJ files (Alias/Wavefront): Lambert, Phong, mirrors and smooth glass, with ``map_Kd``."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ def read_mtl(content: bytes, name: str, warnings: list[str]) -> list[Material]:
 
     Kd is the base colour, Ke the emission, d (or 1 - Tr) the opacity, Pm metallic; roughness is Pr, or follows from the
     Phong exponent Ns as sqrt(2 / (Ns + 2)). All statements are kept in ``source``, by their names in lower case.
+
+    illum 0 and 1 are matte; 4, 6, 7 and 9 are glass of index Ni (1.5 where there is none) that tints by Tf, where d, Tf
+    or Ni say that it lets light through; 3, 5 and 8 are mirrors of reflectance Ks where that outshines Kd. What is left
+    has Phong's lobe of exponent Ns where Ks is not black; of Ks, the mean counts.
     """
     if len(content) > LARGEST:
         warnings.append(f"{name}: only the first {LARGEST:,} bytes of the materials were read")
@@ -64,11 +68,13 @@ def _values(text: str, count: int) -> list[float] | None:
     return values * 3 if len(values) == 1 else None
 
 
+def share(value: float) -> float:
+    """The value held to 0 .. 1."""
+    return min(max(value, 0.0), 1.0)
+
+
 def _apply(material: Material) -> None:
     source = material.source
-
-    def share(value: float) -> float:
-        return min(max(value, 0.0), 1.0)
 
     kd = source.get("kd", [0.8, 0.8, 0.8])
     opacity = source["d"] if "d" in source else 1.0 - source.get("tr", 0.0)
@@ -80,3 +86,25 @@ def _apply(material: Material) -> None:
         material.roughness = share(source["pr"])
     elif "ns" in source:
         material.roughness = share(math.sqrt(2.0 / (max(source["ns"], 0.0) + 2.0)))
+    _scatter(material)
+
+
+def _scatter(material: Material) -> None:
+    """Choose the material's kind."""
+    source = material.source
+    model = int(source.get("illum", 2))
+    ks = [share(value) for value in source.get("ks", [0.0, 0.0, 0.0])]
+    exponent, ior = max(source.get("ns", 0.0), 0.0), source.get("ni", 0.0)
+    clear = material.base_color[3] < 1.0 or ior > 1.0 or any(source.get("tf", [0.0]))
+    if model in (4, 6, 7, 9) and clear:
+        material.kind = "dielectric"
+        material.ior = min(ior, 100.0) if ior > 1.0 else 1.5
+        tint = [share(value) for value in source.get("tf", [1.0, 1.0, 1.0])]
+        if not any(tint):  # written by programs that mean no filter
+            tint = [1.0, 1.0, 1.0]
+        material.base_color = (tint[0], tint[1], tint[2], material.base_color[3])
+    elif model in (3, 5, 8) and sum(ks) > sum(material.base_color[:3]):
+        material.kind = "mirror"
+        material.base_color = (ks[0], ks[1], ks[2], material.base_color[3])
+    elif model not in (0, 1) and any(ks) and exponent > 0.0:
+        material.kind, material.specular, material.exponent = "phong", sum(ks) / 3.0, exponent

@@ -11,6 +11,7 @@ from viewer.errors import ViewerError
 from viewer.formats.color import linear_from_srgb
 from viewer.formats.files import read_file, resolve_uri, short
 from viewer.formats.mtl import LARGEST, read_mtl
+from viewer.formats.mtl_textures import read_textures
 from viewer.formats.obj_kernels import scan
 from viewer.formats.polygons import triangulate
 from viewer.formats.text import SMALL
@@ -84,7 +85,8 @@ def read(path: Path) -> Scene:
     mesh = _mesh(vertices, texcoords, normals, corners, triangles, warnings)
     mesh.name = path.stem
     mesh.materials = np.ascontiguousarray(of_face[polygon], np.int32)
-    return Scene([mesh], [Instance(0)], materials, name=path.stem, warnings=warnings)
+    textures = read_textures(materials, path.parent, warnings)
+    return Scene([mesh], [Instance(0)], materials, name=path.stem, warnings=warnings, textures=textures)
 
 
 def _lines(data: bytes) -> bytes:

@@ -18,10 +18,19 @@ HIT = Record(
     "Hit",
     Field("t", "float", "scene units", about="distance along the unit ray; the ray's t_max while nothing is hit"),
     Field("barycentric", "vec2", about="weights of the triangle's second and third corner"),
-    Field("triangle", "int", about="number in scene order, -1: nothing is hit"),
+    Field("triangle", "int", about="number within its instance, in the mesh's order; -1: nothing is hit"),
+    Field("instance", "int", about="of a two-level structure; 0 where the scene is one flat object"),
 )
 
 RADIANCE = Record("Radiance", Field("rgb", "vec3", "linear sRGB"))
+
+FILM = Record(
+    "Film",
+    Field("sum", "vec3", "linear sRGB", about="of the samples"),
+    Field("count", "float", about="of the samples"),
+    Field("compensation", "vec3", "linear sRGB", about="what the sum has lost to rounding"),
+    Field("square", "float", about="sum of the squared deviations of the samples' luminance from their mean"),
+)
 
 SURFACE = Record(
     "Surface",
@@ -34,6 +43,7 @@ TRIANGLE = Record(
     Field("a", "vec3", "scene units", "world"),
     Field("b", "vec3", "scene units", "world"),
     Field("c", "vec3", "scene units", "world"),
+    Field("number", "int", about="of the triangle: tables need not lie in the scene's order"),
 )
 
 FACE = Record(
@@ -44,9 +54,60 @@ FACE = Record(
 
 VERTEX = Record(
     "Vertex",
+    Field("position", "vec3", "scene units", "world"),
     Field("normal", "vec3", "unit length", "world"),
     Field("color", "vec3", "linear sRGB"),
     Field("uv", "vec2"),
 )
 
-MATERIAL = Record("Material", Field("base_color", "vec3", "linear sRGB"))
+MATERIAL = Record(
+    "Material",
+    Field("base_color", "vec3", "linear sRGB", about="diffuse albedo, or tint of a mirror or of transmission"),
+    Field("kind", "int", about="BSDF_LAMBERT and so on"),
+    Field("emission", "vec3", "W / (m^2 sr), linear sRGB", about="from the front face"),
+    Field("parameter", "float", about="dielectric: ratio of the indices inside / outside; Phong: exponent"),
+    Field("specular", "float", about="Phong: reflectance of the lobe"),
+    Field("light_density", "float", "1 / area", about="with which a point of this surface is chosen as a light"),
+    Field("texture", "int", about="address of the base colour's texture, -1: none"),
+)
+
+TEXTURE = Record(
+    "Texture",
+    Field("start", "int", "blocks of texels", about="where its image begins"),
+    Field("size", "ivec2", "texels"),
+    Field("wrap", "ivec2", about="0: repeat, 1: mirrored repeat, 2: clamp to edge; across and down"),
+    Field("nearest", "int", about="1: the nearest texel, 0: bilinear"),
+    Field("across", "vec3", about="u of the image = dot(across, (u, v, 1))"),
+    Field("down", "vec3", about="v of the image = dot(down, (u, v, 1))"),
+)
+
+GEOMETRY = Record(
+    "Geometry",
+    Field("position", "vec3", "scene units", "world"),
+    Field("error", "float", "scene units", about="bound of the rounding error of each coordinate of the position"),
+    Field("normal", "vec3", "unit length", "world", "geometric, on the front side (counter-clockwise corners)"),
+    Field("shading", "vec3", "unit length", "world", "interpolated vertex normal"),
+    Field("color", "vec3", "linear sRGB", about="interpolated vertex colour"),
+    Field("uv", "vec2"),
+    Field("material", "int", about="address of its material"),
+)
+
+INTERACTION = Record(
+    "Interaction",
+    Field("position", "vec3", "scene units", "world"),
+    Field("error", "float", "scene units", about="bound of the rounding error of each coordinate of the position"),
+    Field("normal", "vec3", "unit length", "world", "geometric, on the front side"),
+    Field("parameter", "float", about="as in Material"),
+    Field("shading", "vec3", "unit length", "world", "shading normal, on the front side"),
+    Field("specular", "float", about="as in Material"),
+    Field("albedo", "vec3", "linear sRGB", about="base colour times vertex colour and texel"),
+    Field("kind", "int", about="BSDF_LAMBERT and so on"),
+)
+
+LIGHT_SAMPLE = Record(
+    "LightSample",
+    Field("direction", "vec3", "unit length", "world", "towards the light"),
+    Field("distance", "float", "scene units"),
+    Field("weight", "vec3", "linear sRGB", about="radiance / density; of a light without extent its irradiance"),
+    Field("pdf", "float", "1 / sr", about="for multiple importance sampling; 0: no other way finds this light"),
+)

@@ -3,46 +3,37 @@
 from __future__ import annotations
 
 from viewer import kernels
-from viewer.kernels import HIT, PIXEL, RADIANCE, RAY, SHEAR, SURFACE, WALK
-from viewer.stream.kernel import Kept, Kernel
-from viewer.stream.program import DONE, RETURN, Call, Program, State
-from viewer.stream.record import Record
-
-# Walking exists once, and returns to whoever called: camera rays today, shadow and bounce rays later.
-WALKING = (
-    State("enter", kernels.ENTER, {"walk": "traverse", "miss": RETURN}),
-    State("traverse", kernels.TRAVERSE, {"again": "traverse", "test": "intersect", "end": RETURN}),
-    State("intersect", kernels.INTERSECT, {"again": "intersect", "walk": "traverse", "end": RETURN}),
-)
-WALKING_STREAMS: dict[str, Record | Kept] = {"ray": RAY, "hit": HIT, "walk": WALK, "shear": SHEAR}
-GROUPS = {"ray": (("enter", "traverse", "intersect"),)}
+from viewer.kernels import PIXEL, RADIANCE, SURFACE
+from viewer.programs.walking import FLAT, Walking
+from viewer.stream.kernel import Kernel
+from viewer.stream.program import DONE, Call, Program, State
 
 
-def ray_cast(shade: Kernel = kernels.SHADE, layers: bool = False) -> Program:
+def ray_cast(walking: Walking = FLAT, layers: bool = False, shade: Kernel = kernels.SHADE) -> Program:
     """Pixels to radiance and hits; with ``layers`` the surfaces that they see too."""
-    states = [State("eye", kernels.EYE_RAY, {"ray": Call("enter", then="shade"), "miss": "shade"}), *WALKING]
+    states = [State("eye", kernels.EYE_RAY, {"ray": Call("enter", then="shade")}), *walking.states]
     states.append(State("shade", shade, {"done": "describe" if layers else DONE}))
     if layers:
         states.append(State("describe", kernels.DESCRIBE, {"done": DONE}))
     return Program(
         "cast",
-        streams={"pixel": PIXEL, **WALKING_STREAMS, "radiance": RADIANCE, **({"surface": SURFACE} if layers else {})},
+        streams={"pixel": PIXEL, **walking.streams, "radiance": RADIANCE, **({"surface": SURFACE} if layers else {})},
         inputs=("pixel",),
         results=("radiance", "hit", *(("surface",) if layers else ())),
         states=tuple(states),
         start="eye",
-        groups=GROUPS,
+        groups={"ray": (walking.group,)},
     )
 
 
-def trace() -> Program:
+def trace(walking: Walking = FLAT) -> Program:
     """Given rays to their hits."""
     return Program(
         "trace",
-        streams=WALKING_STREAMS,
+        streams=walking.streams,
         inputs=("ray",),
         results=("hit",),
-        states=WALKING,
+        states=walking.states,
         start=Call("enter", then=DONE),
-        groups=GROUPS,
+        groups={"ray": (walking.group,)},
     )

@@ -1,4 +1,4 @@
-"""The pinhole camera: where it stands, what it looks at, and its rays; the one module that calls pyrr.
+"""The camera, a pinhole or a thin lens: where it stands, what it looks at, its rays; the one module that calls pyrr.
 
 World space is right-handed, +Y up by custom. A picture's row 0 is its top row; pixel (x, y) is sampled at its centre.
 """
@@ -21,17 +21,22 @@ Array = NDArray[np.float64]
 PARALLEL = 1e-6
 # Room around a framed box, as a factor on its size.
 MARGIN = 1.1
+# Lenses and focus distances whose products and quotients stay in float32's range.
+LARGEST_LENS, NEAREST_FOCUS = 1e18, 1e-18
 
 
 @dataclass(frozen=True)
 class Camera:
-    """A pinhole camera at ``origin`` looking at ``target``, the picture's top towards ``up``.
+    """A camera at ``origin`` looking at ``target``, the picture's top towards ``up``.
 
     origin, target : scene units, world space.
     up             : any vector that is not zero; one parallel to the view is mended by taking another axis.
     fov            : vertical field of view, degrees, in (0, 180).
+    aperture       : radius of the lens, scene units; 0 is a pinhole, for which everything is sharp.
+    focus          : distance along the view of the plane that a lens shows sharp, scene units; None: the target's.
 
-    Raises ViewerError when a number is not finite, origin and target coincide, up is zero or fov is out of range.
+    Raises ViewerError when a number is not finite, origin and target coincide, up is zero, or fov, aperture or focus
+    are out of range.
     """
 
     origin: Vector
@@ -39,16 +44,15 @@ class Camera:
     up: Vector = (0.0, 1.0, 0.0)
     fov: float = 40.0
     name: str = "camera"
+    aperture: float = 0.0
+    focus: float | None = None
 
     def __post_init__(self) -> None:
         where = f"camera '{self.name}'"
         for label in ("origin", "target", "up"):
             vector = _vector(where, label, getattr(self, label))
             object.__setattr__(self, label, vector)
-        try:
-            fov = float(self.fov)
-        except (TypeError, ValueError):
-            fov = math.nan
+        fov = _number(self.fov)
         if not 0.0 < fov < 180.0:
             raise ViewerError(
                 where, f"field of view {self.fov} is not between 0 and 180 degrees", "vertical, in degrees"
@@ -58,6 +62,18 @@ class Camera:
             raise ViewerError(where, f"origin and target are the same point {_join(self.origin)}", "move one of them")
         if not any(self.up):
             raise ViewerError(where, "up is zero", "give a direction such as 0,1,0")
+        aperture = _number(self.aperture)
+        if not 0.0 <= aperture <= LARGEST_LENS:
+            raise ViewerError(
+                where, f"aperture {self.aperture} is out of range", f"a radius from 0 to {LARGEST_LENS:g}"
+            )
+        object.__setattr__(self, "aperture", aperture)
+        if self.focus is not None:
+            focus = _number(self.focus)
+            if not NEAREST_FOCUS <= focus <= LARGEST_LENS:
+                range_ = f"{NEAREST_FOCUS:g} to {LARGEST_LENS:g}"
+                raise ViewerError(where, f"focus distance {self.focus} is out of range", f"a distance from {range_}")
+            object.__setattr__(self, "focus", focus)
 
     @classmethod
     def parse(cls, text: str, fov: float = 40.0, name: str = "camera") -> Camera:
@@ -122,6 +138,21 @@ class Camera:
         """The same camera with another vertical field of view, degrees."""
         return replace(self, fov=fov)
 
+    def with_lens(self, aperture: float | None = None, focus: float | None = None) -> Camera:
+        """The same camera with another aperture or focus distance, where one is given."""
+        return replace(
+            self,
+            aperture=self.aperture if aperture is None else aperture,
+            focus=self.focus if focus is None else focus,
+        )
+
+    @property
+    def focus_distance(self) -> float:
+        """Distance along the view of the plane in focus, scene units: ``focus``, or that of the target."""
+        if self.focus is not None:
+            return self.focus
+        return float(min(max(np.linalg.norm(_difference(self.target, self.origin)), NEAREST_FOCUS), LARGEST_LENS))
+
     def basis(self) -> tuple[Array, Array, Array]:
         """(right, up, forward): orthonormal, float64 (3,) each, world space; right = forward x up."""
         view = self._rotation()
@@ -170,6 +201,14 @@ class Camera:
                 break
         # pyrr's matrices act on row vectors.
         return matrix44.create_look_at(np.zeros(3), forward, up, dtype=np.float64).T
+
+
+def _number(value: object) -> float:
+    """The number, NaN where it is none."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def _vector(where: str, label: str, value: Sequence[float]) -> Vector:

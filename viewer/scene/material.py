@@ -1,16 +1,27 @@
-"""Surface materials as plain data: today's factors, and everything else a file said, kept for later."""
+"""Surface materials as plain data: how a surface scatters light, and everything else a file said, kept for later."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
+from viewer.errors import ViewerError
+
+# Ways to scatter light; the numbers are those of the shaders' constants BSDF_LAMBERT and so on.
+KINDS = {"lambert": 0, "mirror": 1, "dielectric": 2, "phong": 3}
+
 
 @dataclass
 class Material:
-    """The glTF 2.0 metallic-roughness factors; colours are linear sRGB.
+    """How a surface looks; colours are linear sRGB. Every kind may emit as well, from its front face.
 
+    base_color : albedo of ``lambert`` and of the diffuse part of ``phong``; tint of a ``mirror``, and of what a
+    ``dielectric`` transmits; the fourth is opacity, which is not used yet. texture : number of the scene's texture that
+    multiplies it, or None. ior : index of refraction of a dielectric's inside, relative to the outside (the front).
+    specular, exponent : reflectance (0 .. 1) and exponent of Phong's lobe. metallic, roughness : glTF's factors.
     ``source`` keeps the file's own description (textures, extensions) for the programs that read more of it.
+
+    Raises ViewerError for an unknown kind.
     """
 
     name: str = "default"
@@ -20,3 +31,12 @@ class Material:
     emission: tuple[float, float, float] = (0.0, 0.0, 0.0)  # radiance, W / (m^2 sr), strength included
     double_sided: bool = False
     source: dict[str, Any] = field(default_factory=dict)
+    kind: str = "lambert"
+    ior: float = 1.5
+    specular: float = 0.0
+    exponent: float = 0.0
+    texture: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise ViewerError(f"material '{self.name}'", f"unknown kind '{self.kind}'", f"one of {', '.join(KINDS)}")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.errors import ViewerError
+from viewer.scene.animation import Animation, Pose, Poser
 from viewer.scene.camera import Camera
+from viewer.scene.hierarchy import Hierarchy
+from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Float, Int, Mesh
 from viewer.scene.normals import with_normals
+from viewer.scene.texture import Texture
 from viewer.stream.record import LARGEST_INTEGER
 
 # Beyond this the products of the watertight triangle test (two coordinates each) leave float32's range.
@@ -57,17 +61,27 @@ class Triangles:
 
 @dataclass
 class Scene:
-    """What a file holds. ``warnings`` are one-line remarks for the user on what was left out or mended."""
+    """What a file holds. ``warnings`` are one-line remarks for the user on what was left out or mended.
+
+    Of a scene that moves, instances, cameras and lights hang on the nodes of ``hierarchy``; those that are added behind
+    stand in the world. ``animation`` is the number of the one among ``animations`` that `pose` plays; see `play`.
+    """
 
     meshes: list[Mesh] = field(default_factory=list)
     instances: list[Instance] = field(default_factory=list)
     materials: list[Material] = field(default_factory=lambda: [Material()])
     cameras: list[Camera] = field(default_factory=list)
+    lights: list[Light] = field(default_factory=list)  # besides the surfaces that shine
     name: str = "scene"
     warnings: list[str] = field(default_factory=list)
+    textures: list[Texture] = field(default_factory=list)
     extensions_used: list[str] = field(default_factory=list)
     extensions_ignored: list[str] = field(default_factory=list)
     source: dict[str, Any] = field(default_factory=dict)  # the file's own document, for what is read later
+    hierarchy: Hierarchy | None = None
+    animations: list[Animation] = field(default_factory=list)
+    animation: int = 0
+    _poser: Poser | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
     def from_triangles(
@@ -128,6 +142,70 @@ class Scene:
                 return camera
         known = ", ".join(camera.name for camera in self.cameras) or "none"
         raise ViewerError(self.name, f"no camera '{name}'", f"cameras: {known}; or give 'ox,oy,oz tx,ty,tz'")
+
+    # -- motion ----------------------------------------------------------------------------------------------------
+
+    @property
+    def duration(self) -> float:
+        """Seconds that the chosen animation takes; 0 where nothing moves."""
+        return self.animations[self.animation].duration if self.animations else 0.0
+
+    def play(self, animation: str | int) -> None:
+        """Choose the animation that `pose` plays, by its name or its number, from 0 in the file's order.
+
+        Raises ViewerError for an unknown one, and lists the known ones.
+        """
+        names = [each.name for each in self.animations]
+        if animation in names:
+            self.animation = names.index(str(animation))
+            return
+        text = str(animation)
+        if text.isascii() and text.isdigit() and int(text[:9]) < len(names):
+            self.animation = int(text[:9])
+            return
+        known = ", ".join(f"{number} '{name}'" for number, name in enumerate(names)) or "none"
+        raise ViewerError(self.name, f"no animation '{animation}'", f"animations: {known}")
+
+    def pose(self, seconds: float) -> Pose:
+        """Transforms (I, 4, 4) float64 of all instances, the cameras and the lights, at a time of the animation.
+
+        Before the first key and after the last one nothing moves. What hangs on no node that the animation moves stays
+        where the scene has it now. Raises ViewerError for a time that is not finite, or a transform beyond float64.
+        """
+        if not np.isfinite(seconds):
+            raise ViewerError(self.name, f"a time of {seconds} seconds", "give a finite number")
+        now = np.array([instance.transform for instance in self.instances], np.float64).reshape(-1, 4, 4)
+        if self.hierarchy is None or not self.animations:
+            return Pose(now, list(self.cameras), list(self.lights))
+        animation = self.animations[self.animation]
+        if self._poser is None or self._poser.animation is not animation or self._poser.hierarchy is not self.hierarchy:
+            self._poser = Poser(self.hierarchy, animation)
+        nodes = self.hierarchy
+        hung = len(nodes.instance_nodes), len(nodes.camera_nodes), len(nodes.light_nodes)
+        there = len(self.instances), len(self.cameras), len(self.lights)
+        if any(more > less for more, less in zip(hung, there, strict=True)):
+            what = f"nodes for {hung[0]} instances, {hung[1]} cameras and {hung[2]} lights, of which there are"
+            raise ViewerError(self.name, f"{what} {there[0]}, {there[1]} and {there[2]}", "mend its hierarchy")
+        return self._poser.pose(float(seconds), now, self.cameras, self.lights)
+
+    def posed(self, seconds: float) -> Scene:
+        """The scene as it stands at a time, as `pose` tells; meshes and materials are shared with this one."""
+        pose = self.pose(seconds)
+        placed = zip(self.instances, pose.transforms, strict=True)
+        instances = [replace(each, transform=matrix) for each, matrix in placed]
+        scene = replace(self, instances=instances, cameras=pose.cameras, lights=pose.lights)
+        scene._poser = self._poser
+        return scene
+
+    def moved(self, numbers: NDArray[np.intp], transforms: NDArray[np.float64]) -> Scene:
+        """The scene with the instances of these numbers (N,) elsewhere, (N, 4, 4); all else is shared with this one."""
+        instances = list(self.instances)
+        for number, matrix in zip(numbers.tolist(), transforms, strict=True):
+            old = instances[number]
+            instances[number] = Instance(old.mesh, matrix, old.material, old.name)
+        scene = replace(self, instances=instances)
+        scene._poser = self._poser
+        return scene
 
     def flatten(self) -> Triangles:
         """Every instance's triangles in world space, with normals and colours (white where the mesh has none).

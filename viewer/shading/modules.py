@@ -1,17 +1,13 @@
-"""What the scene looks like, as modules: camera, surfaces, surroundings."""
+"""What the scene looks like, as modules: camera and surroundings."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
-from viewer.kernels.records import FACE, HIT, MATERIAL, RAY, SURFACE, VERTEX
 from viewer.scene.camera import Camera
-from viewer.scene.material import Material
-from viewer.scene.scene import Triangles
-from viewer.stream.kernel import Module, Table
+from viewer.stream.kernel import Module
 
 BACKGROUND = (0.05, 0.05, 0.06)  # linear sRGB: dark, so that silhouettes of headlit models stand out
 
@@ -39,28 +35,6 @@ def pinhole(camera: Camera, size: tuple[int, int] = (1, 1)) -> Module:
         provides=("camera_ray",),
         source="shading/pinhole.glsl",
         uniforms={name: (types[name], value) for name, value in values.items()},
-    )
-
-
-def surfaces(triangles: Triangles, materials: Sequence[Material]) -> Module:
-    """Normals, colours and materials of the scene's triangles."""
-    faces = np.zeros(len(triangles), FACE.dtype)
-    faces["corners"], faces["material"] = triangles.triangles, triangles.materials
-    vertices = np.zeros(len(triangles.positions), VERTEX.dtype)
-    vertices["normal"], vertices["color"], vertices["uv"] = triangles.normals, triangles.colors, triangles.uvs
-    table = np.zeros(max(1, len(materials)), MATERIAL.dtype)
-    for row, material in zip(table, materials, strict=False):
-        row["base_color"] = material.base_color[:3]
-    return Module(
-        "vertex colours",
-        provides=("surface_at",),
-        source="shading/vertex_colors.glsl",
-        memories=(
-            Table("faces", FACE, faces),
-            Table("vertices", VERTEX, vertices),
-            Table("materials", MATERIAL, table),
-        ),
-        uses=(RAY, HIT, SURFACE),
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from viewer.errors import WiringError
-from viewer.stream.kernel import Kept, Kernel, Module, Table, Volume
+from viewer.stream.kernel import Kept, Kernel, Module, Table, Texels, Volume
 from viewer.stream.order import Element, Loop, flatten, weak_topological_order
 from viewer.stream.program import DONE, Program, entry_state
 from viewer.stream.record import Record
@@ -117,7 +117,7 @@ class Bound:
                 out.append(kernel)
         return out
 
-    def memories_of(self, step: Step) -> list[Table | Volume]:
+    def memories_of(self, step: Step) -> list[Table | Volume | Texels]:
         """The memories that the step's modules bring."""
         return [memory for module in self.modules_for(self.kernels_of(step)) for memory in module.memories]
 
@@ -132,14 +132,13 @@ class Bound:
         if whole:
             loads, stores = list(program.inputs), list(program.results)
         else:
-            reads = {stream for s in touched for stream in s.reads()}
             writes = {stream for s in touched for stream in s.writes()}
-            first_writes = self._written_before_read(inside, entered)
+            needed = self._read_before_written(inside, entered)
             live = set(program.results)
             for other in self._others(inside):
                 live |= set(program.by_name[other].reads())
-            live |= reads - first_writes  # what it loads when a ray comes again
-            loads = [s for s in program.streams if s in reads - first_writes]
+            live |= needed  # what it loads when a ray comes again
+            loads = [s for s in program.streams if s in needed]
             stores = [s for s in program.streams if s in writes & live]
             # A stream that some ways through the group leave unwritten must go out as it came in.
             loads = [s for s in program.streams if s in loads or (s in stores and len(inside) > 1)]
@@ -149,17 +148,30 @@ class Bound:
     def _others(self, inside: Sequence[str]) -> list[str]:
         return [s.name for s in self.program.states if s.name not in inside]
 
-    def _written_before_read(self, inside: Sequence[str], entered: Sequence[str]) -> set[str]:
-        """Streams that every entry of a group writes before it reads them."""
-        out: set[str] | None = None
-        for name in entered:
-            state = self.program.by_name[name]
-            fresh = set(state.writes()) - set(state.reads())
-            out = fresh if out is None else out & fresh
-        return out or set()
+    def _read_before_written(self, inside: Sequence[str], entered: Sequence[str]) -> set[str]:
+        """Streams that some way through a group, from one of its entries, reads before it writes them: liveness."""
+        live: dict[str, set[str]] = {name: set() for name in inside}
+        grows = True
+        while grows:
+            grows = False
+            for name in reversed(inside):
+                state = self.program.by_name[name]
+                after = {stream for other in self.program.successors(name) if other in live for stream in live[other]}
+                found = set(state.reads()) | (after - set(state.writes()))
+                grows |= found != live[name]
+                live[name] = found
+        return {stream for name in entered for stream in live[name]}
 
     def check(self, step: Step, state_textures: int = 1, count_textures: int = 0) -> None:
-        """Raises WiringError where a step is beyond what every OpenGL 3.3 grants."""
+        """Raises WiringError where a step is beyond what every OpenGL 3.3 grants, or parts a module from its locals."""
+        for module in self.modules_for(self.kernels_of(step)):
+            crossing = [s for s in (*step.loads, *step.stores) if self.records[s] is module.keeps]
+            if module.local and crossing:
+                raise WiringError(
+                    f"program {self.program.name}, step {step.name}",
+                    f"{module.name} has locals, which end with the pass, and '{crossing[0]}' goes on to another",
+                    "fuse the states that walk, or take a walk without a stack",
+                )
         attachments = state_textures + count_textures + sum(self.records[s].texels for s in step.stores)
         samplers = sum(self.records[s].texels for s in step.loads)
         samplers += state_textures + count_textures if state_textures else 0  # a single pass reads neither

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from viewer.stream.bound import Bound, Step
-from viewer.stream.kernel import Module, Table, Volume
+from viewer.stream.kernel import Module, Table, Texels, Volume
 from viewer.stream.order import Element, Loop
 from viewer.stream.program import DONE, RETURN, Call, State, Target
 from viewer.stream.record import Record
@@ -46,12 +46,19 @@ class Form:
     counting: bool = False
 
 
-def memory_glsl(memory: Table | Volume, layout: Layout, counting: bool) -> str:
+def memory_glsl(memory: Table | Volume | Texels, layout: Layout, counting: bool) -> str:
     """The sampler and ``fetch_<name>`` of a memory."""
     sampler, texture = f"memory_{memory.name}", "sampler2D"
     texels, at = 1, "ivec3 at"
     setup = ""
-    if isinstance(memory, Volume):
+    if isinstance(memory, Texels):
+        returns, value, at = "vec4", "{}", "int i"
+        if layout.per_row:
+            shift = layout.per_row.bit_length() - 1
+            fetches = [f"texelFetch({sampler}, ivec2(i & {layout.per_row - 1}, i >> {shift}), 0)"]
+        else:
+            texture, fetches = "samplerBuffer", [f"texelFetch({sampler}, i)"]
+    elif isinstance(memory, Volume):
         _, tall, wide = memory.data.shape
         returns, value = "float", "{}.x"
         if layout.per_row:
@@ -68,7 +75,8 @@ def memory_glsl(memory: Table | Volume, layout: Layout, counting: bool) -> str:
         else:
             texture, fetches = "samplerBuffer", [f"texelFetch({sampler}, i * {texels} + {k})" for k in range(texels)]
     if counting:
-        setup += f"    random_words += {texels * layout.channels};\n"
+        words = 1 if isinstance(memory, Texels) else texels * layout.channels
+        setup += f"    random_words += {words};\n"
     result = value.format(", ".join(fetches))
     return f"uniform {texture} {sampler};\n{returns} fetch_{memory.name}({at}) {{\n{setup}    return {result};\n}}"
 
@@ -83,7 +91,7 @@ def fragment(
     bound: Bound,
     step: Step,
     form: Form,
-    layout_of: Callable[[Table | Volume], Layout],
+    layout_of: Callable[[Table | Volume | Texels], Layout],
     read: Callable[[str], str] = read_shader,
 ) -> Source:
     """The fragment program of a step."""
@@ -120,7 +128,9 @@ def _add_records(source: Source, bound: Bound, step: Step, modules: Sequence[Mod
             source.add(part, f"record {record.name}")
 
 
-def _add_module(source: Source, module: Module, layout_of: Callable[[Table | Volume], Layout], counting: bool) -> None:
+def _add_module(
+    source: Source, module: Module, layout_of: Callable[[Table | Volume | Texels], Layout], counting: bool
+) -> None:
     origin = f"module {module.name}"
     for name, value in module.constants.items():
         source.add(f"const {'int' if isinstance(value, int) else 'float'} {name} = {value!r};", origin)
@@ -128,6 +138,8 @@ def _add_module(source: Source, module: Module, layout_of: Callable[[Table | Vol
         source.add(f"uniform {kind} {name};", origin)
     for memory in module.memories:
         source.add(memory_glsl(memory, layout_of(memory), counting), f"memory {memory.name}")
+    if module.text:
+        source.add(module.text, origin)
     source.include(module.source)
 
 

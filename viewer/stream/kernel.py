@@ -130,20 +130,34 @@ class Volume:
 
 
 @dataclass
+class Texels:
+    """Read-only RGBA texels of a byte per channel with 1-D addresses: ``fetch_<name>(int) -> vec4``, 0 .. 1, in GLSL.
+
+    data : (N, 4) uint8. Addresses are integers of GLSL, which never pass through a float: N may exceed 2^24.
+    """
+
+    name: str
+    data: NDArray[np.uint8]
+
+
+@dataclass
 class Module:
     """GLSL that provides functions, with what it brings: memories, uniforms, and the record it keeps between calls.
 
     provides : function names. source : file relative to ``shaders/``. uniforms : name -> (GLSL type, value).
     constants : name -> value, emitted as GLSL ``const`` (declared once, in Python). keeps : a record, or None.
-    needs : functions of other modules. uses : records that its functions take.
+    needs : functions of other modules. uses : records that its functions take. text : generated GLSL, emitted before
+    the source. local : between calls it keeps more than its record (a stack), in variables that end with the pass.
     """
 
     name: str
     provides: tuple[str, ...]
     source: str
-    memories: tuple[Table | Volume, ...] = ()
+    memories: tuple[Table | Volume | Texels, ...] = ()
     uniforms: dict[str, tuple[str, Any]] = field(default_factory=dict)
     constants: dict[str, int | float] = field(default_factory=dict)
     keeps: Record | None = None
     needs: tuple[str, ...] = ()
     uses: tuple[Record, ...] = ()
+    text: str = ""
+    local: bool = False

@@ -1,4 +1,4 @@
-"""Memories on the device: read-only records with 1-D addresses, and volumes of floats.
+"""Memories on the device: read-only records with 1-D addresses, volumes of floats, and texels of pictures.
 
 A memory lies in a buffer texture where the driver allows one that large: software rasterisers fetch from it about twice
 as fast as from a 2-D texture (``tools/bench.py memory``). Else it lies in 2-D textures, or a 3-D one: OpenGL 3.3 grants
@@ -17,23 +17,26 @@ from numpy.typing import NDArray
 from viewer.errors import DeviceError
 from viewer.stream.device import Device
 from viewer.stream.generate import Layout
-from viewer.stream.kernel import Table, Volume
+from viewer.stream.kernel import Table, Texels, Volume
 from viewer.stream.stream import float_texture
 
 WIDEST = 16384  # texels of a row that are of use: 2^24 records of up to 16 texels then need no more rows than that
 IN_BUFFER = 0  # `Layout.per_row` of a buffer texture
-CHUNK = 1 << 18  # records or voxels that are packed and uploaded at once: a few milliseconds
+CHUNK = 1 << 16  # records or voxels that are packed and uploaded at once: a few milliseconds
 _TEXTURE_BUFFER, _TEXTURE0 = 0x8C2A, 0x84C0
 _FORMATS = {1: 0x822E, 2: 0x8230, 4: 0x8814}  # R32F, RG32F, RGBA32F: those that 3.3 has for buffer textures
+_RGBA8 = 0x8058
 
 
-def layout(largest: int, memory: Table | Volume, buffer_texels: int = 0) -> Layout:
+def layout(largest: int, memory: Table | Volume | Texels, buffer_texels: int = 0) -> Layout:
     """How a memory lies: largest edge of a 2-D texture, and texels of a buffer texture, that the driver allows.
 
     In 2-D a row holds a power of two of records, so that none straddles two rows.
     """
     if isinstance(memory, Volume):
         return Layout(IN_BUFFER if memory.data.size <= buffer_texels else 1, 1)
+    if isinstance(memory, Texels):
+        return _texel_layout(largest, memory, buffer_texels)
     texels, count = max(1, memory.record.texels), max(1, len(memory.data))
     channels = 4 if texels > 1 or memory.record.scalars > 2 else memory.record.scalars
     if texels * count <= buffer_texels:
@@ -51,7 +54,21 @@ def layout(largest: int, memory: Table | Volume, buffer_texels: int = 0) -> Layo
     return Layout(per_row, channels)
 
 
-def layouts(device: Device) -> Callable[[Table | Volume], Layout]:
+def _texel_layout(largest: int, memory: Texels, buffer_texels: int) -> Layout:
+    count = max(1, len(memory.data))
+    if count <= buffer_texels:
+        return Layout(IN_BUFFER, 4)
+    per_row = 1 << min(largest, WIDEST).bit_length() - 1
+    while per_row > 64 and (per_row // 2) ** 2 >= 2 * count:
+        per_row //= 2
+    if -(-count // per_row) > largest:
+        raise DeviceError(
+            f"memory {memory.name}", f"{count:,} texels exceed a texture of {largest} x {largest}", "use smaller images"
+        )
+    return Layout(per_row, 4)
+
+
+def layouts(device: Device) -> Callable[[Table | Volume | Texels], Layout]:
     """`layout` by what a device allows."""
     return lambda memory: layout(device.max_texture, memory, device.max_buffer)
 
@@ -62,13 +79,17 @@ class Memory:
     Not ``filled`` it holds no values until `fill` has run to its end.
     """
 
-    def __init__(self, device: Device, source: Table | Volume, form: Layout | None = None, filled: bool = True) -> None:
+    def __init__(
+        self, device: Device, source: Table | Volume | Texels, form: Layout | None = None, filled: bool = True
+    ) -> None:
         self.source = source
         self.layout = form or layouts(device)(source)
         self.texture: moderngl.Texture | moderngl.Texture3D | BufferTexture
         if self.layout.per_row == IN_BUFFER:
-            self.texture = BufferTexture(device, *self._texels())
+            self.texture = BufferTexture(device, *self._texels(), bytes_only=isinstance(source, Texels))
             self.bytes = self.texture.bytes
+        elif isinstance(source, Texels):
+            self.texture, self.bytes = _picture(device, source, self.layout.per_row)
         else:  # drivers whose buffer textures are that small have a GPU, which takes it at once
             texels = self._pack(source) if isinstance(source, Table) else np.ascontiguousarray(source.data, np.float32)
             self.texture = (
@@ -85,6 +106,8 @@ class Memory:
         """Texels of a buffer texture, and channels of each."""
         if isinstance(self.source, Volume):
             return self.source.data.size, 1
+        if isinstance(self.source, Texels):
+            return max(1, len(self.source.data)), 4
         return max(1, self.source.record.texels) * max(1, len(self.source.data)), self.layout.channels
 
     def fill(self) -> Iterator[float]:
@@ -92,9 +115,10 @@ class Memory:
         if not isinstance(self.texture, BufferTexture):
             return
         source = self.source
+        flat: NDArray
         flat = np.ascontiguousarray(source.data, np.float32).reshape(-1) if isinstance(source, Volume) else source.data
         if not len(flat):
-            self.texture.write(np.zeros(self.bytes // 4, np.float32))
+            self.texture.write(np.zeros(self.bytes, np.uint8))
         offset = 0
         for first in range(0, len(flat), CHUNK):
             part = flat[first : first + CHUNK]
@@ -102,9 +126,26 @@ class Memory:
                 texels = np.zeros((len(part), max(1, source.record.texels), 4), np.float32)
                 source.record.pack(part, texels)
                 part = np.ascontiguousarray(texels[..., : self.layout.channels])
+            elif isinstance(source, Texels):
+                part = np.ascontiguousarray(part, np.uint8)
             self.texture.write(part, offset)
             offset += part.nbytes
             yield min(1.0, (first + CHUNK) / len(flat))
+
+    def update(self, first: int, last: int) -> None:
+        """Upload the rows first .. last - 1 of a table anew, which has changed in place."""
+        assert isinstance(self.source, Table)
+        texels, count, per_row = max(1, self.source.record.texels), len(self.source.data), self.layout.per_row
+        if per_row != IN_BUFFER:  # whole rows of the texture
+            first, last = first - first % per_row, -(-last // per_row) * per_row
+        packed = np.zeros((last - first, texels, 4), np.float32)
+        part = self.source.data[first : min(last, count)]
+        self.source.record.pack(part, packed[: len(part)])
+        values = np.ascontiguousarray(packed[..., : self.layout.channels])
+        if isinstance(self.texture, BufferTexture):
+            self.texture.write(values, 4 * self.layout.channels * texels * first)
+        elif isinstance(self.texture, moderngl.Texture):
+            self.texture.write(values, (0, first // per_row, per_row * texels, (last - first) // per_row))
 
     def _pack(self, table: Table) -> NDArray[np.float32]:
         """(rows, texels of a row, channels) float32."""
@@ -120,12 +161,12 @@ class Memory:
 
 
 class BufferTexture:
-    """So many texels of 1, 2 or 4 floats as a buffer texture, which moderngl does not wrap: raw calls. It binds like a
-    texture."""
+    """So many texels of 1, 2 or 4 floats, or of 4 bytes that stand for 0 .. 1, as a buffer texture, which moderngl does
+    not wrap: raw calls. It binds like a texture."""
 
-    def __init__(self, device: Device, texels: int, channels: int) -> None:
+    def __init__(self, device: Device, texels: int, channels: int, bytes_only: bool = False) -> None:
         unsigned = ctypes.c_uint
-        self.bytes = 4 * channels * texels
+        self.bytes = (1 if bytes_only else 4) * channels * texels
         self.buffer = device.context.buffer(reserve=max(self.bytes, 16))
         self._active = device.require("glActiveTexture", unsigned)
         self._bind = device.require("glBindTexture", unsigned, unsigned)
@@ -134,9 +175,9 @@ class BufferTexture:
         device.require("glGenTextures", ctypes.c_int, ctypes.POINTER(unsigned))(1, ctypes.byref(self._name))
         self.use(0)
         attach = device.require("glTexBuffer", unsigned, unsigned, unsigned)
-        attach(_TEXTURE_BUFFER, _FORMATS[channels], self.buffer.glo)
+        attach(_TEXTURE_BUFFER, _RGBA8 if bytes_only else _FORMATS[channels], self.buffer.glo)
 
-    def write(self, values: NDArray[np.float32], offset: int = 0) -> None:
+    def write(self, values: NDArray[np.float32] | NDArray[np.uint8], offset: int = 0) -> None:
         """Fill from a byte on."""
         self.buffer.write(values, offset=offset)
 
@@ -149,6 +190,16 @@ class BufferTexture:
         """Free the texture and its buffer."""
         self._delete(1, ctypes.byref(self._name))
         self.buffer.release()
+
+
+def _picture(device: Device, source: Texels, per_row: int) -> tuple[moderngl.Texture, int]:
+    """The texels in rows of a 2-D texture, and its bytes."""
+    rows = max(1, -(-len(source.data) // per_row))
+    packed = np.zeros((rows * per_row, 4), np.uint8)
+    packed[: len(source.data)] = source.data
+    texture = device.context.texture((per_row, rows), 4, packed)
+    texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
+    return texture, packed.nbytes
 
 
 def _volume(device: Device, name: str, texels: NDArray[np.float32]) -> moderngl.Texture3D:

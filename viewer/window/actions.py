@@ -76,7 +76,7 @@ ACTIONS: tuple[Action, ...] = (
         ("inspector.restart", "Shift+I", "inspector: back to the first pass"),
         ("probe.show", "X", "probe: the history of the ray under the cursor"),
         ("heat.next", "Shift+Z", "heat map of steps, of tests, or none"),
-        ("wires.toggle", "V", "voxels of the grid, drawn as wires"),
+        ("wires.toggle", "V", "boxes of the structure, drawn as wires"),
     ),
     *_group(
         "Camera",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,8 @@ import glfw
 from imgui_bundle import imgui
 
 import viewer
+from viewer import options
 from viewer.errors import ViewerError
-from viewer.options import OPTIONS
 from viewer.prepare import Prepared, prepare
 from viewer.programs import PICTURES
 from viewer.render import DEFAULT, Renderer
@@ -50,7 +49,8 @@ PROGRAMS = ("cast", "shadow", "whitted", "path", "photon")
 
 
 class App:
-    """A window on a scene. ``choices`` are options of the renderer: program, machine, policy, unroll, fuse, mask."""
+    """A window on a scene. ``chosen`` are options of scope ``prepare``, which the worker builds structures from, and of
+    the renderer: program, machine, policy, unroll, fuse, mask."""
 
     def __init__(
         self,
@@ -59,11 +59,9 @@ class App:
         settings: Settings | None = None,
         camera: str | None = None,
         fov: float | None = None,
-        grid: Any = DEFAULT["grid"],
-        intersection: str = DEFAULT["intersection"],
         barrier: str = DEFAULT["barrier"],
         memory: str = DEFAULT["memory"],
-        **choices: Any,
+        **chosen: Any,
     ) -> None:
         self.settings, self.keymap, faults = _configured(settings)
         self.window = Window("Raystream", size or self.settings.size, self)
@@ -77,9 +75,15 @@ class App:
         self.frame = Frame(self.device, self.window.pixels)
         # Bounds take as long as a glance at every vertex does, so that the worker finds them.
         self.loader = Loader(
-            viewer.load, lambda made: (prepare(made, grid, intersection), made.bounds()), self.window.wake
+            viewer.load,
+            lambda made, tell, **given: (prepare(made, tell, **given), made.bounds(), given),
+            self.window.wake,
         )
-        self.choices = choices
+        # What structures are built from: as last asked for, and as the scene on show has it.
+        self.structure = {name: chosen.pop(name, DEFAULT[name]) for name in options.keywords("prepare")}
+        self._built = self.structure
+        self._given: Scene | None = None  # the scene that the worker was given, if it need not read the file
+        self.choices = chosen
         self.first_camera, self.first_fov = camera, fov
         self.renderer: Renderer | None = None
         self.scene: Scene | None = None
@@ -143,14 +147,30 @@ class App:
             self.say(f"{error.filename or ''}: {error.strerror or error}", error=True)
 
     def set(self, **choices: Any) -> None:
-        """Choose another program, machine, policy, unroll, fuse or mask."""
+        """Choose another program, machine, policy, unroll, fuse or mask; or what structures are built from, which
+        takes the worker a while."""
         self.attempt(lambda: self._set(choices))
 
     def _set(self, choices: dict[str, Any]) -> None:
-        if self.renderer is not None:
-            self.renderer.configure(**choices)
-            self.changed()
-        self.choices |= choices
+        built = {name: options.check(name, choices.pop(name)) for name in list(choices) if name in self.structure}
+        if choices:
+            if self.renderer is not None:
+                self.renderer.configure(**choices)
+                self.changed()
+            self.choices |= choices
+        if built.items() <= self.structure.items():
+            return
+        self.structure = self.structure | built
+        if self.loading is not None:
+            self._start(self.loader.path or self._coming_text, self._given)
+        elif self.scene is not None:
+            self._start(self.path, self.scene)
+
+    def chosen(self, name: str) -> Any:
+        """The value of an option that `set` takes; None for one of the renderer's while there is none."""
+        if name in self.structure:
+            return self.structure[name]
+        return None if self.renderer is None else getattr(self.renderer.choices, name)
 
     def changed(self) -> None:
         """The picture is out of date."""
@@ -168,7 +188,7 @@ class App:
 
     def available(self, action: Action) -> bool:
         """Whether an action can do something now: else it is greyed."""
-        return action.available({*PICTURES, *OPTIONS}) and (action.hold or action.name in self.handlers)
+        return action.available({*PICTURES, *options.OPTIONS}) and (action.hold or action.name in self.handlers)
 
     def programs(self) -> list[tuple[str, bool]]:
         """Every program that a key stands for, and whether it is registered."""
@@ -179,7 +199,7 @@ class App:
         """What is being loaded, None when nothing is."""
         if self._coming is not None:
             return f"uploading {self._coming_text}", self._coming_share
-        return (f"{self.loader.stage} {self.loader.path}", None) if self.loader.busy else None
+        return (f"{self.loader.stage} {self.loader.path}", self.loader.share) if self.loader.busy else None
 
     @property
     def compiling(self) -> str:
@@ -195,8 +215,11 @@ class App:
 
     def open(self, path: str) -> None:
         """Load a scene in the background; the old one stays until it is there."""
-        self._coming = None
-        self.loader.start(path)
+        self._start(path)
+
+    def _start(self, path: str, scene: Scene | None = None) -> None:
+        self._coming, self._given = None, scene
+        self.loader.start(path, scene, **self.structure)
         self.wake()
 
     def cancel(self) -> bool:
@@ -204,7 +227,13 @@ class App:
         busy = self.loading is not None
         self.loader.cancel()
         self._coming = None
+        self._keep_structure()
         return busy
+
+    def _keep_structure(self) -> None:
+        """What was to be built is not: the choices are again those of the scene on show."""
+        if self.renderer is not None:
+            self.structure = self._built
 
     def _take_scene(self) -> None:
         found = self.loader.poll()
@@ -213,10 +242,13 @@ class App:
             if not isinstance(made, tuple):
                 text = str(made) if isinstance(made, ViewerError) else f"{path}: {type(made).__name__}: {made}"
                 self.say(text, error=True)
+                self._keep_structure()
                 return
             self._coming, self._coming_text, self._coming_share = self._bring(path, *made), path, 0.0
         if self._coming is not None:
             self.attempt(self._upload)
+            if self._coming is None:
+                self._keep_structure()
 
     def _upload(self) -> None:
         """Go on with the scene that comes."""
@@ -229,7 +261,7 @@ class App:
                 self.wake()
                 break
 
-    def _bring(self, path: str, made: Prepared, bounds: Any) -> Iterator[float]:
+    def _bring(self, path: str, made: Prepared, bounds: Any, structure: dict[str, Any]) -> Iterator[float]:
         """Upload a scene in pieces, then show it."""
         try:
             renderer = Renderer(made, device=self.device, camera=self.first_camera, fov=self.first_fov, **self.choices)
@@ -239,6 +271,7 @@ class App:
             self._faults.append(str(error))
             renderer = Renderer(made, device=self.device, fov=self.first_fov, **self.choices)
         yield from renderer.upload()
+        self._built = structure
         self._show(path, renderer, bounds)
 
     def _show(self, path: str, renderer: Renderer, bounds: Any) -> None:
@@ -396,8 +429,8 @@ class App:
             made, wanted = self.heat_map, (self.flight.camera, self.window.pixels, self.heat)
             if made is None or (made.camera, made.size, made.what) != wanted:
                 self.heat_map = made = Heat(self.renderer, *wanted)
-                if not self.renderer.ready(self.frame.tile, counting=True):
-                    self.compile("the heat map's kernels", partial(made.advance, 0.0))
+                if not made.compiled:
+                    self.compile("the heat map's kernels", made.compile)
                     return
             if not made.complete:
                 made.advance(budget)
@@ -417,7 +450,7 @@ class App:
         pixels, began = self.window.pixels, time.monotonic()
         if min(pixels) == 0:
             return
-        self.display.draw(self.frame, self.window.context.screen, pixels, self.exposure)
+        self.display.draw(self.frame, self.window.context.screen, pixels, self.exposure, self.tone_map)
         self.input.begin(self.window.size, pixels, dt)
         imgui.new_frame()
         self.space.draw(self)

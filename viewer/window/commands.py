@@ -18,6 +18,7 @@ from viewer.film import image
 from viewer.film.tonemap import TONE_MAPS
 from viewer.programs import PICTURES
 from viewer.scene.camera import Camera
+from viewer.window.actions import BY_NAME
 from viewer.window.inspector import Inspector
 from viewer.window.probe import probing
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from viewer.window.app import App
 
 ENDINGS = (".glb", ".gltf", ".ply", ".obj", ".stl")
+RUNNING = ("machine", "fuse", "policy", "mask")  # options whose next value a key chooses, beside the structures'
 UNROLLS = ("auto", "1", "4,2", "8", "32")
 HEATS = (None, "steps", "tests")
 EXPOSURE_STEP = 0.25  # stops
@@ -34,11 +36,9 @@ def handlers(app: App) -> dict[str, Callable[[], None]]:
     """Action name -> what it does. An action without a handler is greyed."""
     made: dict[str, Callable[[], None]] = {f"program.{name}": partial(app.set, program=name) for name in PICTURES}
     made |= {f"camera.{name}": partial(_view, app, name) for name in ("front", "right", "top")}
+    cycled = [name for name in (*RUNNING, *options.keywords("prepare")) if f"{name}.next" in BY_NAME]
+    made |= {f"{name}.next": partial(_cycle, app, name) for name in cycled}
     return made | {
-        "machine.next": lambda: _cycle(app, "machine"),
-        "fuse.next": lambda: _cycle(app, "fuse"),
-        "policy.next": lambda: _cycle(app, "policy"),
-        "mask.next": lambda: _cycle(app, "mask"),
         "unroll.next": lambda: _cycle(app, "unroll", UNROLLS),
         "inspector.show": lambda: _inspect(app),
         "inspector.step": lambda: _step(app, False),
@@ -103,8 +103,9 @@ def _aspect(app: App) -> float:
 
 def _cycle(app: App, name: str, values: tuple[str, ...] = ()) -> None:
     """The next value of an option."""
+    _scene(app)
     known = values or options.OPTIONS[name].choices
-    now = str(getattr(_renderer(app).choices, name)).partition("=")[0]
+    now = str(app.chosen(name)).partition("=")[0]
     following = known[(known.index(now) + 1) % len(known)] if now in known else known[0]
     app.set(**{name: following})
     app.say(f"{name}: {following}")
@@ -144,12 +145,20 @@ def _next_camera(app: App) -> None:
 
 def _focus(app: App) -> None:
     """The point under the cursor, from the ray that goes through it."""
-    camera, direction = _flight(app).camera, app.direction_under_cursor()
-    hits = _renderer(app).trace([camera.origin], [direction])
-    if hits.triangle[0] < 0:
-        app.say("nothing under the cursor to focus")
-        return
-    app.flight.focus(np.asarray(camera.origin) + float(hits.distance[0]) * np.asarray(direction))  # type: ignore[union-attr]
+    renderer, flight = _renderer(app), _flight(app)
+    camera, direction = flight.camera, app.direction_under_cursor()
+
+    def focus() -> None:
+        hits = renderer.trace([camera.origin], [direction])
+        if hits.triangle[0] < 0:
+            app.say("nothing under the cursor to focus")
+        else:
+            flight.focus(np.asarray(camera.origin) + float(hits.distance[0]) * np.asarray(direction))
+
+    if renderer.trace_ready():
+        focus()
+    else:
+        app.compile("the kernels for rays of their own", focus)
 
 
 def _copy(app: App) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import moderngl
 
+from viewer.film.tonemap import TONE_MAPS
 from viewer.stream.device import Device
 from viewer.stream.draw import Drawing, Tiles
 from viewer.window.frame import Frame, film_shader
@@ -23,8 +24,15 @@ class Display:
         square.keep(None)
         self._drawing = Drawing(self.device, shader, square)
 
-    def draw(self, frame: Frame, target: moderngl.Framebuffer, size: tuple[int, int], exposure: float) -> None:
-        """size: of the target, pixels. exposure: stops."""
+    def draw(
+        self,
+        frame: Frame,
+        target: moderngl.Framebuffer,
+        size: tuple[int, int],
+        exposure: float,
+        tone_map: str = "none",
+    ) -> None:
+        """size: of the target, pixels. exposure: stops. tone_map: a name of TONE_MAPS, another shows as ``none``."""
         context = self.device.context
         target.use()
         target.viewport = (0, 0, *size)
@@ -33,5 +41,6 @@ class Display:
         shader.bind("in_picture", frame.texture)
         shader.set("window", size)
         shader.set("exposure", exposure)
+        shader.set("curve", list(TONE_MAPS).index(tone_map) if tone_map in TONE_MAPS else 0)
         shader.set("smooth_up", int(frame.texture.size != size))
         self._drawing.render()

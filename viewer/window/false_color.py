@@ -5,7 +5,7 @@ Everything here is NumPy; pictures are (H, W, 3) uint8 sRGB. What has no value i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ FARTHEST = 1e37  # distances from here on stand for "without an end"
 OUTLIERS = 50.0  # a range so many times wider than what 98 % of the values span is cut to that
 MOST_COUNTS, COUNT_OUTLIERS = 99.5, 3.0  # counts that reach so many times beyond this percentile are cut off there
 LISTED = 10  # identities that a legend names
+MOST_LISTED = 1 << 16  # counts beyond have the colour of this one
 
 
 def _hex(text: str) -> NDArray[np.uint8]:
@@ -163,15 +164,31 @@ def quantity(
 
 
 def count(title: str, counts: NDArray[np.integer], valid: NDArray[np.bool_], unit: str) -> Shown:
-    """A picture of counts (H, W), from none to the most; where a few reach far beyond the others, to those others'."""
-    known = counts[valid]
-    most = int(known.max(initial=0))
-    high = float(np.percentile(known, MOST_COUNTS)) if known.size else 0.0
+    """A picture of counts (H, W), from none to the most; where a few reach far beyond the others, to those others'.
+
+    Negative ones are none. Fast: a window's whole picture is coloured between two looks at its events.
+    """
+    numbers = np.where(valid, counts, -1)
+    most = max(0, int(numbers.max(initial=0)))
+    cut = min(most, MOST_LISTED)  # a table of colours for more would be larger than the picture
+    found = np.bincount(np.clip(numbers, -1, cut).ravel() + 1, minlength=cut + 2)[1:]
+    high = _percentile(found, MOST_COUNTS)
     clipped = most > COUNT_OUTLIERS * high > 0
-    high = max(1.0, np.ceil(high) if clipped else most)
-    shown = quantity(f"{title}, {most:,} at most", counts, valid, unit, (0.0, float(high)))
-    (ramp,) = shown.legend.ramps
-    return replace(shown, legend=replace(shown.legend, ramps=(replace(ramp, clipped=clipped),)))
+    high = max(1.0, np.ceil(high) if clipped else float(most))
+    colors = np.concatenate([ramp_colors(np.arange(cut + 1) / high), np.array([NONE], np.uint8)])  # -1 is the last
+    picture = np.take(colors, np.minimum(numbers, cut), axis=0)
+    ramp = Ramp("", 0.0, high, unit, ramp_colors(np.linspace(0, 1, 64)), clipped)
+    return Shown(picture, Legend(f"{title}, {most:,} at most", (ramp,), _nothing(numbers >= 0)))
+
+
+def _percentile(found: NDArray[np.integer], percent: float) -> float:
+    """The percentile of numbers of which there are ``found[k]`` of each k, between two of them in proportion."""
+    below = np.cumsum(found)
+    if not below[-1]:
+        return 0.0
+    place = percent / 100 * (int(below[-1]) - 1)
+    low, high = np.searchsorted(below, [np.floor(place), np.ceil(place)], side="right")
+    return float(low + (high - low) * (place - np.floor(place)))
 
 
 def vector(

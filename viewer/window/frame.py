@@ -10,7 +10,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.render import Renderer, Slice
+from viewer.render import Choices, Renderer, Slice
 from viewer.stream.device import Device
 from viewer.stream.draw import Drawing, Shader, Tiles
 from viewer.stream.generate import VERSION
@@ -34,14 +34,13 @@ def film_shader(device: Device, name: str) -> Shader:
 
 @dataclass
 class _Job:
-    """A picture under way: its pieces, whether it is a preview, its share of the window's width and height, the seconds
-    it has taken, and whether shaders are compiled in them."""
+    """A picture under way: its pieces, whether it is a preview, its share of the window's width and height, and the
+    seconds it has taken."""
 
     pieces: Iterator[tuple[float, Slice | None]]
     preview: bool
     scale: float
     target: moderngl.Texture
-    fresh: bool
     spent: float = 0.0
 
 
@@ -63,14 +62,16 @@ class Frame:
         self.seconds = 0.0  # of tracing in the last picture
         self.rays_per_second = FIRST_RATE  # of the last pictures
         self.pictures = 0  # shown so far, previews too
-        self.compiling = ""  # the program whose shaders the next step compiles, or has just compiled
+        self.compiling = ""  # the program whose shaders the next step compiles
         self.tile = stream_shape(device)
         self.texture = self._texture((1, 1))
         self._nowhere = device.context.framebuffer([self._texture((1, 1))])
+        self._framebuffers: dict[int, moderngl.Framebuffer] = {}  # of pictures, by the texture's name
         self._pace = Pace(self.tile[1])
         self._preview_rate: float | None = None
         self._preview_scale = SCALES[0]
         self._job: _Job | None = None
+        self._warming: tuple[Choices, Iterator[float]] | None = None
         self._again = self._failed = False
         self.reload()
 
@@ -108,12 +109,13 @@ class Frame:
     def abandon(self) -> None:
         """What is under way is of no use: begin anew."""
         self._drop()
+        self._warming, self.compiling = None, ""
         self.restart()
 
     def fail(self) -> None:
         """The picture cannot be made; the one on show stays until something changes."""
         self._drop()
-        self._failed, self.compiling = True, ""
+        self._warming, self._failed, self.compiling = None, True, ""
 
     @property
     def idle(self) -> bool:
@@ -127,19 +129,31 @@ class Frame:
     def advance(self, budget: float, moving: bool = False) -> None:
         """Trace until ``budget`` seconds are over. While the camera is ``moving`` only previews are made.
 
-        Returns before shaders are compiled, once, so that `compiling` can be shown. Raises ViewerError where they do
-        not compile.
+        Returns before shaders are compiled, so that `compiling` can be shown, and after each of them. Raises
+        ViewerError where they do not compile.
         """
         began = time.perf_counter()
-        while not self.waiting(moving) and time.perf_counter() - began < budget:
+        while not self.waiting(moving):
             if self._job is None:
                 assert self.renderer is not None
-                fresh = not self.renderer.ready(self.tile)
-                if fresh and not self.compiling:
-                    self.compiling = self.renderer.choices.program
+                if not self.renderer.ready(self.tile):
+                    self._compile(self.renderer)
                     return
-                self._job = self._begin(self._again, budget, fresh)
+                self._warming, self.compiling = None, ""
+                self._job = self._begin(self._again, budget)
             self._step(self._job)
+            left = budget - (time.perf_counter() - began)
+            if left < (0 if self._job is None else self._pace.expected):
+                return
+
+    def _compile(self, renderer: Renderer) -> None:
+        """One of the shaders; none the first time, when it is only told."""
+        if not self.compiling:
+            self.compiling = renderer.choices.program
+            return
+        if self._warming is None or self._warming[0] != renderer.choices:
+            self._warming = renderer.choices, renderer.warm(self.tile)
+        next(self._warming[1], None)
 
     def finish(self) -> None:
         """Trace to the end."""
@@ -156,7 +170,7 @@ class Frame:
             self._preview_scale = next((s for s in SCALES if pixels * s * s <= rate * budget), SCALES[-1])
         return self._preview_scale
 
-    def _begin(self, preview: bool, budget: float, fresh: bool) -> _Job:
+    def _begin(self, preview: bool, budget: float) -> _Job:
         assert self.renderer is not None
         scale = self._choose_scale(budget) if preview else 1.0
         size = (max(1, round(self.size[0] * scale)), max(1, round(self.size[1] * scale)))
@@ -167,7 +181,7 @@ class Frame:
             self._enlarge(target)
             self._show(target)
         pieces = self.renderer.slices(size, tile=self.tile, rows=self._pace.next)
-        return _Job(pieces, preview, scale, target, fresh)
+        return _Job(pieces, preview, scale, target)
 
     def _step(self, job: _Job) -> None:
         """One piece: a pass of a machine, or a tile that is done."""
@@ -178,12 +192,9 @@ class Frame:
         self.device.context.finish()  # or the driver queues more than a frame's worth
         seconds = time.perf_counter() - began
         job.spent += seconds
-        if not self.compiling:
-            self._pace.note(seconds)
+        self._pace.note(seconds)
         if piece is not None:
             self.progress = piece[0]
-            if piece[1] is not None:
-                self.compiling = ""
             return
         self._end(job)
 
@@ -191,32 +202,42 @@ class Frame:
         self._show(job.target)
         self._job, self.scale, self.seconds = None, job.scale, max(job.spent, 1e-6)
         self.pictures += 1
-        if not job.fresh:
-            rate = job.target.size[0] * job.target.size[1] / self.seconds
-            self.rays_per_second += SMOOTHING * (rate - self.rays_per_second)
-            if job.preview:
-                before = self._preview_rate
-                self._preview_rate = rate if before is None else before + SMOOTHING * (rate - before)
+        self._pace.forget()
+        rate = job.target.size[0] * job.target.size[1] / self.seconds
+        self.rays_per_second += SMOOTHING * (rate - self.rays_per_second)
+        if job.preview:
+            before = self._preview_rate
+            self._preview_rate = rate if before is None else before + SMOOTHING * (rate - before)
         self.samples, self.complete = 1, job.scale == 1.0 and not self._again
 
     def _drop(self) -> None:
         if self._job is not None and self._job.target is not self.texture:
-            self._job.target.release()
+            self._free(self._job.target)
         self._job = None
 
     def _show(self, texture: moderngl.Texture) -> None:
         if texture is not self.texture:
-            self.texture.release()
+            self._free(self.texture)
             self.texture = texture
 
+    def _framebuffer(self, target: moderngl.Texture) -> moderngl.Framebuffer:
+        if target.glo not in self._framebuffers:
+            self._framebuffers[target.glo] = self.device.context.framebuffer([target])
+        return self._framebuffers[target.glo]
+
+    def _free(self, texture: moderngl.Texture) -> None:
+        framebuffer = self._framebuffers.pop(texture.glo, None)
+        if framebuffer is not None:
+            self._nowhere.use()  # a framebuffer that is bound must not go
+            framebuffer.release()
+        texture.release()
+
     def _draw(self, drawing: Drawing, target: moderngl.Texture, viewport: tuple[int, int, int, int]) -> None:
-        framebuffer = self.device.context.framebuffer([target])
+        framebuffer = self._framebuffer(target)
         framebuffer.viewport = viewport
         framebuffer.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         drawing.render()
-        self._nowhere.use()  # moderngl binds the last one again, though it is gone
-        framebuffer.release()
 
     def _put(self, piece: Slice, target: moderngl.Texture) -> None:
         """Copy a tile to its place."""

@@ -28,10 +28,10 @@ class Heat:
         self.renderer, self.camera, self.size, self.what = renderer, camera, size, what
         self.counts = np.full((size[1], size[0]), -1, np.int32)  # -1: not yet known
         self.progress = 0.0
-        shape = stream_shape(renderer.device)
-        self._pace = Pace(shape[1])
-        self._pieces = renderer.slices(size, (what,), tile=shape, rows=self._pace.next)
-        self._begun = self._stepped = self._over = False
+        self._tile = stream_shape(renderer.device)
+        self._pace = Pace(self._tile[1])
+        self._pieces = renderer.slices(size, (what,), tile=self._tile, rows=self._pace.next)
+        self._begun = self._over = False
 
     @property
     def complete(self) -> bool:
@@ -44,9 +44,7 @@ class Heat:
         while not self._over:
             started = time.perf_counter()
             piece = self._next()
-            if self._stepped:  # the first step compiles
-                self._pace.note(time.perf_counter() - started)
-            self._stepped = True
+            self._pace.note(time.perf_counter() - started)
             if piece is None:
                 self._over, self.progress = True, 1.0
                 break
@@ -55,9 +53,19 @@ class Heat:
                 tile = self.counts[part.rows, part.columns]
                 calls = part.machine.stats.calls[COUNTED_LAYERS[self.what]]
                 tile[...] = calls.reshape(-1)[: tile.size].reshape(tile.shape)
-            if time.perf_counter() - began >= budget:
+            if time.perf_counter() - began + self._pace.expected >= budget:
                 break
         return self._over
+
+    def compile(self) -> None:
+        """Have its kernels compiled, if they are not."""
+        for _ in self.renderer.warm(self._tile, counting=True):
+            pass
+
+    @property
+    def compiled(self) -> bool:
+        """Whether its kernels are compiled."""
+        return self.renderer.ready(self._tile, counting=True)
 
     def _next(self) -> tuple[float, Slice | None] | None:
         if self._begun:

@@ -90,8 +90,9 @@ class Segment:
 
     @property
     def span(self) -> tuple[float, float] | None:
-        """Distances between which the ray was walked; None for one that misses the scene's box."""
-        return (self.visits[0].t_enter, self.visits[-1].t_exit) if self.visits else None
+        """Distances between which the ray was in cells; None for one that misses the scene's box."""
+        inside = [visit for visit in self.visits if visit.t_enter <= visit.t_exit]
+        return (min(v.t_enter for v in inside), max(v.t_exit for v in inside)) if inside else None
 
 
 @dataclass
@@ -99,12 +100,13 @@ class Probe:
     """A ray's history. ``complete`` once it is done; until then the rows so far.
 
     calls : kernel calls by state, as the machine counted them; the rows are as many. results : the records that the
-    ray left, by stream.
+    ray left, by stream. states : the program's, in its order.
     """
 
     pixel: tuple[int, int]
     size: tuple[int, int]
     program: str
+    states: tuple[str, ...] = ()
     rows: list[Row] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
     calls: dict[str, int] = field(default_factory=dict)

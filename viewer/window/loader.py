@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from viewer.errors import ViewerError
 from viewer.scene.scene import Scene
@@ -16,11 +17,12 @@ class Cancelled(Exception):
 class Loader:
     """One scene at a time. Poll it from the window's thread; OpenGL is not touched here.
 
+    prepare : (scene, call back with the share that is done and a text, the options of `start`) -> what to make of it.
     wake : called from the worker when there is something to poll.
     """
 
     def __init__(
-        self, load: Callable[[str], Scene], prepare: Callable[[Scene], object], wake: Callable[[], None] = lambda: None
+        self, load: Callable[[str], Scene], prepare: Callable[..., object], wake: Callable[[], None] = lambda: None
     ) -> None:
         self._load, self._prepare, self._wake = load, prepare, wake
         self._thread: threading.Thread | None = None
@@ -28,17 +30,19 @@ class Loader:
         self._result: tuple[int, str, object] | None = None
         self.path = ""
         self.stage = ""
+        self.share: float | None = None  # that is done, where it is known
 
     @property
     def busy(self) -> bool:
         """Whether a scene is under way."""
         return bool(self.path)
 
-    def start(self, path: str) -> None:
-        """Load another scene; one under way is given up."""
+    def start(self, path: str, scene: Scene | None = None, **options: Any) -> None:
+        """Load another scene, or take one that is loaded, and prepare it with ``options``; one under way is given up."""
         self._turn += 1
-        self.path, self.stage, self._result = path, "loading", None
-        self._thread = threading.Thread(target=self._work, args=(path, self._turn), daemon=True)
+        self.share = None
+        self.path, self.stage, self._result = path, "loading" if scene is None else "building", None
+        self._thread = threading.Thread(target=self._work, args=(path, scene, options, self._turn), daemon=True)
         self._thread.start()
 
     def cancel(self) -> None:
@@ -55,13 +59,14 @@ class Loader:
         self.path = ""
         return result[1], result[2]
 
-    def _work(self, path: str, turn: int) -> None:
+    def _work(self, path: str, scene: Scene | None, options: Mapping[str, Any], turn: int) -> None:
         made: object
         try:
-            scene = self._load(path)
+            if scene is None:
+                scene = self._load(path)
             self._check(turn)
             self.stage = "building"
-            made = self._prepare(scene)
+            made = self._prepare(scene, lambda share, _: self._tell(turn, share), **options)
             self._check(turn)
         except Cancelled:
             return
@@ -72,6 +77,11 @@ class Loader:
         if turn == self._turn:
             self._result = (turn, path, made)
             self._wake()
+
+    def _tell(self, turn: int, share: float) -> None:
+        """Progress; ends the work that is not wanted any more."""
+        self._check(turn)
+        self.share = share
 
     def _check(self, turn: int) -> None:
         if turn != self._turn:

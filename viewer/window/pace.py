@@ -6,6 +6,8 @@ from viewer.stream.device import Device
 
 SMALL, LARGE = (256, 128), (1024, 512)  # streams (width, height): of a software driver, and of a GPU
 STEP = 0.009  # seconds that a step of a run may take
+LONGEST = 0.02  # seconds that one may take where the picture is as dear as its dearest rows so far
+FORGET = 0.8  # of what the dearest rows cost, from picture to picture
 FIRST_ROWS = 32
 LEAST_ROWS = 8  # fewer cost more beside their rays
 
@@ -16,21 +18,41 @@ def stream_shape(device: Device) -> tuple[int, int]:
 
 
 class Pace:
-    """Chooses the rows of the next piece by the slowest step of the last one."""
+    """Chooses the rows of the next piece by the slowest step of the last one, with room for dearer rows.
+
+    What lies below costs about the same, until the sky ends and the trees begin: no piece is made so large that it
+    would take `LONGEST` if its rows were the dearest seen.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most
         self.rows = min(FIRST_ROWS, most)
         self._slowest = 0.0
+        self._before = self._dearest = 0.0  # seconds of a step for each row: of the last piece, and of the dearest
 
     def note(self, seconds: float) -> None:
         """A step of the piece under way took so long."""
         self._slowest = max(self._slowest, seconds)
 
+    @property
+    def expected(self) -> float:
+        """Seconds that a step of the piece under way may take."""
+        return self._slowest
+
+    def forget(self) -> None:
+        """A picture is complete: the next may be cheaper."""
+        self._dearest *= FORGET
+
     def next(self) -> int:
         """Rows of the next piece."""
         if self._slowest > 0:
+            seen = self._slowest / self.rows
+            # Two in a row: a busy machine stops a step now and then.
+            self._dearest = max(self._dearest, min(seen, self._before))
+            self._before = seen
             wanted = self.rows * min(2.0, STEP / self._slowest)
+            if self._dearest:
+                wanted = min(wanted, LONGEST / self._dearest)
             self.rows = max(min(LEAST_ROWS, self.most), min(self.most, int(wanted)))
             self._slowest = 0.0
         return self.rows

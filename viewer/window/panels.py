@@ -80,8 +80,6 @@ def _render(app: App) -> None:
     _unroll(app, choices.unroll)
     imgui.end_disabled()
     imgui.spacing()
-    fact("grid", " x ".join(map(str, app.renderer.grid.resolution)))
-    fact("ray-triangle test", next(m.name for m in app.renderer.modules if "triangle_test" in m.provides))
     _progress(app)
 
 
@@ -110,14 +108,30 @@ def _effects(app: App) -> None:
 
 
 def _choice(app: App, name: str, current: str) -> None:
-    """One of an option's words."""
+    """One of an option's words: side by side where there is room, else in a list."""
     option = options.option(name)
-    label(name)
+    label(name.replace("_", " "))
     tip(option.help, about(app, f"{name}.next")[1])
     imgui.same_line(units(LABELS))
-    chosen = segments(name, option.choices, current)
+    room = imgui.get_content_region_avail().x / len(option.choices) - units(8)
+    if all(imgui.calc_text_size(word).x < room for word in option.choices):
+        chosen = segments(name, option.choices, current)
+    else:
+        imgui.set_next_item_width(-1)
+        chosen = _combo(name, list(option.choices), current)
     if chosen:
         app.set(**{name: chosen})
+
+
+def _number(app: App, name: str, current: Any) -> None:
+    """An option that is typed; Enter takes it."""
+    option = options.option(name)
+    label(name.replace("_", " "))
+    flags = imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.auto_select_all
+    entered, text = imgui.input_text(f"##{name}", str(current), flags)
+    tip(f"{option.help}: {option.expected()}", about(app, f"{name}.next")[1])
+    if entered:
+        app.set(**{name: text.strip()})
 
 
 def _combo(name: str, values: list[str], current: str) -> str | None:
@@ -165,6 +179,20 @@ def _progress(app: App) -> None:
     imgui.progress_bar(share, ImVec2(-1, units(4)), "")
     imgui.pop_style_color()
     tip("complete" if frame.complete else f"{100 * share:.0f} % of the picture")
+
+
+# -- structures ----------------------------------------------------------------------------------------------------
+
+
+def _structure(app: App) -> None:
+    """Every option that structures are built from; the worker builds them anew."""
+    for name, current in app.structure.items():
+        (_choice if options.option(name).choices else _number)(app, name, current)
+    if app.renderer is not None:
+        structure = app.renderer.structure
+        numbers = {k: grouped(v) for k, v in structure.statistics.items() if isinstance(v, int)}
+        for name, text in {**structure.facts, **numbers}.items():
+            fact(name.replace("_", " "), text)
 
 
 # -- camera --------------------------------------------------------------------------------------------------------
@@ -241,7 +269,7 @@ def _inside(app: App) -> None:
     press(app, "Pixel probe", "probe.show", wide, on=app.probe is not None, enabled=app.probe is not None)
     press(app, f"Heat: {app.heat}" if app.heat else "Heat map", "heat.next", wide, on=bool(app.heat))
     imgui.same_line()
-    press(app, "Voxels", "wires.toggle", wide, on=app.wires)
+    press(app, "Boxes", "wires.toggle", wide, on=app.wires)
 
 
 # -- statistics ----------------------------------------------------------------------------------------------------
@@ -309,6 +337,7 @@ SECTIONS: tuple[tuple[str, Any, bool], ...] = (
     ("Camera", _camera, True),
     ("Picture", _picture, True),
     ("Look inside", _inside, True),
+    ("Structure", _structure, False),
     ("Scene", _scene, False),
     ("Statistics", _statistics, False),
 )

@@ -45,7 +45,7 @@ def probing(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tu
     with renderer.device.current():
         machine = _machine(renderer)
         fill(machine, camera, size, x, y)
-        history = _History(machine, renderer, Probe((x, y), size, renderer.choices.program))
+        history = _History(machine, renderer, Probe((x, y), size, renderer.choices.program, tuple(machine.bound.program.by_name)))
     run, passes = machine.run(), 0
     while True:
         with renderer.device.current():
@@ -88,7 +88,7 @@ class _History:
         self.machine, self.probe = machine, empty
         self.program: Program = machine.bound.program
         self.triangles: Triangles = renderer.triangles
-        self.walks: Walks | None = walks(renderer.modules)
+        self.walks: Walks | None = walks(renderer.prepared.modules(stepwise=True))
         self.states = ("done", *self.program.by_name)
         self.back = machine.bound.start_numbers()[1]
         self.held = {name: machine.streams[name].read()[0, 0] for name in self.program.inputs}
@@ -108,7 +108,7 @@ class _History:
         row = Row(len(self.probe.rows) + 1, name, state.kernel.name, exits, self.states[at], changes, tested)
         self.probe.rows.append(row)
         self.back = back
-        self._draw(state, before, tested)
+        self._draw(state, before, tested, opened=self.states[at] == COUNTED_LAYERS["tests"])
 
     def finish(self) -> None:
         """The ray is done."""
@@ -146,7 +146,7 @@ class _History:
             return None
         return self.walks.candidate(before[stream])
 
-    def _draw(self, state: State, before: Mapping[str, np.void], tested: int | None) -> None:
+    def _draw(self, state: State, before: Mapping[str, np.void], tested: int | None, opened: bool) -> None:
         ray, walk, hit = (self._stream(state, record) for record in (RAY, kernels.WALK, HIT))
         if ray is not None and ray in state.writes():
             self.unwalked = self.held[ray]
@@ -158,8 +158,7 @@ class _History:
             return
         segment = self.probe.segments[-1]
         if state.name == COUNTED_LAYERS["steps"] and self.walks is not None:
-            first = not segment.visits
-            segment.visits.append(self.walks.visit(segment.origin, before[walk], self.held[walk], first))
+            segment.visits.append(self.walks.visit(segment, before[walk], self.held[walk], opened))
         if hit is not None and hit in state.writes():
             now = self.held[hit]
             if tested is not None:

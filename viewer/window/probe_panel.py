@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from imgui_bundle import ImVec2, imgui
 
-from viewer.programs import PICTURES
 from viewer.window import theme
 from viewer.window.false_color import Color, state_colors
 from viewer.window.history import COLUMNS, Probe
@@ -27,22 +26,27 @@ class _View:
     probe: Probe | None = None
     colors: dict[str, Color] = field(default_factory=dict)
     rows: list[tuple[str, ...]] = field(default_factory=list)
+    place: tuple[float, float, float, float] | None = None  # left, top, right, bottom
 
 
 _view = _View()
+
+
+def covered(app: App) -> tuple[float, float, float, float] | None:
+    """What the panel covers as last drawn: left, top, right and bottom in the window; None where it is not shown."""
+    return _view.place if app.probe is not None and app.panels_visible else None
 
 
 def draw_probe(app: App) -> None:
     """The panel, where a ray has been probed."""
     probe = app.probe
     if probe is None:
-        _view.probe = None
+        _view.probe = _view.place = None
         return
     if _view.probe is not probe:
         _view.probe, _view.rows = probe, []
-        _view.colors = state_colors(tuple(PICTURES[probe.program]().by_name)) if probe.program in PICTURES else {}
-    if len(_view.rows) != len(probe.rows):
-        _view.rows = probe.table()
+        _view.colors = state_colors(probe.states)
+    _view.rows += probe.table(len(_view.rows))  # the history grows
     size, room = imgui.get_io().display_size, units(theme.ROOM)
     left, right = theme.free(True, app.inspector is not None)
     width, height = min(units(SIZE[0]), right - left - 2 * room), min(units(SIZE[1]), size.y - 2 * room)
@@ -50,6 +54,8 @@ def draw_probe(app: App) -> None:
     imgui.set_next_window_pos(ImVec2(left + room, bottom), imgui.Cond_.appearing, ImVec2(0, 1))
     imgui.set_next_window_size(ImVec2(width, height), imgui.Cond_.appearing)
     expanded, kept = imgui.begin("Pixel probe", True)
+    at, extent = imgui.get_window_pos(), imgui.get_window_size()
+    _view.place = (at.x, at.y, at.x + extent.x, at.y + extent.y)
     if expanded:
         _summary(probe)
         _table()

@@ -1,4 +1,4 @@
-"""What is drawn over the picture in space: the grid's voxels, a probed ray's way, and the heat map."""
+"""What is drawn over the picture in space: the structure's boxes, a probed ray's way, and the heat map."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ import numpy as np
 from imgui_bundle import imgui
 from numpy.typing import NDArray
 
+from viewer.window import theme
 from viewer.window.imgui_draw import ImguiDraw
 from viewer.window.inspector_panel import draw_legend
-from viewer.window.wires import box_edges, grid_lines, project
+from viewer.window.overlay import QUIET
+from viewer.window.probe_panel import covered
+from viewer.window.theme import units
+from viewer.window.wires import box_edges, project, structure_lines
 
 if TYPE_CHECKING:
     from viewer.window.app import App
@@ -27,6 +31,7 @@ class Space:
         self._draw = draw
         self._shown: tuple[Any, float] | None = None  # heat map and its progress as last uploaded
         self._legend: Any = None
+        self._legend_size = (0.0, 0.0)
         self._next = 0.0  # when the heat map is uploaded again
         self._texture: Any = None
         self._id: Any = None
@@ -38,29 +43,34 @@ class Space:
         if app.flight is None or app.renderer is None:
             return
         if app.wires:
-            self._lines(app, grid_lines(app.renderer.grid, app.flight.camera), WIRES)
+            self._lines(app, structure_lines(app.renderer.structure.built, app.flight.camera), WIRES)
         if app.probe is not None:
             self._probe(app)
 
     def _lines(self, app: App, lines: NDArray[np.float64], color: int, thick: float = 1.0) -> None:
         assert app.flight is not None
-        target = imgui.get_background_draw_list()
-        for (x0, y0), (x1, y1) in project(app.flight.camera, app.window.size, lines):
-            target.add_line(imgui.ImVec2(x0, y0), imgui.ImVec2(x1, y1), color, thick)
+        add, point = imgui.get_background_draw_list().add_line, imgui.ImVec2
+        flat = project(app.flight.camera, app.window.size, lines).reshape(-1, 4).tolist()  # plain floats: much faster
+        for x0, y0, x1, y1 in flat:
+            add(point(x0, y0), point(x1, y1), color, thick)
 
     def _probe(self, app: App) -> None:
         """Voxels visited, triangles tested, and the ray up to its hit."""
         assert app.probe is not None
         for segment in app.probe.segments:
             origin, direction = segment.origin.astype(np.float64), segment.direction.astype(np.float64)
-            if segment.visits:
-                boxes = np.stack([visit.box for visit in segment.visits])
+            inside = [visit.box for visit in segment.visits if visit.t_enter <= visit.t_exit]
+            if inside:
+                boxes = np.stack(inside)
                 self._lines(app, box_edges(boxes[:, 0], boxes[:, 1]).reshape(-1, 2, 3), VISITED)
-            for test in segment.tests:
-                corners = test.corners.astype(np.float64)
-                edges = np.stack([corners, np.roll(corners, -1, axis=0)], axis=1)
-                self._lines(app, edges, HIT if test.nearest else TESTED)
-            end = segment.t_hit if segment.t_hit is not None else max((v.t_exit for v in segment.visits), default=0.0)
+            for nearest, color in ((False, TESTED), (True, HIT)):
+                found = [test.corners for test in segment.tests if test.nearest == nearest]
+                if found:
+                    corners = np.stack(found).astype(np.float64)
+                    edges = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2).reshape(-1, 2, 3)
+                    self._lines(app, edges, color)
+            span = segment.span or (0.0, 0.0)
+            end = segment.t_hit if segment.t_hit is not None else span[1]
             self._lines(app, np.stack([origin, origin + end * direction])[None], RAY, 2.0)
 
     def _heat(self, app: App) -> None:
@@ -75,9 +85,25 @@ class Space:
         width, height = app.window.size
         target = imgui.get_background_draw_list()
         target.add_image(self._id, imgui.ImVec2(0, 0), imgui.ImVec2(width, height))
-        imgui.set_next_window_pos(imgui.ImVec2(width / 2, height - 90), imgui.Cond_.always, imgui.ImVec2(0.5, 1.0))
-        if imgui.begin("heat map", None, imgui.WindowFlags_.no_decoration | imgui.WindowFlags_.always_auto_resize)[0]:
+        self._draw_legend(app)
+
+    def _draw_legend(self, app: App) -> None:
+        """At the bottom of what the panels leave free; above the probe's where that is in the way."""
+        size, room = imgui.get_io().display_size, units(theme.ROOM)
+        left, right = theme.free(app.panels_visible, app.panels_visible and app.inspector is not None)
+        middle, bottom = (left + right) / 2, size.y - units(theme.STATUS) - room
+        width, height = self._legend_size
+        over = covered(app)
+        if over is not None and over[0] < middle + width / 2 and over[2] > middle - width / 2:
+            if over[3] > bottom - height and over[1] < bottom:
+                bottom = over[1] - room
+            if bottom < height + room:  # no room above
+                bottom = min(size.y, over[3] + room + height)
+        imgui.set_next_window_pos(imgui.ImVec2(middle, bottom), imgui.Cond_.always, imgui.ImVec2(0.5, 1.0))
+        if imgui.begin("##heat", None, QUIET)[0]:
             draw_legend(self._legend)
+        drawn = imgui.get_window_size()
+        self._legend_size = (drawn.x, drawn.y)
         imgui.end()
 
     def _upload(self, app: App, picture: NDArray[np.uint8]) -> None:

@@ -8,11 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from viewer.errors import ViewerError
-from viewer.programs import PICTURES
 from viewer.render import Renderer
 from viewer.scene.camera import Camera
 from viewer.shading.modules import camera_uniforms
-from viewer.stream.bound import Bound
 from viewer.stream.machines import Multipass
 from viewer.stream.policy import Policy
 from viewer.stream.policy import policy as make_policy
@@ -39,10 +37,13 @@ class OneByOne:
 
 
 def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unroll: Unroll) -> Multipass:
-    """The machine for the renderer's program over streams of ``size`` (width, height), whatever draws its pictures."""
-    return Multipass(
+    """The machine for the renderer's program over streams of ``size`` (width, height), whatever draws its pictures.
+
+    Every pass is compiled, so that none is slow when it is stepped to.
+    """
+    machine = Multipass(
         renderer.device,
-        Bound(PICTURES[renderer.choices.program](), renderer.modules),
+        renderer.bind(renderer.program(), stepwise=True),
         size,
         renderer.memories,
         counting=True,
@@ -50,6 +51,9 @@ def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unr
         policy=OneByOne(make_policy(policy.name, policy.share, policy.of)),
         unroll="auto" if unroll.counts is None else unroll.counts,
     )
+    for _ in machine.warm():
+        pass
+    return machine
 
 
 def fill(machine: Multipass, camera: Camera, size: tuple[int, int], left: int = 0, top: int = 0) -> None:

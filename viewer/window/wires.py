@@ -1,4 +1,4 @@
-"""Lines in space over the picture: the grid's voxels, and the path of a probed ray; projected here, drawn by ImGui."""
+"""Lines in space over the picture: the structure's boxes, and the path of a probed ray; projected here, drawn by ImGui."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from viewer.accel.bvh_build import Bvh
 from viewer.accel.grid_build import Grid
 from viewer.scene.camera import Camera
 
 NEAR = 1e-4  # of the distance to the target: nearer parts of a line are cut off
+MOST_BOXES = 255  # of a tree: eight levels
 MOST_LINES = 200  # of a grid's face along one axis: more would cover the picture
 
 # The twelve edges of a box whose corners are numbered by the bits (x, y, z).
@@ -42,6 +44,24 @@ def grid_lines(grid: Grid, camera: Camera) -> NDArray[np.float64]:
             face[:, 0, across], face[:, 1, across] = low[across], high[across]
             lines.append(face)
     return np.concatenate(lines)
+
+
+def tree_lines(tree: Bvh) -> NDArray[np.float64]:
+    """(N, 2, 3) float64: boxes of a hierarchy, level by level from the root, at most `MOST_BOXES` of them."""
+    level, found = np.zeros(1, np.int64), []
+    while len(level) and sum(map(len, found)) + len(level) <= MOST_BOXES:
+        found.append(level)
+        inner = level[tree.second[level] >= 0]
+        level = np.concatenate([inner + 1, tree.second[inner]])
+    nodes = np.concatenate(found)
+    return box_edges(tree.low[nodes], tree.high[nodes]).reshape(-1, 2, 3)
+
+
+def structure_lines(built: object, camera: Camera) -> NDArray[np.float64]:
+    """(N, 2, 3) float64: what there is to see of a structure; nothing of one that is not known here."""
+    if isinstance(built, Grid):
+        return grid_lines(built, camera)
+    return tree_lines(built) if isinstance(built, Bvh) else np.zeros((0, 2, 3))
 
 
 def project(camera: Camera, size: tuple[int, int], lines: ArrayLike) -> NDArray[np.float64]:

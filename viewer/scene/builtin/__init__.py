@@ -13,6 +13,7 @@ SCENES = {
     "teapotahedron": "the Utah teapot beside the five Platonic solids over a checkered floor",
     "forest": "two thousand trees of a few species on rolling ground, one million triangles",
     "stadium": "a teapot in a stadium: the worst case of uniform grids",
+    "balls": "ten spheres, two of which orbit each other: a scene that moves",
 }
 
 

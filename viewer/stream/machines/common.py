@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from viewer.stream.counters import KernelTotal, Stats
 from viewer.stream.device import Device
 from viewer.stream.draw import Shader
 from viewer.stream.generate import COUNTED_PER_TEXEL, Form, count_textures, fragment, inputs, outputs
-from viewer.stream.kernel import Table, Volume
+from viewer.stream.kernel import Table, Texels, Volume
 from viewer.stream.memory import Memory, layouts
 from viewer.stream.record import Field, Record
 from viewer.stream.stream import Stream
@@ -41,13 +41,13 @@ class Memories:
         self.device = device
         self._made: dict[int, Memory] = {}
 
-    def get(self, source: Table | Volume) -> Memory:
+    def get(self, source: Table | Volume | Texels) -> Memory:
         """The texture of a memory."""
         if id(source) not in self._made:
             self._made[id(source)] = Memory(self.device, source)
         return self._made[id(source)]
 
-    def upload(self, sources: Iterable[Table | Volume]) -> Iterator[float]:
+    def upload(self, sources: Iterable[Table | Volume | Texels]) -> Iterator[float]:
         """Make those that are not there yet, piece by piece; yields the share that is done. It may be abandoned."""
         missing = [source for source in sources if id(source) not in self._made]
         total, before = sum(len(source.data) for source in missing), 0
@@ -57,6 +57,11 @@ class Memories:
                 yield (before + share * len(source.data)) / max(1, total)
             self._made[id(source)] = memory
             before += len(source.data)
+
+    def update(self, source: Table, first: int, last: int) -> None:
+        """Bring rows first .. last - 1 of a table, which has changed in place, to the device, if it is there at all."""
+        if id(source) in self._made and last > first:
+            self._made[id(source)].update(first, last)
 
     def bytes(self) -> dict[str, int]:
         """Texture bytes by name."""
@@ -81,8 +86,10 @@ class Machine:
         size: tuple[int, int],
         memories: Memories | None = None,
         counting: bool = False,
+        fallback: Callable[[], Bound] | None = None,
     ) -> None:
         self.device, self.bound, self.size, self.counting = device, bound, size, counting
+        self.fallback = fallback or (lambda: bound)  # the program for passes of one kernel each, see `_again`
         self.memories = memories or Memories(device)
         self.streams: dict[str, Stream] = {}
         self.counts: dict[str, Stream] = {}
@@ -90,6 +97,7 @@ class Machine:
         self.shaders: dict[Step, Shader] = {}
         self.values: dict[str, Any] = {}  # uniforms set by `set`
         self.spare: Machine | None = None
+        self.warmed = False  # `warm` has come to its end
 
     @property
     def rays(self) -> int:
@@ -109,6 +117,13 @@ class Machine:
         """Run to the end."""
         for _ in self.run(count):
             pass
+
+    def warm(self) -> Iterator[float]:
+        """Draw every pass for no ray: drivers compile a program when it is first drawn. Yields the share that is done.
+
+        Streams hold nothing of use afterwards.
+        """
+        raise NotImplementedError
 
     def write(self, stream: str, array: NDArray) -> None:
         """Fill an input stream: (H, W) structured."""

@@ -7,7 +7,7 @@ tile of the stream) is read only after several rounds; passes are then drawn on 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import moderngl
 import numpy as np
@@ -105,12 +105,13 @@ class Multipass(Machine):
         size: tuple[int, int],
         memories: Memories | None = None,
         counting: bool = False,
+        fallback: Callable[[], Bound] | None = None,
         fuse: str = "none",
         policy: Policy | None = None,
         unroll: int | Sequence[int] | str = "auto",
         mask: str = "depth",
     ) -> None:
-        super().__init__(device, bound, size, memories, counting)
+        super().__init__(device, bound, size, memories, counting, fallback)
         self.policy = policy or Sweep()
         self.barrier = device.texture_barrier
         self.copies = self.barrier is None
@@ -158,9 +159,22 @@ class Multipass(Machine):
         if self.counting:
             self._totals()
         if self.device.software and any(step.fused for step in self.passes) and self._left():
-            spare = self.spare or Multipass(self.device, self.bound, self.size, self.memories, self.counting)
+            spare = self.spare or Multipass(self.device, self.fallback(), self.size, self.memories, self.counting)
             yield from self._again(spare, rays)
         yield Progress(self.stats.kernel_passes, 0, rays)
+
+    def warm(self) -> Iterator[float]:
+        """Every kernel's pass behind a mask that lets no ray through, and the census."""
+        self.stats = Stats()
+        self._start(0)
+        self.tiles.keep(None)
+        for number, entry in enumerate(self.passes.values(), 1):
+            self._draw(entry, 1)
+            self.device.context.finish()
+            yield number / (len(self.passes) + 1)
+        self.census.take()
+        self.warmed = True
+        yield 1.0
 
     def _left(self) -> bool:
         """Whether a ray is still in some state: a fused pass that the driver cut short."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import moderngl
 
@@ -31,9 +31,10 @@ class Singlepass(Machine):
         size: tuple[int, int],
         memories: Memories | None = None,
         counting: bool = False,
+        fallback: Callable[[], Bound] | None = None,
         bands: int = 1,
     ) -> None:
-        super().__init__(device, bound, size, memories, counting)
+        super().__init__(device, bound, size, memories, counting, fallback)
         self.step = bound.single()
         self.form = Form(scheduled=False, counting=counting)
         self.streams = {
@@ -78,11 +79,7 @@ class Singlepass(Machine):
         for band in self._bands(rays):
             if barrier is not None and self.in_place:
                 barrier()
-            self.target.use()
-            context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
-            for name, texture in self.samplers:
-                self.drawing.shader.bind(name, texture)
-            self.target.scissor = band
+            self._aim(band)
             if query is None:
                 self.drawing.render()
             else:
@@ -104,8 +101,30 @@ class Singlepass(Machine):
                 Pass(self.step.name, fragments, calls, seconds, words[0] * fragments, words[1] * fragments)
             ]
         if query is not None and fragments < rays:
-            spare = self.spare or Multipass(self.device, self.bound, self.size, self.memories, self.counting)
+            spare = self.spare or Multipass(self.device, self.fallback(), self.size, self.memories, self.counting)
             yield from self._again(spare, rays)
+
+    def warm(self) -> Iterator[float]:
+        """The one program, drawn for no ray."""
+        self.drawing.shader.set("extent", (self.size[0], 0))
+        self._aim((0, 0, 1, 1))
+        if self.counting or self.device.software:  # counting samples is another variant to a driver
+            with self.device.context.query(samples=True, time=self.counting):
+                self.drawing.render()
+        else:
+            self.drawing.render()
+        self.target.scissor = (0, 0, *self.size)
+        self.device.context.finish()
+        self.warmed = True
+        yield 1.0
+
+    def _aim(self, band: tuple[int, int, int, int]) -> None:
+        """Make ready to draw on a rectangle of the streams."""
+        self.target.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        for name, texture in self.samplers:
+            self.drawing.shader.bind(name, texture)
+        self.target.scissor = band
 
     def _bands(self, rays: int) -> Iterator[tuple[int, int, int, int]]:
         """Rectangles (x, y, width, height) that hold the first ``rays`` rays: strips of rows, and what is left."""

@@ -1,0 +1,25 @@
+// The walk through a bounding volume hierarchy over instances, one in a leaf; without a stack, front to back by the
+// octant of the ray's direction, as in bvh_octants.glsl, so that it fits beside the walk through an object.
+// BvhNode.first is, in a leaf, the instance; top_end, the room for nodes, stands for no further node.
+#include "interface/top.glsl"
+#include "lib/direction.glsl"
+#include "lib/box.glsl"
+
+bool top_enter(Ray ray, out Top top) {
+    top = Top(top_root, -1);
+    return top_root < top_end;
+}
+
+int top_step(Ray ray, float nearest, inout Top top) {
+    if (top.node >= top_end) return ACCEL_END;
+    BvhNode node = fetch_top_nodes(top.node);
+    vec2 inside = box_interval(node.low, node.high, ray.origin, 1.0 / nonzero(ray.direction), nearest);
+    ivec3 negative = ivec3(lessThan(ray.direction, vec3(0.0)));
+    int octant = negative.x + 2 * negative.y + 4 * negative.z;
+    int missed = fetch_top_links(octant * top_end + top.node).missed;
+    bool hit = inside.x <= inside.y, leaf = node.count > 0;
+    int nearer = (octant & -node.count) != 0 ? node.first : top.node + 1;
+    top.node = hit && !leaf ? nearer : missed;
+    top.instance = node.first;
+    return hit && leaf ? ACCEL_TEST : top.node >= top_end ? ACCEL_END : ACCEL_AGAIN;
+}

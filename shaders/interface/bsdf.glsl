@@ -1,0 +1,15 @@
+// How surfaces scatter. wo points to where the path came from, wi to where it goes on: unit vectors, world space.
+// The constants BSDF_LAMBERT, BSDF_MIRROR, BSDF_DIELECTRIC and BSDF_PHONG are values of Interaction.kind.
+
+// The BSDF times |cos(wi, shading normal)|; 0 for kinds that scatter into single directions.
+vec3 bsdf_value(Interaction at, vec3 wo, vec3 wi);
+
+// Density per solid angle with which bsdf_sample picks wi; 0 for kinds that scatter into single directions.
+float bsdf_pdf(Interaction at, vec3 wo, vec3 wi);
+
+// Picks wi with u in [0, 1)^3 (direction, direction, lobe). weight: value / density; pdf: the density, 0 for kinds that
+// scatter into single directions. False: absorbed.
+bool bsdf_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf);
+
+// Whether it scatters into single directions only, so that no light can be sampled for it.
+bool bsdf_delta(Interaction at);

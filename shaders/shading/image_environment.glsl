@@ -1,0 +1,60 @@
+// An equirectangular picture as environment: twin of viewer.scene.environment.ImageEnvironment.
+// Row 0 is around +Y; the middle column is towards +X, from there to +Z on the right. Between texels it is bilinear.
+// A texel is chosen through an alias table, and a direction in it uniformly by solid angle (densities are those of
+// viewer.shading.environment); rows are bounded by latitudes, whose heights are kept from the nearer pole, where
+// 1 - cos would lose its digits: the squared sine of half the angle.
+#include "interface/environment.glsl"
+
+// Texels from the upper left corner of the picture.
+vec2 environment_place(vec3 direction) {
+    vec3 d = vec3(environment_turn.x * direction.x - environment_turn.y * direction.z, direction.y,
+                  environment_turn.y * direction.x + environment_turn.x * direction.z);
+    float level = length(d.xz);
+    float around = level > 0.0 ? atan(d.z, d.x) : 0.0;  // atan(0, 0) is undefined
+    return vec2(around * 0.15915494 + 0.5, atan(level, d.y) * 0.31830989) * vec2(environment_size);
+}
+
+vec3 environment_texel(int column, int row) {
+    int x = column < 0 ? column + environment_size.x : column >= environment_size.x ? column - environment_size.x : column;
+    return fetch_environment_texels(clamp(row, 0, environment_size.y - 1) * environment_size.x + x).radiance;
+}
+
+vec3 environment_radiance(vec3 direction) {
+    vec2 place = environment_place(direction) - 0.5;
+    vec2 low = floor(place), share = place - low;
+    ivec2 at = ivec2(low);
+    vec3 above = mix(environment_texel(at.x, at.y), environment_texel(at.x + 1, at.y), share.x);
+    vec3 below = mix(environment_texel(at.x, at.y + 1), environment_texel(at.x + 1, at.y + 1), share.x);
+    return mix(above, below, share.y);
+}
+
+// Squared sine of half the angle from the pole to a row's edge.
+float environment_height(int edge) {
+    float half_angle = 1.5707963 * float(edge) / float(environment_size.y);
+    float sine = sin(half_angle);
+    return sine * sine;
+}
+
+void environment_sample(vec2 u, int quantum, out vec3 direction, out float density) {
+    vec2 place = u * vec2(environment_slots), inside = fract(place);
+    ivec2 cell = min(ivec2(place), environment_slots - 1);
+    int slot = cell.y * environment_slots.x + cell.x;
+    EnvironmentChoice choice = fetch_environment_choices(slot);
+    int texel = quantum < choice.threshold ? slot : choice.alias;
+    int row = texel / environment_size.x, column = texel - row * environment_size.x;
+    density = fetch_environment_texels(texel).density;
+    bool lower = 2 * row >= environment_size.y;
+    int from_pole = lower ? environment_size.y - 1 - row : row;
+    float down = lower ? 1.0 - inside.y : inside.y;
+    float height = mix(environment_height(from_pole), environment_height(from_pole + 1), down);
+    float y = 1.0 - 2.0 * height, radius = 2.0 * sqrt(height * max(0.0, 1.0 - height));
+    float around = 6.2831853 * ((float(column) + inside.x) / float(environment_size.x) - 0.5);
+    vec3 d = vec3(radius * cos(around), lower ? -y : y, radius * sin(around));
+    direction = vec3(environment_turn.x * d.x + environment_turn.y * d.z, d.y,
+                     environment_turn.x * d.z - environment_turn.y * d.x);
+}
+
+float environment_density(vec3 direction) {
+    ivec2 at = clamp(ivec2(environment_place(direction)), ivec2(0), environment_size - 1);
+    return fetch_environment_texels(at.y * environment_size.x + at.x).density;
+}

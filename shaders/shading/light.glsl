@@ -1,0 +1,71 @@
+// All lights in one list, chosen by power through an alias table; one random number chooses, in whole numbers of 2^-24.
+// The first environment_levels of these are the environment's; the others are shared evenly by the table's slots.
+// Triangles are sampled uniformly by area and shine from their front face; points, spots and directional lights have no
+// extent. A spot's falloff is that of KHR_lights_punctual.
+// The densities are whole quanta, the weights divide by what is there; found.pdf of a triangle is the one of its
+// material, equal but for that rounding, so that whoever meets the surface by chance finds the same number.
+#include "interface/environment.glsl"
+#include "interface/light.glsl"
+
+// Barycentric weights of the second and third corner: the square folded onto the triangle without a square root, which
+// keeps samples apart (Heitz, A Low-Distortion Map Between Triangle and Square, 2019).
+vec2 triangle_point(vec2 u) {
+    return u.y > u.x ? vec2(0.5 * u.x, u.y - 0.5 * u.x) : vec2(u.x - 0.5 * u.y, 0.5 * u.y);
+}
+
+bool sample_triangle(Light light, vec3 position, vec2 u, inout LightSample found) {
+    vec2 weights = triangle_point(u);
+    vec3 way = light.at - position + weights.x * light.along + weights.y * light.across;
+    float squared = dot(way, way);
+    if (!(squared > 0.0)) return false;
+    found.distance = sqrt(squared);
+    found.direction = way / found.distance;
+    vec3 normal = cross(light.along, light.across);  // as long as twice the area
+    float facing = -dot(normal, found.direction);
+    if (!(facing > 0.0)) return false;
+    found.weight = min(light.power * min(0.5 * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
+    found.pdf = min(light.density * squared * (length(normal) / facing), LIGHT_LARGEST);
+    return true;
+}
+
+bool sample_point(Light light, vec3 position, inout LightSample found) {
+    vec3 way = light.at - position;
+    float squared = dot(way, way);
+    if (!(squared > 0.0)) return false;
+    found.distance = sqrt(squared);
+    found.direction = way / found.distance;
+    float share = 1.0;
+    if (light.kind == LIGHT_SPOT) {
+        share = clamp(-dot(light.along, found.direction) * light.across.x + light.across.y, 0.0, 1.0);
+        share *= share;
+    }
+    found.weight = min(light.power * min(share / squared, LIGHT_LARGEST), LIGHT_LARGEST);
+    return share > 0.0;
+}
+
+bool light_sample(vec3 position, float choose, vec2 u, out LightSample found) {
+    found = LightSample(vec3(0.0, 1.0, 0.0), LIGHT_LARGEST, vec3(0.0), 0.0);
+    int quantum = min(int(choose * 16777216.0), 16777215);
+    if (quantum < environment_levels) {
+        float density;
+        environment_sample(u, quantum / (environment_levels / ENVIRONMENT_LEVELS), found.direction, density);
+        found.pdf = min(density * (float(environment_levels) / 16777216.0), LIGHT_LARGEST);
+        if (!(found.pdf > 0.0)) return false;
+        found.weight = min(environment_radiance(found.direction) / found.pdf, LIGHT_LARGEST);
+        return true;
+    }
+    if (light_levels == 0) return false;
+    quantum -= environment_levels;
+    int slot = quantum / light_levels;
+    Light first = fetch_lights(slot);
+    Light light = fetch_lights(quantum - slot * light_levels < first.threshold ? slot : first.alias);
+    if (LIGHT_TRIANGLES == 1 && light.kind == LIGHT_TRIANGLE) return sample_triangle(light, position, u, found);
+    if (LIGHT_POINTS == 1 && light.kind != LIGHT_DIRECTIONAL) return sample_point(light, position, found);
+    found.direction = light.along;
+    found.weight = light.power;
+    return true;
+}
+
+float environment_pdf(vec3 direction) {
+    return min(environment_density(direction) * (float(environment_levels) / 16777216.0), LIGHT_LARGEST);
+}

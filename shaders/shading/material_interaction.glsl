@@ -1,0 +1,27 @@
+// What a path meets at a hit.
+#include "interface/bsdf.glsl"
+#include "interface/geometry.glsl"
+#include "interface/material.glsl"
+
+Interaction interaction_at(Ray ray, Hit hit, out vec3 emission, out float light_pdf) {
+    Geometry at = geometry_at(ray, hit);
+    Material material = fetch_materials(at.material);
+    bool front = dot(at.normal, ray.direction) < 0.0;
+    emission = front ? material.emission : vec3(0.0);
+    light_pdf = front ? material.light_density : 0.0;
+    Interaction found;
+    found.position = at.position;
+    found.error = at.error;
+    found.normal = at.normal;
+    found.albedo = material_color(at, material);
+    found.kind = material.kind;
+    found.parameter = material.parameter;
+    found.specular = material.specular;
+    found.shading = at.shading;
+    // At the silhouettes of coarse meshes the shading normal can face away from a ray that sees the surface. What
+    // scatters into all directions would be black there: the geometric normal takes its place. Mirrors and glass keep
+    // theirs, as they do in Mitsuba.
+    bool away = dot(at.shading, ray.direction) * dot(at.normal, ray.direction) <= 0.0;
+    if (away && !bsdf_delta(found)) found.shading = at.normal;
+    return found;
+}

@@ -1,0 +1,181 @@
+"""Acceleration structures by name: what is built over a scene's triangles, and the modules that walk it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.accel import bvh, bvh_build, grid, grid_build, grid_objects, triangles
+from viewer.accel.bvh_build import Bvh
+from viewer.accel.grid_build import Grid
+from viewer.accel.two_level import TwoLevel
+from viewer.errors import ViewerError
+from viewer.scene.scene import Scene
+from viewer.stream.kernel import Module
+from viewer.values import suggestion
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a structure is built and walked: the options of scope ``prepare``, checked."""
+
+    accel: str = "bvh"
+    top: str = "auto"
+    grid: int | str = "auto"
+    build: str = "sah"
+    walk: str = "auto"
+    intersection: str = "watertight"
+    plane_slack: float = 1.0
+
+
+@dataclass
+class Structure:
+    """A structure over a scene.
+
+    built      : what the builder made. levels : 1, or 2 with a structure over instances.
+    whole      : the walk of passes that take a ray to its hit. stepwise : of passes of one kernel each.
+    make       : walk -> modules. facts : for the picture's metadata. statistics : for `raystream info`.
+    """
+
+    name: str
+    built: Any
+    whole: str
+    stepwise: str
+    make: Callable[[str], list[Module]]
+    levels: int = 1
+    facts: dict[str, str] = field(default_factory=dict)
+    statistics: dict[str, Any] = field(default_factory=dict)
+    _made: dict[str, list[Module]] = field(default_factory=dict, repr=False)
+
+    def modules(self, stepwise: bool = False) -> list[Module]:
+        """The modules of the walk and the triangle test; memories that walks share are the same objects."""
+        walk = self.stepwise if stepwise else self.whole
+        if walk not in self._made:
+            self._made[walk] = self.make(walk)
+        return self._made[walk]
+
+
+def walks(recipe: Recipe, whole: str, stepwise: str, known: tuple[str, ...]) -> tuple[str, str]:
+    """The two walks of a structure that has the ``known`` ones. Raises ViewerError for another structure's."""
+    if recipe.walk == "auto":
+        return whole, stepwise
+    if recipe.walk not in known:
+        hint = suggestion(recipe.walk, known) or f"one of auto, {', '.join(known)}"
+        raise ViewerError(f"--walk {recipe.walk}", f"is no walk of --accel {recipe.accel}", hint)
+    return recipe.walk, stepwise if recipe.walk == "stack" else recipe.walk
+
+
+def over_grid(corners: NDArray[np.float32], recipe: Recipe, progress: Progress | None = None) -> Structure:
+    """The uniform grid over triangles (T, 3, 3)."""
+    built: Grid = grid_build.build(corners, recipe.grid)
+    whole, stepwise = walks(recipe, "dda", "dda", tuple(grid.WALKS))
+    extent = float(max(built.voxel * built.resolution))
+    test = triangles.module(recipe.intersection, corners, extent, slack=recipe.plane_slack)
+    resolution = "x".join(map(str, built.resolution))
+    return Structure(
+        "grid",
+        built,
+        whole,
+        stepwise,
+        lambda walk: [grid.module(built, walk), test],
+        facts={"grid": resolution, "walk": whole},
+        statistics={**built.statistics, "resolution": resolution},
+    )
+
+
+def over_bvh(corners: NDArray[np.float32], recipe: Recipe, progress: Progress | None = None) -> Structure:
+    """The bounding volume hierarchy over triangles (T, 3, 3)."""
+    built: Bvh = bvh_build.build(corners, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
+    whole, stepwise = walks(recipe, "stack", "octants", bvh.WALKS)
+    extent = float((built.high[0] - built.low[0]).max())
+    test = triangles.module(recipe.intersection, corners, extent, built.order, slack=recipe.plane_slack)
+    return Structure(
+        "bvh",
+        built,
+        whole,
+        stepwise,
+        lambda walk: [bvh.module([built], walk), test],
+        facts={"build": recipe.build, "walk": whole},
+        statistics=dict(built.statistics),
+    )
+
+
+def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = None) -> Structure:
+    """Two levels: a structure over each distinct mesh, and one over the instances of all."""
+    inner = recipe.accel.removeprefix(TWO_LEVEL)
+    top = inner if recipe.top == "auto" else recipe.top
+    whole, stepwise = walks(recipe, "stack", "octants", bvh.WALKS) if inner == "bvh" else walks(recipe, *GRID_WALKS)
+    two = TwoLevel.of(scene, top)
+    make, built, order = (_bvhs if inner == "bvh" else _grids)(two, recipe, progress)
+    corners = [shape[o] for shape, o in zip(two.objects.corners, order, strict=True)]
+    test = triangles.module(
+        recipe.intersection,
+        np.concatenate(corners) if corners else np.zeros((0, 3, 3), np.float32),
+        slack=recipe.plane_slack,
+        numbers=np.concatenate(order) if order else np.zeros(0, np.int32),
+    )
+    return Structure(
+        recipe.accel,
+        two,
+        whole,
+        stepwise,
+        lambda walk: [make(walk), test, *two.modules],
+        levels=2,
+        facts={"top": top, "build": recipe.build, "walk": whole} if inner == "bvh" else {"top": top, "walk": whole},
+        statistics={
+            "objects": len(built),
+            "instances": int(np.count_nonzero(two.objects.of >= 0)),
+            "triangles": two.objects.triangles,
+            "seconds": float(sum(each.statistics["seconds"] for each in built)),
+            **two.top.statistics,
+        },
+    )
+
+
+Made = tuple[Callable[[str], Module], list[Any], list[NDArray[np.int32]]]
+
+
+def _bvhs(two: TwoLevel, recipe: Recipe, progress: Progress | None) -> Made:
+    """The maker of the module of the objects' hierarchies, these, and the order of each one's triangles."""
+    built = [
+        bvh_build.build(corners, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=share)
+        for corners, share in _shares(two.objects.corners, progress)
+    ]
+    # Without anything to show there still is an object, which no instance names.
+    held = built or [bvh_build.build(np.zeros((0, 3, 3), np.float32))]
+    return lambda walk: bvh.module(held, walk), built, [each.order for each in built]
+
+
+def _grids(two: TwoLevel, recipe: Recipe, progress: Progress | None) -> Made:
+    """The same of grids."""
+    built = []
+    for corners, share in _shares(two.objects.corners, progress):
+        built.append(grid_build.build(corners, recipe.grid))
+        if share is not None:
+            share(1.0, "building the grids")
+    held = built or [grid_build.build(np.zeros((0, 3, 3), np.float32))]
+    return lambda walk: grid_objects.module(held), built, [np.arange(len(c), dtype=np.int32) for c in two.objects.corners]
+
+
+def _shares(
+    parts: Sequence[NDArray[np.float32]], progress: Progress | None
+) -> Iterator[tuple[NDArray[np.float32], Progress | None]]:
+    """Each part, with what takes its own share of the progress."""
+    total, before = max(1, sum(map(len, parts))), 0
+    for part in parts:
+        if progress is None:
+            yield part, None
+        else:
+            yield part, lambda share, text, at=before, size=len(part): progress((at + share * size) / total, text)
+        before += len(part)
+
+
+FLAT: Mapping[str, Callable[..., Structure]] = {"bvh": over_bvh, "grid": over_grid}
+TWO_LEVEL = "two-level-"  # names of structures of two levels begin so, and end with the structure of the objects
+GRID_WALKS = ("adinetz", "adinetz", ("adinetz",))

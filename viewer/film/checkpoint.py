@@ -1,0 +1,190 @@
+"""A render's state in its own EXR: the film as layers, and what its samples depend on as attributes.
+
+A picture that holds them can be rendered on (``--resume``), with the bits of an unbroken render, because a sample is a
+function of pixel, number, dimension and seed, and the film keeps all that its sum knows.
+
+| channels | what |
+|---|---|
+| `film.sum.R` .. `film.compensation.B` | the sum of the samples, in two floats |
+| `film.square`, `film.count` | spread of the luminance, samples |
+
+The attributes `film.setting.NAME` are texts; `film.check` is a digest of the channels.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.errors import ViewerError
+from viewer.film import image
+from viewer.film.film import Film
+
+EVERY = 60.0  # seconds between two states of a long render
+MOST_SAMPLES = 65536
+SETTING, CHECK = "film.setting.", "film.check"
+SHAPES = {"sum": 3, "compensation": 3, "square": 1, "count": 1}  # components of the film's arrays
+
+
+def film_layers(film: Film, prefix: str = "film") -> dict[str, NDArray[np.float32]]:
+    """The film's arrays as layers of an EXR or NPZ; ``prefix`` tells several films apart (``film.bounce.0``)."""
+    return {f"{prefix}.{name}": array for name, array in film.arrays.items()}
+
+
+def film_metadata(film: Film, settings: Mapping[str, Any], prefix: str = "film") -> dict[str, str]:
+    """What `resume` will compare: the settings that a sample depends on, and the digest of the film."""
+    return {f"{SETTING}{key}": str(value) for key, value in settings.items()} | {
+        CHECK.replace("film", prefix, 1): _digest(film)
+    }
+
+
+def resume(
+    path: str | os.PathLike[str], size: tuple[int, int], settings: Mapping[str, Any], prefix: str = "film"
+) -> Film:
+    """The film of an EXR, to the bit, for a picture of ``size`` (width, height) with these ``settings``.
+
+    settings : everything a sample depends on, by the names that a user knows: scene, program, camera, depth, seed ...
+
+    Raises ViewerError, which names the first thing that differs, when the file is not of this picture, holds no film,
+    or is damaged.
+    """
+    header, channels = image.read_exr(path)
+    where = os.fspath(path)
+    names = {f"{prefix}.{name}{suffix}" for name, width in SHAPES.items() for suffix in _suffixes(width)}
+    if not names <= channels.keys():
+        raise ViewerError(where, "holds no film to go on from", "only pictures of sampling programs can be resumed")
+    height, width = channels["R"].shape
+    if (width, height) != tuple(size):
+        raise ViewerError(where, f"is {width} x {height} pixels, not {size[0]} x {size[1]}", f"--size {width}x{height}")
+    before = {key.removeprefix(SETTING): value for key, value in header.items() if key.startswith(SETTING)}
+    for key in dict.fromkeys([*settings, *before]):
+        old, new = before.get(key, "none"), str(settings.get(key, "none"))
+        if old != new:
+            raise ViewerError(
+                where, f"was rendered with {key} {_short(old)}, not {_short(new)}", "start anew, or change it back"
+            )
+    film = Film(width, height)
+    for name, components in SHAPES.items():
+        parts = [channels[f"{prefix}.{name}{suffix}"] for suffix in _suffixes(components)]
+        film.arrays[name][...] = np.stack(parts, axis=-1) if components > 1 else parts[0]
+    if header.get(CHECK.replace("film", prefix, 1)) != _digest(film) or not _sound(film):
+        raise ViewerError(where, "is damaged: its film is not what was written", "start anew")
+    return film
+
+
+def fingerprint(*parts: Any) -> str:
+    """Sixteen hexadecimal digits that differ where the content does: of a scene, as a setting of `resume`.
+
+    Takes arrays, dataclasses, enumerations, mappings, sequences, texts, numbers and None, nested; the names of fields
+    count. Raises TypeError for anything else.
+    """
+    digest = hashlib.blake2b(digest_size=8)
+    _feed(digest.update, parts)
+    return digest.hexdigest()
+
+
+class Checkpoint:
+    """Saves the state of a long render every minute into the file that it will end in, whole or not at all.
+
+    A picture that is no EXR has its state beside it, in ``<name>.state.exr``, which goes when the picture is there.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        settings: Mapping[str, Any],
+        metadata: Mapping[str, str] | None = None,
+        every: float = EVERY,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """every: seconds between two states. clock: seconds since any moment."""
+        target = Path(path)
+        self.own = target.suffix.lower() != ".exr"
+        self.path = target.with_name(f"{target.name}.state.exr") if self.own else target
+        self.settings, self.metadata = dict(settings), dict(metadata or {})
+        self.every, self.clock = every, clock
+        self.saved = 0  # states so far
+        self._last = clock()
+
+    def due(self) -> bool:
+        """Whether it is time to save: reading the film back is only worth its cost then."""
+        return self.clock() - self._last >= self.every
+
+    def save(self, film: Film, layers: Mapping[str, NDArray] | None = None) -> None:
+        """Save now. Raises ViewerError where the file cannot be written; the old state then stays."""
+        save(self.path, film, self.settings, layers, self.metadata)
+        self._last, self.saved = self.clock(), self.saved + 1
+
+    def finish(self) -> None:
+        """The picture has been saved: a state beside it is of no use any more."""
+        if self.own and self.saved:
+            self.path.unlink(missing_ok=True)
+
+
+def save(
+    path: str | os.PathLike[str],
+    film: Film,
+    settings: Mapping[str, Any],
+    layers: Mapping[str, NDArray] | None = None,
+    metadata: Mapping[str, str] | None = None,
+) -> None:
+    """Write the picture with its film, so that `resume` can go on from it. Raises ViewerError as `image.save` does."""
+    held = {**(layers or {}), **film_layers(film)}
+    image.save(path, film.mean(), held, {**(metadata or {}), **film_metadata(film, settings)})
+
+
+def _suffixes(components: int) -> Sequence[str]:
+    return (".R", ".G", ".B") if components == 3 else ("",)
+
+
+def _digest(film: Film) -> str:
+    return fingerprint([film.arrays[name] for name in SHAPES])
+
+
+def _sound(film: Film) -> bool:
+    count = film.count
+    whole = all(np.isfinite(array).all() for array in film.arrays.values())
+    return whole and bool((count >= 0).all() and (count <= MOST_SAMPLES).all() and (count == np.floor(count)).all())
+
+
+def _short(text: str) -> str:
+    return f"'{text}'" if len(text) <= 40 else f"'{text[:36]} ...'"
+
+
+def _feed(update: Callable[[bytes], None], part: Any) -> None:
+    """Give a digest the content of a part, each with its kind and length, so that no two contents run together."""
+    if isinstance(part, np.ndarray):
+        update(f"array {part.dtype.descr} {part.shape};".encode())
+        update(np.ascontiguousarray(part).tobytes())
+    elif dataclasses.is_dataclass(part) and not isinstance(part, type):
+        update(f"record {type(part).__name__};".encode())
+        for each in dataclasses.fields(part):
+            update(f"{each.name};".encode())
+            _feed(update, getattr(part, each.name))
+    elif isinstance(part, Mapping):
+        update(f"mapping {len(part)};".encode())
+        for key, value in part.items():
+            _feed(update, key)
+            _feed(update, value)
+    elif isinstance(part, (list, tuple)):
+        update(f"sequence {len(part)};".encode())
+        for value in part:
+            _feed(update, value)
+    elif isinstance(part, Enum):
+        update(f"choice {part.name};".encode())
+    elif isinstance(part, (str, bytes)):
+        data = part.encode() if isinstance(part, str) else part
+        update(f"text {len(data)};".encode() + data)
+    elif part is None or isinstance(part, (bool, int, float, np.generic)):
+        update(f"value {part!s};".encode())
+    else:
+        raise TypeError(f"no fingerprint of a {type(part).__name__}")

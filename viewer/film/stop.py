@@ -1,0 +1,44 @@
+"""When a render is done: after so many samples, so long a time, or at so small an error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from viewer.film.film import Film
+
+FIRST_LOOK = 16  # samples before an estimated error is believed
+NEXT_LOOK = 1.125  # times the samples of the last look: reading the film back costs time
+
+
+@dataclass
+class Stop:
+    """The rules of a render; it ends with the first that is met.
+
+    spp     : samples per pixel, at most.
+    seconds : of rendering, or None.
+    error   : estimated relative error as in `Film.error`, or None.
+    """
+
+    spp: int
+    seconds: float | None = None
+    error: float | None = None
+    _looked: int = 0  # samples at the last look
+
+    def looks(self, samples: int) -> bool:
+        """Whether `reason` wants to see the film after that many samples."""
+        return self.error is not None and samples >= max(FIRST_LOOK, self._looked * NEXT_LOOK)
+
+    def reason(self, samples: int, seconds: float, film: Film | None = None) -> str:
+        """Why to stop after ``samples`` per pixel and ``seconds``: ``spp``, ``time`` or ``error``; empty: go on.
+
+        film : with these samples; None where `looks` does not ask for it.
+        """
+        if samples >= self.spp:
+            return "spp"
+        if self.seconds is not None and seconds >= self.seconds:
+            return "time"
+        if self.error is not None and film is not None and samples >= FIRST_LOOK:
+            self._looked = samples
+            if film.error() <= self.error:
+                return "error"
+        return ""

@@ -1,0 +1,166 @@
+"""What surrounds a scene, as plain data: the same radiance from everywhere, or a picture of the sky.
+
+Radiance is linear sRGB, W/(m^2 sr), from infinitely far. World space is right-handed, +Y up.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.errors import ViewerError
+from viewer.scene.light import BRIGHTEST, Vector, luminance
+
+# Texels of an environment: their addresses live in floats.
+MOST_TEXELS = 1 << 24
+
+
+@dataclass(frozen=True)
+class ConstantEnvironment:
+    """The same radiance from everywhere. Raises ViewerError for numbers that are negative, huge or not finite."""
+
+    radiance: Vector = (0.0, 0.0, 0.0)
+    name: str = "constant"
+
+    def __post_init__(self) -> None:
+        if not all(math.isfinite(c) and 0 <= c <= BRIGHTEST for c in self.radiance):
+            shown = ",".join(f"{c:g}" for c in self.radiance)
+            raise ViewerError("environment", f"radiance {shown}", f"numbers from 0 to {BRIGHTEST:g}, such as 1,1,1")
+
+    @property
+    def flux(self) -> float:
+        """Luminance integrated over all directions, W/m^2."""
+        return 4 * math.pi * float(luminance(self.radiance))
+
+
+@dataclass(frozen=True, eq=False)
+class ImageEnvironment:
+    """An equirectangular picture (longitude across, latitude down).
+
+    pixels   : (H, W, 3) float32. Row 0 is around +Y. The middle column is seen towards +X, the next ones to its right
+    turn towards +Z, and the left edge is -X: ``u = 1/2 + atan2(z, x) / 2 pi``, ``v = acos(y) / pi``.
+    rotation : degrees about +Y, counter-clockwise seen from above: what is towards +X at 0 is towards -Z at 90.
+
+    Raises ViewerError for no or too many texels, and for one that is negative, huge or not finite, and names it.
+    """
+
+    pixels: NDArray[np.float32]
+    name: str = "image"
+    rotation: float = 0.0
+
+    def __post_init__(self) -> None:
+        where, shape = f"environment {self.name}", np.shape(self.pixels)
+        if len(shape) != 3 or shape[2] != 3 or 0 in shape:
+            raise ViewerError(where, f"pixels have shape {shape}, expected (H, W, 3)")
+        if shape[0] * shape[1] > MOST_TEXELS:
+            raise ViewerError(where, f"{shape[1]} x {shape[0]} pixels; {MOST_TEXELS:,} can be addressed", "reduce it")
+        check_pixels(self.pixels, where)
+        if not math.isfinite(self.rotation):
+            raise ViewerError(where, f"rotation of {self.rotation} degrees", "give a finite number")
+
+    def rotated(self, degrees: float) -> ImageEnvironment:
+        """The same picture, at another rotation."""
+        return replace(self, rotation=degrees)
+
+    @property
+    def turn(self) -> tuple[float, float]:
+        """(cosine, sine) of the rotation; exact at multiples of 90 degrees."""
+        quarters, rest = divmod(self.rotation % 360.0, 90.0)
+        c, s = math.cos(math.radians(rest)), math.sin(math.radians(rest))
+        return ((c, s), (-s, c), (-c, -s), (s, -c))[int(quarters) % 4]
+
+    @property
+    def flux(self) -> float:
+        """Luminance integrated over all directions, W/m^2, as far as rows are thin."""
+        return float(self.cell_flux().sum())
+
+    def solid_angles(self) -> NDArray[np.float64]:
+        """(H,): solid angle of a texel of each row, sr; 4 pi over all texels."""
+        height, width = self.pixels.shape[:2]
+        edges = np.cos(np.linspace(0.0, math.pi, height + 1))
+        return (edges[:-1] - edges[1:]) * (2 * math.pi / width)
+
+    def cell_flux(self) -> NDArray[np.float64]:
+        """(H, W): each texel's solid angle times its mean luminance.
+
+        The mean is that of the bilinear interpolation over the texel, 1/8, 6/8, 1/8 of three neighbours along each
+        axis, so that it is above zero wherever anything in the texel is.
+        """
+        light = luminance(self.pixels)
+        light = (np.roll(light, 1, axis=1) + 6 * light + np.roll(light, -1, axis=1)) / 8
+        padded = np.pad(light, ((1, 1), (0, 0)), mode="edge")
+        return (padded[:-2] + 6 * light + padded[2:]) / 8 * self.solid_angles()[:, None]
+
+    def radiance(self, directions: NDArray) -> NDArray[np.float64]:
+        """(N, 3) from unit directions (N, 3): bilinear, repeating across and clamped at the poles."""
+        height, width = self.pixels.shape[:2]
+        c, s = self.turn
+        x, y, z = np.asarray(directions, np.float64).T
+        x, z = c * x - s * z, s * x + c * z
+        level = np.hypot(x, z)
+        across = (np.where(level > 0, np.arctan2(z, x), 0.0) / (2 * math.pi) + 0.5) * width - 0.5
+        down = np.arctan2(level, y) / math.pi * height - 0.5
+        column, row = np.floor(across).astype(np.int64), np.floor(down).astype(np.int64)
+        fx, fy = (across - column)[:, None], (down - row)[:, None]
+        rows = np.clip([row, row + 1], 0, height - 1)
+        columns = np.array([column, column + 1]) % width
+        pixels = self.pixels.astype(np.float64) if self.pixels.size < 1 << 20 else self.pixels
+        top = pixels[rows[0], columns[0]] * (1 - fx) + pixels[rows[0], columns[1]] * fx
+        bottom = pixels[rows[1], columns[0]] * (1 - fx) + pixels[rows[1], columns[1]] * fx
+        return top * (1 - fy) + bottom * fy
+
+
+Environment = ConstantEnvironment | ImageEnvironment
+
+DARKNESS = ConstantEnvironment(name="none")
+
+
+def check_pixels(pixels: NDArray, where: str) -> None:
+    """Raises ViewerError that names the first pixel which is negative, too bright or not finite."""
+    with np.errstate(invalid="ignore"):
+        right = (pixels >= 0) & (pixels <= BRIGHTEST)
+    if right.all():
+        return
+    row, column = np.argwhere(~right.all(axis=-1))[0]
+    value = pixels[row, column]
+    what = "is not a number" if np.isnan(value).any() else "is negative" if (value < 0).any() else "is too bright"
+    shown = ", ".join(f"{component:g}" for component in value)
+    raise ViewerError(
+        where,
+        f"pixel ({column}, {row}) {what}: {shown}",
+        f"column and row from the upper left; radiance is 0 to {BRIGHTEST:g}; mend the picture",
+    )
+
+
+# The default sky: irradiances of a level plane in the open, W/m^2; together they make white paper about 1 bright.
+_SKY_IRRADIANCE, _SUN_IRRADIANCE = 1.1, 2.0
+_SUN = (0.45, 0.72, 0.53)  # towards it: high, from the front right of a camera that looks along -Z
+_SUN_RADIUS = math.radians(5.0)
+_ZENITH, _HORIZON, _GROUND = (0.25, 0.45, 0.95), (0.75, 0.85, 1.0), (0.28, 0.25, 0.22)
+_SUN_COLOR = (1.0, 0.93, 0.82)
+
+
+def sky(width: int = 512) -> ImageEnvironment:
+    """The sky of scenes without lights: blue above, paler at the horizon, brown below, and a sun ten degrees wide with
+    soft edges. An invention to see things by, no model of the atmosphere."""
+    height = width // 2
+    polar, around = (np.arange(height) + 0.5) * math.pi / height, ((np.arange(width) + 0.5) / width - 0.5) * 2 * math.pi
+    ring = np.sin(polar)[:, None]
+    up = np.broadcast_to(np.cos(polar)[:, None], (height, width))
+    direction = np.stack([ring * np.cos(around), up, ring * np.sin(around)], axis=-1)
+    weight = 2 * math.pi**2 / (width * height) * ring  # solid angle of a texel
+    level = np.maximum(up, 0.0) * weight  # and its share of a level plane's irradiance
+    blend = np.sqrt(np.clip(up, 0.0, 1.0))[..., None]
+    above = np.asarray(_HORIZON) * (1 - blend) + np.asarray(_ZENITH) * blend
+    haze = np.clip(0.5 + up / 0.12, 0.0, 1.0)[..., None]  # no hard edge at the horizon
+    haze = haze * haze * (3 - 2 * haze)
+    gradient = np.asarray(_GROUND) * (1 - haze) + above * haze
+    gradient *= _SKY_IRRADIANCE / float((luminance(gradient) * level).sum())
+    towards = np.asarray(_SUN) / np.linalg.norm(_SUN)
+    share = np.arccos(np.clip(direction @ towards, -1.0, 1.0)) / _SUN_RADIUS
+    disc = np.clip(1.0 - share * share, 0.0, 1.0)[..., None] ** 2 * np.asarray(_SUN_COLOR)
+    disc *= _SUN_IRRADIANCE / float((luminance(disc) * level).sum())
+    return ImageEnvironment((gradient + disc).astype(np.float32), "sky")

@@ -1,0 +1,88 @@
+"""Alias tables: one of n things chosen with given probabilities by one comparison (Walker 1977; Vose 1991).
+
+Probabilities are whole numbers of quanta, so that a table holds them exactly, whatever a float can: a slot is chosen
+uniformly, and one of its ``levels`` quanta uniformly; below the slot's threshold it is the slot's own number, else its
+alias. What rounds is only the wish, and who divides by the probability that is really there stays unbiased.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class AliasTable:
+    """N slots of ``levels`` quanta each, for n <= N things.
+
+    threshold (N,) int64, 0 .. levels: quanta of the slot that are its own. alias (N,) int64: whom the rest belongs to.
+    quanta (n,) int64: those of each thing in all slots; they add up to N * levels.
+    """
+
+    threshold: NDArray[np.int64]
+    alias: NDArray[np.int64]
+    quanta: NDArray[np.int64]
+    levels: int
+
+    @property
+    def probability(self) -> NDArray[np.float64]:
+        """(n,) with which each thing is chosen: exact, and 1 in sum."""
+        return self.quanta / float(len(self.threshold) * self.levels)
+
+
+def power_of_two(count: int) -> int:
+    """The least power of two that is not below ``count``, at least 1."""
+    return 1 << max(0, count - 1).bit_length()
+
+
+def apportion(weights: ArrayLike, total: int) -> NDArray[np.int64]:
+    """``total`` quanta dealt out in proportion to the weights (n,), by largest remainders; every weight above zero gets
+    one at least. The weights are finite and not negative, and one is above zero; total >= n."""
+    given = np.asarray(weights, np.float64)
+    scaled = given / given.max()  # sums of huge weights would leave float64
+    exact = scaled * (total / scaled.sum())
+    quanta = np.floor(exact).astype(np.int64)
+    quanta[(given > 0) & (quanta == 0)] = 1
+    left = total - int(quanta.sum())
+    if left > 0:
+        order = np.argsort(np.floor(exact) - exact, kind="stable")
+        each, rest = divmod(left, int(np.count_nonzero(given)))
+        positive = order[given[order] > 0]
+        quanta[positive] += each
+        quanta[positive[:rest]] += 1
+    while left < 0:  # what the least weights got too much, the others give back
+        spare = np.maximum(quanta - 1, 0)
+        give = (spare * (-left / spare.sum())).astype(np.int64)
+        if not give.any():
+            give[np.argsort(-spare, kind="stable")[:-left]] = 1
+            give = np.minimum(give, spare)
+        quanta -= give
+        left += int(give.sum())
+    return quanta
+
+
+def build(weights: ArrayLike, slots: int, levels: int) -> AliasTable:
+    """The table of ``slots`` slots for weights (n,), n <= slots.
+
+    Things that have less than a slot's quanta fill it up with the surplus of things that have more. All slots are made
+    at once: prefix sums tell whose surplus is at hand (the sweep of Hübschle-Schneider and Sanders, *Parallel Weighted
+    Random Sampling*, 2022). O(slots log slots).
+    """
+    quanta = apportion(weights, slots * levels)
+    of_slot = np.zeros(slots, np.int64)
+    of_slot[: len(quanta)] = quanta
+    small, large = np.flatnonzero(of_slot < levels), np.flatnonzero(of_slot >= levels)
+    lack, surplus = np.cumsum(levels - of_slot[small]), np.cumsum(of_slot[large] - levels)
+    threshold, alias = of_slot.copy(), np.arange(slots)
+    # A small slot takes from the first large one whose surplus was not spent before.
+    before = np.concatenate([[0], lack[:-1]]) if len(small) else lack
+    alias[small] = large[np.searchsorted(surplus, before)]
+    # A large one that has given more than its surplus lacks that much itself, and takes it from the next.
+    spent = np.searchsorted(lack, surplus, side="right")
+    over = np.flatnonzero(spent < len(lack))
+    threshold[large] = levels
+    threshold[large[over]] = levels + surplus[over] - lack[spent[over]]
+    alias[large[over]] = large[over + 1]
+    return AliasTable(threshold, alias, quanta, levels)

@@ -1,0 +1,91 @@
+"""Materials as modules: their table, surfaces as the ray caster sees them, and interactions as paths do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from viewer.errors import ViewerError
+from viewer.kernels.records import GEOMETRY, HIT, INTERACTION, MATERIAL, RAY, SURFACE
+from viewer.scene.material import KINDS, Material
+from viewer.scene.texture import Texture
+from viewer.shading.textures import textures as texture_module
+from viewer.stream.kernel import Module, Table
+
+# Phong's lobe at its narrowest: beyond, the direction's own rounding decides the value.
+LARGEST_EXPONENT = 1e5
+
+
+def materials(found: Sequence[Material], texture_count: int = 0, light_density: ArrayLike | None = None) -> Module:
+    """``material_color`` and the table ``fetch_materials``; never empty, so that a stray number finds something.
+
+    light_density : (M,), per unit of world area, with which light sampling picks a point of each material's surfaces.
+    Raises ViewerError for a material that names a texture which is not there.
+    """
+    table = np.zeros(max(1, len(found)), MATERIAL.dtype)
+    table["texture"] = -1
+    if light_density is not None and len(found):
+        table["light_density"] = light_density
+    for row, material in zip(table, found, strict=False):
+        color = np.asarray(material.base_color[:3], np.float64)
+        row["kind"] = KINDS[material.kind]
+        row["emission"] = material.emission
+        if material.kind == "dielectric":
+            row["parameter"] = material.ior
+        elif material.kind == "phong":
+            whole = max(1.0, float(color.max()) + material.specular)  # no more comes back than came
+            color, row["specular"] = color / whole, material.specular / whole
+            row["parameter"] = min(max(material.exponent, 0.0), LARGEST_EXPONENT)
+        row["base_color"] = color
+        if material.texture is not None:
+            if not 0 <= material.texture < texture_count:
+                raise ViewerError(f"material '{material.name}'", f"names texture {material.texture} of {texture_count}")
+            row["texture"] = material.texture
+    return Module(
+        "materials",
+        provides=("material_color",),
+        source="shading/material.glsl",
+        memories=(Table("materials", MATERIAL, table),),
+        needs=("texture_color",),
+        uses=(GEOMETRY,),
+    )
+
+
+def surfaces() -> Module:
+    """``surface_at`` over any geometry: shading normal on the ray's side, and base colour."""
+    return Module(
+        "surfaces",
+        provides=("surface_at",),
+        source="shading/surface.glsl",
+        needs=("geometry_at", "material_color"),
+        uses=(RAY, HIT, GEOMETRY, SURFACE),
+    )
+
+
+def interactions() -> Module:
+    """``interaction_at`` over any geometry: what a path meets at a hit."""
+    return Module(
+        "interactions",
+        provides=("interaction_at",),
+        source="shading/material_interaction.glsl",
+        needs=("geometry_at", "material_color", "bsdf_delta"),
+        uses=(RAY, HIT, GEOMETRY, INTERACTION),
+    )
+
+
+def appearance(
+    found: Sequence[Material], textures: Sequence[Texture] = (), light_density: ArrayLike | None = None
+) -> list[Module]:
+    """All modules of a scene's materials, which work over any geometry: textures, materials, surfaces, interactions and
+    the BSDFs of the kinds that are there."""
+    from viewer.shading.bsdf import bsdfs
+
+    return [
+        texture_module(textures),
+        materials(found, len(textures), light_density),
+        surfaces(),
+        *bsdfs({material.kind for material in found} or {"lambert"}),
+        interactions(),
+    ]
