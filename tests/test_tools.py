@@ -174,6 +174,7 @@ def test_bench_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert data["display"] == "Xvfb" and "DISPLAY" not in os.environ
     flight = data["scenes"]["teapotahedron"]
     assert flight["inputs"] > 0 and flight["frames_per_second"] > 0 and 0 < flight["scale"] <= 1
+    assert flight["turn_cpu_ms"]["median"] > 0 and 0 <= flight["asleep_percent"] < 100
     # A picture cannot be there before its turn's draw, and not a second after it on any machine.
     assert 1 < flight["latency_ms"]["median"] <= flight["latency_ms"]["p95"] <= flight["latency_ms"]["most"] < 5000
 

@@ -487,7 +487,7 @@ def test_one_ray_no_ray_and_more_than_a_stream_holds(monkeypatch: pytest.MonkeyP
     one = renderer.trace([0.2, 0.3, 1], [0, 0, -1], t_max=1e300)
     assert one.distance.tolist() == [1] and one.triangle.tolist() == [0]
     assert np.allclose(one.barycentrics, [[0.2, 0.3]], atol=1e-6)
-    assert [len(part) for part in renderer.trace(np.zeros((0, 3)), np.zeros((0, 3)))] == [0, 0, 0]
+    assert [len(part) for part in renderer.trace(np.zeros((0, 3)), np.zeros((0, 3)))] == [0, 0, 0, 0]
     assert one.distance.dtype == one.barycentrics.dtype == np.float32 and one.triangle.dtype == np.int32
     rng = np.random.default_rng(19)
     origins = rng.uniform(-0.5, 1.5, (5000, 3))

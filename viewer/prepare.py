@@ -59,7 +59,8 @@ class Prepared:
         """Of hits (N,) of record `HIT`: (N, 2), weights of the corners that are second and third when flattened."""
         weights = hits["barycentric"].copy()
         if self.structure.levels == 2:
-            turned = (hits["triangle"] >= 0) & self.structure.built.mirrored[hits["instance"]]
+            hit = np.flatnonzero(hits["triangle"] >= 0)
+            turned = hit[self.structure.built.mirrored[hits["instance"][hit]]]
             weights[turned] = weights[turned, ::-1]
         return weights
 

@@ -132,7 +132,7 @@ class Renderer:
         if not isinstance(scene, Prepared):
             for name, position in options.check("light", light):
                 scene = with_light_at(scene, name, position)
-            recipe = {"accel": accel, "top": top, "build": build, "grid": grid, "walk": walk}
+            recipe: dict[str, Any] = {"accel": accel, "top": top, "build": build, "grid": grid, "walk": walk}
             scene = prepare(scene, **recipe, intersection=intersection, plane_slack=plane_slack)
         self.prepared, self.scene, self.choices = scene, scene.scene, Choices()
         self.configure(program=program, machine=machine, policy=policy, unroll=unroll, fuse=fuse, mask=mask)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,7 @@ def render_frames(
     render: dict[str, Any] | None = None,
     progress: Report | None = None,
     **options: Any,
-) -> Iterator[Frame]:
+) -> Generator[Frame, None, None]:
     """Render the frames one by one; frame n shows the scene at n / fps seconds of its chosen animation.
 
     turntable : the camera also goes around the scene's middle once in these frames, about +Y.
@@ -78,7 +79,7 @@ def render_frames(
 
 def save_frames(
     output: str,
-    frames: Iterator[Frame],
+    frames: Generator[Frame, None, None],
     fps: float,
     seen: Callable[[Frame], None] | None = None,
     exposure: float = 0.0,
@@ -96,11 +97,12 @@ def save_frames(
                 seen(frame)
             yield frame
 
-    if is_movie(output):
-        write_movie(output, (srgb8(frame.picture.linear, exposure, tone_map) for frame in watched()), fps)
-        return
-    for frame in watched():
-        frame.picture.save(frame_path(output, frame.number), exposure, tone_map)
+    with closing(frames):  # what is broken off frees its renderer now, while OpenGL is there
+        if is_movie(output):
+            write_movie(output, (srgb8(frame.picture.linear, exposure, tone_map) for frame in watched()), fps)
+            return
+        for frame in watched():
+            frame.picture.save(frame_path(output, frame.number), exposure, tone_map)
 
 
 class _Stage:

@@ -19,8 +19,8 @@ uvec2 reverse_bits(uvec2 v) {
     return (v >> 16u) | (v << 16u);
 }
 
-// The number's bits times Pascal's triangle modulo 2, which generates Sobol's second dimension. The triangle of 2 n rows
-// is made of three of n rows, so that five steps do it.
+// The number's bits times Pascal's triangle modulo 2, which generates Sobol's second dimension. The triangle of 2 n
+// rows is made of three of n rows, so that five steps do it.
 uint pascal(uint v) {
     v ^= (v & 0xAAAAAAAAu) >> 1u;
     v ^= (v & 0xCCCCCCCCu) >> 2u;

@@ -1,7 +1,7 @@
 // Owen-scrambled Sobol points, padded in pairs: each pair of dimensions has an order and a scrambling of its own, which
-// the pixels of a block of 64 x 64 share. They differ by a digital shift (an exclusive or) with a blue-noise tile, so that
-// neighbours err in opposite ways (Georgiev and Fajardo 2016); unlike the addition of Cranley and Patterson 1976 the shift
-// keeps the elementary intervals, and the error of a pixel is that of points with a scrambling of its own.
+// the pixels of a block of 64 x 64 share. They differ by a digital shift (an exclusive or) with a blue-noise tile, so
+// that neighbours err in opposite ways (Georgiev and Fajardo 2016); unlike the addition of Cranley and Patterson 1976
+// the shift keeps the elementary intervals, and the error of a pixel is that of points with a scrambling of its own.
 // Needs the uniform int sampler_seed, const int BLUE_NOISE_BITS (log2 of a tile's side) and the memory blue_noise.
 // Sources: lib/sobol.glsl.
 #include "interface/sampler.glsl"

@@ -1,6 +1,6 @@
-// Random numbers stored in a texture (Purcell 2004): a pixel and dimension start somewhere in a table of points in random
-// order, and each sample takes the next one. Where to start is itself in the table. Pixels share their numbers with
-// others, so that this sampler is for comparisons.
+// Random numbers stored in a texture (Purcell 2004): a pixel and dimension start somewhere in a table of points in
+// random order, and each sample takes the next one. Where to start is itself in the table. Pixels share their numbers
+// with others, so that this sampler is for comparisons.
 // Needs the uniform int sampler_seed, const int RANDOM_BITS (log2 of the table's length) and the memory random.
 #include "interface/sampler.glsl"
 

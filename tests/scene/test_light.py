@@ -23,7 +23,7 @@ def test_a_spot_s_flux_is_the_integral_of_its_falloff(inner, outer) -> None:
     cosine = np.cos(np.linspace(0, math.pi / 2, 2_000_001))
     share = np.clip((cosine[1:] + cosine[:-1]) / 2 * scale + offset, 0, 1) ** 2
     assert spot.solid_angle == pytest.approx(2 * math.pi * float((share * -np.diff(cosine)).sum()), rel=1e-4)
-    if outer - inner > 0.01:  # closer than that the extension's floor of 0.001 widens the edge
+    if math.cos(inner) - math.cos(outer) > 0.001:  # below that floor of the extension the edge widens
         assert np.clip(math.cos(inner) * scale + offset, 0, 1) == pytest.approx(1)
     assert np.clip(math.cos(outer) * scale + offset, 0, 1) == pytest.approx(0, abs=1e-9)
 

@@ -31,6 +31,12 @@ def functions(device):
                 f"bool bsdf_sample({arguments}vec3 u, out vec3 wi, out vec3 weight, out float pdf)",
                 modules=modules,
             ),
+            "branches": glsl_call.Function(
+                device,
+                f"void bsdf_branches({arguments[:-2]}, out vec3 reflected, out vec3 reflection, "
+                "out vec3 refracted, out vec3 refraction)",
+                modules=modules,
+            ),
             "delta": glsl_call.Function(device, "bool bsdf_delta(Interaction at)", modules=modules),
         }
 
@@ -243,6 +249,28 @@ def test_mirrors_reflect(functions):
     assert fine.all() and not pdf.any()
     np.testing.assert_allclose(wi, twin.mirrored(at, wo), atol=16 * ULP)
     np.testing.assert_array_equal(weight, at["albedo"])
+
+
+def test_branches_are_what_sampling_chooses_from(functions):
+    count = 4_000
+    wo, u = directions(count, 21), np.random.default_rng(22).random((count, 3))
+    for kind in KINDS:
+        at = interactions(kind, count)
+        reflected, reflection, refracted, refraction = functions["branches"](at, wo)
+        if kind not in DELTA:
+            assert not reflection.any() and not refraction.any()
+            continue
+        _, wi, weight, _ = functions["sample"](at, wo, u)
+        share = reflection[:, :1] if kind == "dielectric" else np.ones((count, 1))
+        mirrors = u[:, 2:].astype(np.float32) < share
+        np.testing.assert_array_equal(wi, np.where(mirrors, reflected, refracted))
+        chance = np.where(mirrors, share, 1 - share)
+        branch = np.where(mirrors, reflection, refraction)
+        np.testing.assert_allclose(weight * chance, branch, rtol=16 * ULP, atol=1e-7)
+        if kind == "dielectric":  # all light that comes is accounted for
+            ratio = np.where(twin.dot(at["shading"].astype(float), wo) > 0, at["parameter"], 1 / at["parameter"])
+            tint = np.where(at["albedo"] > 0, at["albedo"], 1)
+            np.testing.assert_allclose(refraction * ratio[:, None] ** 2 / tint + reflection, 1, atol=16 * ULP)
 
 
 def test_kinds_into_single_directions_have_no_value(functions):

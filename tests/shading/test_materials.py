@@ -180,4 +180,6 @@ def test_faults_are_named():
         materials([Material("m", texture=1)], 1)
     with pytest.raises(ViewerError, match="unknown kind 'velvet'"):
         Material("m", kind="velvet")
+    with pytest.raises(ViewerError, match="material 'm': index of refraction 0"):
+        materials([Material("m", kind="dielectric", ior=0.0)])
     assert len(materials([]).memories[0].data) == 1

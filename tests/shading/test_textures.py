@@ -171,6 +171,11 @@ def test_texels_beyond_what_a_float_numbers(device):
         memory.release()
 
 
+def test_a_texel_counts_as_one_word():
+    source = Texels("texels", np.zeros((5, 4), np.uint8))
+    assert "random_words += 1;" in memory_glsl(source, layout(64, source, 100), counting=True)
+
+
 def test_a_texture_too_large_for_the_driver_says_so():
     with pytest.raises(ViewerError, match="exceed a texture of 64 x 64"):
         layout(64, Texels("texels", np.zeros((4097, 4), np.uint8)), 4096)

@@ -229,6 +229,7 @@ STATE: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "fov.wider": ("bracketright", lambda app: app.flight.camera.fov),
     "exposure.up": ("plus", lambda app: app.exposure),
     "exposure.down": ("minus", lambda app: app.exposure),
+    "tone_map.next": ("t", lambda app: app.tone_map),
     "statistics": ("z", lambda app: app.stats_visible),
     "help": ("h", lambda app: app.help_visible),
     "escape": ("Escape", lambda app: app.help_visible),
@@ -242,7 +243,7 @@ STATE: dict[str, tuple[str, Callable[[Any], Any]]] = {
 OTHERS = {
     *("inspector.step", "inspector.run", "inspector.restart", "camera.copy", "camera.paste", "camera.next"),
     *("screenshot.window", "screenshot.picture", "save.exr", "scene.open", "scene.reload", "scene.previous"),
-    *("scene.next", "tone_map.next", "full_screen", "quit", "program.cast"),
+    *("scene.next", "full_screen", "quit", "program.cast", "accel.next"),
 }
 
 
@@ -318,7 +319,8 @@ def test_single_step_shows_each_pass(opened: Opener) -> None:
         hands.key("n")
         hands.until(lambda: app.inspector is not None and app.inspector.passes)
         assert len(app.inspector.passes) == number
-        pictures.append(app.inspector.picture("state"))
+        # The states alone need not change: all rays may take a second step through the tree.
+        pictures.append(np.stack([app.inspector.values(name)[0] for name in ("state", "steps", "tests")]))
         assert app.inspector.passes[-1].active > 0
     assert all((a != b).any() for a, b in pairwise(pictures))
     hands.key("shift+n")
@@ -541,6 +543,80 @@ def test_a_broken_file(opened: Opener, place: Path) -> None:
     hands.key("F5")
     hands.until(lambda: app.scene.bounds()[1, 1] == 2)
     assert app.flight.camera == camera
+
+
+def test_structures_are_built_anew(opened: Opener) -> None:
+    """In the worker, from the scene that is there; the camera stays, and so do all bits of the picture."""
+    hands = opened("teapotahedron")
+    app = hands.app
+    hands.key("ctrl+1")
+    hands.rest()
+    camera, scene, pixels = app.flight.camera, app.scene, app.frame.linear()
+    first = app.renderer.structure.name
+    hands.key("shift+v")
+    hands.until(lambda: app.renderer.structure.name != first)
+    hands.rest()
+    assert app.structure["accel"] == app.renderer.structure.name
+    assert app.scene is scene and app.flight.camera == camera == app.renderer.camera
+    np.testing.assert_array_equal(app.frame.linear(), pixels)
+    app.set(accel="grid", grid="5")
+    hands.until(lambda: app.loading is None)
+    hands.rest()
+    assert min(app.renderer.structure.built.resolution) == 5 and app.structure["grid"] == 5
+    np.testing.assert_array_equal(app.frame.linear(), pixels)
+    before = dict(app.structure)
+    app.set(grid="many")
+    assert app.message_is_error and "grid" in app.message and app.structure == before
+    app.set(walk="stack")  # which a grid has not: found out by the worker
+    hands.until(lambda: app.loading is None)
+    assert app.message_is_error and "stack" in app.message and app.structure == before
+    app.set(accel="bvh", machine="singlepass")
+    assert app.loading is not None
+    hands.key("Escape")
+    assert app.structure == before and app.chosen("machine") == "singlepass"
+    hands.rest()
+    assert app.renderer.structure.name == "grid"
+
+
+def test_keys_of_ones_own(opened: Opener, place: Path) -> None:
+    (place / "settings.toml").write_text("[keys]\npause = 'J'\n'program.cast' = ''\n")
+    hands = opened()
+    hands.key("j")
+    assert hands.app.paused
+    xdotool("key", "p")
+    hands.turn(5)
+    assert hands.app.paused  # P does nothing now
+    assert hands.app.keymap.text("pause") == "J"
+
+
+def test_the_cameras_of_a_scene(opened: Opener, shared_scenes: Path) -> None:
+    hands = opened(str(shared_scenes / "forest_gpuinst.glb"))
+    app = hands.app
+    cameras = app.scene.cameras
+    assert len(cameras) > 1
+    for number in range(len(cameras) + 1):
+        hands.key("c")
+        hands.rest()
+        assert app.flight.camera == cameras[number % len(cameras)] == app.renderer.camera
+
+
+def test_the_file_dialog(opened: Opener, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The desktop's own, here one that answers at once; without one the window says what to do."""
+    hands = opened("teapotahedron")
+    app, scene = hands.app, hands.app.scene
+    path = os.environ["PATH"]
+    monkeypatch.setenv("PATH", str(place))
+    app.do("scene.open")
+    assert app.message_is_error and "drop a file" in app.message
+    good = place / "good.ply"
+    good.write_bytes(SMALL_TRIANGLE)
+    dialog = place / "zenity"
+    dialog.write_text(f"#!/bin/sh\necho '{good}'\n")
+    dialog.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{place}{os.pathsep}{path}")
+    hands.key("ctrl+o")
+    hands.until(lambda: app.scene is not scene)
+    assert app.path == str(good) and app.settings.recent[0] == str(good.resolve())
 
 
 def test_loading_is_cancelled_by_escape(opened: Opener) -> None:

@@ -179,15 +179,15 @@ def test_every_option_of_a_structure_can_be_chosen(stage, monkeypatch):
     monkeypatch.setattr(options, "OPTIONS", {**options.OPTIONS, **made})
     stage.structure = {"shape": "round", "order": "another", "depth": "auto"}
     stage.draw()
-    assert {"shape": "long"} in [asked for y in range(40, 140, 6) for asked in stage.click(260, y)]
+    assert {"shape": "long"} in [asked for y in range(46, 70, 4) for asked in stage.click(260, y)]
     listed = []
-    for y in range(40, 140, 6):  # a list folds out below the place that is clicked
-        for below in (22, 44, 66):
+    for y in range(70, 96, 6):  # a list folds out below the place that is clicked
+        for below in (22, 40, 58, 76):
             stage.click(200, y)
             listed += [asked for asked in stage.click(200, y + below) if isinstance(asked, dict)]
             stage.click(1000, 600)
     assert {"order": "b"} in listed and {"order": "a-rather-long-word"} in listed
-    assert any(types(stage, 200, y) for y in range(40, 140, 4))
+    assert any(types(stage, 200, y) for y in range(94, 130, 6))
     assert {"depth": "12"} in stage.asked
 
 
@@ -250,7 +250,8 @@ def test_the_probe_s_table_grows(stage, monkeypatch):
     made = []
     table = Probe.table
     monkeypatch.setattr(Probe, "table", lambda self, first=0: made.extend(table(self, first)) or table(self, first))
-    for stage.probe in probing(stage.renderer, stage.flight.camera, (64, 40), (32, 20)):
+    for found in probing(stage.renderer, stage.flight.camera, (64, 40), (32, 20)):
+        stage.probe = found
         stage.draw(1)
     assert len(made) == len(stage.probe.rows) > 3
     assert probe_panel._view.rows == table(stage.probe)

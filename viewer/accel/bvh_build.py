@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel import bvh_kernels as loops
+from viewer.accel import bvh_layout
 from viewer.accel.bvh_kernels import MOST_DEPTH, TEST, TRAVERSAL
 from viewer.errors import ViewerError
 from viewer.jit import run
@@ -23,8 +24,8 @@ LIMIT = 1 << 24  # triangles; as in the grid, addresses are floats
 METHODS = ("sah", "midpoint")
 LARGEST_LEAF = 255
 SMALL = 16  # boxes up to which the loops are not worth compiling
-# Parts of the list above this size are split one at a time, smaller ones grow in one go: the jobs of the threads. It
-# is fixed, not by the cores, but for speed alone: a part's tree is the same whoever grows it.
+# Parts of the list above this size are split one at a time, smaller ones grow in one go: the jobs of the threads. A
+# part's tree is the same whoever grows it, so that this is a matter of speed alone.
 GRAIN = 1 << 14
 MOST_WORKERS = 8
 BUILDING = "building the tree"  # the word of progress
@@ -135,7 +136,7 @@ def octant_links(bvh: Bvh) -> NDArray[np.int32]:
     leaf is done. In a leaf both are the same. N ends the walk, which begins at node 0.
     """
     links = np.empty((8, len(bvh.second), 2), np.int32)
-    run(loops.octants, bvh.second, bvh.axis, links, small=len(bvh.second) <= 2 * SMALL)
+    run(bvh_layout.octants, bvh.second, bvh.axis, links, small=len(bvh.second) <= 2 * SMALL)
     return links
 
 
@@ -234,15 +235,15 @@ def _assemble(root: _Part, refs: NDArray, boxes: NDArray, links: NDArray, small:
     for part in parts:
         if part.halves is None:
             arrays = low, high, second, first, count, axis
-            run(loops.place_nodes, boxes, links, 2 * part.first, part.nodes, at, *arrays, small=small)
+            run(bvh_layout.place_nodes, boxes, links, 2 * part.first, part.nodes, at, *arrays, small=small)
             at += part.nodes
             continue
         low[at], high[at] = part.known[:3], -part.known[3:6]
         second[at], first[at], count[at], axis[at] = at + 1 + part.halves[0].nodes, 0, 0, part.axis
         at += 1
-    inner, outer, most, leaves = run(loops.finish, low, high, second, count, escape, small=small)
+    inner, outer, most, leaves = run(bvh_layout.finish, low, high, second, count, escape, small=small)
     order = refs[: root.last, 6].astype(np.int32)
-    area = float(run(loops.surface, low[0], high[0], small=True))
+    area = float(run(bvh_layout.surface, low[0], high[0], small=True))
     statistics: dict[str, float | int] = {
         "nodes": total,
         "leaves": int(leaves),

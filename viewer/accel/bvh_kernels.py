@@ -4,7 +4,7 @@ A list of boxes is (T, 8) float32, a row per box: its low corner x, y, z; its hi
 to 2^24); unused. With the high corner negated every union is a minimum of six components. A split permutes the rows
 of its part of the list, so that each part of the tree reads memory in order.
 
-What is known of a part of the list (`measure`) is (12,) float64: the six minima of its boxes, which are its box; and
+What is known of a part of the list (`_measure`) is (12,) float64: the six minima of its boxes, which are its box; and
 the six of its centres, as x, y, z and -x, -y, -z. A centre is low + high, twice the middle of the box, summed in
 float64 so that it cannot overflow; every test of a centre uses that one expression and rounds alike.
 
@@ -82,7 +82,7 @@ def _measure(refs, first, last, out):
 
 
 @helper
-def _half_area(x, y, z, u, v, w):
+def half_area(x, y, z, u, v, w):
     """Half the surface of the box of these six minima."""
     dx, dy, dz = -u - x, -v - y, -w - z
     return dx * dy + dy * dz + dz * dx
@@ -151,7 +151,7 @@ def _binned(refs, first, last, known, bins, counts, after):
                     min(v, np.float64(bins[a, k, 4])),
                     min(w, np.float64(bins[a, k, 5])),
                 )
-            after[k] = _half_area(x, y, z, u, v, w) * n if n > 0 else np.inf
+            after[k] = half_area(x, y, z, u, v, w) * n if n > 0 else np.inf
         x = y = z = u = v = w = np.inf
         n = 0
         for k in range(size - 1):
@@ -167,7 +167,7 @@ def _binned(refs, first, last, known, bins, counts, after):
                     min(v, np.float64(bins[a, k, 4])),
                     min(w, np.float64(bins[a, k, 5])),
                 )
-                cost = _half_area(x, y, z, u, v, w) * n + after[k + 1]
+                cost = half_area(x, y, z, u, v, w) * n + after[k + 1]
                 if cost < best:
                     best, axis, place = cost, a, k + 1
     if axis == 0:
@@ -209,13 +209,13 @@ def _swept(refs, first, last, known, numbers, rows, after):
             i = first + numbers[k]
             x, y, z = min(x, np.float64(refs[i, 0])), min(y, np.float64(refs[i, 1])), min(z, np.float64(refs[i, 2]))
             u, v, w = min(u, np.float64(refs[i, 3])), min(v, np.float64(refs[i, 4])), min(w, np.float64(refs[i, 5]))
-            after[k] = _half_area(x, y, z, u, v, w) * (n - k)
+            after[k] = half_area(x, y, z, u, v, w) * (n - k)
         x = y = z = u = v = w = np.inf
         for k in range(n - 1):
             i = first + numbers[k]
             x, y, z = min(x, np.float64(refs[i, 0])), min(y, np.float64(refs[i, 1])), min(z, np.float64(refs[i, 2]))
             u, v, w = min(u, np.float64(refs[i, 3])), min(v, np.float64(refs[i, 4])), min(w, np.float64(refs[i, 5]))
-            cost = _half_area(x, y, z, u, v, w) * (k + 1) + after[k + 1]
+            cost = half_area(x, y, z, u, v, w) * (k + 1) + after[k + 1]
             if cost < best:
                 best, axis, middle = cost, a, k + 1
     if axis >= 0:
@@ -319,7 +319,7 @@ def _split(refs, first, last, depth, midpoint, leaf, known, bins, counts, after,
             cost, axis, place = _swept(refs, first, last, known, numbers, rows, after)
         else:
             cost, axis, base, scale, limit = _binned(refs, first, last, known, bins, counts, after)
-        area = _half_area(known[0], known[1], known[2], known[3], known[4], known[5])
+        area = half_area(known[0], known[1], known[2], known[3], known[4], known[5])
         if n <= leaf and not TRAVERSAL * area + TEST * cost < TEST * area * n:
             return -1, first
         if not area > 0.0:  # boxes along a line: any split costs nothing, and halves are less deep
@@ -385,72 +385,3 @@ def grow(refs, first, last, depth, midpoint, leaf, known, boxes, links):
             first, last, depth, parent = waiting[top, 0], waiting[top, 1], waiting[top, 2], waiting[top, 3]
             for c in range(12):
                 here[c] = knowing[top, c]
-
-
-def place_nodes(boxes, links, source, count, target, low, high, second, first, size, axis):
-    """Copy `count` nodes that `grow` wrote at row `source` to where they belong, from row `target` on."""
-    for i in range(count):
-        s, t = source + i, target + i
-        for a in range(3):
-            low[t, a] = boxes[s, a]
-            high[t, a] = -boxes[s, 3 + a]
-        second[t] = links[s, 0] + target if links[s, 0] >= 0 else -1
-        first[t] = links[s, 1] if links[s, 2] > 0 else 0
-        size[t] = links[s, 2]
-        axis[t] = links[s, 3]
-
-
-def finish(low, high, second, size, escape):
-    """Escape links, and sums for the statistics: half surfaces of inner nodes, of leaves times their boxes; most boxes
-    in a leaf; leaves."""
-    inner = outer = 0.0
-    most = leaves = 0
-    for i in range(len(second) - 1, -1, -1):
-        area = _half_area(
-            np.float64(low[i, 0]),
-            np.float64(low[i, 1]),
-            np.float64(low[i, 2]),
-            -np.float64(high[i, 0]),
-            -np.float64(high[i, 1]),
-            -np.float64(high[i, 2]),
-        )
-        if second[i] < 0:
-            escape[i] = i + 1
-            outer += area * size[i]
-            most = max(most, size[i])
-            leaves += 1
-        else:
-            escape[i] = escape[second[i]]
-            inner += area
-    return inner, outer, most, leaves
-
-
-def surface(low, high):
-    """Half the surface of a box; low, high (3,) float32."""
-    return _half_area(
-        np.float64(low[0]),
-        np.float64(low[1]),
-        np.float64(low[2]),
-        -np.float64(high[0]),
-        -np.float64(high[1]),
-        -np.float64(high[2]),
-    )
-
-
-def octants(second, axis, links):
-    """See `bvh_build.octant_links`; links (8, N, 2) int32, written."""
-    total = len(second)
-    for octant in range(8):
-        if total > 0:
-            links[octant, 0, 1] = total
-        for i in range(total):
-            after = links[octant, i, 1]
-            if second[i] < 0:
-                links[octant, i, 0] = after
-                continue
-            near, far = i + 1, second[i]
-            if (octant >> axis[i]) & 1:
-                near, far = far, near
-            links[octant, i, 0] = near
-            links[octant, near, 1] = far
-            links[octant, far, 1] = after

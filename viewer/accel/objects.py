@@ -67,7 +67,8 @@ def objects_of(scene: Scene) -> Objects:
         number = int(np.argmin(finite))
         name = scene.instances[number].name or f"instance {number}"
         raise ViewerError(f"{scene.name}: {name}", "its transformation is not finite", "mend it")
-    own = growth(transforms) > MOST_GROWTH
+    linear = transforms[:, :3, :3]
+    own = growth(linear, inverses(linear)) > MOST_GROWTH
     found: dict[tuple[int, int], int] = {}  # (mesh, instance in the world or -1) -> object
     meshes: list[Mesh] = []
     corners: list[NDArray[np.float32]] = []
@@ -108,12 +109,11 @@ def in_world(scene: Scene, instance: Instance) -> Mesh:
     return Mesh(flat.positions, flat.triangles, flat.materials, flat.normals, flat.uvs, colors, instance.name or "own")
 
 
-def growth(transforms: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(I,): how much a relative error may grow from the world to object space and back; inf for a singular matrix."""
-    linear = transforms[:, :3, :3]
-    inverse = inverses(linear)
+def growth(linear: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(N,): how much a relative error may grow from the world to object space and back, of maps (N, 3, 3) and their
+    `inverses`; inf for a singular one."""
     with np.errstate(over="ignore", invalid="ignore"):
-        grown = (np.abs(linear) @ np.abs(inverse)).sum(axis=2).max(axis=1)
+        grown = (np.abs(linear) @ np.abs(inverse)).sum(axis=2).max(axis=1, initial=0.0)
     return np.where(np.isfinite(grown), grown, np.inf)
 
 
@@ -128,7 +128,7 @@ def inverses(linear: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
-    """(`PARTS`, 2, 3): boxes that cover triangles (T, 3, 3), which are halved again and again along the longest axis."""
+    """(`PARTS`, 2, 3): boxes that cover triangles (T, 3, 3), halved again and again along the longest axis."""
     low, high = corners.min(axis=1).astype(np.float64), corners.max(axis=1).astype(np.float64)
     middle = low + high
     groups = [np.arange(len(corners))]
@@ -154,13 +154,19 @@ def world_boxes(
     """
     low, high = np.full((len(of), 3), np.inf, np.float32), np.full((len(of), 3), -np.inf, np.float32)
     shown = np.flatnonzero(of >= 0)
-    middle, reach = parts.sum(axis=2) / 2, (parts[:, :, 1] - parts[:, :, 0]) / 2
+    # (3, PARTS, O): a loop over axes of arrays that lie in a row takes a fifth of the time of small matrix products.
+    middle = np.ascontiguousarray((parts.sum(axis=2) / 2).transpose(2, 1, 0))
+    reach = np.ascontiguousarray(((parts[:, :, 1] - parts[:, :, 0]) / 2).transpose(2, 1, 0))
     for first in range(0, len(shown), CHUNK):
         at = shown[first : first + CHUNK]
-        # (n, PARTS, 3): a box's middle is mapped, its half edges by the absolute values (Arvo 1990)
-        transposed = linear[at].transpose(0, 2, 1)
-        center, half = middle[of[at]] @ transposed, reach[of[at]] @ np.abs(transposed)
-        own_low, own_high = (center - half).min(axis=1), (center + half).max(axis=1)
+        centers, halves, map_ = middle[..., of[at]], reach[..., of[at]], linear[at]
+        own_low, own_high = np.empty((len(at), 3)), np.empty((len(at), 3))
+        for axis in range(3):
+            # A box's middle is mapped, its half edges by the absolute values (Arvo, "Transforming axis-aligned bounding
+            # boxes", Graphics Gems, 1990).
+            center = sum(map_[:, axis, k] * centers[k] for k in range(3))
+            half = sum(np.abs(map_[:, axis, k]) * halves[k] for k in range(3))
+            own_low[:, axis], own_high[:, axis] = (center - half).min(axis=0), (center + half).max(axis=0)
         margin = ROUNDING * (np.maximum(np.abs(own_low), np.abs(own_high)) + np.abs(place[at]))
         least, most = own_low + place[at] - margin, own_high + place[at] + margin
         if max(-least.min(), most.max()) > LARGEST_COORDINATE:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -160,7 +161,8 @@ def _grids(two: TwoLevel, recipe: Recipe, progress: Progress | None) -> Made:
         if share is not None:
             share(1.0, "building the grids")
     held = built or [grid_build.build(np.zeros((0, 3, 3), np.float32))]
-    return lambda walk: grid_objects.module(held), built, [np.arange(len(c), dtype=np.int32) for c in two.objects.corners]
+    order = [np.arange(len(corners), dtype=np.int32) for corners in two.objects.corners]
+    return lambda walk: grid_objects.module(held), built, order
 
 
 def _shares(
@@ -169,11 +171,12 @@ def _shares(
     """Each part, with what takes its own share of the progress."""
     total, before = max(1, sum(map(len, parts))), 0
     for part in parts:
-        if progress is None:
-            yield part, None
-        else:
-            yield part, lambda share, text, at=before, size=len(part): progress((at + share * size) / total, text)
+        yield part, None if progress is None else partial(_share, progress, before / total, len(part) / total)
         before += len(part)
+
+
+def _share(progress: Progress, before: float, of: float, share: float, text: str) -> None:
+    progress(before + of * share, text)
 
 
 FLAT: Mapping[str, Callable[..., Structure]] = {"bvh": over_bvh, "grid": over_grid}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.objects import Objects, growth, inverses, objects_of, transforms_of, world_boxes, MOST_GROWTH
+from viewer.accel.objects import MOST_GROWTH, Objects, growth, inverses, objects_of, transforms_of, world_boxes
 from viewer.accel.top import TOPS, Top
 from viewer.errors import ViewerError
 from viewer.kernels.records import RAY
@@ -42,7 +42,8 @@ Changes = list[tuple[Table, int, int]]  # rows first .. last - 1 of a table
 class TwoLevel:
     """Instances of objects, and the structure over them.
 
-    transforms : (I, 4, 4) float64 as the instances stand. low, high : (I, 3) float32, their boxes in the world.
+    transforms : (I, 4, 4) float64, the instances' own. low, high : (I, 3) float32, their boxes in the world.
+    mirrored   : (I,) bool, whether the flattened scene has the corners of the instance's triangles in another order.
     """
 
     objects: Objects
@@ -51,6 +52,7 @@ class TwoLevel:
     transforms: NDArray[np.float64]
     low: NDArray[np.float32]
     high: NDArray[np.float32]
+    mirrored: NDArray[np.bool_]
     modules: list[Module] = field(default_factory=list)
 
     @classmethod
@@ -66,11 +68,14 @@ class TwoLevel:
         table.data["face"][shown] = objects.first_faces[objects.of[shown]]
         material = [-1 if instance.material is None else instance.material for instance in scene.instances]
         table.data["material"] = np.where(objects.own, -1, material) if count else material
-        empty = np.zeros((count, 3), np.float32)
-        made = cls(objects, TOPS[kind](count), table, np.zeros((count, 4, 4)), empty, empty.copy())
+        low, high = np.zeros((count, 3), np.float32), np.zeros((count, 3), np.float32)
+        made = cls(objects, TOPS[kind](count), table, np.zeros((count, 4, 4)), low, high, np.zeros(count, bool))
         ray = Module("instances", ("object_ray",), "accel/object_ray.glsl", memories=(table,), uses=(RAY,))
         made.modules = [*made.top.modules, ray]
-        made._place(np.arange(count), transforms_of(scene.instances))
+        transforms = transforms_of(scene.instances)
+        standing = np.where(objects.own[:, None, None], np.eye(4), transforms)
+        made._place(np.arange(count), standing, inverses(standing[:, :3, :3]))
+        made.transforms = transforms
         made.top.build(made.low, made.high)
         return made
 
@@ -87,31 +92,28 @@ class TwoLevel:
         numbers, transforms = numbers[moved], transforms[moved]
         if not len(numbers):
             return []
-        if self.objects.own[numbers].any() or (growth(transforms) > MOST_GROWTH).any():
+        inverse = inverses(transforms[:, :3, :3])
+        if self.objects.own[numbers].any() or (growth(transforms[:, :3, :3], inverse) > MOST_GROWTH).any():
             return None
-        self._place(numbers, transforms)
+        self._place(numbers, transforms, inverse)
+        self.transforms[numbers] = transforms
         edges = np.flatnonzero(np.diff(numbers) != 1) + 1  # of runs of neighbours
         firsts, lasts = np.r_[0, edges], np.r_[edges, len(numbers)] - 1
         changes = [(self.table, int(numbers[a]), int(numbers[b]) + 1) for a, b in zip(firsts, lasts, strict=True)]
         return changes + [(table, 0, count) for table, count in self.top.build(self.low, self.high)]
 
-    def _place(self, numbers: NDArray[np.intp], transforms: NDArray[np.float64]) -> None:
-        """Write the rows of these instances, and their boxes."""
-        of, own = self.objects.of[numbers], self.objects.own[numbers]
-        standing = np.where(own[:, None, None], np.eye(4), transforms)
-        scale = np.where(of >= 0, self.objects.scales[of] if len(self.objects.scales) else 1.0, 1.0)
-        linear, place = standing[:, :3, :3] / scale[:, None, None], standing[:, :3, 3]
+    def _place(self, numbers: NDArray[np.intp], standing: NDArray[np.float64], inverse: NDArray[np.float64]) -> None:
+        """Write the rows of these instances, and their boxes; their objects stand at (N, 4, 4), with inverses (N, 3, 3)
+        of the linear parts."""
+        of = self.objects.of[numbers]
+        scale = np.ones((len(of), 1, 1))
+        scale[of >= 0, 0, 0] = self.objects.scales[of[of >= 0]]
+        linear, inverse, place = standing[:, :3, :3] / scale, inverse * scale, standing[:, :3, 3]
         low, high = world_boxes(self.objects.parts, of, linear, place)
         rows = self.table.data
-        inverse = inverses(linear)
         for row, axis in enumerate("xyz"):
             rows[f"inverse_{axis}"][numbers, :3] = inverse[:, row]
             rows[f"inverse_{axis}"][numbers, 3] = place[:, row]
             rows[f"linear_{axis}"][numbers] = linear[:, row]
         self.low[numbers], self.high[numbers] = low, high
-        self.transforms[numbers] = transforms
-
-    @property
-    def mirrored(self) -> NDArray[np.bool_]:
-        """(I,): whether the scene, flattened, has the corners of the instance's triangles in the other order."""
-        return (np.linalg.det(self.transforms[:, :3, :3]) < 0) & ~self.objects.own
+        self.mirrored[numbers] = np.linalg.det(linear) < 0

@@ -24,6 +24,15 @@ HIT = Record(
 
 RADIANCE = Record("Radiance", Field("rgb", "vec3", "linear sRGB"))
 
+PATH = Record(
+    "Path",
+    Field("throughput", "vec3", about="what a radiance at the path's end adds to the pixel, as a factor"),
+    Field("pdf", "float", "1 / sr", about="of the last direction; 0: no light could have been sampled for it"),
+    Field("wo", "vec3", "unit length", "world", "from the last surface to where the path came from"),
+    Field("depth", "int", about="surfaces that the path has left"),
+    Field("number", "int", about="of the sample"),
+)
+
 FILM = Record(
     "Film",
     Field("sum", "vec3", "linear sRGB", about="of the samples"),

@@ -151,7 +151,8 @@ class Camera:
         """Distance along the view of the plane in focus, scene units: ``focus``, or that of the target."""
         if self.focus is not None:
             return self.focus
-        return float(min(max(np.linalg.norm(_difference(self.target, self.origin)), NEAREST_FOCUS), LARGEST_LENS))
+        distance = float(np.linalg.norm(_difference(self.target, self.origin)))
+        return min(max(distance, NEAREST_FOCUS), LARGEST_LENS)
 
     def basis(self) -> tuple[Array, Array, Array]:
         """(right, up, forward): orthonormal, float64 (3,) each, world space; right = forward x up."""

@@ -137,7 +137,7 @@ def check_pixels(pixels: NDArray, where: str) -> None:
 
 # The default sky: irradiances of a level plane in the open, W/m^2; together they make white paper about 1 bright.
 _SKY_IRRADIANCE, _SUN_IRRADIANCE = 1.1, 2.0
-_SUN = (0.45, 0.72, 0.53)  # towards it: high, from the front right of a camera that looks along -Z
+_SUN = (0.7, 0.65, 0.4)  # towards it: from the right, and a little from behind a camera that looks along -Z
 _SUN_RADIUS = math.radians(5.0)
 _ZENITH, _HORIZON, _GROUND = (0.25, 0.45, 0.95), (0.75, 0.85, 1.0), (0.28, 0.25, 0.22)
 _SUN_COLOR = (1.0, 0.93, 0.82)

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from viewer.errors import ViewerError
 from viewer.scene.animation import Animation, Pose, Poser
+from viewer.scene.bounds import bounds_of
 from viewer.scene.camera import Camera
 from viewer.scene.hierarchy import Hierarchy
 from viewer.scene.light import Light
@@ -117,18 +118,12 @@ class Scene:
 
     def bounds(self) -> NDArray[np.float64]:
         """(2, 3) float64: lowest and highest corner over all finite vertices in use; zeros for an empty scene."""
-        low, high = np.full(3, np.inf), np.full(3, -np.inf)
-        for instance in self.instances:
-            mesh = self.meshes[instance.mesh]
-            if not len(mesh.triangles):
-                continue
-            used = np.zeros(len(mesh.positions), bool)
-            used[mesh.triangles.ravel()] = True
-            points = _transform(mesh.positions[used], instance.transform)
-            points = points[np.isfinite(points).all(axis=1)]
-            if len(points):
-                low, high = np.minimum(low, points.min(axis=0)), np.maximum(high, points.max(axis=0))
-        return np.stack([low, high]) if np.isfinite(low).all() else np.zeros((2, 3))
+        drawn = {instance.mesh for instance in self.instances}
+        points = [_used(mesh) if number in drawn else np.zeros((0, 3)) for number, mesh in enumerate(self.meshes)]
+        meshes = np.array([instance.mesh for instance in self.instances], np.intp)
+        transforms = np.array([instance.transform for instance in self.instances], np.float64).reshape(-1, 4, 4)
+        found = bounds_of(points, meshes, transforms)
+        return np.zeros((2, 3)) if found is None else found
 
     def camera(self, name: str | None = None) -> Camera:
         """The camera of that name (the first one without); one that frames the scene where there is none.
@@ -264,6 +259,14 @@ class Scene:
         columns = [column[0] if len(column) == 1 else np.concatenate(column) for column in zip(*parts, strict=True)]
         positions, triangles, materials, normals, colors, uvs = columns
         return Triangles(positions, triangles, materials, normals, colors, uvs, np.asarray(starts, np.int32))
+
+
+def _used(mesh: Mesh) -> NDArray[np.float64]:
+    """(V, 3): the finite vertices of a mesh's triangles."""
+    used = np.zeros(len(mesh.positions), bool)
+    used[mesh.triangles.ravel()] = True
+    points = mesh.positions[used]
+    return points[np.isfinite(points).all(axis=1)].astype(np.float64)
 
 
 def _array(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], kind: type = np.float32) -> NDArray:

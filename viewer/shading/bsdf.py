@@ -23,6 +23,13 @@ _FUNCTIONS = (
         "at, wo, u, wi, weight, pdf",
         "false",
     ),
+    (
+        "void",
+        "branches",
+        "vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction",
+        "at, wo, reflected, reflection, refracted, refraction",
+        "",
+    ),
 )
 
 
@@ -32,7 +39,7 @@ def constant(kind: str) -> str:
 
 
 def bsdfs(kinds: Collection[str]) -> list[Module]:
-    """``bsdf_value``, ``bsdf_pdf``, ``bsdf_sample`` and ``bsdf_delta`` over these kinds, and the kinds themselves.
+    """``bsdf_value`` and the rest of ``interface/bsdf.glsl`` over these kinds, and the modules of the kinds themselves.
 
     Raises ViewerError for an unknown kind.
     """
@@ -51,7 +58,7 @@ def bsdfs(kinds: Collection[str]) -> list[Module]:
     ]
     switch = Module(
         "BSDF",
-        provides=("bsdf_value", "bsdf_pdf", "bsdf_sample", "bsdf_delta"),
+        provides=("bsdf_value", "bsdf_pdf", "bsdf_sample", "bsdf_branches", "bsdf_delta"),
         source="interface/bsdf.glsl",
         constants={constant(kind): number for kind, number in KINDS.items()},
         needs=tuple(f"{kind}_sample" for kind in present),
@@ -62,7 +69,7 @@ def bsdfs(kinds: Collection[str]) -> list[Module]:
 
 
 def _functions_of(kind: str) -> tuple[str, ...]:
-    return ("sample",) if kind in DELTA else ("value", "pdf", "sample")
+    return ("sample", "branches") if kind in DELTA else ("value", "pdf", "sample")
 
 
 def switch_glsl(present: Collection[str]) -> str:
@@ -72,12 +79,17 @@ def switch_glsl(present: Collection[str]) -> str:
         lines += [f"{result} bsdf_{name}(Interaction at, {arguments}) {{"]
         if name == "sample":
             lines += ["    wi = weight = vec3(0.0);", "    pdf = 0.0;"]
+        if name == "branches":
+            lines += ["    reflected = refracted = -wo;", "    reflection = refraction = vec3(0.0);"]
         having = [kind for kind in present if name in _functions_of(kind)]
         if having:
             lines += ["    switch (at.kind) {"]
-            lines += [f"        case {constant(kind)}: return {kind}_{name}({given});" for kind in having]
+            for kind in having:
+                call = f"{kind}_{name}({given});"
+                call = f"return {call}" if nothing else f"{call} break;"
+                lines += [f"        case {constant(kind)}: {call}"]
             lines += ["    }"]
-        lines += [f"    return {nothing};", "}"]
+        lines += [f"    return {nothing};", "}"] if nothing else ["}"]
     single = [f"at.kind == {constant(kind)}" for kind in present if kind in DELTA]
     lines += ["bool bsdf_delta(Interaction at) {", f"    return {' || '.join(single) or 'false'};", "}"]
     return "\n".join(lines)

@@ -62,13 +62,13 @@ def emitters(scene: Scene) -> Emitters:
     """The triangles of all instances whose material shines, in scene order: those of `Scene.flatten`, for flat and
     two-level scenes alike."""
     emission = np.array([material.emission for material in scene.materials], np.float32).reshape(-1, 3)
-    shining = ~(emission <= 0).all(axis=1)  # what is not a number is found below
+    dark = np.asarray(np.all(emission <= 0, axis=1))  # what is not a number is found below
     corners: list[NDArray] = [np.zeros((0, 3, 3), np.float32)]
     materials: list[NDArray] = [np.zeros(0, np.int32)]
-    for instance in scene.instances if shining.any() else ():
+    for instance in () if dark.all() else scene.instances:
         mesh = scene.meshes[instance.mesh]
         own = mesh.materials if instance.material is None else np.full(len(mesh.triangles), instance.material, np.int32)
-        lit = np.flatnonzero(shining[own])
+        lit = np.flatnonzero(~dark[own])
         if not len(lit):
             continue
         points = mesh.positions[mesh.triangles[lit]]
@@ -168,10 +168,10 @@ def light_list(
     near_scale = listed * (1.0 - far_share) / near if near > 0 else 0.0
     far_scale = listed * far_share / beyond if beyond > 0 else 0.0
 
-    density = np.zeros(max([materials, *(material + 1 for material in density_of)]), np.float64)
+    by_material = np.zeros(max([materials, *(material + 1 for material in density_of)]), np.float64)
     for material, radiance in density_of.items():
-        density[material] = near_scale * math.pi * radiance
-    density = np.minimum(density, FAR).astype(np.float32)
+        by_material[material] = near_scale * math.pi * radiance
+    density = np.minimum(by_material, FAR).astype(np.float32)
 
     records = np.zeros(slots, LIGHT.dtype)
     levels = (QUANTA - environment_levels) // slots if count else 0

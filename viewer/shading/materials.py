@@ -33,6 +33,8 @@ def materials(found: Sequence[Material], texture_count: int = 0, light_density: 
         row["kind"] = KINDS[material.kind]
         row["emission"] = material.emission
         if material.kind == "dielectric":
+            if not material.ior > 0.0:
+                raise ViewerError(f"material '{material.name}'", f"index of refraction {material.ior}", "above 0")
             row["parameter"] = material.ior
         elif material.kind == "phong":
             whole = max(1.0, float(color.max()) + material.specular)  # no more comes back than came

@@ -62,6 +62,7 @@ class Program:
 
     streams : name -> record (or `Kept`). inputs : streams that the host fills. results : streams that it leaves.
     start   : where every ray begins. groups : fusion name -> tuples of states that become one pass.
+    resumes : its inputs, changed by a run that was cut short, are those of a run that does the rest.
 
     Raises WiringError for a missing or extra wire, an unknown or never reached state, a record that does not match,
     a stream read before it is written, a call inside a call, or a RETURN that nobody called; the message names the
@@ -75,6 +76,7 @@ class Program:
     states: tuple[State, ...]
     start: str | Call
     groups: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    resumes: bool = False
 
     def __post_init__(self) -> None:
         self.by_name = {s.name: s for s in self.states}

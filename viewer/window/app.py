@@ -1,26 +1,25 @@
-"""The application: what the window shows and does. The loop, the events, and the state that panels read."""
+"""The application: what the window shows and does. The loop, and the state that panels read."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
-import glfw
 from imgui_bundle import imgui
 
 import viewer
 from viewer import options
 from viewer.errors import ViewerError
-from viewer.prepare import Prepared, prepare
+from viewer.prepare import prepare
 from viewer.programs import PICTURES
 from viewer.render import DEFAULT, Renderer
 from viewer.scene.scene import Scene
 from viewer.stream.device import Device
-from viewer.window.actions import Action, Keymap, key_text
+from viewer.window.actions import Action, Keymap
 from viewer.window.commands import handlers
 from viewer.window.display import Display
+from viewer.window.events import Events
 from viewer.window.flight import Flight
 from viewer.window.frame import Frame
 from viewer.window.heat import Heat
@@ -31,6 +30,7 @@ from viewer.window.loader import Loader
 from viewer.window.panels import draw_panels
 from viewer.window.probe import Probe, forget
 from viewer.window.reload import Watch
+from viewer.window.scenes import Scenes
 from viewer.window.settings import Settings
 from viewer.window.space import Space
 from viewer.window.window import Window
@@ -48,7 +48,7 @@ LINE_SECONDS = 6.0  # that a note stays; an error stays until the next action
 PROGRAMS = ("cast", "shadow", "whitted", "path", "photon")
 
 
-class App:
+class App(Scenes, Events):
     """A window on a scene. ``chosen`` are options of scope ``prepare``, which the worker builds structures from, and of
     the renderer: program, machine, policy, unroll, fuse, mask."""
 
@@ -114,7 +114,7 @@ class App:
         self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
         self._shots: list[Callable[[], None]] = []
         self.message, self.message_is_error, self._message_time = "", False, 0.0
-        self.drag: tuple[int, int] | None = None  # button and modifiers
+        self.drag = None
         self.cursor = (0.0, 0.0)
         self.draws = 0  # of the whole window, for tests and statistics
         self._awake = SETTLING
@@ -195,13 +195,6 @@ class App:
         return [(name, name in PICTURES) for name in dict.fromkeys((*PROGRAMS, *PICTURES))]
 
     @property
-    def loading(self) -> tuple[str, float | None] | None:
-        """What is being loaded, None when nothing is."""
-        if self._coming is not None:
-            return f"uploading {self._coming_text}", self._coming_share
-        return (f"{self.loader.stage} {self.loader.path}", self.loader.share) if self.loader.busy else None
-
-    @property
     def compiling(self) -> str:
         """Whose shaders are compiled now; empty for none."""
         return self._compile[0] if self._compile is not None else self.frame.compiling
@@ -210,94 +203,6 @@ class App:
         """Do something that compiles shaders, after the window has said so."""
         self._compile, self._told = (what, work), False
         self.wake()
-
-    # -- scenes ------------------------------------------------------------------------------------------------------
-
-    def open(self, path: str) -> None:
-        """Load a scene in the background; the old one stays until it is there."""
-        self._start(path)
-
-    def _start(self, path: str, scene: Scene | None = None) -> None:
-        self._coming, self._given = None, scene
-        self.loader.start(path, scene, **self.structure)
-        self.wake()
-
-    def cancel(self) -> bool:
-        """Give up the scene that is being loaded; whether there was one."""
-        busy = self.loading is not None
-        self.loader.cancel()
-        self._coming = None
-        self._keep_structure()
-        return busy
-
-    def _keep_structure(self) -> None:
-        """What was to be built is not: the choices are again those of the scene on show."""
-        if self.renderer is not None:
-            self.structure = self._built
-
-    def _take_scene(self) -> None:
-        found = self.loader.poll()
-        if found is not None:
-            path, made = found
-            if not isinstance(made, tuple):
-                text = str(made) if isinstance(made, ViewerError) else f"{path}: {type(made).__name__}: {made}"
-                self.say(text, error=True)
-                self._keep_structure()
-                return
-            self._coming, self._coming_text, self._coming_share = self._bring(path, *made), path, 0.0
-        if self._coming is not None:
-            self.attempt(self._upload)
-            if self._coming is None:
-                self._keep_structure()
-
-    def _upload(self) -> None:
-        """Go on with the scene that comes."""
-        coming, self._coming = self._coming, None  # a fault ends it
-        assert coming is not None
-        began = time.perf_counter()
-        for self._coming_share in coming:
-            if time.perf_counter() - began > LEAST_BUDGET:
-                self._coming = coming
-                self.wake()
-                break
-
-    def _bring(self, path: str, made: Prepared, bounds: Any, structure: dict[str, Any]) -> Iterator[float]:
-        """Upload a scene in pieces, then show it."""
-        try:
-            renderer = Renderer(made, device=self.device, camera=self.first_camera, fov=self.first_fov, **self.choices)
-        except ViewerError as error:
-            if self.first_camera is None:
-                raise
-            self._faults.append(str(error))
-            renderer = Renderer(made, device=self.device, fov=self.first_fov, **self.choices)
-        yield from renderer.upload()
-        self._built = structure
-        self._show(path, renderer, bounds)
-
-    def _show(self, path: str, renderer: Renderer, bounds: Any) -> None:
-        self.first_camera = self.first_fov = None
-        same, scene = path == self.path and self.flight is not None, renderer.scene
-        if same and self.flight is not None:  # reloaded: the camera stays
-            renderer.camera = self.flight.camera
-            self.flight.set_bounds(bounds)
-        else:
-            self.flight = Flight(renderer.camera, bounds)
-            self.flight.mode = self.settings.mode
-            self.flight.speed = self.settings.speed * self.flight.natural_speed
-        before, self.renderer, self.scene, self.path = self.renderer, renderer, scene, path
-        self._drop_views(before)
-        self.camera_number = -1
-        self.frame.use(renderer)
-        if before is not None:
-            before.release()
-        self.window.set_title(f"{scene.name} - Raystream")
-        if Path(path).exists():
-            self.settings.remember(str(Path(path).resolve()))
-        notes, faults, self._faults = scene.warnings, self._faults, []
-        if faults:
-            self.say(faults[0], error=True)
-        else:
-            self.say(notes[0] + (f" (and {len(notes) - 1} more notes)" if len(notes) > 1 else "") if notes else "")
 
     def _drop_views(self, renderer: Renderer | None) -> None:
         """What looks into a renderer that goes."""
@@ -498,109 +403,6 @@ class App:
         self.draw_imgui.release()
         imgui.destroy_context(self.imgui)
         self.window.release()
-
-    # -- events --------------------------------------------------------------------------------------------------------
-
-    def on_key(self, key: int, scancode: int, action: int, mods: int) -> None:
-        """Hotkeys, unless a text field has the keyboard."""
-        self.wake()
-        self.input.key(key, action, mods)
-        if self.input.wants_keyboard and key != glfw.KEY_ESCAPE and action != glfw.RELEASE:
-            return
-        text = key_text(key, mods, scancode)
-        found = self.keymap.released(text) if action == glfw.RELEASE else self.keymap.lookup(text)
-        if found is None:
-            return
-        if found.hold:
-            self._hold(found, action)
-        elif action == glfw.PRESS or (action == glfw.REPEAT and found.repeat):
-            self.do(found.name)
-
-    def _hold(self, found: Action, action: int) -> None:
-        if self.flight is None or action == glfw.REPEAT:
-            return
-        motion = found.name.removeprefix("fly.")
-        if action == glfw.PRESS:
-            self.flight.press(motion)
-        else:
-            self.flight.release(motion)
-
-    def on_character(self, code: int) -> None:
-        """Text for a field."""
-        self.input.character(code)
-        self.wake()
-
-    def on_button(self, button: int, action: int, mods: int) -> None:
-        """A drag begins or ends."""
-        self.wake()
-        self.input.button(button, action == glfw.PRESS)
-        if action == glfw.RELEASE:
-            if self.drag is not None and self.drag[0] == button:
-                self.drag = None
-        elif not self.input.wants_mouse and self.drag is None:
-            self.drag = (button, mods)
-
-    def on_move(self, x: float, y: float) -> None:
-        """A drag goes on."""
-        dx, dy = x - self.cursor[0], y - self.cursor[1]
-        self.cursor = (x, y)
-        self.input.move(x, y)
-        self.wake()
-        if self.drag is None or self.flight is None:
-            return
-        button, mods = self.drag
-        height = max(1, self.window.size[1])
-        if button == glfw.MOUSE_BUTTON_MIDDLE or (button == glfw.MOUSE_BUTTON_LEFT and mods & glfw.MOD_SHIFT):
-            self.flight.pan(dx, dy, height)
-        elif button == glfw.MOUSE_BUTTON_RIGHT and self.flight.mode == "orbit":
-            self.flight.dolly(1.01**dy, None)
-        elif mods & glfw.MOD_CONTROL:
-            self.flight.roll(dx * 0.01)
-        elif self.flight.mode == "orbit":
-            self.flight.orbit(dx, dy)
-        else:
-            self.flight.look(dx, dy)
-
-    def on_wheel(self, x: float, y: float) -> None:
-        """Dolly to the cursor, or the speed of flight."""
-        self.wake()
-        self.input.wheel(x, y)
-        if not self.input.wants_mouse and self.flight is not None:
-            self.flight.wheel(y, self.direction_under_cursor())
-
-    def direction_under_cursor(self) -> Any:
-        """(3,) float64 unit direction through the cursor, world space."""
-        assert self.flight is not None
-        return self.flight.direction(*self.cursor, *self.window.size)
-
-    def on_resize(self, width: int, height: int) -> None:
-        """The framebuffer has another size."""
-        self.minimised = min(width, height) == 0
-        self.frame.resize((width, height))
-        self.wake()
-
-    def on_minimise(self, minimised: bool) -> None:
-        """Nothing is drawn while the window is an icon."""
-        self.minimised = minimised or min(self.window.pixels) == 0
-        self.wake()
-
-    def on_focus(self, focused: bool) -> None:
-        """Keys held when the focus goes are let go."""
-        self.input.focus(focused)
-        if not focused:
-            self.drag = None
-            if self.flight is not None:
-                self.flight.release_all()
-        self.wake()
-
-    def on_drop(self, paths: list[str]) -> None:
-        """A file dropped on the window is opened."""
-        if paths:
-            self.open(paths[0])
-
-    def on_scale(self, scale: float) -> None:
-        """The window has come to a screen of another density."""
-        self.wake()
 
 
 def _configured(settings: Settings | None) -> tuple[Settings, Keymap, list[str]]:

@@ -38,7 +38,7 @@ class Loader:
         return bool(self.path)
 
     def start(self, path: str, scene: Scene | None = None, **options: Any) -> None:
-        """Load another scene, or take one that is loaded, and prepare it with ``options``; one under way is given up."""
+        """Load another scene, or take one that is loaded, and prepare it with ``options``; one under way ends."""
         self._turn += 1
         self.share = None
         self.path, self.stage, self._result = path, "loading" if scene is None else "building", None

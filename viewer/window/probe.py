@@ -45,7 +45,9 @@ def probing(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tu
     with renderer.device.current():
         machine = _machine(renderer)
         fill(machine, camera, size, x, y)
-        history = _History(machine, renderer, Probe((x, y), size, renderer.choices.program, tuple(machine.bound.program.by_name)))
+        history = _History(
+            machine, renderer, Probe((x, y), size, renderer.choices.program, tuple(machine.bound.program.by_name))
+        )
     run, passes = machine.run(), 0
     while True:
         with renderer.device.current():

@@ -1,4 +1,4 @@
-"""Lines in space over the picture: the structure's boxes, and the path of a probed ray; projected here, drawn by ImGui."""
+"""Lines in space over the picture: the structure's boxes, the path of a probed ray; projected here, drawn by ImGui."""
 
 from __future__ import annotations
 
@@ -48,9 +48,12 @@ def grid_lines(grid: Grid, camera: Camera) -> NDArray[np.float64]:
 
 def tree_lines(tree: Bvh) -> NDArray[np.float64]:
     """(N, 2, 3) float64: boxes of a hierarchy, level by level from the root, at most `MOST_BOXES` of them."""
-    level, found = np.zeros(1, np.int64), []
-    while len(level) and sum(map(len, found)) + len(level) <= MOST_BOXES:
+    level = np.zeros(1, np.int64)
+    found: list[NDArray[np.int64]] = []
+    count = 0
+    while len(level) and count + len(level) <= MOST_BOXES:
         found.append(level)
+        count += len(level)
         inner = level[tree.second[level] >= 0]
         level = np.concatenate([inner + 1, tree.second[inner]])
     nodes = np.concatenate(found)

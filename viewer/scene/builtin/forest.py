@@ -7,6 +7,7 @@ better way to construct the sunflower head*, Mathematical Biosciences 44, 1979).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ SEED = 1975
 TREES = 2000
 TRIANGLES = 500  # of a tree
 HALF = 130.0  # of the ground's side
-CELLS = 128  # of the ground, along a side
+CELLS, MOST_CELLS = 128, 512  # of the ground, along a side
 TRUNK_SIDES, BRANCH_SIDES = 6, 3
 GOLDEN_ANGLE = np.pi * (3 - 5**0.5)
 
@@ -56,16 +57,18 @@ SPECIES = (
 )
 
 
-def build() -> Scene:
-    """The forest: 1,032,768 triangles seen, 35,768 stored."""
+def build(trees: int = TREES) -> Scene:
+    """The forest: 1,032,768 triangles seen, 35,768 stored. More trees stand on more ground, as dense."""
     rng = np.random.default_rng(SEED)
-    meshes = [_ground(rng)]
+    spread = math.sqrt(trees / TREES)
+    half = HALF * spread
+    meshes = [_ground(rng, half, min(round(CELLS * spread), MOST_CELLS))]
     meshes += [
         (_conifer if kind.conifer else _broadleaf)(kind, np.random.default_rng([SEED, n]))
         for n, kind in enumerate(SPECIES)
     ]
     instances = [Instance(0, name="ground")]
-    kinds, transforms = _plant(rng)
+    kinds, transforms = _plant(rng, trees, half)
     instances += [
         Instance(1 + int(kind), transform, name=f"{SPECIES[kind].name} {number}")
         for number, (kind, transform) in enumerate(zip(kinds, transforms, strict=True))
@@ -119,16 +122,16 @@ def _trodden(x: Array, z: Array) -> Array:
     return np.clip(1.5 - np.abs(x - _path(z)) / 1.9, 0.0, 1.0)
 
 
-def _ground(rng: np.random.Generator) -> Mesh:
-    line = np.linspace(-HALF, HALF, CELLS + 1)
+def _ground(rng: np.random.Generator, half: float, cells: int) -> Mesh:
+    line = np.linspace(-half, half, cells + 1)
     x, z = np.meshgrid(line, line, indexing="ij")
     step = 1e-3
     slope_x = (_height(x + step, z) - _height(x - step, z)) / (2 * step)
     slope_z = (_height(x, z + step) - _height(x, z - step)) / (2 * step)
     positions = np.stack([x, _height(x, z), z], axis=-1).reshape(-1, 3)
     normals = unit(np.stack([-slope_x, np.ones_like(x), -slope_z], axis=-1)).reshape(-1, 3)
-    corner = ((CELLS + 1) * np.arange(CELLS)[:, None] + np.arange(CELLS)).ravel()
-    a, b, c, d = corner, corner + 1, corner + CELLS + 2, corner + CELLS + 1
+    corner = ((cells + 1) * np.arange(cells)[:, None] + np.arange(cells)).ravel()
+    a, b, c, d = corner, corner + 1, corner + cells + 2, corner + cells + 1
     triangles = np.stack([np.stack([a, b, c], -1), np.stack([a, c, d], -1)], axis=1).reshape(-1, 3)
     wood, grass, sand = np.array([[0.105, 0.085, 0.035], [0.13, 0.23, 0.045], [0.30, 0.22, 0.12]])
     moss = np.clip(0.5 + 0.5 * np.sin(0.11 * x + 1.7 * np.sin(0.07 * z)), 0, 1)[..., None]
@@ -228,28 +231,28 @@ def _conifer(kind: Species, rng: np.random.Generator) -> Mesh:
     return builder.mesh(kind.name)
 
 
-def _plant(rng: np.random.Generator) -> tuple[NDArray[np.int64], Array]:
-    """Species (TREES,) and transforms (TREES, 4, 4): a jittered grid that leaves path and clearing open.
+def _plant(rng: np.random.Generator, trees: int, half: float) -> tuple[NDArray[np.int64], Array]:
+    """Species (trees,) and transforms (trees, 4, 4): a jittered grid that leaves path and clearing open.
 
     Species keep together: which one grows is drawn with weights that vary slowly over the ground.
     """
-    side = int(np.ceil(np.sqrt(TREES * 1.25)))
-    cell = 1.96 * HALF / side
+    side = int(np.ceil(np.sqrt(trees * 1.25)))
+    cell = 1.96 * half / side
     i, k = np.meshgrid(np.arange(side), np.arange(side), indexing="ij")
     jitter = rng.uniform(0.1, 0.9, (2, side, side))
-    x = (-0.98 * HALF + (i + jitter[0]) * cell).ravel()
-    z = (-0.98 * HALF + (k + jitter[1]) * cell).ravel()
+    x = (-0.98 * half + (i + jitter[0]) * cell).ravel()
+    z = (-0.98 * half + (k + jitter[1]) * cell).ravel()
     free = np.flatnonzero(_open_ground(x, z) <= 0.0)
-    chosen = np.sort(rng.permutation(free)[:TREES])
+    chosen = np.sort(rng.permutation(free)[:trees])
     x, z = x[chosen], z[chosen]
     phase = rng.uniform(0, 2 * np.pi, (len(SPECIES), 2))
     wave = np.sin(0.045 * x + phase[:, :1]) + np.sin(0.05 * z + phase[:, 1:])
     weight = np.array([[kind.share] for kind in SPECIES]) * np.exp(1.1 * wave)
     bound = np.cumsum(weight / weight.sum(axis=0), axis=0)
-    kinds = (rng.uniform(size=TREES) > bound[:-1]).sum(axis=0)
-    turn, scale = rng.uniform(0, 2 * np.pi, TREES), rng.uniform(0.65, 1.3, TREES)
-    slender = scale * rng.uniform(0.92, 1.12, TREES)
-    transforms = np.zeros((TREES, 4, 4))
+    kinds = (rng.uniform(size=trees) > bound[:-1]).sum(axis=0)
+    turn, scale = rng.uniform(0, 2 * np.pi, trees), rng.uniform(0.65, 1.3, trees)
+    slender = scale * rng.uniform(0.92, 1.12, trees)
+    transforms = np.zeros((trees, 4, 4))
     transforms[:, 0, 0] = transforms[:, 2, 2] = slender * np.cos(turn)
     transforms[:, 0, 2], transforms[:, 2, 0] = slender * np.sin(turn), -slender * np.sin(turn)
     transforms[:, 1, 1], transforms[:, 3, 3] = scale, 1.0

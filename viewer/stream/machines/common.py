@@ -163,7 +163,7 @@ class Machine:
         """
         program = self.bound.program
         changed = {s for state in program.states for s in state.writes()} & set(program.inputs)
-        if changed:
+        if changed and not program.resumes:
             what = f"the driver cut loops short, and the program has overwritten its input {', '.join(sorted(changed))}"
             raise DeviceError(self.device.name, what, "use --machine multipass --fuse none")
         self.spare = spare

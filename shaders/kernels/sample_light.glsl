@@ -1,0 +1,31 @@
+// Chooses a light and a point of it, and prepares the shadow ray: next-event estimation.
+// The light's contribution waits until the shadow ray is back. Of the dimensions of surface k, 4 + 8 k on, it takes 0, 2
+// and 3.
+#include "interface/bsdf.glsl"
+#include "interface/light.glsl"
+#include "interface/path.glsl"
+#include "interface/sampler.glsl"
+#include "lib/offset_origin.glsl"
+
+int sample_light(in Pixel pixel, in Interaction interaction, inout Path path, inout Ray ray, out Radiance pending) {
+    path.wo = -ray.direction;
+    pending.rgb = vec3(0.0);
+    if (bsdf_delta(interaction) || path_strategy == PATH_BSDF || !path_counts(path.depth + 1)) return EXIT_NONE;
+    int dimension = 4 + 8 * path.depth;
+    LightSample light;
+    float choose = sample_1d(pixel.at, path.number, dimension);
+    if (!light_sample(interaction.position, choose, sample_2d(pixel.at, path.number, dimension + 2), light)) {
+        return EXIT_NONE;
+    }
+    pending.rgb = path.throughput * light.weight * bsdf_value(interaction, path.wo, light.direction);
+    if (light.pdf > 0.0 && path_strategy == PATH_BOTH) {
+        pending.rgb *= path_weight(light.pdf, bsdf_pdf(interaction, path.wo, light.direction));
+    }
+    if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_NONE;
+    ray.origin = offset_origin(interaction.position, interaction.normal, light.direction, interaction.error);
+    ray.direction = light.direction;
+    // Short of the light's own surface, whose rounding error is in proportion to the distance and to the position's.
+    ray.t_max = max(light.distance * 0.99999 - 4.0 * interaction.error, 0.0);
+    ray.any_hit = 1;
+    return EXIT_SHADOW;
+}

@@ -1,0 +1,29 @@
+// Chooses where the path goes on, or ends it. Russian roulette: J. Arvo and D. Kirk, "Particle Transport and Image
+// Synthesis" (1990). Of the dimensions of surface k, 4 + 8 k on, it takes 4, 5 and 6 for the direction, 7 for the roulette.
+#include "interface/bsdf.glsl"
+#include "interface/path.glsl"
+#include "interface/sampler.glsl"
+#include "lib/offset_origin.glsl"
+
+int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray ray) {
+    int dimension = 4 + 8 * path.depth;
+    vec2 direction = sample_2d(pixel.at, path.number, dimension + 4);
+    vec2 other = sample_2d(pixel.at, path.number, dimension + 6);
+    vec3 weight;
+    path.depth += 1;
+    ray = Ray(vec3(0.0), 3.4e38, vec3(0.0, 0.0, 1.0), 0);
+    // Light sampling alone has found what a last ray could reach, but what only mirrors show.
+    bool last = path.depth >= path_depth && path_strategy == PATH_LIGHTS && !bsdf_delta(interaction);
+    if (last || !bsdf_sample(interaction, path.wo, vec3(direction, other.x), ray.direction, weight, path.pdf)) {
+        return EXIT_END;
+    }
+    path.throughput *= weight;
+    float brightest = max(path.throughput.x, max(path.throughput.y, path.throughput.z));
+    if (path.depth >= path_roulette) {
+        float survives = min(brightest, 0.95);
+        if (!(other.y < survives)) return EXIT_END;
+        path.throughput /= survives;
+    }
+    ray.origin = offset_origin(interaction.position, interaction.normal, ray.direction, interaction.error);
+    return brightest > 0.0 ? EXIT_RAY : EXIT_END;
+}

@@ -1,0 +1,48 @@
+"""Steps of a path: the twins of ``shaders/kernels/`` that path tracing is made of."""
+
+from __future__ import annotations
+
+from viewer.kernels.records import FILM, HIT, INTERACTION, PATH, PIXEL, RADIANCE, RAY
+from viewer.stream.kernel import IN, INOUT, OUT, Kernel
+
+BEGIN = Kernel(
+    "begin_path",
+    (IN("pixel", PIXEL), IN("film", FILM), OUT("path", PATH), OUT("radiance", RADIANCE), OUT("ray", RAY)),
+    exits=("ray", "done"),
+    needs=("path_settings", "camera_sample", "sample_2d"),
+)
+ARRIVE = Kernel(
+    "arrive",
+    (IN("ray", RAY), IN("hit", HIT), IN("path", PATH), INOUT("radiance", RADIANCE), OUT("interaction", INTERACTION)),
+    exits=("surface", "end"),
+    needs=("path_settings", "interaction_at", "environment_radiance", "environment_pdf"),
+)
+SAMPLE_LIGHT = Kernel(
+    "sample_light",
+    (
+        IN("pixel", PIXEL),
+        IN("interaction", INTERACTION),
+        INOUT("path", PATH),
+        INOUT("ray", RAY),
+        OUT("pending", RADIANCE),
+    ),
+    exits=("shadow", "none"),
+    needs=("path_settings", "light_sample", "bsdf_value", "sample_2d"),
+)
+GATHER = Kernel(
+    "gather",
+    (IN("hit", HIT), IN("pending", RADIANCE), INOUT("radiance", RADIANCE)),
+    exits=("done",),
+)
+SCATTER = Kernel(
+    "scatter",
+    (IN("pixel", PIXEL), IN("interaction", INTERACTION), INOUT("path", PATH), OUT("ray", RAY)),
+    exits=("ray", "end"),
+    needs=("path_settings", "bsdf_sample", "sample_2d"),
+)
+FINISH = Kernel(
+    "finish_path",
+    (IN("radiance", RADIANCE), INOUT("film", FILM)),
+    exits=("again", "done"),
+    needs=("path_settings",),
+)
