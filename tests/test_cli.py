@@ -122,6 +122,7 @@ def test_defaults_reach_the_renderer(library, capsys):
         "plane_slack": 1.0,
         "walk": "auto",
         "accel": "bvh",
+        "top": "auto",
         "build": "sah",
         "camera": None,
         "fov": None,
@@ -165,6 +166,7 @@ def test_every_option_reaches_the_renderer(library):
         "plane_slack": 1.0,
         "walk": "auto",
         "accel": "bvh",
+        "top": "auto",
         "build": "sah",
         "camera": "-1,2,3 0,0,0",
         "fov": 60.0,
@@ -354,7 +356,7 @@ def test_help_names_every_command_and_option(capsys):
         assert option.flag in text
     flat = " ".join(text.split())
     assert "--fuse NAME" in flat and "none or ray (default: ray)" in flat
-    assert "(default: 512x512)" in flat and "depth, normal, albedo, triangle, steps, tests" in flat
+    assert "(default: 512x512)" in flat and "depth, normal, albedo, triangle, instance, steps, tests" in flat
     assert max(map(len, text.splitlines())) <= 100
 
 

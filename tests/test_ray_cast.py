@@ -62,7 +62,7 @@ def judged(request: pytest.FixtureRequest) -> Iterator[Judged]:
         scene = viewer.load(request.getfixturevalue("shared_scenes") / f"{name}.ply")
     else:
         scene = viewer.load(name)
-    renderer = Renderer(scene)
+    renderer = Renderer(scene, program="cast")
     corners = renderer.triangles.corners()
     embree = EmbreeScene(robust=True)
     TriangleMesh(embree, corners)
@@ -129,7 +129,7 @@ def test_reference_hits(name: str, request: pytest.FixtureRequest) -> None:
     view = about["camera"]
     camera = Camera(tuple(view["origin"]), tuple(view["target"]), tuple(view["up"]), fov=view["fov"])
     size = (about["size"], about["size"])
-    renderer = Renderer(scene, camera=camera)
+    renderer = Renderer(scene, camera=camera, program="cast")
     picture = renderer.render(size, layers=("triangle", "depth"))
     with np.load(refs / f"{name}.npz") as held:
         other = exact.Exact(held["tri"].ravel(), np.where(held["tri"] >= 0, held["t"], np.inf).ravel())
@@ -185,7 +185,9 @@ def scene_of_machines(request: pytest.FixtureRequest) -> Scene:
 @pytest.mark.parametrize("intersection", ["watertight", "moller-trumbore"])
 def test_every_machine_gives_the_same_bits(scene_of_machines: Scene, intersection: str) -> None:
     """In the stadium llvmpipe cuts long loops short, which the machines have to mend (`Machine._again`)."""
-    renderers = {b: Renderer(scene_of_machines, intersection=intersection, barrier=b) for b in ("auto", "off")}
+    renderers = {
+        b: Renderer(scene_of_machines, intersection=intersection, barrier=b, program="cast") for b in ("auto", "off")
+    }
     assert renderers["off"].device.texture_barrier is None
     single = results(renderers["auto"], machine="singlepass")
     hit = single["hit"]["triangle"] >= 0
@@ -218,7 +220,7 @@ for name, choices in dict(ray={}, none={"fuse": "none"}, kill={"mask": "kill"}, 
         [sys.executable, "-c", code, tmp_path], env=environment, capture_output=True, text=True, timeout=120
     )
     assert child.returncode == 0, child.stderr
-    renderer = Renderer(viewer.load("teapotahedron"))
+    renderer = Renderer(viewer.load("teapotahedron"), program="cast")
     if "llvmpipe" in renderer.device.name:
         assert child.stdout.split() == ["3.3", "False"]
     picture = renderer.render((160, 120), layers=("depth", "normal", "triangle"))
@@ -239,7 +241,7 @@ def walk_oracle(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_steps_and_tests_are_those_of_a_float64_walk(scene_of_machines: Scene, walk_oracle: Any) -> None:
-    renderer = Renderer(scene_of_machines, machine="singlepass", accel="grid")
+    renderer = Renderer(scene_of_machines, machine="singlepass", accel="grid", program="cast")
     size = (160, 160)
     layers = renderer.render(size, layers=("steps", "tests", "triangle")).layers
     origins, directions = (a.reshape(-1, 3).astype(np.float32) for a in renderer.camera.rays(*size))

@@ -47,7 +47,9 @@ def scene() -> Scene:
 
 @pytest.fixture(scope="module")
 def renderer(scene: Scene) -> Renderer:
-    return Renderer(scene, walk="octants")  # which all machines can walk, so that they count the same steps
+    return Renderer(
+        scene, walk="octants", program="cast"
+    )  # which all machines can walk, so that they count the same steps
 
 
 # --- layers
@@ -191,7 +193,7 @@ def test_progress_ends_at_one_and_does_not_go_back(renderer: Renderer) -> None:
 @pytest.mark.parametrize("choices", MACHINES)
 @pytest.mark.parametrize("counting", [False, True])
 def test_a_run_that_was_abandoned_leaves_nothing_behind(scene: Scene, choices: dict[str, str], counting: bool) -> None:
-    renderer = Renderer(scene, **choices, walk="octants")
+    renderer = Renderer(scene, **choices, walk="octants", program="cast")
     size, layers = (90, 70), ("depth", "triangle", "steps", "tests") if counting else ("depth", "triangle")
     whole = renderer.render(size, layers=layers)
     for progress in (0, 1, 2, 5):
@@ -209,7 +211,7 @@ def test_a_run_that_was_abandoned_leaves_nothing_behind(scene: Scene, choices: d
 
 
 def test_tracing_in_the_middle_of_a_picture_disturbs_neither(scene: Scene) -> None:
-    renderer = Renderer(scene, fuse="none", unroll=1)
+    renderer = Renderer(scene, fuse="none", unroll=1, program="cast")
     size = (64, 48)
     origins, directions = (a.reshape(-1, 3) for a in renderer.camera.rays(*size))
     whole, hits = renderer.render(size, layers=("triangle",)), renderer.trace(origins, directions)
@@ -230,11 +232,11 @@ def test_renderers_in_turns_and_two_contexts_at_once(scene: Scene) -> None:
     other = meshes.scene(meshes.icosphere(3).corners())
     size, layers = (80, 60), ("depth", "triangle")
     renderers = [
-        Renderer(scene),
-        Renderer(other),
-        Renderer(scene, barrier="off"),
-        Renderer(scene, memory="texture"),
-        Renderer(scene, machine="singlepass", barrier="off", memory="texture"),
+        Renderer(scene, program="cast"),
+        Renderer(other, program="cast"),
+        Renderer(scene, barrier="off", program="cast"),
+        Renderer(scene, memory="texture", program="cast"),
+        Renderer(scene, machine="singlepass", barrier="off", memory="texture", program="cast"),
     ]
     assert renderers[0].device is renderers[1].device and renderers[0].device is not renderers[2].device
     first = [r.render(size, layers=layers) for r in renderers]
@@ -272,16 +274,16 @@ def test_cameras_by_name_text_and_object(scene: Scene) -> None:
     text = "3,2,4 0,0,0 0,1,0"
     camera = Camera((3, 2, 4), (0, 0, 0), fov=40.0)
     size = (48, 40)
-    one = Renderer(scene, camera=text).render(size)
-    assert_same(one, Renderer(scene, camera=camera).render(size))
+    one = Renderer(scene, camera=text, program="cast").render(size)
+    assert_same(one, Renderer(scene, camera=camera, program="cast").render(size))
     named = Scene(scene.meshes, scene.instances, scene.materials, [Camera((0, 0, 9), (0, 0, 0), name="far"), camera])
-    assert_same(one, Renderer(named, camera="camera").render(size))
-    assert Renderer(named).camera.name == "far"
-    wide = Renderer(scene, camera=text, fov=80)
+    assert_same(one, Renderer(named, camera="camera", program="cast").render(size))
+    assert Renderer(named, program="cast").camera.name == "far"
+    wide = Renderer(scene, camera=text, fov=80, program="cast")
     assert wide.camera.fov == 80 and wide.render(size).linear.tobytes() != one.linear.tobytes()
     for bad in ("nowhere", "1,2 3,4", "1,2,3", "0,0,0 0,0,0", "1,2,3 4,5,x", "1,2,3 4,5,nan"):
         with pytest.raises(ViewerError):
-            Renderer(scene, camera=bad)
+            Renderer(scene, camera=bad, program="cast")
 
 
 @pytest.mark.parametrize(
@@ -307,7 +309,7 @@ def test_cameras_by_name_text_and_object(scene: Scene) -> None:
 )
 def test_options_of_the_renderer_are_checked(scene: Scene, keyword: str, value: object) -> None:
     with pytest.raises(ViewerError, match=keyword.replace("_", "-")):
-        Renderer(scene, **{keyword: value})
+        Renderer(scene, **{keyword: value}, program="cast")
 
 
 @pytest.mark.parametrize(
@@ -330,7 +332,7 @@ def test_options_of_render_are_checked(renderer: Renderer, keyword: str, value: 
 
 
 def test_configure_changes_what_may_change(scene: Scene) -> None:
-    renderer = Renderer(scene)
+    renderer = Renderer(scene, program="cast")
     with pytest.raises(ViewerError, match="fixed"):
         renderer.configure(grid=3)
     before = renderer.choices
@@ -411,7 +413,7 @@ def test_scenes_without_triangles_show_the_background() -> None:
     points = Scene.from_triangles(np.ones((3, 3)), [[0, 1, 2]])
     lost = Scene.from_triangles(np.full((3, 3), np.nan), [[0, 1, 2]])
     for scene in (nothing, Scene(), points, lost):
-        renderer = Renderer(scene)
+        renderer = Renderer(scene, program="cast")
         for choices in MACHINES:
             renderer.configure(**choices)
             picture = renderer.render((20, 10), layers=tuple(LAYERS))
@@ -425,7 +427,7 @@ def test_scenes_without_triangles_show_the_background() -> None:
 def test_triangles_that_are_not_finite_are_left_out_and_numbers_stay() -> None:
     corners = np.float32([[[0, 0, 0], [1, 0, 0], [0, 1, 0]]] * 4) + np.float32([0, 0, 1]) * np.arange(4)[:, None, None]
     corners[3, 1, 1], corners[1, 0, 2] = np.nan, np.inf
-    renderer = Renderer(meshes.scene(corners), camera="0.2,0.2,9 0.2,0.2,0")
+    renderer = Renderer(meshes.scene(corners), camera="0.2,0.2,9 0.2,0.2,0", program="cast")
     picture = renderer.render((32, 32), layers=("triangle", "depth", "normal"))
     assert set(np.unique(picture.layers["triangle"])) == {-1, 2}
     assert np.isfinite(picture.linear).all() and np.isfinite(picture.layers["normal"]).all()
@@ -445,7 +447,7 @@ def test_broken_files_that_load_also_render(name: str, shared_scenes: Path) -> N
     expect = json.loads((shared_scenes / "broken" / "expect.json").read_text())[name]["expect"]
     try:
         scene = viewer.load(shared_scenes / "broken" / name)
-        renderer = Renderer(scene)
+        renderer = Renderer(scene, program="cast")
         picture = renderer.render((64, 64), layers=("normal", "triangle"))
     except ViewerError:
         assert expect != "load"

@@ -35,7 +35,7 @@ def balls():
 
 def fresh(scene, seconds, **options):
     """The picture of a scene that is posed and built for it alone."""
-    renderer = Renderer(scene.posed(seconds), **options)
+    renderer = Renderer(scene.posed(seconds), **options, program="cast")
     picture = renderer.render(**SIZE, layers=("triangle",))
     renderer.release()
     return picture
@@ -138,12 +138,12 @@ def error_line(capsys):
         (("--frames", "0-3", "-o", "no/%d.png"), "no/3.png: there is no folder"),
         (("--frames", "0-3", "-o", "a.mp4", "--layers", "depth"), "a.mp4: a movie cannot hold the layers depth"),
         (("--frames", "0-3", "-o", "a.gif", "--fps", "90"), "a.gif: 90 frames a second (a GIF shows 50 at most"),
-        (("--frames", "0-3", "-o", "a%d.png", "--time", "2"), "--time: is for one picture, and --frames for many"),
+        (("--frames", "0-3", "-o", "a%d.png", "--moment", "2"), "--moment: is for one picture, and --frames for many"),
         (("-o", "a.gif"), "a.gif: a movie needs --frames (such as --frames 0-119)"),
         (("-o", "a.png", "--turntable"), "--turntable: needs --frames (such as"),
-        (("-o", "a.png", "--animation", "x"), "--animation: needs --time or --frames"),
-        (("-o", "a.png", "--animation", "x", "--time", "1"), "balls: no animation 'x' (animations: 0 'orbit')"),
-        (("-o", "a.png", "--time", "-1"), "--time '-1': expected a number of seconds from 0 to"),
+        (("-o", "a.png", "--animation", "x"), "--animation: needs --moment or --frames"),
+        (("-o", "a.png", "--animation", "x", "--moment", "1"), "balls: no animation 'x' (animations: 0 'orbit')"),
+        (("-o", "a.png", "--moment", "-1"), "--moment '-1': expected a number of seconds from 0 to"),
     ],
 )
 def test_wrong_usage_is_told_in_one_line(arguments, line, tmp_path, monkeypatch, capsys):
@@ -173,9 +173,9 @@ def test_pictures_movie_and_statistics_of_the_command(tmp_path, monkeypatch, cap
     assert [each["time"] for each in told["frames"]] == [0, 0.5, 1]
     assert all(each["kernel_passes"] > 0 for each in told["frames"])
     for arguments in (
-        ("--time", "0.5"),
-        ("--time", "0.5", "--animation", "orbit"),
-        ("--time", "0.5", "--animation", "0"),
+        ("--moment", "0.5"),
+        ("--moment", "0.5", "--animation", "orbit"),
+        ("--moment", "0.5", "--animation", "0"),
     ):
         assert cli.main(("render", "balls", "-o", "one.png", "--size", "40x30", *arguments)) == 0
         with Image.open("one.png") as one, Image.open("f01.png") as frame:

@@ -31,7 +31,7 @@ DEFAULTS: dict[str, str] = {}
 
 
 def tracer(corners: np.ndarray, **options) -> Renderer:
-    return Renderer(meshes.scene(corners), **{**DEFAULTS, **options})
+    return Renderer(meshes.scene(corners), **{**DEFAULTS, **options}, program="cast")
 
 
 def assert_right(

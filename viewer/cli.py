@@ -270,30 +270,36 @@ def _render(arguments: argparse.Namespace) -> int:
         from viewer.render import Renderer
 
         scene = _load(arguments, progress)
-        if arguments.time is not None:
-            scene = scene.posed(arguments.time)
+        if arguments.moment is not None:
+            scene = scene.posed(arguments.moment)
         times.append(perf_counter())
         progress(None, "building")
         renderer = Renderer(scene, **{name: getattr(arguments, name) for name in keywords("renderer")})
+        _tell(renderer.notes, arguments, progress)
         times.append(perf_counter())
+        state = renderer.checkpoint(arguments.output)
         picture = renderer.render(
             **{name: getattr(arguments, name) for name in keywords("render")},
             stats=arguments.stats is not None,
             progress=progress,
+            state=state,
         )
         times.append(perf_counter())
         picture.save(arguments.output, arguments.exposure, arguments.tonemap)
+        if state is not None:
+            state.finish()
     load, build, render = (after - before for before, after in pairwise(times))
     if arguments.stats is not None:
         seconds = {"load": load, "build": build, "render": render}
         _write_text(arguments.stats, _json({**picture.stats.to_json(), "wall_seconds": seconds}))
     if not arguments.quiet:
         width, height = arguments.size
-        rate = width * height * arguments.spp / max(render, 1e-9) / 1e6
+        samples = picture.stats.facts.get("samples")
+        counted = "" if samples is None else f", {_count(samples, 'sample')} a pixel"
         print(
-            f"{printable(arguments.output)}: {width} x {height}, {_count(scene.triangle_count, 'triangle')}, "
+            f"{printable(arguments.output)}: {width} x {height}{counted}, {_count(scene.triangle_count, 'triangle')}, "
             f"{_count(picture.stats.kernel_passes, 'pass', 'passes')}; load {load:.2f} s, build {build:.2f} s, "
-            f"compile and render {render:.2f} s, {rate:.2f} Mrays/s"
+            f"compile and render {render:.2f} s"
         )
     return DONE
 
@@ -304,16 +310,16 @@ def _check_motion(arguments: argparse.Namespace) -> None:
     from viewer.film.movie import check_output, is_movie
 
     if arguments.frames is not None:
-        if arguments.time is not None:
-            raise ViewerError("--time", "is for one picture, and --frames for many", "give one of them")
+        if arguments.moment is not None:
+            raise ViewerError("--moment", "is for one picture, and --frames for many", "give one of them")
         check_output(arguments.output, arguments.frames, arguments.size, arguments.fps, arguments.layers)
         return
     if is_movie(arguments.output):
         raise ViewerError(arguments.output, "a movie needs --frames", "such as --frames 0-119")
     if arguments.turntable:
         raise ViewerError("--turntable", "needs --frames", "such as --frames 0-119 -o frame_%04d.png")
-    if arguments.animation is not None and arguments.time is None:
-        raise ViewerError("--animation", "needs --time or --frames", "such as --time 1.5")
+    if arguments.animation is not None and arguments.moment is None:
+        raise ViewerError("--animation", "needs --moment or --frames", "such as --moment 1.5")
     check_path(arguments.output, arguments.layers)
 
 
@@ -322,12 +328,16 @@ def _load(arguments: argparse.Namespace, progress: Progress) -> Scene:
     import viewer
 
     scene = viewer.load(arguments.scene)
-    if not arguments.quiet:
-        for line in scene.warnings:
-            progress.note(f"raystream: note: {printable(line)}")
+    _tell(scene.warnings, arguments, progress)
     if arguments.animation is not None:
         scene.play(arguments.animation)
     return scene
+
+
+def _tell(notes: Iterable[str], arguments: argparse.Namespace, progress: Progress) -> None:
+    if not arguments.quiet:
+        for line in notes:
+            progress.note(f"raystream: note: {printable(line)}")
 
 
 def _render_frames(arguments: argparse.Namespace) -> int:

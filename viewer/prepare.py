@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,12 +13,41 @@ from numpy.typing import NDArray
 from viewer import options
 from viewer.accel import structures
 from viewer.accel.structures import Recipe, Structure
+from viewer.formats.environment_maps import environment_of
+from viewer.scene.environment import Environment
 from viewer.scene.scene import Scene, Triangles
+from viewer.shading.camera import thin_lens
+from viewer.shading.environment import environment as environment_module
 from viewer.shading.geometry import flat_geometry
 from viewer.shading.geometry_objects import object_geometry
+from viewer.shading.lights import LightList, scene_lights
 from viewer.shading.materials import appearance
-from viewer.shading.modules import constant_environment, pinhole
+from viewer.shading.modules import constant_environment
+from viewer.shading.path import path_settings
+from viewer.shading.sampler import sampler as sampler_module
 from viewer.stream.kernel import Module
+
+
+@dataclass
+class Surroundings:
+    """What shines on a scene. environment and listed : as data. notes : remarks for the user."""
+
+    environment: Environment
+    listed: LightList
+    notes: list[str]
+    _plain: list[Module] = field(default_factory=lambda: [constant_environment()], repr=False)
+    _lit: list[Module] = field(default_factory=list, repr=False)
+    _samplers: dict[str, Module] = field(default_factory=dict, repr=False)
+
+    def modules(self, lit: bool, sampler: str) -> list[Module]:
+        """The modules of both; the same objects every time, so that they are uploaded once."""
+        if not lit:
+            return self._plain
+        if not self._lit:
+            self._lit = [environment_module(self.environment), self.listed.module(), path_settings()]
+        if sampler not in self._samplers:
+            self._samplers[sampler] = sampler_module(sampler)
+        return [*self._lit, self._samplers[sampler]]
 
 
 @dataclass(frozen=True)
@@ -29,6 +58,7 @@ class Prepared:
     structure: Structure
     recipe: Recipe
     shading: list[Module]
+    around: Surroundings
 
     @cached_property
     def triangles(self) -> Triangles:
@@ -70,14 +100,34 @@ class Prepared:
         made.__dict__["starts"] = self.starts
         return made
 
-    def modules(self, stepwise: bool = False) -> list[Module]:
-        """All modules: for passes that take a ray to its hit, or for ``stepwise`` passes of one kernel each."""
-        return [*self.structure.modules(stepwise), *self.shading]
+    def modules(self, stepwise: bool = False, lit: bool = False, sampler: str = "sobol") -> list[Module]:
+        """All modules: for passes that take a ray to its hit, or for ``stepwise`` passes of one kernel each.
+
+        lit : with the scene's lights and surroundings, and random numbers by that ``sampler``; else before a plain
+        background.
+        """
+        return [*self.structure.modules(stepwise), *self.shading, *self.around.modules(lit, sampler)]
 
 
-def prepare(scene: Scene, progress: Callable[[float, str], None] | None = None, **recipe: Any) -> Prepared:
-    """Build a scene's structure, over its flattened triangles or over instances of its meshes; the keywords are the
-    options of scope ``prepare``.
+def surroundings(scene: Scene, environment: Any = None, rotation: float = 0.0) -> Surroundings:
+    """A scene's lights in an environment: the value of ``--environment``, turned about +Y by so many degrees.
+
+    Raises ViewerError for a file that cannot be read.
+    """
+    found, notes = environment_of(environment, rotation, lit=scene_lights(scene).count > 0)
+    listed = scene_lights(scene, found)
+    return Surroundings(found, listed, [*notes, *listed.warnings])
+
+
+def prepare(
+    scene: Scene,
+    progress: Callable[[float, str], None] | None = None,
+    environment: Any = None,
+    environment_rotation: float = 0.0,
+    **recipe: Any,
+) -> Prepared:
+    """Build a scene's structure, over its flattened triangles or over instances of its meshes; the keywords of
+    ``recipe`` are the options of scope ``prepare``.
 
     Raises ViewerError for a value out of range and a scene that does not fit.
     """
@@ -90,13 +140,17 @@ def prepare(scene: Scene, progress: Callable[[float, str], None] | None = None, 
     else:
         structure = structures.over_instances(scene, chosen, progress)
         geometry = object_geometry(structure.built.objects)
+    around = surroundings(
+        scene,
+        options.check("environment", environment),
+        options.check("environment_rotation", environment_rotation),
+    )
     shading = [
-        pinhole(scene.camera()),
+        thin_lens(scene.camera()),
         geometry,
-        *appearance(scene.materials, scene.textures),
-        constant_environment(),
+        *appearance(scene.materials, scene.textures, around.listed.density),
     ]
-    made = Prepared(scene, structure, chosen, shading)
+    made = Prepared(scene, structure, chosen, shading, around)
     if flat is not None:
         made.__dict__["triangles"] = flat  # it is at hand
     return made

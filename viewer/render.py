@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -15,16 +15,23 @@ from viewer import options
 from viewer.accel.structures import Structure
 from viewer.errors import ViewerError
 from viewer.film import image
+from viewer.film.checkpoint import Checkpoint, film_layers, film_metadata, fingerprint
+from viewer.film.checkpoint import resume as resumed
 from viewer.film.film import Film
-from viewer.film.layers import LAYERS
+from viewer.film.layers import LAYERS, SERIES, series
+from viewer.film.stop import Stop
 from viewer.kernels import HIT, PIXEL, RAY
+from viewer.pieces import rectangles as cut
+from viewer.pieces import tiles
 from viewer.prepare import Prepared, prepare
 from viewer.programs import LEVELS, PICTURES, trace
 from viewer.rays import Hits, pack_rays
 from viewer.scene.camera import Camera
 from viewer.scene.light import with_light_at
 from viewer.scene.scene import Scene, Triangles
-from viewer.shading.modules import camera_uniforms
+from viewer.shading.camera import lens_uniforms
+from viewer.shading.path import PathSettings
+from viewer.shading.sampler import sampler_uniforms
 from viewer.stream.bound import Bound
 from viewer.stream.counters import Stats
 from viewer.stream.device import Device, shared_device
@@ -42,6 +49,7 @@ NUMBER_LAYERS = ("triangle", "instance")
 DEFAULT = {name: entry.default for name, entry in options.OPTIONS.items()}
 
 MOST_MACHINES = 4  # kept with their streams and shaders
+MOST_IN_RUN, RUN_SECONDS = 16, 0.5  # samples of a pixel, and time of one run
 
 Report = Callable[[float, str], None]
 
@@ -54,13 +62,19 @@ class Picture:
     layers: dict[str, NDArray]
     stats: Stats
     metadata: dict[str, str] = field(default_factory=dict)
+    film: Film | None = None  # of a program of samples, which an EXR keeps, so that it can be resumed
+    depends: dict[str, str] = field(default_factory=dict)  # what its samples depend on
 
     def save(self, path: str | Path, exposure: float = 0.0, tone_map: str = "none") -> None:
         """Write PNG (8 bit sRGB), EXR or NPZ (float32 linear and layers), by the ending; whole or not at all.
 
         exposure (stops), tone_map : for PNG alone, as in `viewer.film.tonemap.srgb8`.
         """
-        image.save(path, self.linear, self.layers, self.metadata, exposure, tone_map)
+        layers, metadata = self.layers, self.metadata
+        if self.film is not None and str(path).lower().endswith(".exr"):
+            layers = {**layers, **film_layers(self.film)}
+            metadata = {**metadata, **film_metadata(self.film, self.depends)}
+        image.save(path, self.linear, layers, metadata, exposure, tone_map)
 
 
 @dataclass(frozen=True)
@@ -82,6 +96,7 @@ class Choices:
     unroll: Unroll = DEFAULT["unroll"]
     fuse: str = DEFAULT["fuse"]
     mask: str = DEFAULT["mask"]
+    sampler: str = DEFAULT["sampler"]
 
     @property
     def stepwise(self) -> bool:
@@ -94,7 +109,7 @@ class Renderer:
 
     device : number of the EGL device, a `Device`, or None for the driver's choice. camera : a `Camera`, the name of
     one of the scene's, or text. The scene is read once: build a new Renderer when it changes. Where it is `prepare`d
-    already, ``accel``, ``top``, ``build``, ``grid``, ``walk``, ``intersection`` and ``plane_slack`` have been used.
+    already, ``light``, ``environment`` and what structures are built from (``accel``, ``grid`` ...) have been used.
 
     Raises ViewerError for a value out of range and a scene that does not fit, DeviceError without OpenGL 3.3.
     """
@@ -109,6 +124,12 @@ class Renderer:
         unroll: Any = DEFAULT["unroll"],
         fuse: str = DEFAULT["fuse"],
         mask: str = DEFAULT["mask"],
+        sampler: str = DEFAULT["sampler"],
+        seed: int = DEFAULT["seed"],
+        depth: int = DEFAULT["depth"],
+        strategy: str = DEFAULT["strategy"],
+        roulette: int | None = DEFAULT["roulette"],
+        clamp: float = DEFAULT["clamp"],
         accel: str = DEFAULT["accel"],
         top: str = DEFAULT["top"],
         build: str = DEFAULT["build"],
@@ -128,19 +149,22 @@ class Renderer:
         barrier: str = DEFAULT["barrier"],
         memory: str = DEFAULT["memory"],
     ) -> None:
-        started = time.perf_counter()
+        started = perf_counter()
         if not isinstance(scene, Prepared):
             for name, position in options.check("light", light):
                 scene = with_light_at(scene, name, position)
             recipe: dict[str, Any] = {"accel": accel, "top": top, "build": build, "grid": grid, "walk": walk}
-            scene = prepare(scene, **recipe, intersection=intersection, plane_slack=plane_slack)
+            recipe |= {"intersection": intersection, "plane_slack": plane_slack}
+            scene = prepare(scene, None, environment, environment_rotation, **recipe)
         self.prepared, self.scene, self.choices = scene, scene.scene, Choices()
-        self.configure(program=program, machine=machine, policy=policy, unroll=unroll, fuse=fuse, mask=mask)
+        self.configure(
+            program=program, machine=machine, policy=policy, unroll=unroll, fuse=fuse, mask=mask, sampler=sampler
+        )
+        self.settings, self.seed = PathSettings(), 0
+        self.follow(depth=depth, strategy=strategy, roulette=roulette, clamp=clamp, seed=seed)
         self.fov = options.check("fov", fov)
         self.lens = options.check("aperture", aperture), options.check("focus", focus)
         self.pixel_filter = options.check("pixel_filter", pixel_filter)
-        self.environment = options.check("environment", environment)
-        self.environment_rotation = options.check("environment_rotation", environment_rotation)
         self.camera = self._camera(options.check("camera", camera))
         allowed = (options.check("barrier", barrier) == "auto", options.check("memory", memory) == "auto")
         if isinstance(device, Device):
@@ -149,7 +173,16 @@ class Renderer:
             self.device = shared_device(options.check("device", device), *allowed)
         self.memories = Memories(self.device)
         self._machines: dict[tuple[Any, ...], Machine] = {}
-        self.build_seconds = time.perf_counter() - started
+        self.build_seconds = perf_counter() - started
+
+    @property
+    def notes(self) -> list[str]:
+        """Remarks on the scene's lights and surroundings, where the program follows light."""
+        return self.prepared.around.notes if self.samples else []
+
+    def checkpoint(self, path: str | Path) -> Checkpoint | None:
+        """Where a render of samples to that file keeps its state as it goes; None for other programs."""
+        return Checkpoint(path, self.sample_settings()) if self.samples else None
 
     @property
     def structure(self) -> Structure:
@@ -162,7 +195,7 @@ class Renderer:
         return self.prepared.triangles
 
     def configure(self, **choices: Any) -> None:
-        """Choose another program, machine, policy, unroll, fuse or mask; the scene's structures stay as they are.
+        """Choose another program, machine, policy, unroll, fuse, mask or sampler; the scene's structures stay.
 
         Raises ViewerError for a value out of range or another option, and then changes nothing.
         """
@@ -173,6 +206,15 @@ class Renderer:
             name: options.check(name, value, PICTURES if name == "program" else ()) for name, value in choices.items()
         }
         self.choices = replace(self.choices, **checked)
+
+    def follow(self, **settings: Any) -> None:
+        """Choose another depth, strategy, roulette, clamp or seed, which compiles nothing.
+
+        Raises ViewerError for a value out of range and an unknown setting, and then changes nothing.
+        """
+        checked = {name: options.check(name, value) for name, value in settings.items()}
+        self.seed = checked.pop("seed", self.seed)
+        self.settings = replace(self.settings, **checked)
 
     def _camera(self, camera: Camera | str | None) -> Camera:
         if isinstance(camera, str) and not any(c.name == camera for c in self.scene.cameras) and "," in camera:
@@ -189,30 +231,100 @@ class Renderer:
         layers: Sequence[str] | str = (),
         stats: bool = False,
         progress: Report | None = None,
+        time: float | None = DEFAULT["time"],
+        error: float | None = DEFAULT["error"],
+        resume: str | None = DEFAULT["resume"],
+        state: Checkpoint | None = None,
     ) -> Picture:
         """A picture of ``size`` (width, height) with the layers asked for.
 
-        spp      : samples per pixel; the ray caster samples pixel centres, so that all its samples are one.
+        spp, time, error : of programs of samples, which end with the first of these that is met: samples per pixel,
+        seconds, estimated relative error. The ray caster samples pixel centres, so that all its samples are one.
         stats    : count every pass (the host then waits for each), see `Stats`.
         progress : called with the share that is done and a text.
+        resume   : an EXR of the same picture, to go on from. state : where to save a long render's state as it goes.
         """
+        began = perf_counter()
         width, height = options.check("size", size)
-        names = options.check("layers", layers, LAYERS)
-        options.check("spp", spp)
-        film = Film(width, height)
-        made = {name: LAYERS[name].empty(height, width) for name in names}
-        if "triangle" in made and self.prepared.starts[-1] > np.iinfo(np.int32).max:
-            made["triangle"] = made["triangle"].astype(np.int64)
-        total, started = Stats(), time.perf_counter()
-        for done, part in self.slices((width, height), names, stats):
-            if part is not None:
-                self._collect(part, film, made)
-                total.add(part.machine.stats)
-            if progress is not None:
-                progress(done, f"rendering {width} x {height}")
-        total.facts = self._facts((width, height), time.perf_counter() - started)
+        names = options.check("layers", layers, (*LAYERS, *SERIES))
+        stop = Stop(options.check("spp", spp), options.check("time", time), options.check("error", error))
+        total, made = Stats(), {}
+        film, reason = Film(width, height), ""
+        if self.samples:
+            if resume is not None:
+                film = resumed(resume, (width, height), self.sample_settings())
+            reason = self._sample(film, stop, total, progress, stats, state)
+            if "bounce" in names:
+                made |= self._bounces(film, progress)
+        elif resume is not None or "bounce" in names:
+            what = "--resume" if resume is not None else "--layers bounce"
+            raise ViewerError(what, f"program {self.choices.program} adds no samples", "take --program path")
+        plain = {name: LAYERS[name].empty(height, width) for name in names if name in LAYERS}
+        if "triangle" in plain and self.prepared.starts[-1] > np.iinfo(np.int32).max:
+            plain["triangle"] = plain["triangle"].astype(np.int64)
+        if plain or not self.samples:
+            self._cast(film, plain, total, progress, stats)
+        total.facts = self._facts((width, height), perf_counter() - began)
+        if self.samples:
+            total.facts |= {"samples": int(film.count.min()), "stopped by": reason, **self._sampling_facts()}
         metadata = {key: str(value) for key, value in total.facts.items() if key != "seconds"}
-        return Picture(film.linear, made, total, metadata)
+        return Picture(film.linear, {**plain, **made}, total, metadata, *self._kept_film(film))
+
+    def _kept_film(self, film: Film) -> tuple[Film | None, dict[str, str]]:
+        return (film, self.sample_settings()) if self.samples else (None, {})
+
+    def sample_settings(self) -> dict[str, str]:
+        """Everything that a sample depends on, beside pixel and number: what a picture to be resumed must agree in."""
+        return {
+            "scene": self.scene.name,
+            "content": fingerprint(self.scene.meshes, self.scene.instances, self.scene.materials, self.scene.lights),
+            "program": self.choices.program,
+            "camera": self.camera.text(),
+            "fov": str(self.camera.fov),
+            "lens": f"{self.camera.aperture:g} {self.camera.focus_distance:g}",
+            **self._sampling_facts(),
+        }
+
+    def _sampling_facts(self) -> dict[str, str]:
+        chosen = {name: str(value) for name, value in vars(self.settings).items() if name != "bounce"}
+        return {
+            **chosen,
+            "sampler": self.choices.sampler,
+            "seed": str(self.seed),
+            "pixel_filter": self.pixel_filter,
+            "environment": self.prepared.around.environment.name,
+        }
+
+    def _cast(
+        self, film: Film, layers: dict[str, NDArray], total: Stats, progress: Report | None, counting: bool
+    ) -> None:
+        """The ray caster's picture, or beside a program of samples its layers alone."""
+        beside, chosen = self.samples, self.choices
+        if beside:
+            self.configure(program="cast")
+        try:
+            for done, part in self.slices(film.size, tuple(layers), counting):
+                if part is not None:
+                    self._collect(part, None if beside else film, layers)
+                    if not beside:
+                        total.add(part.machine.stats)
+                if progress is not None:
+                    progress(done, "layers" if beside else f"rendering {film.size[0]} x {film.size[1]}")
+        finally:
+            self.choices = chosen
+
+    def _bounces(self, film: Film, progress: Report | None) -> dict[str, NDArray]:
+        """A layer for each number of surfaces that light has come over, with the samples that ``film`` has."""
+        made, settings = {}, self.settings
+        try:
+            for bounce, name in enumerate(series("bounce", settings.depth + 1)):
+                self.settings = replace(settings, bounce=bounce)
+                part = Film(*film.size)
+                self._sample(part, Stop(int(film.count.min())), Stats(), progress, False)
+                made[name] = part.linear
+        finally:
+            self.settings = settings
+        return made
 
     def slices(
         self,
@@ -221,24 +333,30 @@ class Renderer:
         stats: bool = False,
         tile: tuple[int, int] | None = None,
         rows: Callable[[], int] | None = None,
+        film: Film | None = None,
+        samples: int = 1,
     ) -> Iterator[tuple[float, Slice | None]]:
         """Render piece by piece: yields the share that is done, and a `Slice` whenever one is complete.
 
         It may be abandoned at any yield. A picture larger than a stream may be is cut into rectangles; ``tile`` (width,
         height) cuts it into smaller ones, whose streams then serve pictures of every size. ``rows`` is asked for the
         height of each, 1 to the tile's, or more where it is narrower: the same streams serve pieces of every cost.
+        A program of samples (see `samples`) brings every pixel of ``film``, of the picture's size, to so many samples.
         """
         counting = stats or any(name in COUNTED_LAYERS for name in layers)
         rectangles: Iterable[tuple[slice, slice]]
         if tile is None:
-            rectangles = list(_rectangles(size, min(self.device.max_texture, LARGEST_STREAM)))
+            rectangles = list(cut(size, min(self.device.max_texture, LARGEST_STREAM)))
             shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
         else:
-            rectangles, shape = _tiles(size, tile, rows), tile
+            rectangles, shape = tiles(size, tile, rows), tile
         with self.device.current():
             machine = self._machine(shape, any(name in SURFACE_LAYERS for name in layers), counting)
-            machine.set(camera_uniforms(self.camera, size))
+            machine.set(lens_uniforms(self.camera, size, self.pixel_filter))
+            machine.set({**self.settings.uniforms(samples), **sampler_uniforms(self.seed)})
             pixels = np.zeros((shape[1], shape[0]), PIXEL.dtype)
+        if self.samples and film is None:
+            film = Film(*size)
         done, total = 0, size[0] * size[1]
         for down, across in rectangles:
             y, x = np.mgrid[down, across]
@@ -247,6 +365,8 @@ class Renderer:
             flat["at"][:count, 0], flat["at"][:count, 1] = x.ravel(), y.ravel()
             with self.device.current():
                 machine.write("pixel", pixels)
+                if film is not None:
+                    machine.write("film", _in_rows(film.records(*_box(down, across)), shape))
             steps = machine.run(None if count == machine.rays else count)
             while True:
                 with self.device.current():
@@ -254,11 +374,48 @@ class Renderer:
                 if state is None:
                     break
                 yield (done + count * (1 - state.active / max(1, state.rays))) / total, None
+            if film is not None:
+                with self.device.current():
+                    held = machine.read("film").reshape(-1)[:count].reshape(y.shape)
+                film.store(held, across.start, down.start)
             done += count
             yield done / total, Slice(down, across, machine)
 
-    def _collect(self, part: Slice, film: Film, layers: Mapping[str, NDArray]) -> None:
-        """Take a slice's results into the picture."""
+    @property
+    def samples(self) -> bool:
+        """Whether the chosen program adds samples to a film; else one run makes the whole picture."""
+        return "film" in self.program().inputs
+
+    def _sample(
+        self,
+        film: Film,
+        stop: Stop,
+        stats: Stats,
+        progress: Report | None,
+        counting: bool,
+        state: Checkpoint | None = None,
+    ) -> str:
+        """Add samples until a rule says stop, and return its name."""
+        started, number = perf_counter(), int(film.count.min())
+        batch = 1
+        while not (reason := stop.reason(number, perf_counter() - started, film if stop.looks(number) else None)):
+            target, began = min(stop.spp, number + batch), perf_counter()
+            for done, part in self.slices(film.size, stats=counting, film=film, samples=target):
+                if part is not None:
+                    stats.add(part.machine.stats)
+                if progress is not None:
+                    shown = number + done * (target - number)
+                    progress(stop.share(shown, perf_counter() - started), f"sample {int(shown)} of {stop.spp}")
+            per_sample = (perf_counter() - began) / (target - number)
+            number = target
+            if state is not None and state.due():
+                state.save(film)
+            # Many samples in a run keep its passes full; few let rules, progress and Ctrl-C come in between.
+            batch = max(1, min(MOST_IN_RUN, int(RUN_SECONDS / max(per_sample, 1e-6))))
+        return reason
+
+    def _collect(self, part: Slice, film: Film | None, layers: Mapping[str, NDArray]) -> None:
+        """Take a slice's results into the picture; without ``film`` into its layers alone."""
         machine, at = part.machine, (part.rows, part.columns)
         shape = (part.rows.stop - part.rows.start, part.columns.stop - part.columns.start)
         count = shape[0] * shape[1]
@@ -268,7 +425,8 @@ class Renderer:
             return values.reshape(-1, *rest)[:count].reshape(*shape, *rest)
 
         with self.device.current():
-            film.add(picture(machine.read("radiance")["rgb"]), part.columns.start, part.rows.start)
+            if film is not None:
+                film.add(picture(machine.read("radiance")["rgb"]), part.columns.start, part.rows.start)
             hit = picture(machine.read("hit")) if layers else None
             surface = picture(machine.read("surface")) if any(n in SURFACE_LAYERS for n in layers) else None
         if hit is not None and not layers.keys().isdisjoint(NUMBER_LAYERS):
@@ -329,7 +487,7 @@ class Renderer:
 
         Without it they are uploaded when the first picture needs them.
         """
-        modules = self.prepared.modules(self.choices.stepwise)
+        modules = self.bind(self.program()).modules
         return self.memories.upload(memory for module in modules for memory in module.memories)
 
     def reload(self) -> None:
@@ -447,12 +605,14 @@ class Renderer:
 
     def program(self, layers: bool = False) -> Program:
         """The chosen program over the scene's structure; with ``layers`` it leaves the surfaces seen, too."""
-        return PICTURES[self.choices.program](LEVELS[self.structure.levels], layers=layers)
+        make = PICTURES["cast" if layers else self.choices.program]
+        return make(LEVELS[self.structure.levels], **({"layers": True} if layers else {}))
 
     def bind(self, program: Program, stepwise: bool | None = None) -> Bound:
         """A program with the scene's modules: for passes of one kernel each where ``stepwise``, which the choices tell
         where it is None."""
-        return Bound(program, self.prepared.modules(self.choices.stepwise if stepwise is None else stepwise))
+        stepwise = self.choices.stepwise if stepwise is None else stepwise
+        return Bound(program, self.prepared.modules(stepwise, "film" in program.inputs, self.choices.sampler))
 
     # -- facts -----------------------------------------------------------------------------------------------------
 
@@ -491,6 +651,18 @@ def make_machine(
     return MACHINES[chosen.machine](renderer.device, bound, shape, **common)
 
 
+def _box(down: slice, across: slice) -> tuple[int, int, int, int]:
+    """Left, top, width and height of a rectangle."""
+    return across.start, down.start, across.stop - across.start, down.stop - down.start
+
+
+def _in_rows(values: NDArray, shape: tuple[int, int]) -> NDArray:
+    """The values of a rectangle in row order, as a stream of ``shape`` (width, height) holds them."""
+    out = np.zeros(shape[0] * shape[1], values.dtype)
+    out[: values.size] = values.ravel()
+    return out.reshape(shape[1], shape[0])
+
+
 def _placed(transforms: Any, count: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     """Ascending numbers (N,) of instances among ``count``, and where they go (N, 4, 4)."""
     hint = "give (I, 4, 4), or a dictionary of (4, 4) by the instance's number"
@@ -511,31 +683,3 @@ def _placed(transforms: Any, count: int) -> tuple[NDArray[np.intp], NDArray[np.f
     if (matrices[:, 3] != (0.0, 0.0, 0.0, 1.0)).any():
         raise ViewerError("move", "a matrix's last row is not 0 0 0 1", "transformations are affine")
     return numbers, matrices
-
-
-def _rectangles(size: tuple[int, int], widest: int) -> Iterator[tuple[slice, slice]]:
-    """Rectangles (rows, columns), near-equal, that fit a stream, top to bottom and left to right."""
-    width, height = size
-    across = -(-width // widest)
-    wide = -(-width // across)
-    tallest = min(LARGEST_STREAM // wide, widest)
-    down = -(-height // tallest)
-    tall = -(-height // down)
-    for top in range(0, height, tall):
-        for left in range(0, width, wide):
-            yield slice(top, min(top + tall, height)), slice(left, min(left + wide, width))
-
-
-def _tiles(
-    size: tuple[int, int], tile: tuple[int, int], rows: Callable[[], int] | None = None
-) -> Iterator[tuple[slice, slice]]:
-    """Rectangles (rows, columns) of ``tile`` (width, height), smaller at the right and the bottom, column by column.
-
-    What lies below a rectangle costs about what it did, so that ``rows`` can tell its height from that.
-    """
-    for left in range(0, size[0], tile[0]):
-        top, wide = 0, min(tile[0], size[0] - left)
-        while top < size[1]:
-            tall = tile[1] if rows is None else min(max(1, rows()), tile[1]) * tile[0] // wide
-            yield slice(top, min(top + tall, size[1])), slice(left, left + wide)
-            top += tall

@@ -21,7 +21,7 @@ def test_rays_in_the_plane_of_a_triangle_hit_nothing_beside_it() -> None:
     start, end = (a + rng.uniform(-3, 3, (count, 1)) * ab + rng.uniform(-3, 3, (count, 1)) * ac for _ in range(2))
     origins = start.astype(np.float32)
     directions = (end - origins).astype(np.float32)
-    renderer = Renderer(meshes.scene(corners), machine="singlepass")
+    renderer = Renderer(meshes.scene(corners), machine="singlepass", program="cast")
     hits = renderer.trace(origins, directions)
     verdict = exact.judge(corners, origins, directions, hits.triangle, hits.distance)
     hit = hits.triangle >= 0

@@ -19,7 +19,9 @@ def renderer() -> Renderer:
     corner = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
     points = np.tile(corner, (COUNT, 1))
     points[-3:, 2] += 0.25  # the nearest is the last
-    return Renderer(Scene.from_triangles(points, np.arange(3 * COUNT).reshape(-1, 3)), accel="grid", grid=1)
+    return Renderer(
+        Scene.from_triangles(points, np.arange(3 * COUNT).reshape(-1, 3)), accel="grid", grid=1, program="cast"
+    )
 
 
 CHOICES = (

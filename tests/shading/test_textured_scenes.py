@@ -34,7 +34,9 @@ def _camera() -> Camera:
 @pytest.mark.parametrize("machine", ["singlepass", "multipass"])
 def test_a_texel_for_every_pixel(device, machine):
     scene = textured_square()
-    picture = Renderer(scene, camera=_camera(), machine=machine, device=device).render((8, 8), layers="albedo")
+    picture = Renderer(scene, camera=_camera(), machine=machine, device=device, program="cast").render(
+        (8, 8), layers="albedo"
+    )
     want = linear_from_srgb(scene.textures[0].image.texels[..., :3] / 255) * (1.0, 0.5, 0.25)
     np.testing.assert_allclose(picture.layers["albedo"], want, atol=4e-6)  # decoding's power, as in test_textures
 
@@ -71,7 +73,9 @@ def test_kinds_of_the_reference_scenes(shared_refs):
 
 
 def test_the_duck_is_yellow(device, shared_scenes):
-    picture = Renderer(load(shared_scenes / "models" / "Duck.glb"), device=device).render((64, 64), layers="albedo")
+    picture = Renderer(load(shared_scenes / "models" / "Duck.glb"), device=device, program="cast").render(
+        (64, 64), layers="albedo"
+    )
     seen = picture.layers["albedo"].reshape(-1, 3)
     seen = seen[seen.any(axis=1)]
     red, green, blue = np.median(seen, axis=0)

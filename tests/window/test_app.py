@@ -116,7 +116,7 @@ def test_the_picture_is_the_renderers(opened: Opener, size: tuple[int, int]) -> 
     app.flight.release_all()
     hands.rest()
     assert app.frame.scale == 1.0 and app.frame.linear().shape == (size[1], size[0], 3)
-    other = Renderer(app.scene, camera=app.renderer.camera, device=app.device, machine="singlepass")
+    other = Renderer(app.scene, camera=app.renderer.camera, device=app.device, machine="singlepass", program="cast")
     np.testing.assert_array_equal(app.frame.linear(), other.render(size).linear)
     assert lit(hands.pixels())
 
@@ -463,7 +463,9 @@ def test_a_storm_of_sizes(opened: Opener) -> None:
     glfw.set_window_size(app.window.handle, 333, 222)
     hands.until(lambda: app.window.pixels == (333, 222))
     hands.rest()
-    expected = Renderer(app.scene, camera=app.renderer.camera, device=app.device).render((333, 222)).linear
+    expected = (
+        Renderer(app.scene, camera=app.renderer.camera, device=app.device, program="cast").render((333, 222)).linear
+    )
     np.testing.assert_array_equal(app.frame.linear(), expected)
     assert hands.pixels().shape == (222, 333, 3) and lit(hands.pixels())
 

@@ -19,7 +19,7 @@ SIZE = (300, 150)  # more than a tile wide, and no multiple of one
 @pytest.fixture
 def frame(device: Any) -> Frame:
     made = Frame(device, SIZE)
-    made.use(Renderer(viewer.load("teapotahedron"), device=device))
+    made.use(Renderer(viewer.load("teapotahedron"), device=device, program="cast"))
     return made
 
 

@@ -22,7 +22,9 @@ SIZE = (64, 36)
 def renderer(device: Any) -> Renderer:
     """It draws with another machine than the one that is inspected; its picture goes beyond the scene's box."""
     camera = Camera((0, 14, 26), (0, 2, 0), fov=45)
-    return Renderer(viewer.load("teapotahedron"), device=device, machine="singlepass", camera=camera, accel="grid")
+    return Renderer(
+        viewer.load("teapotahedron"), device=device, machine="singlepass", camera=camera, accel="grid", program="cast"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +189,9 @@ def test_faults_are_told_in_a_line(renderer: Renderer, finished: Inspector) -> N
 def test_the_heat_map_shows_the_counts_of_the_picture(renderer: Renderer, machine: str) -> None:
     size = (300, 150)  # four tiles, three of them partly beside the picture
     camera = Camera.framing(renderer.scene.bounds(), fov=20)
-    other = Renderer(renderer.scene, device=renderer.device, machine=machine, camera=camera, accel="grid")
+    other = Renderer(
+        renderer.scene, device=renderer.device, machine=machine, camera=camera, accel="grid", program="cast"
+    )
     counts = other.render(size, layers=tuple(COUNTED_LAYERS)).layers
     other.camera = renderer.camera
     for what in COUNTED_LAYERS:

@@ -32,7 +32,7 @@ class Stage:
         self.window = SimpleNamespace(scale=1.0, context=device.context)
         self.draw_imgui = ImguiDraw(device.context)
         self.scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0.5]], [[0, 1, 2], [1, 3, 2]])
-        self.renderer = Renderer(self.scene, device=device)
+        self.renderer = Renderer(self.scene, device=device, program="cast")
         self.flight = Flight(self.renderer.camera, self.scene.bounds())
         self.frame = SimpleNamespace(
             size=SIZE, scale=1.0, complete=True, progress=1.0, seconds=0.1, rays_per_second=2e6, samples=1

@@ -23,7 +23,9 @@ CAMERA = Camera((0, 14, 26), (0, 2, 0), fov=45)
 
 def framed(device: Any, **choices: Any) -> Renderer:
     """A picture with hits, rays through the scene's box that hit nothing, and rays beside it."""
-    return Renderer(viewer.load("teapotahedron"), device=device, camera=CAMERA, **{"accel": "grid", **choices})
+    return Renderer(
+        viewer.load("teapotahedron"), device=device, camera=CAMERA, **{"accel": "grid", **choices}, program="cast"
+    )
 
 
 @pytest.fixture(scope="module")

@@ -50,7 +50,7 @@ def test_watch_sees_what_changed_before_the_first_look(shaders: Path) -> None:
 
 @pytest.mark.parametrize("machine", ["multipass", "singlepass"])
 def test_machines_are_compiled_anew(device: Any, shaders: Path, machine: str) -> None:
-    renderer = Renderer(viewer.load("teapotahedron"), device=device, machine=machine)
+    renderer = Renderer(viewer.load("teapotahedron"), device=device, machine=machine, program="cast")
     size = (64, 48)
     before = renderer.render(size).linear
     kept = dict(renderer._machines)

@@ -33,7 +33,7 @@ def main(scene: str, camera: str, fov: str, width: str, height: str) -> None:
     done("load")
     device = shared_device()
     done("device")
-    renderer = Renderer(loaded, camera=camera, fov=float(fov), device=device)
+    renderer = Renderer(loaded, camera=camera, fov=float(fov), device=device, program="cast")
     done("build")
     renderer.render((int(width), int(height)))
     done("first run")

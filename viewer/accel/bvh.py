@@ -16,7 +16,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel.bvh_build import Bvh, octant_links
+from viewer.accel.bvh_build import MOST_DEPTH, Bvh, octant_links
+from viewer.errors import ViewerError
 from viewer.kernels.records import RAY
 from viewer.stream.kernel import Module, Table
 from viewer.stream.record import LARGEST_INTEGER, Field, Record
@@ -120,7 +121,11 @@ def module(bvhs: Sequence[Bvh], walk: str) -> Module:
     """The module of hierarchies over the triangles of numbered objects, with leaves of up to `MOST_IN_LEAF`.
 
     bvhs : one for each object; their triangles lie one object behind the other. walk : one of `WALKS`.
+    Raises ViewerError for a tree too deep for a stack of `MOST_DEPTH`, which `viewer.accel.bvh_build` makes none of.
     """
+    deepest = max(bvh.depth for bvh in bvhs)
+    if deepest > MOST_DEPTH:
+        raise ViewerError("bvh", f"a tree of {deepest} levels, and a ray's stack has room for {MOST_DEPTH}")
     rows, roots, base, at = [], [], 0, 0
     make = pairs if walk == "stack" else nodes
     for bvh in bvhs:
@@ -142,7 +147,7 @@ def module(bvhs: Sequence[Bvh], walk: str) -> Module:
         f"accel/bvh_{walk}.glsl",
         memories=tuple(memories),
         uniforms={} if walk == "stack" else {"bvh_count": ("int", len(table))},
-        constants={"BVH_DEPTH": max(bvh.depth for bvh in bvhs) + 1, "BVH_END": END} if walk == "stack" else {},
+        constants={"BVH_DEPTH": deepest + 1, "BVH_END": END} if walk == "stack" else {},
         keeps=STACK_WALK if walk == "stack" else NODE_WALK,
         uses=(RAY, ROOT),
         text=f"BvhRoot bvh_root(int object) {{ return {root}; }}",

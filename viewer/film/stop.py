@@ -28,6 +28,11 @@ class Stop:
         """Whether `reason` wants to see the film after that many samples."""
         return self.error is not None and samples >= max(FIRST_LOOK, self._looked * NEXT_LOOK)
 
+    def share(self, samples: float, seconds: float) -> float:
+        """How much is done, 0 to 1, by samples or time, whichever is nearer its end."""
+        timed = seconds / self.seconds if self.seconds else 0.0
+        return min(1.0, max(samples / self.spp, timed))
+
     def reason(self, samples: int, seconds: float, film: Film | None = None) -> str:
         """Why to stop after ``samples`` per pixel and ``seconds``: ``spp``, ``time`` or ``error``; empty: go on.
 
