@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,6 +32,19 @@ def shared_scenes() -> Path:
 def shared_refs() -> Path:
     """The folder of reference hits and pictures with standard errors."""
     return _folder("refs")
+
+
+@pytest.fixture(scope="session")
+def flat_forest(shared_scenes: Path, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """forest_flat.ply, as the script beside the scenes writes it (34 MB, a second; kept in pytest's cache)."""
+    script = shared_scenes / "scripts" / "forest.py"
+    if not script.is_file():
+        pytest.skip(f"not found: {script}")
+    cache = getattr(request.config, "cache", None)  # none with -p no:cacheprovider
+    folder = Path(cache.mkdir("raystream-forest")) if cache else tmp_path_factory.mktemp("forest")
+    if not (folder / "forest_flat.ply").is_file():
+        subprocess.run([sys.executable, "-B", script, folder], check=True, capture_output=True, cwd=script.parent)
+    return folder / "forest_flat.ply"
 
 
 @pytest.fixture(scope="session")

@@ -19,7 +19,7 @@ import pytest
 import viewer
 from viewer import cli
 from viewer.errors import DeviceError, ViewerError
-from viewer.options import OPTIONS
+from viewer.options import OPTIONS, keywords
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 from viewer.values import PolicyChoice, Unroll
@@ -32,6 +32,7 @@ class Counted:
     """Stands for `viewer.stream.counters.Stats`."""
 
     kernel_passes = 3
+    facts: dict[str, object] = {}  # noqa: RUF012
 
     def to_json(self):
         """As the real one's."""
@@ -43,6 +44,8 @@ class FakeRenderer:
 
     made: list[FakeRenderer] = []  # noqa: RUF012 - emptied by the fixture
     fault: BaseException | None = None
+    notes: tuple[str, ...] = ()
+    samples = True
 
     def __init__(self, scene, **options):
         self.scene, self.options = scene, options
@@ -56,6 +59,9 @@ class FakeRenderer:
         options["progress"](0.5, "half")
         self.stats = Counted()
         return self
+
+    def checkpoint(self, path):
+        """None is kept."""
 
     def save(self, path, exposure, tone_map):
         """Write the file."""
@@ -105,39 +111,23 @@ def process(*arguments, **settings):
 
 # What reaches the library
 
+DEFAULTS = {name: OPTIONS[name].default for name in keywords("renderer")}
+RENDER_DEFAULTS = {name: OPTIONS[name].default for name in keywords("render")}
+
+
+def test_what_the_defaults_are():
+    assert DEFAULTS["accel"] == "bvh" and DEFAULTS["machine"] == "multipass" and DEFAULTS["fuse"] == "ray"
+    assert DEFAULTS["policy"] == PolicyChoice("sweep") and DEFAULTS["unroll"] == Unroll()
+    assert RENDER_DEFAULTS["size"] == (512, 512) and RENDER_DEFAULTS["layers"] == ()
+
 
 def test_defaults_reach_the_renderer(library, capsys):
     run("render", "one", "-o", "a.png")
     (made,) = FakeRenderer.made
     assert made.scene is library.scene
-    assert made.options == {
-        "program": "cast",
-        "machine": "multipass",
-        "policy": PolicyChoice("sweep"),
-        "unroll": Unroll(),
-        "fuse": "ray",
-        "mask": "depth",
-        "grid": "auto",
-        "intersection": "watertight",
-        "plane_slack": 1.0,
-        "walk": "auto",
-        "accel": "bvh",
-        "top": "auto",
-        "build": "sah",
-        "camera": None,
-        "fov": None,
-        "aperture": None,
-        "focus": None,
-        "pixel_filter": "box",
-        "environment": None,
-        "environment_rotation": 0.0,
-        "light": (),
-        "device": None,
-        "barrier": "auto",
-        "memory": "auto",
-    }
+    assert made.options == DEFAULTS
     assert callable(made.render_options.pop("progress"))
-    assert made.render_options == {"size": (512, 512), "spp": 1, "layers": (), "stats": False}
+    assert made.render_options == {**RENDER_DEFAULTS, "stats": False, "state": None}
     out, err = capsys.readouterr()
     assert out.startswith("a.png: 512 x 512, 1 triangle, 3 passes; load 0.0") and "Mrays/s" in out
     assert out.count("\n") == 1 and err == ""
@@ -155,6 +145,7 @@ def test_every_option_reaches_the_renderer(library):
     run("render", "--camera", "-1,2,3 0,0,0", "one", *words, "-o", "a.npz")
     (made,) = FakeRenderer.made
     assert made.options == {
+        **DEFAULTS,
         "program": "cast",
         "machine": "singlepass",
         "policy": PolicyChoice("threshold", 0.3, "all"),
@@ -163,11 +154,6 @@ def test_every_option_reaches_the_renderer(library):
         "mask": "kill",
         "grid": 32,
         "intersection": "moller-trumbore",
-        "plane_slack": 1.0,
-        "walk": "auto",
-        "accel": "bvh",
-        "top": "auto",
-        "build": "sah",
         "camera": "-1,2,3 0,0,0",
         "fov": 60.0,
         "aperture": 0.5,
@@ -181,7 +167,8 @@ def test_every_option_reaches_the_renderer(library):
         "memory": "texture",
     }
     made.render_options.pop("progress")
-    assert made.render_options == {"size": (64, 32), "spp": 4, "layers": ("depth", "triangle"), "stats": True}
+    given = {"size": (64, 32), "spp": 4, "layers": ("depth", "triangle"), "stats": True, "state": None}
+    assert made.render_options == {**RENDER_DEFAULTS, **given}
     assert json.loads(Path("s.json").read_text())["kernel_passes"] == 3
     assert set(json.loads(Path("s.json").read_text())["wall_seconds"]) == {"load", "build", "render"}
     assert sorted(os.listdir()) == ["a.npz", "s.json"]

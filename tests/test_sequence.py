@@ -25,6 +25,7 @@ from viewer.sequence import render_frames, save_frames
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZE = {"size": (40, 30)}
+CAST = {"program": "cast"}
 
 
 @pytest.fixture
@@ -42,7 +43,9 @@ def fresh(scene, seconds, **options):
 
 
 def test_every_frame_is_a_fresh_picture_of_its_moment(device, balls):
-    frames = list(render_frames(balls, range(3, 7), fps=4, render={**SIZE, "layers": ("triangle",)}, device=device))
+    frames = list(
+        render_frames(balls, range(3, 7), fps=4, render={**SIZE, "layers": ("triangle",)}, device=device, **CAST)
+    )
     assert [(each.number, each.seconds) for each in frames] == [(3, 0.75), (4, 1.0), (5, 1.25), (6, 1.5)]
     for each in frames:
         expected = fresh(balls, each.seconds, device=device)
@@ -55,7 +58,9 @@ def test_every_frame_is_a_fresh_picture_of_its_moment(device, balls):
 
 def test_the_turntable_goes_around_once_while_the_animation_plays(device, balls):
     camera = balls.cameras[2]
-    made = list(render_frames(balls, range(4), fps=2, turntable=True, camera="side", render=SIZE, device=device))
+    made = list(
+        render_frames(balls, range(4), fps=2, turntable=True, camera="side", render=SIZE, device=device, **CAST)
+    )
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for k in range(4):
         box = balls.posed(k / 2).bounds()
@@ -75,14 +80,16 @@ def test_nothing_is_built_again_where_only_the_camera_moves(device, monkeypatch)
 
     monkeypatch.setattr(Renderer, "__init__", counted)
     still = builtin.build("cornell")
-    pictures = [each.picture for each in render_frames(still, range(3), turntable=True, render=SIZE, device=device)]
+    pictures = [
+        each.picture for each in render_frames(still, range(3), turntable=True, render=SIZE, device=device, **CAST)
+    ]
     assert len(made) == 1
     assert not np.array_equal(pictures[0].linear, pictures[1].linear)
     # A camera that hangs on a moving node.
     balls = builtin.build("balls")
     balls.hierarchy.instance_nodes[:] = -1
     balls.hierarchy.camera_nodes[0] = 1
-    pictures = [each.picture for each in render_frames(balls, range(2), fps=1, render=SIZE, device=device)]
+    pictures = [each.picture for each in render_frames(balls, range(2), fps=1, render=SIZE, device=device, **CAST)]
     assert len(made) == 2
     assert pictures[0].metadata["camera"] != pictures[1].metadata["camera"]
 
@@ -92,7 +99,7 @@ def test_a_camera_that_frames_the_scene_stands_still(device):
     rise = Track(0, "translation", np.array([0.0, 1.0]), np.array([[0, 0, 0], [0, 8, 0]]))
     scene.hierarchy = viewer.scene.hierarchy.Hierarchy.of([-1], [[0, 0, 0]], [0])
     scene.animations = [Animation("rise", (rise,))]
-    pictures = [each.picture for each in render_frames(scene, range(5), fps=4, render=SIZE, device=device)]
+    pictures = [each.picture for each in render_frames(scene, range(5), fps=4, render=SIZE, device=device, **CAST)]
     cameras = {each.metadata["camera"] for each in pictures}
     assert cameras == {Camera.framing([[0, 0, 0], [1, 9, 0]]).text()}
     rows = [np.nonzero((each.linear != each.linear[0, 0]).any(axis=(1, 2)))[0].mean() for each in pictures]
@@ -100,14 +107,14 @@ def test_a_camera_that_frames_the_scene_stands_still(device):
 
 
 def test_a_scene_in_which_nothing_moves_is_refused(device):
-    frames = render_frames(builtin.build("cornell"), range(3), render=SIZE, device=device)
+    frames = render_frames(builtin.build("cornell"), range(3), render=SIZE, device=device, **CAST)
     with pytest.raises(ViewerError, match=r"cornell: nothing moves in it \(--turntable"):
         next(frames)
 
 
 def test_frames_are_saved_as_they_come(device, balls, tmp_path):
     seen = []
-    frames = render_frames(balls, range(9, 12), render=SIZE, device=device)
+    frames = render_frames(balls, range(9, 12), render=SIZE, device=device, **CAST)
     save_frames(str(tmp_path / "f%03d.npz"), frames, 30, lambda each: seen.append((each.number, os.listdir(tmp_path))))
     assert [number for number, _ in seen] == [9, 10, 11]
     assert sorted(seen[-1][1]) == ["f009.npz", "f010.npz"]

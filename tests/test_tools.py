@@ -153,6 +153,17 @@ def test_bench_bvh_build(tmp_path: Path) -> None:
     assert methods["sah"]["sah_cost"] <= methods["midpoint"]["sah_cost"]
 
 
+def test_bench_instances(tmp_path: Path) -> None:
+    data = _quick("instances", tmp_path)
+    (found,) = data["scenes"].values()
+    assert found["triangles"] > 15 * found["distinct_triangles"]
+    flat = found["kinds"].pop("flat bvh")
+    assert len(found["kinds"]) == 4
+    assert all(row["memory"]["total"] < flat["memory"]["total"] / 10 for row in found["kinds"].values())
+    assert all(camera["ms"] > 0 for row in found["kinds"].values() for camera in row["cameras"].values())
+    assert data["moving"]["bvh"]["top"]["ms"] > 0
+
+
 def test_bench_samplers(tmp_path: Path) -> None:
     data = _quick("samplers", tmp_path)
     assert {row["sampler"] for row in data["costs"]} == {"sobol", "independent", "table"}

@@ -22,7 +22,7 @@ from benchmarks.common import RESULTS, Options, machine_name, say
 
 from viewer.errors import ViewerError
 
-NAMES = ("cast", "policies", "memory", "masks", "window", "bvh-build", "samplers")
+NAMES = ("cast", "accel", "policies", "memory", "masks", "window", "bvh-build", "instances", "samplers")
 
 
 def benchmark(name: str) -> ModuleType:

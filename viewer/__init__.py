@@ -2,7 +2,7 @@
 
 >>> import viewer
 >>> scene = viewer.load("bunny.ply")  # or the name of a built-in scene
->>> viewer.Renderer(scene).render(size=(512, 512)).save("bunny.png")
+>>> viewer.Renderer(scene).render(size=(512, 512), spp=64).save("bunny.png")
 """
 
 from __future__ import annotations
@@ -14,20 +14,37 @@ from viewer.errors import ViewerError
 from viewer.version import __version__
 
 if TYPE_CHECKING:
+    from viewer.picture import Picture
     from viewer.rays import Hits
-    from viewer.render import Picture, Renderer
+    from viewer.render import Renderer
     from viewer.scene.camera import Camera
     from viewer.scene.scene import Scene
+    from viewer.sequence import Frame, render_frames, save_frames
 
-__all__ = ["Camera", "Hits", "Picture", "Renderer", "Scene", "ViewerError", "__version__", "load"]
+__all__ = [
+    "Camera",
+    "Frame",
+    "Hits",
+    "Picture",
+    "Renderer",
+    "Scene",
+    "ViewerError",
+    "__version__",
+    "load",
+    "render_frames",
+    "save_frames",
+]
 
 # Looked up when asked for, so that `import viewer` is quick and needs no OpenGL.
 _HOMES = {
     "Camera": "viewer.scene.camera",
     "Hits": "viewer.rays",
-    "Picture": "viewer.render",
+    "Frame": "viewer.sequence",
+    "Picture": "viewer.picture",
     "Renderer": "viewer.render",
     "Scene": "viewer.scene.scene",
+    "render_frames": "viewer.sequence",
+    "save_frames": "viewer.sequence",
 }
 
 

@@ -80,13 +80,38 @@ _TABLE = (
     Option("program", values.read_word, "path", "what is computed", "NAME"),
     Option(
         "depth",
-        values.read_integer,
-        5,
+        values.read_optional_integer,
+        None,
         "most surfaces that light comes over; 1 is light seen and direct light",
         "N",
         "surfaces",
         0,
         1024,
+        default_text="5, of whitted 4",
+    ),
+    *(
+        Option(name, values.read_on_off, True, what, "on|off", choices=("on", "off"), default_text="on")
+        for name, what in (
+            ("shadows", "whether lights cast shadows, in the programs shadow and whitted"),
+            ("reflections", "whether surfaces reflect, in the program whitted"),
+            ("refractions", "whether glass refracts, in the program whitted"),
+        )
+    ),
+    Option(
+        "primary",
+        values.read_word,
+        "auto",
+        "how the first hits are found: by walking rays, or by drawing the triangles; auto draws for the shadow caster",
+        "NAME",
+        choices=("auto", "rays", "raster"),
+    ),
+    Option(
+        "offsets",
+        values.read_word,
+        "auto",
+        "samples off their pixels' centres: each pixel by its own, or all of a sample alike, as drawing needs it",
+        "NAME",
+        choices=("auto", "pixel", "sample"),
     ),
     Option(
         "strategy",
@@ -176,10 +201,11 @@ _TABLE = (
     Option(
         "accel",
         values.read_word,
-        "bvh",
-        "the acceleration structure; of two levels: of every distinct mesh one, and one over the instances of all",
+        "auto",
+        "the acceleration structure; of two levels: over every distinct mesh one, and one over the instances of all; "
+        "auto is bvh, of two levels where a scene of many instances would be too large without",
         "NAME",
-        choices=("bvh", "grid", "two-level-bvh", "two-level-grid"),
+        choices=("auto", "grid", "bvh", "two-level-grid", "two-level-bvh"),
         scope="prepare",
     ),
     Option(
@@ -291,9 +317,9 @@ _TABLE = (
         "pixel_filter",
         values.read_word,
         "box",
-        "how samples around a pixel count: all alike within it, or less with the distance from its centre",
+        "how samples around a pixel count: all alike within it, or less far from its centre; or that point alone",
         "NAME",
-        choices=("box", "tent", "gaussian"),
+        choices=("box", "tent", "gaussian", "point"),
     ),
     Option(
         "environment",

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from viewer.stream.stream import LARGEST_STREAM
 
-
-def rectangles(size: tuple[int, int], widest: int) -> Iterator[tuple[slice, slice]]:
-    """Rectangles (rows, columns), near-equal, that fit a stream, top to bottom and left to right."""
+def rectangles(size: tuple[int, int], side: int, most: int) -> Iterator[tuple[slice, slice]]:
+    """Rectangles (rows, columns), near-equal, that fit a stream, top to bottom and left to right: none wider or higher
+    than ``side``, none with more than ``most`` pixels."""
     width, height = size
+    widest = min(side, most)
     across = -(-width // widest)
     wide = -(-width // across)
-    tallest = min(LARGEST_STREAM // wide, widest)
+    tallest = min(most // wide, widest)
     down = -(-height // tallest)
     tall = -(-height // down)
     for top in range(0, height, tall):

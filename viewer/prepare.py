@@ -13,31 +13,40 @@ from numpy.typing import NDArray
 from viewer import options
 from viewer.accel import structures
 from viewer.accel.structures import Recipe, Structure
+from viewer.film.checkpoint import fingerprint
 from viewer.formats.environment_maps import environment_of
 from viewer.scene.environment import Environment
 from viewer.scene.scene import Scene, Triangles
 from viewer.shading.camera import thin_lens
+from viewer.shading.each_light import each_light
 from viewer.shading.environment import environment as environment_module
 from viewer.shading.geometry import flat_geometry
 from viewer.shading.geometry_objects import object_geometry
 from viewer.shading.lights import LightList, scene_lights
 from viewer.shading.materials import appearance
 from viewer.shading.modules import constant_environment
-from viewer.shading.path import path_settings
+from viewer.shading.path import path_settings, whitted_settings
 from viewer.shading.sampler import sampler as sampler_module
 from viewer.stream.kernel import Module
 
 
 @dataclass
 class Surroundings:
-    """What shines on a scene. environment and listed : as data. notes : remarks for the user."""
+    """What shines on a scene. environment and listed : as data. notes : remarks for the user. each : the lights' module
+    for programs that ask all of them."""
 
     environment: Environment
     listed: LightList
     notes: list[str]
+    each: Module
     _plain: list[Module] = field(default_factory=lambda: [constant_environment()], repr=False)
     _lit: list[Module] = field(default_factory=list, repr=False)
     _samplers: dict[str, Module] = field(default_factory=dict, repr=False)
+
+    def over(self, scene: Scene) -> Surroundings:
+        """The same environment over another scene."""
+        listed = scene_lights(scene, self.environment)
+        return Surroundings(self.environment, listed, self.notes, each_light(scene, self.environment))
 
     def modules(self, lit: bool, sampler: str) -> list[Module]:
         """The modules of both; the same objects every time, so that they are uploaded once."""
@@ -45,6 +54,7 @@ class Surroundings:
             return self._plain
         if not self._lit:
             self._lit = [environment_module(self.environment), self.listed.module(), path_settings()]
+            self._lit += [self.each, whitted_settings()]
         if sampler not in self._samplers:
             self._samplers[sampler] = sampler_module(sampler)
         return [*self._lit, self._samplers[sampler]]
@@ -71,6 +81,13 @@ class Prepared:
         counts = [len(self.scene.meshes[instance.mesh].triangles) for instance in self.scene.instances]
         return np.cumsum([0, *counts], dtype=np.int64)
 
+    @cached_property
+    def fingerprint(self) -> str:
+        """Differs where anything does that the light in a picture depends on."""
+        scene = self.scene
+        looks = (scene.materials, scene.textures, scene.lights, self.around.environment)
+        return fingerprint(scene.meshes, scene.instances, *looks)
+
     def numbered(self, hits: NDArray) -> tuple[NDArray, NDArray[np.int32]]:
         """Of hits (...) of record `HIT`: the triangle's number in the scene and its instance's, both -1 for none.
 
@@ -94,11 +111,20 @@ class Prepared:
             weights[turned] = weights[turned, ::-1]
         return weights
 
-    def moved(self, scene: Scene) -> Prepared:
-        """The same with a scene whose instances stand elsewhere, for which the structure has been changed."""
+    def moved(self, scene: Scene, numbers: NDArray[np.intp]) -> Prepared:
+        """The same with a scene whose instances of these numbers stand elsewhere, for which the structure has been
+        changed. Lights are listed anew where one of these shines; then ``shading`` and ``around`` are other ones."""
         made = replace(self, scene=scene)
+        if _shines(scene, numbers):
+            around = self.around.over(scene)
+            looks = appearance(scene.materials, scene.textures, around.listed.density)
+            made = replace(made, shading=[*self.shading[:2], *looks], around=around)
         made.__dict__["starts"] = self.starts
         return made
+
+    def rebuilt(self, scene: Scene) -> Prepared:
+        """Another scene in the same environment, its structure by the same recipe."""
+        return _prepared(scene, self.recipe, self.around.over(scene), None)
 
     def modules(self, stepwise: bool = False, lit: bool = False, sampler: str = "sobol") -> list[Module]:
         """All modules: for passes that take a ray to its hit, or for ``stepwise`` passes of one kernel each.
@@ -116,7 +142,7 @@ def surroundings(scene: Scene, environment: Any = None, rotation: float = 0.0) -
     """
     found, notes = environment_of(environment, rotation, lit=scene_lights(scene).count > 0)
     listed = scene_lights(scene, found)
-    return Surroundings(found, listed, [*notes, *listed.warnings])
+    return Surroundings(found, listed, [*notes, *listed.warnings], each_light(scene, found))
 
 
 def prepare(
@@ -132,25 +158,39 @@ def prepare(
     Raises ViewerError for a value out of range and a scene that does not fit.
     """
     chosen = Recipe(**{name: options.check(name, value) for name, value in recipe.items()})
-    flat = None
-    if chosen.accel in structures.FLAT:
-        flat = scene.flatten()
-        structure = structures.FLAT[chosen.accel](flat.corners(), chosen, progress)
-        geometry = flat_geometry(flat)
-    else:
-        structure = structures.over_instances(scene, chosen, progress)
-        geometry = object_geometry(structure.built.objects)
+    if chosen.accel == "auto":
+        chosen = replace(chosen, accel=structures.automatic(scene))
     around = surroundings(
         scene,
         options.check("environment", environment),
         options.check("environment_rotation", environment_rotation),
     )
-    shading = [
-        thin_lens(scene.camera()),
-        geometry,
-        *appearance(scene.materials, scene.textures, around.listed.density),
-    ]
-    made = Prepared(scene, structure, chosen, shading, around)
+    return _prepared(scene, chosen, around, progress)
+
+
+def _prepared(
+    scene: Scene, recipe: Recipe, around: Surroundings, progress: Callable[[float, str], None] | None
+) -> Prepared:
+    flat = None
+    if recipe.accel in structures.FLAT:
+        flat = scene.flatten()
+        structure = structures.FLAT[recipe.accel](flat.corners(), recipe, progress)
+        geometry = flat_geometry(flat)
+    else:
+        structure = structures.over_instances(scene, recipe, progress)
+        geometry = object_geometry(structure.built.objects)
+    looks = appearance(scene.materials, scene.textures, around.listed.density)
+    made = Prepared(scene, structure, recipe, [thin_lens(scene.camera()), geometry, *looks], around)
     if flat is not None:
         made.__dict__["triangles"] = flat  # it is at hand
     return made
+
+
+def _shines(scene: Scene, numbers: NDArray[np.intp]) -> bool:
+    """Whether some of these instances have a surface that shines."""
+    shining = {number for number, material in enumerate(scene.materials) if any(material.emission)}
+    if not shining:
+        return False
+    drawn = {(scene.instances[number].mesh, scene.instances[number].material) for number in numbers.tolist()}
+    used = (np.unique(scene.meshes[mesh].materials).tolist() if own is None else [own] for mesh, own in drawn)
+    return any(not shining.isdisjoint(materials) for materials in used)

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from viewer.errors import ViewerError
 from viewer.kernels import RAY
+from viewer.prepare import Prepared
+from viewer.stream.machines import Machine
 
 FAR = np.float32(3.4e38)  # t_max of rays without an end; infinity itself is not to be had in GLSL 3.30
 
@@ -57,3 +59,22 @@ def pack_rays(
         rays["t_max"] = np.minimum(np.ldexp(far, exponent), FAR)
     rays["any_hit"] = flags
     return rays, np.ldexp(1.0, -exponent)
+
+
+def run_rays(machine: Machine, rays: NDArray) -> NDArray:
+    """Hits (N,) of record HIT of as many RAY records, at most what the machine's streams hold; the context must be
+    current."""
+    stream = np.zeros(machine.rays, RAY.dtype)
+    stream[: len(rays)] = rays
+    machine.write("ray", stream.reshape(machine.size[1], machine.size[0]))
+    machine.finish(len(rays))
+    return machine.read("hit").reshape(-1)[: len(rays)]
+
+
+def unpack_hits(found: NDArray, scale: NDArray[np.float64], prepared: Prepared) -> Hits:
+    """HIT records (N,) of a prepared scene, and the scale of `pack_rays`, as the caller takes them."""
+    hit = found["triangle"] >= 0
+    distance = np.full(len(found), np.inf, np.float32)
+    # Beyond float32, of a direction that is nearly zero, a hit stays a hit.
+    distance[hit] = np.minimum(found["t"][hit] * scale[hit], np.finfo(np.float32).max)
+    return Hits(distance, prepared.barycentrics(found), *prepared.numbered(found))

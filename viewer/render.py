@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -14,94 +15,36 @@ from numpy.typing import ArrayLike, NDArray
 from viewer import options
 from viewer.accel.structures import Structure
 from viewer.errors import ViewerError
-from viewer.film import image
-from viewer.film.checkpoint import Checkpoint, film_layers, film_metadata, fingerprint
+from viewer.film.checkpoint import Checkpoint
 from viewer.film.checkpoint import resume as resumed
 from viewer.film.film import Film
-from viewer.film.layers import LAYERS, SERIES, series
+from viewer.film.layers import LAYERS, SERIES
 from viewer.film.stop import Stop
-from viewer.kernels import HIT, PIXEL, RAY
+from viewer.kernels import HIT
+from viewer.machine_pool import DEFAULT, Choices, Key, MachinePool, warm
+from viewer.picture import COUNTED_LAYERS, SURFACE_LAYERS, Picture, Report, Slice
 from viewer.pieces import rectangles as cut
 from viewer.pieces import tiles
 from viewer.prepare import Prepared, prepare
-from viewer.programs import LEVELS, PICTURES, trace
-from viewer.rays import Hits, pack_rays
+from viewer.primary import Primary
+from viewer.programs import DEPTHS, LEVELS, PICTURES, trace
+from viewer.rays import Hits, pack_rays, run_rays, unpack_hits
+from viewer.relight import adopted, lit_by
+from viewer.sampling import add_samples, bounce_layers, cast, fill, picture_facts, sample_settings
 from viewer.scene.camera import Camera
+from viewer.scene.environment import Environment
 from viewer.scene.light import with_light_at
 from viewer.scene.scene import Scene, Triangles
 from viewer.shading.camera import lens_uniforms
-from viewer.shading.path import PathSettings
+from viewer.shading.path import DEPTH, PathSettings
 from viewer.shading.sampler import sampler_uniforms
 from viewer.stream.bound import Bound
 from viewer.stream.counters import Stats
 from viewer.stream.device import Device, shared_device
-from viewer.stream.machines import MACHINES, Machine, Progress
+from viewer.stream.machines import Machine
 from viewer.stream.machines.common import Memories
-from viewer.stream.policy import policy as make_policy
 from viewer.stream.program import Program
 from viewer.stream.stream import LARGEST_STREAM
-from viewer.values import PolicyChoice, Unroll
-
-COUNTED_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the state whose kernel calls it shows
-SURFACE_LAYERS = ("normal", "albedo")
-NUMBER_LAYERS = ("triangle", "instance")
-
-DEFAULT = {name: entry.default for name, entry in options.OPTIONS.items()}
-
-MOST_MACHINES = 4  # kept with their streams and shaders
-MOST_IN_RUN, RUN_SECONDS = 16, 0.5  # samples of a pixel, and time of one run
-
-Report = Callable[[float, str], None]
-
-
-@dataclass
-class Picture:
-    """A rendered picture: ``linear`` (H, W, 3) float32 linear sRGB, row 0 at the top; layers by name; counters."""
-
-    linear: NDArray[np.float32]
-    layers: dict[str, NDArray]
-    stats: Stats
-    metadata: dict[str, str] = field(default_factory=dict)
-    film: Film | None = None  # of a program of samples, which an EXR keeps, so that it can be resumed
-    depends: dict[str, str] = field(default_factory=dict)  # what its samples depend on
-
-    def save(self, path: str | Path, exposure: float = 0.0, tone_map: str = "none") -> None:
-        """Write PNG (8 bit sRGB), EXR or NPZ (float32 linear and layers), by the ending; whole or not at all.
-
-        exposure (stops), tone_map : for PNG alone, as in `viewer.film.tonemap.srgb8`.
-        """
-        layers, metadata = self.layers, self.metadata
-        if self.film is not None and str(path).lower().endswith(".exr"):
-            layers = {**layers, **film_layers(self.film)}
-            metadata = {**metadata, **film_metadata(self.film, self.depends)}
-        image.save(path, self.linear, layers, metadata, exposure, tone_map)
-
-
-@dataclass(frozen=True)
-class Slice:
-    """A rectangle of the picture that was rendered in one run; ``columns`` and ``rows`` index the picture."""
-
-    rows: slice
-    columns: slice
-    machine: Machine
-
-
-@dataclass(frozen=True)
-class Choices:
-    """How the program runs: what may change from picture to picture."""
-
-    program: str = DEFAULT["program"]
-    machine: str = DEFAULT["machine"]
-    policy: PolicyChoice = DEFAULT["policy"]
-    unroll: Unroll = DEFAULT["unroll"]
-    fuse: str = DEFAULT["fuse"]
-    mask: str = DEFAULT["mask"]
-    sampler: str = DEFAULT["sampler"]
-
-    @property
-    def stepwise(self) -> bool:
-        """Whether every pass is one kernel: what a walk keeps must then fit its record."""
-        return self.machine == "multipass" and self.fuse == "none"
 
 
 class Renderer:
@@ -125,11 +68,16 @@ class Renderer:
         fuse: str = DEFAULT["fuse"],
         mask: str = DEFAULT["mask"],
         sampler: str = DEFAULT["sampler"],
+        primary: str = DEFAULT["primary"],
+        offsets: str = DEFAULT["offsets"],
         seed: int = DEFAULT["seed"],
-        depth: int = DEFAULT["depth"],
+        depth: int | None = DEFAULT["depth"],
         strategy: str = DEFAULT["strategy"],
         roulette: int | None = DEFAULT["roulette"],
         clamp: float = DEFAULT["clamp"],
+        shadows: Any = DEFAULT["shadows"],
+        reflections: Any = DEFAULT["reflections"],
+        refractions: Any = DEFAULT["refractions"],
         accel: str = DEFAULT["accel"],
         top: str = DEFAULT["top"],
         build: str = DEFAULT["build"],
@@ -157,11 +105,11 @@ class Renderer:
             recipe |= {"intersection": intersection, "plane_slack": plane_slack}
             scene = prepare(scene, None, environment, environment_rotation, **recipe)
         self.prepared, self.scene, self.choices = scene, scene.scene, Choices()
-        self.configure(
-            program=program, machine=machine, policy=policy, unroll=unroll, fuse=fuse, mask=mask, sampler=sampler
-        )
+        self.configure(program=program, machine=machine, policy=policy, unroll=unroll, fuse=fuse, mask=mask)
+        self.configure(sampler=sampler, primary=primary)
         self.settings, self.seed = PathSettings(), 0
-        self.follow(depth=depth, strategy=strategy, roulette=roulette, clamp=clamp, seed=seed)
+        self.follow(depth=depth, strategy=strategy, roulette=roulette, clamp=clamp, seed=seed, offsets=offsets)
+        self.follow(shadows=shadows, reflections=reflections, refractions=refractions)
         self.fov = options.check("fov", fov)
         self.lens = options.check("aperture", aperture), options.check("focus", focus)
         self.pixel_filter = options.check("pixel_filter", pixel_filter)
@@ -172,17 +120,29 @@ class Renderer:
         else:
             self.device = shared_device(options.check("device", device), *allowed)
         self.memories = Memories(self.device)
-        self._machines: dict[tuple[Any, ...], Machine] = {}
+        self._machines = MachinePool(self.device, self.memories, self.bind)
+        self.primary = Primary(self)
         self.build_seconds = perf_counter() - started
 
     @property
     def notes(self) -> list[str]:
         """Remarks on the scene's lights and surroundings, where the program follows light."""
-        return self.prepared.around.notes if self.samples else []
+        return [*self.primary.notes, *(self.prepared.around.notes if self.samples else [])]
+
+    @property
+    def resolved(self) -> PathSettings:
+        """The settings with what the program decides where they leave it open: depth and offsets."""
+        depth = self.settings.depth
+        if depth is None:
+            depth = DEPTHS.get(self.choices.program, DEPTH)
+        return replace(self.settings, depth=depth, offsets="sample" if self.primary.shared else "pixel")
 
     def checkpoint(self, path: str | Path) -> Checkpoint | None:
         """Where a render of samples to that file keeps its state as it goes; None for other programs."""
-        return Checkpoint(path, self.sample_settings()) if self.samples else None
+        if not self.samples:
+            return None
+        facts = {key: str(value) for key, value in picture_facts(self).items()}
+        return Checkpoint(path, sample_settings(self), facts)
 
     @property
     def structure(self) -> Structure:
@@ -208,7 +168,8 @@ class Renderer:
         self.choices = replace(self.choices, **checked)
 
     def follow(self, **settings: Any) -> None:
-        """Choose another depth, strategy, roulette, clamp or seed, which compiles nothing.
+        """Choose another depth, strategy, roulette, clamp, seed, offsets, shadows, reflections or refractions, which
+        compiles nothing, but Whitted's tracer for another depth.
 
         Raises ViewerError for a value out of range and an unknown setting, and then changes nothing.
         """
@@ -242,89 +203,42 @@ class Renderer:
         seconds, estimated relative error. The ray caster samples pixel centres, so that all its samples are one.
         stats    : count every pass (the host then waits for each), see `Stats`.
         progress : called with the share that is done and a text.
-        resume   : an EXR of the same picture, to go on from. state : where to save a long render's state as it goes.
+        resume   : an EXR of the same picture, to go on from.
+        state    : where to save a long render's state as it goes, and on Ctrl-C.
         """
         began = perf_counter()
         width, height = options.check("size", size)
         names = options.check("layers", layers, (*LAYERS, *SERIES))
         stop = Stop(options.check("spp", spp), options.check("time", time), options.check("error", error))
-        total, made = Stats(), {}
+        total, made = Stats(), dict[str, NDArray]()
         film, reason = Film(width, height), ""
-        if self.samples:
-            if resume is not None:
-                film = resumed(resume, (width, height), self.sample_settings())
-            reason = self._sample(film, stop, total, progress, stats, state)
-            if "bounce" in names:
-                made |= self._bounces(film, progress)
-        elif resume is not None or "bounce" in names:
-            what = "--resume" if resume is not None else "--layers bounce"
-            raise ViewerError(what, f"program {self.choices.program} adds no samples", "take --program path")
         plain = {name: LAYERS[name].empty(height, width) for name in names if name in LAYERS}
         if "triangle" in plain and self.prepared.starts[-1] > np.iinfo(np.int32).max:
             plain["triangle"] = plain["triangle"].astype(np.int64)
-        if plain or not self.samples:
-            self._cast(film, plain, total, progress, stats)
-        total.facts = self._facts((width, height), perf_counter() - began)
+        if not self.samples and (resume is not None or "bounce" in names):
+            what = "--resume" if resume is not None else "--layers bounce"
+            raise ViewerError(what, f"program {self.choices.program} adds no samples", "take --program path")
+        if resume is not None:
+            film = resumed(resume, (width, height), sample_settings(self))
+        try:
+            if self.samples:
+                reason = add_samples(partial(fill, self, counting=stats), film, stop, total, progress, state)
+            if "bounce" in names:
+                made = bounce_layers(self, film, progress)
+            if plain or not self.samples:
+                cast(self, film, plain, total, progress, stats)
+        except KeyboardInterrupt:
+            if state is not None and film.count.any():
+                state.save(film)
+            raise
+        facts = {"size": f"{width}x{height}", **picture_facts(self)}
         if self.samples:
-            total.facts |= {"samples": int(film.count.min()), "stopped by": reason, **self._sampling_facts()}
-        metadata = {key: str(value) for key, value in total.facts.items() if key != "seconds"}
-        return Picture(film.linear, {**plain, **made}, total, metadata, *self._kept_film(film))
-
-    def _kept_film(self, film: Film) -> tuple[Film | None, dict[str, str]]:
-        return (film, self.sample_settings()) if self.samples else (None, {})
-
-    def sample_settings(self) -> dict[str, str]:
-        """Everything that a sample depends on, beside pixel and number: what a picture to be resumed must agree in."""
-        return {
-            "scene": self.scene.name,
-            "content": fingerprint(self.scene.meshes, self.scene.instances, self.scene.materials, self.scene.lights),
-            "program": self.choices.program,
-            "camera": self.camera.text(),
-            "fov": str(self.camera.fov),
-            "lens": f"{self.camera.aperture:g} {self.camera.focus_distance:g}",
-            **self._sampling_facts(),
-        }
-
-    def _sampling_facts(self) -> dict[str, str]:
-        chosen = {name: str(value) for name, value in vars(self.settings).items() if name != "bounce"}
-        return {
-            **chosen,
-            "sampler": self.choices.sampler,
-            "seed": str(self.seed),
-            "pixel_filter": self.pixel_filter,
-            "environment": self.prepared.around.environment.name,
-        }
-
-    def _cast(
-        self, film: Film, layers: dict[str, NDArray], total: Stats, progress: Report | None, counting: bool
-    ) -> None:
-        """The ray caster's picture, or beside a program of samples its layers alone."""
-        beside, chosen = self.samples, self.choices
-        if beside:
-            self.configure(program="cast")
-        try:
-            for done, part in self.slices(film.size, tuple(layers), counting):
-                if part is not None:
-                    self._collect(part, None if beside else film, layers)
-                    if not beside:
-                        total.add(part.machine.stats)
-                if progress is not None:
-                    progress(done, "layers" if beside else f"rendering {film.size[0]} x {film.size[1]}")
-        finally:
-            self.choices = chosen
-
-    def _bounces(self, film: Film, progress: Report | None) -> dict[str, NDArray]:
-        """A layer for each number of surfaces that light has come over, with the samples that ``film`` has."""
-        made, settings = {}, self.settings
-        try:
-            for bounce, name in enumerate(series("bounce", settings.depth + 1)):
-                self.settings = replace(settings, bounce=bounce)
-                part = Film(*film.size)
-                self._sample(part, Stop(int(film.count.min())), Stats(), progress, False)
-                made[name] = part.linear
-        finally:
-            self.settings = settings
-        return made
+            facts |= {"samples": int(film.count.min()), "stopped by": reason}
+            if np.isfinite(error := film.error()):
+                facts["estimated error"] = f"{error:.3g}"
+        total.facts = {**facts, "seconds": perf_counter() - began}
+        kept = (film, sample_settings(self)) if self.samples else ()
+        return Picture(film.linear, {**plain, **made}, total, {key: str(value) for key, value in facts.items()}, *kept)
 
     def slices(
         self,
@@ -346,38 +260,21 @@ class Renderer:
         counting = stats or any(name in COUNTED_LAYERS for name in layers)
         rectangles: Iterable[tuple[slice, slice]]
         if tile is None:
-            rectangles = list(cut(size, min(self.device.max_texture, LARGEST_STREAM)))
+            rectangles = list(cut(size, self.device.max_texture, LARGEST_STREAM))
             shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
         else:
             rectangles, shape = tiles(size, tile, rows), tile
         with self.device.current():
             machine = self._machine(shape, any(name in SURFACE_LAYERS for name in layers), counting)
             machine.set(lens_uniforms(self.camera, size, self.pixel_filter))
-            machine.set({**self.settings.uniforms(samples), **sampler_uniforms(self.seed)})
-            pixels = np.zeros((shape[1], shape[0]), PIXEL.dtype)
+            machine.set({**self.resolved.uniforms(samples), **sampler_uniforms(self.seed)})
         if self.samples and film is None:
             film = Film(*size)
         done, total = 0, size[0] * size[1]
         for down, across in rectangles:
-            y, x = np.mgrid[down, across]
-            count = y.size
-            flat = pixels.reshape(-1)
-            flat["at"][:count, 0], flat["at"][:count, 1] = x.ravel(), y.ravel()
-            with self.device.current():
-                machine.write("pixel", pixels)
-                if film is not None:
-                    machine.write("film", _in_rows(film.records(*_box(down, across)), shape))
-            steps = machine.run(None if count == machine.rays else count)
-            while True:
-                with self.device.current():
-                    state: Progress | None = next(steps, None)
-                if state is None:
-                    break
-                yield (done + count * (1 - state.active / max(1, state.rays))) / total, None
-            if film is not None:
-                with self.device.current():
-                    held = machine.read("film").reshape(-1)[:count].reshape(y.shape)
-                film.store(held, across.start, down.start)
+            count = (down.stop - down.start) * (across.stop - across.start)
+            for share in self.primary.run(machine, down, across, size, film, samples):
+                yield (done + count * share) / total, None
             done += count
             yield done / total, Slice(down, across, machine)
 
@@ -386,80 +283,19 @@ class Renderer:
         """Whether the chosen program adds samples to a film; else one run makes the whole picture."""
         return "film" in self.program().inputs
 
-    def _sample(
-        self,
-        film: Film,
-        stop: Stop,
-        stats: Stats,
-        progress: Report | None,
-        counting: bool,
-        state: Checkpoint | None = None,
-    ) -> str:
-        """Add samples until a rule says stop, and return its name."""
-        started, number = perf_counter(), int(film.count.min())
-        batch = 1
-        while not (reason := stop.reason(number, perf_counter() - started, film if stop.looks(number) else None)):
-            target, began = min(stop.spp, number + batch), perf_counter()
-            for done, part in self.slices(film.size, stats=counting, film=film, samples=target):
-                if part is not None:
-                    stats.add(part.machine.stats)
-                if progress is not None:
-                    shown = number + done * (target - number)
-                    progress(stop.share(shown, perf_counter() - started), f"sample {int(shown)} of {stop.spp}")
-            per_sample = (perf_counter() - began) / (target - number)
-            number = target
-            if state is not None and state.due():
-                state.save(film)
-            # Many samples in a run keep its passes full; few let rules, progress and Ctrl-C come in between.
-            batch = max(1, min(MOST_IN_RUN, int(RUN_SECONDS / max(per_sample, 1e-6))))
-        return reason
-
-    def _collect(self, part: Slice, film: Film | None, layers: Mapping[str, NDArray]) -> None:
-        """Take a slice's results into the picture; without ``film`` into its layers alone."""
-        machine, at = part.machine, (part.rows, part.columns)
-        shape = (part.rows.stop - part.rows.start, part.columns.stop - part.columns.start)
-        count = shape[0] * shape[1]
-
-        def picture(values: NDArray) -> NDArray:
-            rest = values.shape[2:]
-            return values.reshape(-1, *rest)[:count].reshape(*shape, *rest)
-
-        with self.device.current():
-            if film is not None:
-                film.add(picture(machine.read("radiance")["rgb"]), part.columns.start, part.rows.start)
-            hit = picture(machine.read("hit")) if layers else None
-            surface = picture(machine.read("surface")) if any(n in SURFACE_LAYERS for n in layers) else None
-        if hit is not None and not layers.keys().isdisjoint(NUMBER_LAYERS):
-            numbers = dict(zip(NUMBER_LAYERS, self.prepared.numbered(hit), strict=True))
-        for name, layer in layers.items():
-            assert hit is not None
-            if name in COUNTED_LAYERS:
-                layer[at] = picture(machine.stats.calls[COUNTED_LAYERS[name]])
-            elif name in SURFACE_LAYERS:
-                assert surface is not None
-                layer[at] = surface[name]
-            elif name == "depth":
-                layer[at] = np.where(hit["triangle"] >= 0, hit["t"], np.inf)
-            else:
-                layer[at] = numbers[name]
-
     def _machine(self, shape: tuple[int, int], surface: bool, counting: bool) -> Machine:
-        return self._kept(self.program(layers=surface), ("picture", surface), shape, counting)
+        return self._machines.take(self.program(layers=surface), self._key(self._picture(surface), shape, counting))
 
-    def _kept(self, program: Program, what: Any, shape: tuple[int, int], counting: bool) -> Machine:
-        """The machine for a program and shape; those used last stay ready, another gives its streams back."""
-        key = (what, shape, counting, self.choices)
-        machine = self._machines.pop(key, None)
-        if machine is None:
-            while len(self._machines) >= MOST_MACHINES:
-                self._machines.pop(next(iter(self._machines))).release()
-            machine = make_machine(self, program, shape, counting)
-        self._machines[key] = machine
-        return machine
+    def _picture(self, surface: bool) -> tuple[Any, ...]:
+        """What tells the machines of pictures apart, beside their choices."""
+        return "picture", surface, self.resolved.depth if self.choices.program in DEPTHS else None, self.primary.way
+
+    def _key(self, what: Any, shape: tuple[int, int], counting: bool) -> Key:
+        return what, shape, counting, self.choices
 
     def ready(self, tile: tuple[int, int], counting: bool = False) -> bool:
         """Whether `slices` of that tile will run without compiling."""
-        machine = self._machines.get((("picture", False), tile, counting, self.choices))
+        machine = self._machines.get(self._key(self._picture(False), tile, counting))
         return machine is not None and machine.warmed
 
     def warm(self, tile: tuple[int, int], counting: bool = False) -> Iterator[float]:
@@ -469,14 +305,7 @@ class Renderer:
         """
         with self.device.current():
             machine = self._machine(tile, False, counting)
-        yield 0.0
-        steps = machine.warm()
-        while True:
-            with self.device.current():
-                share = next(steps, None)
-            if share is None:
-                return
-            yield share
+        yield from warm(self.device, machine)
 
     def trace_ready(self) -> bool:
         """Whether `trace` of a few rays will run without compiling."""
@@ -495,18 +324,8 @@ class Renderer:
 
         Raises ShaderError where one does not compile; the old ones then stay.
         """
-        made: dict[tuple[Any, ...], Machine] = {}
-        with self.device.current():
-            try:
-                for key, old in self._machines.items():
-                    made[key] = make_machine(self, old.bound.program, old.size, old.counting, key[-1])
-            except ViewerError:
-                for machine in made.values():
-                    machine.release()
-                raise
-            for old in self._machines.values():
-                old.release()
-        self._machines = made
+        self._machines.reload()
+        self.primary.release()
 
     def release(self) -> None:
         """Free streams and memories; the renderer is of no use any more."""
@@ -514,33 +333,9 @@ class Renderer:
             self._drop()
 
     def _drop(self) -> None:
-        for machine in self._machines.values():
-            machine.release()
-        self._machines.clear()
+        self._machines.release()
+        self.primary.release()
         self.memories.release()
-
-    def _facts(self, size: tuple[int, int], seconds: float) -> dict[str, Any]:
-        from viewer.version import __version__
-
-        return {
-            "raystream": __version__,
-            "scene": self.scene.name,
-            "triangles": int(self.prepared.starts[-1]),
-            "size": f"{size[0]}x{size[1]}",
-            "program": self.choices.program,
-            "machine": self.choices.machine,
-            **({} if self.choices.machine == "singlepass" else self._multipass_facts()),
-            "accel": self.structure.name,
-            **self.structure.facts,
-            "intersection": self.prepared.recipe.intersection,
-            "camera": self.camera.text(),
-            "fov": self.camera.fov,
-            "renderer": self.device.name,
-            "seconds": seconds,
-        }
-
-    def _multipass_facts(self) -> dict[str, str]:
-        return {name: str(getattr(self.choices, name)) for name in ("policy", "unroll", "fuse", "mask")}
 
     # -- rays ------------------------------------------------------------------------------------------------------
 
@@ -556,22 +351,14 @@ class Renderer:
         """
         records, scale = pack_rays(origins, directions, t_max, any_hit)
         out = np.zeros(len(records), HIT.dtype)
-        columns = min(1024, self.device.max_texture)
+        columns, program = min(1024, self.device.max_texture), trace(LEVELS[self.structure.levels])
         for first in range(0, len(records), LARGEST_STREAM):
             piece = records[first : first + LARGEST_STREAM]
             rows = 1 << (-(-len(piece) // columns) - 1).bit_length()  # few shapes, so that machines are used again
             with self.device.current():
-                machine = self._kept(trace(LEVELS[self.structure.levels]), "trace", (columns, rows), False)
-                stream = np.zeros(columns * rows, RAY.dtype)
-                stream[: len(piece)] = piece
-                machine.write("ray", stream.reshape(rows, columns))
-                machine.finish(len(piece))
-                out[first : first + LARGEST_STREAM] = machine.read("hit").reshape(-1)[: len(piece)]
-        hit = out["triangle"] >= 0
-        distance = np.full(len(out), np.inf, np.float32)
-        # Beyond float32, of a direction that is nearly zero, a hit stays a hit.
-        distance[hit] = np.minimum(out["t"][hit] * scale[hit], np.finfo(np.float32).max)
-        return Hits(distance, self.prepared.barycentrics(out), *self.prepared.numbered(out))
+                machine = self._machines.take(program, self._key("trace", (columns, rows), False))
+                out[first : first + LARGEST_STREAM] = run_rays(machine, piece)
+        return unpack_hits(out, scale, self.prepared)
 
     # -- motion ----------------------------------------------------------------------------------------------------
 
@@ -580,39 +367,53 @@ class Renderer:
         shows it; the scene that was given stays as it is, `scene` is another one.
 
         Under a structure of two levels this makes the top structure anew and uploads what changed, a few milliseconds
-        for a thousand instances. A flat structure, and one of two levels where a transformation is flat or nearly, is
-        built anew. Pictures under way are to be abandoned. Raises ViewerError for an unknown instance and for what is
-        no transformation, or leads too far away; then nothing has moved.
+        for a thousand instances; lights that move are listed anew. A flat structure, and one of two levels where a
+        transformation is flat or nearly, is built anew. Pictures under way are to be abandoned. Raises ViewerError for
+        an unknown instance and for what is no transformation, or leads too far away; then nothing has moved.
         """
         numbers, matrices = _placed(transforms, len(self.scene.instances))
         built = self.structure.built
         changes = built.move(numbers, matrices) if self.structure.levels == 2 else None
         scene = self.scene.moved(numbers, matrices)
-        if changes is None:
-            made = prepare(scene, **vars(self.prepared.recipe))
-            with self.device.current():
-                self._drop()
-            self.prepared, self.scene = made, scene
-            return
-        self.prepared, self.scene = self.prepared.moved(scene), scene
+        made = self.prepared.rebuilt(scene) if changes is None else self.prepared.moved(scene, numbers)
         with self.device.current():
-            for table, first, last in changes:
+            if made.structure is not self.structure:
+                self._drop()  # machines hold the textures of what has been built anew
+            elif made.around is not self.prepared.around:
+                made = adopted(self.prepared, made, self.memories, self._machines)
+            for table, first, last in changes or ():
                 self.memories.update(table, first, last)
-            for machine in self._machines.values():
+            for machine in self._machines.values() if changes else ():
                 machine.set(built.top.uniforms)
+        self.prepared, self.scene = made, scene
+
+    def relight(self, scene: Scene, environment: Environment | None = None) -> None:
+        """Show the same scene with its lights moved, as `viewer.scene.light.with_light_at` leaves it, or in another
+        environment. Compiles nothing where lights keep their number and kinds and the environment its size. Pictures
+        under way are to be abandoned."""
+        made = lit_by(self.prepared, scene, environment)
+        with self.device.current():
+            self.prepared = adopted(self.prepared, made, self.memories, self._machines)
+        self.scene = scene
 
     # -- programs --------------------------------------------------------------------------------------------------
 
     def program(self, layers: bool = False) -> Program:
         """The chosen program over the scene's structure; with ``layers`` it leaves the surfaces seen, too."""
         make = PICTURES["cast" if layers else self.choices.program]
-        return make(LEVELS[self.structure.levels], **({"layers": True} if layers else {}))
+        form: dict[str, Any] = {"layers": True} if layers else {}
+        if not layers and self.choices.program in DEPTHS:
+            form["depth"] = self.resolved.depth
+        return make(LEVELS[self.structure.levels], primary=self.primary.way, **form)
 
-    def bind(self, program: Program, stepwise: bool | None = None) -> Bound:
-        """A program with the scene's modules: for passes of one kernel each where ``stepwise``, which the choices tell
-        where it is None."""
-        stepwise = self.choices.stepwise if stepwise is None else stepwise
-        return Bound(program, self.prepared.modules(stepwise, "film" in program.inputs, self.choices.sampler))
+    def bind(self, program: Program, stepwise: bool | None = None, choices: Choices | None = None) -> Bound:
+        """A program with the scene's modules: for passes of one kernel each where ``stepwise``, which the choices
+        (without, the renderer's) tell where it is None."""
+        chosen = choices or self.choices
+        stepwise = chosen.stepwise if stepwise is None else stepwise
+        modules = self.prepared.modules(stepwise, "film" in program.inputs, chosen.sampler)
+        bound = Bound(program, modules, samplers=self.device.max_samplers)
+        return bound if stepwise else bound.inlined()
 
     # -- facts -----------------------------------------------------------------------------------------------------
 
@@ -630,37 +431,6 @@ class Renderer:
             "stream bytes per ray": {**stored, "total": sum(stored.values())},
             self.structure.name: {**self.structure.facts, **self.structure.statistics},
         }
-
-
-def make_machine(
-    renderer: Renderer, program: Program, shape: tuple[int, int], counting: bool, choices: Choices | None = None
-) -> Machine:
-    """The renderer's machine for a program over streams of ``shape`` (width, height)."""
-    chosen = choices or renderer.choices
-    common: dict[str, Any] = {"memories": renderer.memories, "counting": counting}
-    if not chosen.stepwise:
-        common["fallback"] = lambda: renderer.bind(program, stepwise=True)
-    if chosen.machine == "multipass":
-        common |= {
-            "fuse": chosen.fuse,
-            "policy": make_policy(chosen.policy.name, chosen.policy.share, chosen.policy.of),
-            "unroll": "auto" if chosen.unroll.counts is None else chosen.unroll.counts,
-            "mask": chosen.mask,
-        }
-    bound = renderer.bind(program, chosen.stepwise)
-    return MACHINES[chosen.machine](renderer.device, bound, shape, **common)
-
-
-def _box(down: slice, across: slice) -> tuple[int, int, int, int]:
-    """Left, top, width and height of a rectangle."""
-    return across.start, down.start, across.stop - across.start, down.stop - down.start
-
-
-def _in_rows(values: NDArray, shape: tuple[int, int]) -> NDArray:
-    """The values of a rectangle in row order, as a stream of ``shape`` (width, height) holds them."""
-    out = np.zeros(shape[0] * shape[1], values.dtype)
-    out[: values.size] = values.ravel()
-    return out.reshape(shape[1], shape[0])
 
 
 def _placed(transforms: Any, count: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:

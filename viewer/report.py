@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from viewer.errors import DeviceError
+from viewer.options import OPTIONS
+from viewer.scene.light import Movable, movable_lights
 
 if TYPE_CHECKING:
     from viewer.scene.scene import Scene
@@ -28,13 +31,16 @@ ABILITIES = {
 }
 
 
-def describe(scene: Scene) -> dict[str, Any]:
-    """A scene as plain data: counts, bounds, materials, cameras, extensions, GPU memory and grid.
+def describe(scene: Scene, program: str = OPTIONS["program"].default) -> dict[str, Any]:
+    """A scene as plain data: counts, bounds, materials, lights, surroundings, cameras, extensions, and what the scene
+    and a ray of that program take on the GPU.
 
     Where there is no OpenGL, ``gpu`` is None and a warning says why.
     """
+    from viewer.prepare import surroundings
     from viewer.render import Renderer
 
+    around = surroundings(scene)
     used = sorted({instance.mesh for instance in scene.instances})
     data: dict[str, Any] = {
         "name": scene.name,
@@ -53,10 +59,13 @@ def describe(scene: Scene) -> dict[str, Any]:
                 "roughness": material.roughness,
                 "emission": material.emission,
                 "kind": material.kind,
+                "ior": material.ior if material.kind == "dielectric" else None,
                 "texture": material.texture,
+                "emission_texture": material.emission_texture,
             }
             for material in scene.materials
         ],
+        "kinds": dict(Counter(material.kind for material in scene.materials)),
         "textures": [
             {
                 "name": texture.name,
@@ -68,8 +77,22 @@ def describe(scene: Scene) -> dict[str, Any]:
             }
             for texture in scene.textures
         ],
+        "texture_bytes": sum({id(t.image): t.image.texels.nbytes for t in scene.textures}.values()),
+        "lights": [_light(scene, light) for light in movable_lights(scene)],
+        "lights_listed": around.listed.count,
+        "environment": {
+            "name": around.environment.name,
+            "size": getattr(around.environment, "pixels", np.zeros((1, 1))).shape[1::-1],
+            "flux": around.environment.flux,
+        },
         "cameras": [
-            {"name": camera.name, "camera": camera.text(), "fov": camera.fov}
+            {
+                "name": camera.name,
+                "camera": camera.text(),
+                "fov": camera.fov,
+                "aperture": camera.aperture,
+                "focus": camera.focus_distance,
+            }
             for camera in scene.cameras or [scene.camera()]
         ],
         "animations": [
@@ -78,11 +101,12 @@ def describe(scene: Scene) -> dict[str, Any]:
         ],
         "extensions_used": scene.extensions_used,
         "extensions_ignored": scene.extensions_ignored,
-        "warnings": list(scene.warnings),
+        "warnings": [*scene.warnings, *around.notes],
+        "program": program,
         "gpu": None,
     }
     try:
-        data["gpu"] = Renderer(scene).info()
+        data["gpu"] = Renderer(scene, program=program).info()
     except DeviceError as error:
         data["warnings"].append(f"nothing known of GPU memory: {error}")
     return plain(data)
@@ -98,16 +122,22 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         ("triangles", f"{data['triangles']:,}{seen}"),
         ("vertices", f"{data['vertices']:,}"),
         ("bounds", f"{_vector(low)} to {_vector(high)}"),
-        *_listed("materials", [f"{m['name']}: {_material(m)}" for m in data["materials"]]),
-        *_listed("textures", [_texture(t) for t in data["textures"]]),
-        *_listed("cameras", [f"{c['name']}: '{c['camera']}', {c['fov']:g} degrees" for c in data["cameras"]]),
+        *_listed(
+            "materials",
+            [f"{m['name']}: {_material(m)}" for m in data["materials"]],
+            ", ".join(f"{count:,} {kind}" for kind, count in data["kinds"].items()),
+        ),
+        *_listed("textures", [_texture(t) for t in data["textures"]], size_text(data["texture_bytes"])),
+        *_listed("lights", [_light_text(light) for light in data["lights"]]),
+        ("environment", _environment(data["environment"])),
+        *_listed("cameras", [_camera(camera) for camera in data["cameras"]]),
         *_listed("animations", [f"{a['name']}: {a['seconds']:g} s" for a in data["animations"]]),
         ("extensions", ", ".join(data["extensions_used"]) or "none"),
     ]
     if data["extensions_ignored"]:
         rows.append(("  ignored", ", ".join(data["extensions_ignored"])))
     for part, value in (data["gpu"] or {}).items():
-        rows.extend(_rows(part, value))
+        rows.extend(_rows(part.replace("per ray", f"per ray, program {data['program']}"), value))
     rows.extend(("note", warning) for warning in data["warnings"])
     yield from _aligned(rows)
 
@@ -158,9 +188,10 @@ def _aligned(rows: list[tuple[str, str]]) -> Iterator[str]:
         yield f"   {label:{width}}  {value}".rstrip()
 
 
-def _listed(label: str, entries: list[str], most: int = 12) -> list[tuple[str, str]]:
-    """Rows of a list: its length, then an entry each, the end left out of long ones."""
-    rows = [(label, f"{len(entries):,}")] + [("", entry) for entry in entries[:most]]
+def _listed(label: str, entries: list[str], sum_of_all: str = "", most: int = 12) -> list[tuple[str, str]]:
+    """Rows of a list: its length and what is said of all, then an entry each, the end left out of long ones."""
+    told = f": {sum_of_all}" if entries and sum_of_all else ""
+    rows = [(label, f"{len(entries):,}{told}")] + [("", entry) for entry in entries[:most]]
     if len(entries) > most:
         rows.append(("", f"and {len(entries) - most:,} more (--json lists all)"))
     return rows
@@ -171,9 +202,41 @@ def _material(material: Mapping[str, Any]) -> str:
     if material["texture"] is not None:
         text += f" times texture {material['texture']}"
     text += f", metallic {material['metallic']:g}, roughness {material['roughness']:g}"
+    if material["ior"] is not None:
+        text += f", index of refraction {material['ior']:g}"
     if any(material["emission"]):
         text += f", emission {_vector(material['emission'])}"
+        if material["emission_texture"] is not None:
+            text += f" times texture {material['emission_texture']}"
     return text
+
+
+def _light(scene: Scene, light: Movable) -> dict[str, Any]:
+    """A light as plain data; ``intensity`` in W/sr, of a directional one W/m^2, None of a surface that shines."""
+    kept = None if light.kind == "area" else scene.lights[light.number].intensity
+    return {"name": light.name, "kind": light.kind, "position": light.position, "intensity": kept}
+
+
+def _light_text(light: Mapping[str, Any]) -> str:
+    where = "towards" if light["kind"] == "directional" else "at"
+    text = f"{light['name']}: {light['kind']}, {where} {_vector(light['position'])}"
+    if light["intensity"] is not None:
+        unit = "W/m^2" if light["kind"] == "directional" else "W/sr"
+        text += f", {_vector(light['intensity'])} {unit}"
+    return text
+
+
+def _environment(environment: Mapping[str, Any]) -> str:
+    wide, tall = environment["size"]
+    text = environment["name"] + (f", {wide:,} x {tall:,}" if wide * tall > 1 else "")
+    return text if environment["flux"] == 0 else f"{text}, {environment['flux']:.3g} W/m^2 from all around"
+
+
+def _camera(camera: Mapping[str, Any]) -> str:
+    lens = "pinhole"
+    if camera["aperture"]:
+        lens = f"lens of radius {camera['aperture']:g}, sharp at {camera['focus']:g}"
+    return f"{camera['name']}: '{camera['camera']}', {camera['fov']:g} degrees, {lens}"
 
 
 def _texture(texture: Mapping[str, Any]) -> str:

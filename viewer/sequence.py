@@ -118,16 +118,18 @@ class _Stage:
         posed = self.scene.posed(seconds)
         transforms = np.array([instance.transform for instance in posed.instances])
         if self.renderer is None or self.transforms is None or not np.array_equal(transforms, self.transforms):
-            self.renderer = self._move(posed)
+            self.renderer = self._move(posed, transforms)
             self.transforms = transforms
         self.renderer.scene = posed
         self.renderer.camera = self.renderer._camera(self.camera)
         return self.renderer
 
-    def _move(self, posed: Scene) -> Renderer:
-        """A renderer whose instances stand as those of ``posed``: today a new one, all of its structures built anew."""
-        self.release()
-        return Renderer(posed, camera=self.camera, **self.options)
+    def _move(self, posed: Scene, transforms: NDArray[np.float64]) -> Renderer:
+        """A renderer whose instances stand as those of ``posed``, by ``transforms`` (I, 4, 4)."""
+        if self.renderer is None:
+            return Renderer(posed, camera=self.camera, **self.options)
+        self.renderer.move(transforms)
+        return self.renderer
 
     def release(self) -> None:
         """Free what the renderer holds."""

@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 
 from viewer.accel import bvh, grid
+from viewer.accel.top import TOPS
 from viewer.accel.triangles import TESTS
 from viewer.errors import ShaderError
 from viewer.programs import LEVELS, PICTURES, Walking, trace
@@ -28,6 +29,8 @@ _RECIPES = (
     *({"accel": "bvh", "intersection": test} for test in TESTS),
     *({"accel": "bvh", "walk": walk} for walk in bvh.WALKS),
     *({"accel": "grid", "walk": walk} for walk in grid.WALKS),
+    *({"accel": f"two-level-{inner}", "top": top} for inner in TOPS for top in TOPS),
+    *({"accel": "two-level-bvh", "walk": walk} for walk in bvh.WALKS),
 )
 _TRIANGLE = ([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
 

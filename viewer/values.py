@@ -369,6 +369,14 @@ def read_file(option: Option, value: Any) -> str | None:
     raise wrong(option, value)
 
 
+def read_on_off(option: Option, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value in option.choices:
+        return value == "on"
+    raise wrong(option, value)
+
+
 def read_switch(option: Option, value: Any) -> bool:
     if isinstance(value, bool):
         return value

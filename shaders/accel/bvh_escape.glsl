@@ -21,7 +21,8 @@ int accel_step(Ray ray, float nearest, inout Walk walk) {
     bool leaf = node.count > 0;
     walk.candidate = node.first;
     walk.stop = node.first + node.count;
-    walk.node = hit ? walk.node + 1 : fetch_bvh_links(walk.node).missed;
+    // behind the last leaf of an object the next one's tree begins
+    walk.node = hit && !leaf ? walk.node + 1 : fetch_bvh_links(walk.node).missed;
     return hit && leaf ? ACCEL_TEST : walk.node >= bvh_count ? ACCEL_END : ACCEL_AGAIN;
 }
 

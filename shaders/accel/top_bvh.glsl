@@ -1,6 +1,6 @@
 // The walk through a bounding volume hierarchy over instances, one in a leaf; without a stack, front to back by the
 // octant of the ray's direction, as in bvh_octants.glsl, so that it fits beside the walk through an object.
-// BvhNode.first is, in a leaf, the instance; top_end, the room for nodes, stands for no further node.
+// top_end, the room for nodes, stands for no further node.
 #include "interface/top.glsl"
 #include "lib/direction.glsl"
 #include "lib/box.glsl"
@@ -12,11 +12,13 @@ bool top_enter(Ray ray, out Top top) {
 
 int top_step(Ray ray, float nearest, inout Top top) {
     if (top.node >= top_end) return ACCEL_END;
-    BvhNode node = fetch_top_nodes(top.node);
+    TopNode node = fetch_top_nodes(top.node);
     vec2 inside = box_interval(node.low, node.high, ray.origin, 1.0 / nonzero(ray.direction), nearest);
     ivec3 negative = ivec3(lessThan(ray.direction, vec3(0.0)));
     int octant = negative.x + 2 * negative.y + 4 * negative.z;
-    int missed = fetch_top_links(octant * top_end + top.node).missed;
+    ivec4 half_of = negative.z == 0 ? node.missed_up : node.missed_down;
+    ivec2 quarter = negative.y == 0 ? half_of.xy : half_of.zw;
+    int missed = negative.x == 0 ? quarter.x : quarter.y;
     bool hit = inside.x <= inside.y, leaf = node.count > 0;
     int nearer = (octant & -node.count) != 0 ? node.first : top.node + 1;
     top.node = hit && !leaf ? nearer : missed;

@@ -2,6 +2,7 @@
 // Amanatides and Woo 1987; two levels of grids: A. Adinetz and B. Berezin, "Implementing classical ray tracing on GPU"
 // (2006). A voxel is kept as one number, x + nx * (y + ny * z), -1 beyond the grid. An instance is walked in full,
 // whatever the voxel, so that the one found last need not be walked again in the next voxel.
+// top_entries holds the address of each voxel's list, -1 where it is empty, and from top_lists on the lists.
 #include "interface/top.glsl"
 #include "lib/direction.glsl"
 
@@ -25,7 +26,7 @@ bool top_ends(Top top, float nearest) {
 int top_step(Ray ray, float nearest, inout Top top) {
     if (top_ends(top, nearest)) return ACCEL_END;
     if (top.list < 0) {
-        top.list = fetch_top_pointers(top.voxel).list;
+        top.list = fetch_top_entries(top.voxel).entry;
         int row = top.voxel / top_resolution.x;
         ivec3 voxel = ivec3(top.voxel - row * top_resolution.x, row % top_resolution.y, row / top_resolution.y);
         vec3 inverse = 1.0 / nonzero(ray.direction);
@@ -39,7 +40,7 @@ int top_step(Ray ray, float nearest, inout Top top) {
         top.voxel = beyond ? -1 : voxel.x + top_resolution.x * (voxel.y + top_resolution.y * voxel.z);
         if (top.list < 0) return top_ends(top, nearest) ? ACCEL_END : ACCEL_AGAIN;
     }
-    int entry = fetch_top_lists(top.list).entry;
+    int entry = fetch_top_entries(top_lists + top.list).entry;
     bool last = entry < 0;
     int instance = last ? -entry - 1 : entry;
     top.list = last ? -1 : top.list + 1;

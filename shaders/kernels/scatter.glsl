@@ -12,9 +12,7 @@ int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray
     vec3 weight;
     path.depth += 1;
     ray = Ray(vec3(0.0), 3.4e38, vec3(0.0, 0.0, 1.0), 0);
-    // Light sampling alone has found what a last ray could reach, but what only mirrors show.
-    bool last = path.depth >= path_depth && path_strategy == PATH_LIGHTS && !bsdf_delta(interaction);
-    if (last || !bsdf_sample(interaction, path.wo, vec3(direction, other.x), ray.direction, weight, path.pdf)) {
+    if (!bsdf_sample(interaction, path.wo, vec3(direction, other.x), ray.direction, weight, path.pdf)) {
         return EXIT_END;
     }
     path.throughput *= weight;

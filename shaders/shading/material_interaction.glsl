@@ -7,7 +7,7 @@ Interaction interaction_at(Ray ray, Hit hit, out vec3 emission, out float light_
     Geometry at = geometry_at(ray, hit);
     Material material = fetch_materials(at.material);
     bool front = dot(at.normal, ray.direction) < 0.0;
-    emission = front ? material.emission : vec3(0.0);
+    emission = front ? material_emission(at, material) : vec3(0.0);
     light_pdf = front ? material.light_density : 0.0;
     Interaction found;
     found.position = at.position;

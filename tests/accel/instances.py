@@ -40,7 +40,7 @@ def random_transforms(rng: np.random.Generator, count: int, spread: float = 4.0)
 
 
 def nested(count: int = 200, seed: int = 5) -> Scene:
-    """``count`` instances on a random tree of nodes, five levels at most, each scaled unevenly, every third mirrored."""
+    """``count`` instances on a random tree of nodes, five levels at most, scaled unevenly, a third mirrored."""
     rng = np.random.default_rng(seed)
     local, world, depth = random_transforms(rng, count, 3.0), np.empty((count, 4, 4)), np.zeros(count, int)
     for node in range(count):
@@ -76,4 +76,4 @@ def rays(bounds: NDArray, count: int, seed: int = 0) -> tuple[NDArray[np.float32
 
 def renderer(scene: Scene, kind: tuple[str, str], **options: Any) -> viewer.Renderer:
     """The renderer under one of `KINDS`."""
-    return viewer.Renderer(scene, accel=kind[0], top=kind[1], **options)
+    return viewer.Renderer(scene, accel=kind[0], top=kind[1], **({"program": "cast"} | options))

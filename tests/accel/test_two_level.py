@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import exact
 import instances
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from instances import KINDS
 from numpy.typing import NDArray
@@ -20,10 +19,9 @@ import viewer
 from viewer import Renderer, Scene
 from viewer.accel import bvh, bvh_build
 from viewer.accel.objects import inverses, objects_of, world_boxes
-from viewer.accel.two_level import TwoLevel
 from viewer.errors import ViewerError
 from viewer.prepare import prepare
-from viewer.scene.builtin import forest
+from viewer.scene.scene import Instance
 
 # Of the ray's distance: a flat scene's 1e-6, and as much for each of the ray's two maps and the corners' one.
 NEAR_EDGE = 4e-6
@@ -52,7 +50,7 @@ def assert_as_flat(scene: Scene, found: viewer.Renderer, count: int = 20_000, se
     print(f"{scene.name}: {(hits.triangle >= 0).mean():.1%} hit, {share:.1e} of rays too near an edge")
     assert not len(verdict.wrong), f"rays {verdict.wrong[:10]}"
     assert share < LARGEST_EXCLUDED
-    assert 0.1 < (hits.triangle >= 0).mean()
+    assert (hits.triangle >= 0).mean() > 0.1
     hit = hits.triangle >= 0
     owner = np.searchsorted(flat.instances, hits.triangle, side="right") - 1
     assert (hits.instance[hit] == owner[hit]).all() and (hits.instance[~hit] == -1).all()
@@ -124,7 +122,7 @@ def test_normals_and_colors_are_those_of_the_flattened_scene(device: object) -> 
     for kind in KINDS[:2]:
         two = instances.renderer(scene, kind).render((256, 256), layers=layers).layers
         same = (flat["triangle"] == two["triangle"]) & (flat["triangle"] >= 0)
-        assert same.mean() > 0.2 and (flat["triangle"] == two["triangle"]).mean() > 0.999
+        assert same.mean() > 0.05 and (flat["triangle"] == two["triangle"]).mean() > 0.999
         assert (flat["instance"] == two["instance"])[flat["triangle"] == two["triangle"]].all()
         apart = np.abs(flat["normal"] - two["normal"]).max(axis=-1)[same]
         # Weights of slender triangles are off by 1e-5 in float32, and sides of a surface seen edge-on are told apart
@@ -195,7 +193,13 @@ placed = st.builds(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A failing example is not made smaller: that would take minutes.
+@settings(
+    max_examples=12,
+    deadline=None,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 @given(st.lists(st.tuples(st.integers(-1, 10), placed), min_size=12, max_size=12))
 def test_random_trees_of_instances(movable: list[Renderer], nodes: list[tuple[int, NDArray]]) -> None:
     """Trees of nodes, flat ones among them, against all triangles of the flattened scene in float64."""
@@ -261,21 +265,22 @@ def test_a_stack_that_would_overflow_is_refused() -> None:
 # --- boxes and maps
 
 
-def test_boxes_hold_their_instances_and_are_tight() -> None:
-    rng = np.random.default_rng(4)
-    scene = viewer.load("balls")
-    objects = objects_of(scene)
-    transforms = instances.random_transforms(rng, 400, 50.0)
+@pytest.mark.parametrize(("source", "number", "least", "most"), [("balls", 0, 1.0, 1.01), ("forest", 5, 1.0, 2.0)])
+def test_boxes_hold_their_instances_and_are_tight(source: str, number: int, least: float, most: float) -> None:
+    """A ball's, whose box alone would have 3.4 times the volume, and a spruce's."""
+    scene = viewer.load(source)
+    mesh = scene.meshes[number]
+    objects = objects_of(Scene([mesh], [Instance(0)]))
+    transforms = instances.random_transforms(np.random.default_rng(4), 200, 50.0)
     linear, place = transforms[:, :3, :3] / objects.scales[0], transforms[:, :3, 3]
-    low, high = world_boxes(objects.parts, np.zeros(400, np.int32), linear, place)
-    points = scene.meshes[0].positions.astype(np.float64)
-    exact_low, exact_high = np.empty((400, 3)), np.empty((400, 3))
-    for number, matrix in enumerate(transforms):
-        moved = points @ matrix[:3, :3].T + matrix[:3, 3]
-        exact_low[number], exact_high[number] = moved.min(axis=0), moved.max(axis=0)
+    low, high = world_boxes(objects.parts, np.zeros(200, np.int32), linear, place)
+    points = mesh.positions.astype(np.float64)
+    moved = points @ transforms[:, :3, :3].transpose(0, 2, 1) + place[:, None]
+    exact_low, exact_high = moved.min(axis=1), moved.max(axis=1)
     assert (low <= exact_low).all() and (high >= exact_high).all()
     ratio = (high.astype(float) - low).prod(axis=1) / (exact_high - exact_low).prod(axis=1)
-    assert np.median(ratio) < 1.5  # a single box of a turned ball has 2.5 times its volume, in the median
+    print(f"{source}: {np.median(ratio):.3f} times the volume, at most {ratio.max():.3f}")
+    assert least < np.median(ratio) < most
 
 
 def test_inverses_are_those_of_linear_algebra() -> None:

@@ -203,8 +203,8 @@ ASKING = Program(
 ORACLE = Module("oracle", ("answer",), "oracle.glsl", keeps=MEMO)
 
 
-def _table(name: str, record: Record = A) -> Table:
-    return Table(name, record, np.zeros(1, record.dtype))
+def _table(name: str, rows: int = 1, record: Record = A) -> Table:
+    return Table(name, record, np.zeros(rows, record.dtype))
 
 
 BOUND_FAULTS = {
@@ -264,9 +264,23 @@ def test_too_many_samplers_name_the_step():
     needy = Kernel("needy", (IN("a", A), OUT("b", B)), ("done",), needs=("fetch_all",))
     program = Program("needs", {"a": A, "b": B}, ("a",), ("b",), (State("needy", needy, {"done": DONE}),), "needy")
     module = Module("many", ("fetch_all",), "many.glsl", memories=tuple(_table(f"t{k}") for k in range(15)))
+    Bound(program, [module]).steps("none")  # two small tables share a texture
+    module.memories = tuple(_table(f"t{k}", 40_000) for k in range(15))
     with pytest.raises(WiringError, match=r"step needy: needs 17 samplers, OpenGL 3.3 grants 16"):
         Bound(program, [module]).steps("none")
     Bound(program, [module]).single()  # reads no state
+
+
+def test_the_smallest_tables_share_a_texture_where_there_are_too_many():
+    needy = Kernel("needy", (IN("a", A), OUT("b", B)), ("done",), needs=("fetch_all",))
+    program = Program("needs", {"a": A, "b": B}, ("a",), ("b",), (State("needy", needy, {"done": DONE}),), "needy")
+    module = Module("many", ("fetch_all",), "many.glsl", memories=tuple(_table(f"t{k}", 100 - k) for k in range(17)))
+    bound = Bound(program, [module])
+    (step,) = bound.steps("none")
+    assert [table.name for table in bound.joined(step)] == ["t16", "t15", "t14", "t13"]
+    assert [table.name for table in bound.joined(bound.single(), 0)] == ["t16", "t15", "t14"]
+    module.memories = module.memories[:14]
+    assert bound.joined(step) == ()
 
 
 def test_counting_counts_as_attachments(device):

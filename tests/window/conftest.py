@@ -157,7 +157,7 @@ def opened(place: Path) -> Iterator[Callable[..., Hands]]:
                 super().on_key(key, scancode, action, mods)
 
         Heard.heard = []
-        made.append(Heard(scene, size=size, **choices))
+        made.append(Heard(scene, size=size, **{"program": "cast", **choices}))
         hands = Hands(made[-1])
         hands.rest()
         return hands

@@ -48,6 +48,25 @@ def test_what_compiles_is_told_first(frame: Frame) -> None:
     assert not frame.compiling  # it is ready now
 
 
+@pytest.mark.parametrize("choices", [{"fuse": "none"}, {"mask": "none"}, {"mask": "kill"}, {"machine": "singlepass"}])
+@pytest.mark.parametrize("barrier", ["auto", "off"])
+def test_compiling_ahead_leaves_no_trace(device: Any, choices: dict[str, str], barrier: str) -> None:
+    """Drivers compile when a pass is first drawn: it is drawn for no ray before the first picture."""
+    from viewer.stream.device import shared_device
+
+    chosen = device if barrier == "auto" else shared_device(None, False, True)
+    renderer = Renderer(viewer.load("cornell"), device=chosen, program="cast", **choices)
+    expected = renderer.render((64, 32)).linear
+    tile = (64, 32)
+    shares = list(renderer.warm(tile, counting=True))
+    assert shares == sorted(shares) and shares[-1] == 1.0 and renderer.ready(tile, counting=True)
+    (part,) = [part for _, part in renderer.slices(tile, ("steps",), tile=tile) if part is not None]
+    with renderer.device.current():
+        np.testing.assert_array_equal(part.machine.read("radiance")["rgb"], expected)
+    before = renderer.device.compiled
+    assert part.machine.stats.calls["traverse"].any() and renderer.device.compiled == before
+
+
 def test_only_previews_while_moving(frame: Frame) -> None:
     frame.finish()
     pictures = frame.pictures

@@ -35,7 +35,7 @@ class Stage:
         self.renderer = Renderer(self.scene, device=device, program="cast")
         self.flight = Flight(self.renderer.camera, self.scene.bounds())
         self.frame = SimpleNamespace(
-            size=SIZE, scale=1.0, complete=True, progress=1.0, seconds=0.1, rays_per_second=2e6, samples=1
+            size=SIZE, scale=1.0, complete=True, progress=1.0, seconds=0.1, rate=2e6, samples=1
         )
         self.keymap, self.settings = Keymap(), SimpleNamespace(recent=["/a/b.ply"])
         self.path = self.message = self.compiling = ""

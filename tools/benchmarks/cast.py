@@ -5,11 +5,7 @@ What is timed is a whole run from pixels to radiance on the device, which is wai
 
 from __future__ import annotations
 
-import json
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -23,8 +19,8 @@ from viewer.accel import grid_build
 from viewer.render import Renderer
 from viewer.stream.policy import MostWork, Naive, Threshold
 
-from . import embree, plots
-from .common import ROOT, Options, Result, Table, Timing, cpus, facts, interleave, say
+from . import embree, fresh, plots
+from .common import Options, Result, Table, Timing, cpus, facts, interleave, say
 from .machines import Setting, make, whole_run
 from .scenes import View, found
 
@@ -212,12 +208,12 @@ def _starts(each: View, size: tuple[int, int], cold: bool, runs: int) -> dict[st
     """``raystream render`` and its phases in new processes, with caches of their own: empty (``cold``), then filled."""
     text, fov = _camera_text(each)
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
-        environment = _caches(Path(folder) / "render")
+        environment = fresh.caches(Path(folder) / "render")
         shape = f"{size[0]}x{size[1]}"
         command = ["-m", "viewer", "render", each.source, "-o", str(Path(folder) / "out.png"), "--quiet"]
         command += ["--size", shape, "--camera", text, "--fov", str(fov)]
-        first = _process(command, environment)
-        warm = [_process(command, environment) for _ in range(runs)]
+        first = fresh.process(command, environment)
+        warm = [fresh.process(command, environment) for _ in range(runs)]
         out = {
             "warm": {key: statistics.median(w[key] for w in warm) for key in warm[0]},
             "warm_runs": runs,
@@ -225,10 +221,10 @@ def _starts(each: View, size: tuple[int, int], cold: bool, runs: int) -> dict[st
         }
         if cold:
             out["cold"] = first
-            phases = [str(ROOT / "tools/benchmarks/phases.py"), each.source, text, str(fov), *map(str, size)]
-            environment = _caches(Path(folder) / "phases")
-            out["cold phases"] = _phases(phases, environment)
-            measured = [_phases(phases, environment) for _ in range(runs)]
+            phases = [each.source, text, str(fov), *map(str, size)]
+            environment = fresh.caches(Path(folder) / "phases")
+            out["cold phases"] = fresh.phases(phases, environment)
+            measured = [fresh.phases(phases, environment) for _ in range(runs)]
             out["warm phases"] = {key: statistics.median(m[key] for m in measured) for key in measured[0]}
     return out
 
@@ -236,32 +232,6 @@ def _starts(each: View, size: tuple[int, int], cold: bool, runs: int) -> dict[st
 def _camera_text(each: View) -> tuple[str, float]:
     camera = each.camera if not isinstance(each.camera, str) else viewer.load(each.source).camera(each.camera)
     return camera.text(), camera.fov
-
-
-def _caches(folder: Path) -> dict[str, str]:
-    """An environment in which the driver and numba cache in a folder of their own."""
-    names = ("MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH", "NUMBA_CACHE_DIR")
-    for name in names:
-        (folder / name).mkdir(parents=True)
-    return {**os.environ, **{name: str(folder / name) for name in names}}
-
-
-def _process(command: list[str], environment: dict[str, str]) -> dict[str, float]:
-    """Time and peak memory of Python on a command. Raises RuntimeError when it fails."""
-    helper = [sys.executable, "-I", "-S", str(ROOT / "tools/benchmarks/process.py")]
-    return _json([*helper, sys.executable, *command], environment)
-
-
-def _phases(command: list[str], environment: dict[str, str]) -> dict[str, float]:
-    return _json([sys.executable, *command], environment)
-
-
-def _json(command: list[str], environment: dict[str, str]) -> dict[str, float]:
-    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
-    found = json.loads(done.stdout) if done.returncode == 0 and done.stdout else {}
-    if not found or found.pop("status", 0):
-        raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()[-500:]}")
-    return found
 
 
 # -- what is shown -------------------------------------------------------------------------------------------------

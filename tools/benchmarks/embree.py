@@ -29,13 +29,18 @@ def available() -> bool:
 class Embree:
     """A context: processes that hold the scene and their part of the rays.
 
-    corners (T, 3, 3) float32; origins, directions (R, 3).
+    corners (T, 3, 3) float32; origins, directions (R, 3). ends: (R,) distances for shadow rays, which are asked only
+    whether anything is nearer.
     """
 
-    def __init__(self, corners: NDArray, origins: NDArray, directions: NDArray, threads: int) -> None:
+    def __init__(
+        self, corners: NDArray, origins: NDArray, directions: NDArray, threads: int, ends: NDArray | None = None
+    ) -> None:
         self.threads = threads
         self._parts = np.array_split(np.arange(len(origins)), threads)
         self._arrays = {"corners": corners, "origins": origins, "directions": directions}
+        if ends is not None:
+            self._arrays["ends"] = ends
         self._workers: list[tuple[multiprocessing.process.BaseProcess, Connection]] = []
 
     def __enter__(self) -> Embree:
@@ -70,7 +75,7 @@ class Embree:
         return float(sum(pipe.recv() for _, pipe in self._workers))
 
     def triangles(self) -> NDArray[np.int32]:
-        """(R,) the triangle that each ray hits first, -1 for none."""
+        """(R,) the triangle that each ray hits first, -1 for none; of shadow rays any number where there is one."""
         for _, pipe in self._workers:
             pipe.send("triangles")
         return np.concatenate([pipe.recv() for _, pipe in self._workers])
@@ -85,6 +90,8 @@ def _work(folder: str, first: int, last: int, pipe: Connection) -> None:
     origins = np.load(Path(folder) / "origins.npy")[first:last]
     directions = np.load(Path(folder) / "directions.npy")[first:last]
     hits = scene.run(origins[:1], directions[:1])  # Embree builds its tree at the first query
+    file = Path(folder) / "ends.npy"
+    more = (np.load(file)[first:last], "OCCLUDED") if file.is_file() else ()
     pipe.send("built")
     while True:
         try:
@@ -95,5 +102,5 @@ def _work(folder: str, first: int, last: int, pipe: Connection) -> None:
             pipe.send(hits)
             continue
         started = time.process_time()
-        hits = scene.run(origins, directions)
+        hits = scene.run(origins, directions, *more)
         pipe.send(time.process_time() - started)

@@ -1,8 +1,8 @@
 """Prints how long the parts of a first picture take in a new process, as JSON: seconds by part.
 
-    python phases.py SCENE CAMERA FOV WIDTH HEIGHT
+    python phases.py SCENE CAMERA FOV WIDTH HEIGHT [PROGRAM]
 
-The parts: ``import`` of the renderer; ``load`` of the scene; ``device``, opening OpenGL; ``build`` of the grid and the
+The parts: ``import`` of the renderer; ``load`` of the scene; ``device``, opening OpenGL; ``build`` of the structure and the
 tables; ``first run``, with upload and the driver's compilation; ``next run``.
 """
 
@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 
-def main(scene: str, camera: str, fov: str, width: str, height: str) -> None:
+def main(scene: str, camera: str, fov: str, width: str, height: str, program: str = "cast") -> None:
     """Measure and print."""
     times: dict[str, float] = {}
     at = time.perf_counter()
@@ -33,11 +33,11 @@ def main(scene: str, camera: str, fov: str, width: str, height: str) -> None:
     done("load")
     device = shared_device()
     done("device")
-    renderer = Renderer(loaded, camera=camera, fov=float(fov), device=device, program="cast")
+    renderer = Renderer(loaded, camera=camera, fov=float(fov), device=device, program=program)
     done("build")
-    renderer.render((int(width), int(height)))
+    renderer.render((int(width), int(height)), spp=1)
     done("first run")
-    renderer.render((int(width), int(height)))
+    renderer.render((int(width), int(height)), spp=1)
     done("next run")
     print(json.dumps(times))
 

@@ -20,27 +20,31 @@ from viewer.accel.bvh_build import MOST_DEPTH, Bvh, octant_links
 from viewer.errors import ViewerError
 from viewer.kernels.records import RAY
 from viewer.stream.kernel import Module, Table
-from viewer.stream.record import LARGEST_INTEGER, Field, Record
+from viewer.stream.record import Field, Record
 
 PROVIDES = ("accel_enter", "accel_step", "accel_candidate", "accel_more", "accel_ends")
 WALKS = ("stack", "octants", "escape")
 MOST_IN_LEAF = 8  # triangles: what a reference on the stack has room for
-END = LARGEST_INTEGER  # what the stack's walk ends with: the number of no pair
+POP = 1 << 30  # no reference: the one on top of the stack is next, and where that is empty, nothing
 
-_LEAF = (
+STACK_WALK = Record(
+    "Walk",
+    Field("inverse", "vec3", about="1 / direction, zeros of the direction replaced"),
+    Field("node", "int", about="reference to visit next, or BVH_POP"),
+    Field("leaf", "int", about="8 * address of the next candidate triangle + those that follow it in the leaf"),
+)
+NODE_WALK = Record(
+    "Walk",
     Field("node", "int", about="the node to visit next"),
     Field("candidate", "int", about="address of the next candidate triangle"),
     Field("stop", "int", about="address behind the leaf's last"),
 )
-STACK_WALK = Record("Walk", Field("inverse", "vec3", about="1 / direction, zeros of the direction replaced"), *_LEAF)
-NODE_WALK = Record("Walk", *_LEAF)
 PAIR = Record(
     "BvhPair",
-    Field("low_first", "vec3", "scene units", "object"),
-    Field("high_first", "vec3", "scene units", "object"),
-    Field("low_second", "vec3", "scene units", "object"),
-    Field("high_second", "vec3", "scene units", "object"),
-    Field("child", "ivec2", about="of both children: the pair below, or a leaf's first triangle"),
+    Field("x", "vec4", "scene units", "object", "low sides of both children's boxes, then their high sides"),
+    Field("y", "vec4", "scene units", "object"),
+    Field("z", "vec4", "scene units", "object"),
+    Field("child", "ivec2", about="of both children: the pair below, or of a leaf minus its first triangle"),
     Field("count", "ivec2", about="triangles of a leaf, 0 for an inner node"),
 )
 NODE = Record(
@@ -54,8 +58,8 @@ LINK = Record("BvhLink", Field("missed", "int", about="the node to visit when th
 
 ROOT = Record(
     "BvhRoot",
-    Field("root", "int", about="an object's first node or pair; of a tree that is one leaf its first triangle"),
-    Field("count", "int", about="triangles of a tree that is one leaf, for the walk with a stack; else 0"),
+    Field("root", "int", about="an object's first node or pair; with a count minus its first triangle"),
+    Field("count", "int", about="for the walk with a stack: triangles of a tree that is one leaf, -1: of none; else 0"),
 )
 
 
@@ -77,10 +81,11 @@ def pairs(bvh: Bvh, base: int = 0, at: int = 0) -> NDArray:
     inner = np.flatnonzero(bvh.second >= 0)
     table = np.zeros(len(inner), PAIR.dtype)
     number = at + np.cumsum(bvh.second >= 0, dtype=np.int64) - 1  # of an inner node's pair
-    for column, (name, child) in enumerate((("first", inner + 1), ("second", bvh.second[inner]))):
-        table[f"low_{name}"], table[f"high_{name}"] = low[child], high[child]
+    for column, child in enumerate((inner + 1, bvh.second[inner])):
+        for axis, name in enumerate("xyz"):
+            table[name][:, column], table[name][:, 2 + column] = low[child, axis], high[child, axis]
         leaf = bvh.second[child] < 0
-        table["child"][:, column] = np.where(leaf, base + bvh.first[child], number[child])
+        table["child"][:, column] = np.where(leaf, -(base + bvh.first[child]), number[child])
         table["count"][:, column] = np.where(leaf, bvh.count[child], 0)
     return table
 
@@ -114,7 +119,7 @@ def _root(bvh: Bvh, walk: str, base: int, at: int) -> tuple[int, int]:
     """`ROOT` of a tree: a walk with a stack knows no node above a single leaf."""
     if walk != "stack" or bvh.second[0] >= 0:
         return at, 0
-    return (base + int(bvh.first[0]), int(bvh.count[0])) if bvh.count[0] else (END, 0)
+    return (-(base + int(bvh.first[0])), int(bvh.count[0])) if bvh.count[0] else (0, -1)
 
 
 def module(bvhs: Sequence[Bvh], walk: str) -> Module:
@@ -147,7 +152,7 @@ def module(bvhs: Sequence[Bvh], walk: str) -> Module:
         f"accel/bvh_{walk}.glsl",
         memories=tuple(memories),
         uniforms={} if walk == "stack" else {"bvh_count": ("int", len(table))},
-        constants={"BVH_DEPTH": deepest + 1, "BVH_END": END} if walk == "stack" else {},
+        constants={"BVH_DEPTH": deepest + 1, "BVH_POP": POP} if walk == "stack" else {},
         keeps=STACK_WALK if walk == "stack" else NODE_WALK,
         uses=(RAY, ROOT),
         text=f"BvhRoot bvh_root(int object) {{ return {root}; }}",

@@ -181,4 +181,14 @@ def _share(progress: Progress, before: float, of: float, share: float, text: str
 
 FLAT: Mapping[str, Callable[..., Structure]] = {"bvh": over_bvh, "grid": over_grid}
 TWO_LEVEL = "two-level-"  # names of structures of two levels begin so, and end with the structure of the objects
+# A scene is walked in one level, which is faster, unless it then holds more triangles than this, about a gibibyte, and
+# at least so many times those of its distinct meshes.
+MOST_FLAT, LEAST_REPEATED = 1 << 22, 4
 GRID_WALKS = ("adinetz", "adinetz", ("adinetz",))
+
+
+def automatic(scene: Scene) -> str:
+    """The structure that ``--accel auto`` means for a scene."""
+    distinct = sum(len(scene.meshes[mesh].triangles) for mesh in {instance.mesh for instance in scene.instances})
+    flat = scene.triangle_count
+    return f"{TWO_LEVEL}bvh" if flat > MOST_FLAT and flat >= LEAST_REPEATED * distinct else "bvh"

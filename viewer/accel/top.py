@@ -19,6 +19,7 @@ from viewer.stream.kernel import Module, Table
 from viewer.stream.record import Field, Record
 
 Boxes = NDArray[np.float32]
+Changes = list[tuple[Table, int, int]]  # rows first .. last - 1 of tables
 
 INSTANCE_FOUND = Field("instance", "int", about="the instance found last")
 BVH_TOP = Record("Top", Field("node", "int", about="the node to visit next"), INSTANCE_FOUND)
@@ -29,8 +30,15 @@ GRID_TOP = Record(
     INSTANCE_FOUND,
     Field("t_exit", "float", "scene units", about="distance at which the ray leaves the voxel visited last"),
 )
-POINTER = Record("TopVoxel", Field("list", "int", about="address of its list, -1 where it is empty"))
-
+NODE = Record(
+    "TopNode",
+    Field("low", "vec3", "scene units", "world"),
+    Field("high", "vec3", "scene units", "world"),
+    Field("first", "int", about="a leaf's instance; an inner node's second child, the first one follows it"),
+    Field("count", "int", about="1: a leaf; of an inner node -1, -2, -4: split along x, y, z"),
+    Field("missed_up", "ivec4", about="the node that follows a miss or a leaf, for octants 0 to 3"),
+    Field("missed_down", "ivec4", about="the same for octants 4 to 7, of directions down z"),
+)
 # Room for the voxels of a grid, and for the entries of its lists, per instance; and at least.
 ROOM_PER_INSTANCE, LEAST_ROOM = 16, 4096
 
@@ -43,8 +51,8 @@ class Top(Protocol):
 
     modules: list[Module]
 
-    def build(self, low: Boxes, high: Boxes) -> list[tuple[Table, int]]:
-        """Over boxes (I, 3) twice: the tables that change, and of how many rows. Sets uniforms of the modules."""
+    def build(self, low: Boxes, high: Boxes) -> Changes:
+        """Over boxes (I, 3) twice; returns the rows that have changed, and sets uniforms of the modules."""
         ...
 
     @property
@@ -61,12 +69,12 @@ class Top(Protocol):
 class _Made:
     """What both have: the modules around the tables."""
 
-    def __init__(self, name: str, record: Record, tables: tuple[Table, ...], uniforms: dict[str, tuple[str, Any]]):
+    def __init__(self, name: str, record: Record, table: Table, uniforms: dict[str, tuple[str, Any]]):
         walk = Module(
             f"{name} over instances",
             ("top_enter", "top_step"),
             f"accel/top_{name}.glsl",
-            memories=tables,
+            memories=(table,),
             uniforms=uniforms,
             uses=(RAY, record),
         )
@@ -89,13 +97,10 @@ class TopBvh(_Made):
 
     def __init__(self, count: int) -> None:
         self.room = max(1, 2 * count - 1)
-        self.nodes = Table("top_nodes", bvh.NODE, np.zeros(self.room, bvh.NODE.dtype))
-        self.links = Table("top_links", bvh.LINK, np.zeros(8 * self.room, bvh.LINK.dtype))
-        super().__init__(
-            "bvh", BVH_TOP, (self.nodes, self.links), {"top_root": ("int", 0), "top_end": ("int", self.room)}
-        )
+        self.nodes = Table("top_nodes", NODE, np.zeros(self.room, NODE.dtype))
+        super().__init__("bvh", BVH_TOP, self.nodes, {"top_root": ("int", 0), "top_end": ("int", self.room)})
 
-    def build(self, low: Boxes, high: Boxes) -> list[tuple[Table, int]]:
+    def build(self, low: Boxes, high: Boxes) -> Changes:
         """See `Top`."""
         built = bvh_build.build_boxes(low, high, leaf=1)
         self.statistics = {f"top_{name}": value for name, value in built.statistics.items() if name != "bytes"}
@@ -103,35 +108,37 @@ class TopBvh(_Made):
         if not len(built.order):
             return []
         count = len(built.low)
-        nodes = bvh.nodes(built)
-        leaf = built.second < 0
+        rows, nodes, leaf = self.nodes.data[:count], bvh.nodes(built), built.second < 0
         nodes["first"][leaf] = built.order[built.first[leaf]]
-        self.nodes.data[:count] = nodes
-        missed = bvh_build.octant_links(built)[..., 1]
-        self.links.data["missed"].reshape(8, self.room)[:, :count] = np.where(missed >= count, self.room, missed)
-        return [(self.nodes, count), (self.links, 7 * self.room + count)]
+        for name in ("low", "high", "first", "count"):
+            rows[name] = nodes[name]
+        missed = bvh_build.octant_links(built)[..., 1].T
+        missed = np.where(missed >= count, self.room, missed)
+        rows["missed_up"], rows["missed_down"] = missed[:, :4], missed[:, 4:]
+        return [(self.nodes, 0, count)]
 
 
 class TopGrid(_Made):
-    """The uniform grid over up to ``count`` boxes."""
+    """The uniform grid over up to ``count`` boxes: addresses of the voxels' lists, and from ``top_lists`` on the lists,
+    in one table, since textures are few."""
 
     def __init__(self, count: int) -> None:
-        self.room = min(LIMIT, max(LEAST_ROOM, ROOM_PER_INSTANCE * count))
-        self.pointers = Table("top_pointers", POINTER, np.zeros(self.room, POINTER.dtype))
-        self.lists = Table("top_lists", grid.ENTRY, np.zeros(self.room, grid.ENTRY.dtype))
+        self.room = min(LIMIT // 2, max(LEAST_ROOM, ROOM_PER_INSTANCE * count))
+        self.entries = Table("top_entries", grid.ENTRY, np.zeros(2 * self.room, grid.ENTRY.dtype))
         nothing = (0.0, 0.0, 0.0)
         super().__init__(
             "grid",
             GRID_TOP,
-            (self.pointers, self.lists),
+            self.entries,
             {
                 "top_low": ("vec3", nothing),
                 "top_voxel": ("vec3", (1.0, 1.0, 1.0)),
                 "top_resolution": ("ivec3", (1, 1, 1)),
+                "top_lists": ("int", self.room),
             },
         )
 
-    def build(self, low: Boxes, high: Boxes) -> list[tuple[Table, int]]:
+    def build(self, low: Boxes, high: Boxes) -> Changes:
         """See `Top`."""
         built = self._fitting(low, high)
         pointers, entries = grid.mark_last(built.pointers, built.lists)
@@ -141,16 +148,17 @@ class TopGrid(_Made):
             top_voxel=tuple(map(float, built.voxel)),
             top_resolution=tuple(map(int, built.resolution)),
         )
-        self.pointers.data["list"][: pointers.size] = pointers.ravel()
-        self.lists.data["entry"][: len(entries)] = entries
-        return [(self.pointers, pointers.size), (self.lists, len(entries))]
+        held = self.entries.data["entry"]
+        held[: pointers.size] = pointers.ravel()
+        held[self.room : self.room + len(entries)] = entries
+        return [(self.entries, 0, pointers.size), (self.entries, self.room, self.room + len(entries))]
 
     def _fitting(self, low: Boxes, high: Boxes) -> Grid:
         """The grid of the cheapest resolution, or where that has no room, of coarser ones down to a single voxel."""
         built = grid_boxes.build_boxes(low, high)
         while max(built.pointers.size, len(built.lists)) > self.room:
-            coarser = tuple(max(1, int(0.8 * count)) for count in built.resolution)
-            built = grid_boxes.build_boxes(low, high, coarser)
+            nx, ny, nz = (max(1, int(0.8 * count)) for count in built.resolution)
+            built = grid_boxes.build_boxes(low, high, (nx, ny, nz))
         return built
 
 

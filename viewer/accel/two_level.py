@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel.objects import MOST_GROWTH, Objects, growth, inverses, objects_of, transforms_of, world_boxes
-from viewer.accel.top import TOPS, Top
+from viewer.accel.top import TOPS, Changes, Top
 from viewer.errors import ViewerError
 from viewer.kernels.records import RAY
 from viewer.scene.scene import Scene
@@ -34,8 +34,6 @@ INSTANCE = Record(
     Field("face", "int", about="address of the object's first face"),
     Field("material", "int", about="address of the material of all its triangles, -1: the faces' own"),
 )
-
-Changes = list[tuple[Table, int, int]]  # rows first .. last - 1 of a table
 
 
 @dataclass
@@ -100,7 +98,7 @@ class TwoLevel:
         edges = np.flatnonzero(np.diff(numbers) != 1) + 1  # of runs of neighbours
         firsts, lasts = np.r_[0, edges], np.r_[edges, len(numbers)] - 1
         changes = [(self.table, int(numbers[a]), int(numbers[b]) + 1) for a, b in zip(firsts, lasts, strict=True)]
-        return changes + [(table, 0, count) for table, count in self.top.build(self.low, self.high)]
+        return changes + self.top.build(self.low, self.high)
 
     def _place(self, numbers: NDArray[np.intp], standing: NDArray[np.float64], inverse: NDArray[np.float64]) -> None:
         """Write the rows of these instances, and their boxes; their objects stand at (N, 4, 4), with inverses (N, 3, 3)

@@ -32,6 +32,7 @@ from viewer.film.film import Film
 EVERY = 60.0  # seconds between two states of a long render
 MOST_SAMPLES = 65536
 SETTING, CHECK = "film.setting.", "film.check"
+CONTENT = "content"  # the setting that is a fingerprint of the scene
 SHAPES = {"sum": 3, "compensation": 3, "square": 1, "count": 1}  # components of the film's arrays
 
 
@@ -68,6 +69,8 @@ def resume(
     before = {key.removeprefix(SETTING): value for key, value in header.items() if key.startswith(SETTING)}
     for key in dict.fromkeys([*settings, *before]):
         old, new = before.get(key, "none"), str(settings.get(key, "none"))
+        if old != new and key == CONTENT:
+            raise ViewerError(where, "was rendered from another scene, or its files have changed since", "start anew")
         if old != new:
             raise ViewerError(
                 where, f"was rendered with {key} {_short(old)}, not {_short(new)}", "start anew, or change it back"
@@ -113,6 +116,7 @@ class Checkpoint:
         self.settings, self.metadata = dict(settings), dict(metadata or {})
         self.every, self.clock = every, clock
         self.saved = 0  # states so far
+        self.samples = 0  # of every pixel, in the last of them
         self._last = clock()
 
     def due(self) -> bool:
@@ -121,12 +125,19 @@ class Checkpoint:
 
     def save(self, film: Film, layers: Mapping[str, NDArray] | None = None) -> None:
         """Save now. Raises ViewerError where the file cannot be written; the old state then stays."""
-        save(self.path, film, self.settings, layers, self.metadata)
-        self._last, self.saved = self.clock(), self.saved + 1
+        samples = int(film.count.min())
+        save(
+            self.path,
+            film,
+            self.settings,
+            layers,
+            {**self.metadata, "samples": str(samples), "stopped by": "nothing yet"},
+        )
+        self._last, self.saved, self.samples = self.clock(), self.saved + 1, samples
 
-    def finish(self) -> None:
-        """The picture has been saved: a state beside it is of no use any more."""
-        if self.own and self.saved:
+    def finish(self, resumed: str | os.PathLike[str] | None = None) -> None:
+        """The picture has been saved: a state beside it, or one there that was ``resumed``, is of no use any more."""
+        if self.own and (self.saved or (resumed is not None and Path(resumed).absolute() == self.path.absolute())):
             self.path.unlink(missing_ok=True)
 
 

@@ -43,7 +43,7 @@ def environment_of(
     """
     notes: list[str] = []
     if value is None and not lit:
-        notes.append("nothing in the scene shines: it stands under the default sky (--environment none for darkness)")
+        notes.append("the scene has no lights: it stands under the default sky (--environment none for darkness)")
         value = "sky"
     if value is None or value == "none":
         return DARKNESS, notes

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 from viewer.errors import ViewerError
 from viewer.formats.files import decode_data_uri, read_file, resolve_uri
 from viewer.formats.gltf_accessors import Accessors
 from viewer.formats.gltf_json import Object
-from viewer.formats.images import LARGEST_IMAGE, MOST_TEXELS, decode, mean_color
+from viewer.formats.images import LARGEST_IMAGE, MOST_TEXELS, decode
 from viewer.scene.texture import Image, Texture, uv_transform
 
 _WRAPS = {10497: "repeat", 33648: "mirrored", 33071: "clamp"}
@@ -52,11 +50,6 @@ class Textures:
             self._numbers[made] = len(self.textures)
             self.textures.append(texture)
         return self._numbers[made], coordinates
-
-    def mean(self, owner: Object, key: str) -> np.ndarray:
-        """(3,): the mean colour, linear, of the texture that ``owner[key]`` describes."""
-        described = owner.child(key)
-        return mean_color(self._texture(described, described.integer("index", -1, low=-(1 << 53))).image)
 
     def warnings(self) -> list[str]:
         """A line about the images that could not be had."""

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+import numpy as np
+
+from viewer.formats.color import linear_from_srgb
 from viewer.formats.gltf_images import Textures
 from viewer.formats.gltf_json import Object
 from viewer.scene.material import Material
@@ -48,10 +51,7 @@ def read_materials(document: Object, warnings: list[str], textures: Textures) ->
         if "baseColorTexture" in pbr:
             material.texture, coordinates = textures.number(pbr, "baseColorTexture")
         if "emissiveTexture" in item and any(material.emission):
-            mean = textures.mean(item, "emissiveTexture")
-            red, green, blue = (float(e * m) for e, m in zip(material.emission, mean, strict=True))
-            material.emission = (red, green, blue)
-            simplified["emissive texture, whose mean shines evenly"] += 1
+            coordinates = _shine(item, material, coordinates, textures, simplified)
         materials.append(material)
         sets.append(coordinates)
     if clamped:
@@ -95,6 +95,23 @@ def _read(item: Object, name: str, simplified: Counter[str]) -> tuple[Material, 
     )
     _scatter(item, material, inside[9], simplified)
     return material, inside != given or bright != strength or (ior != 0.0 and index != ior)
+
+
+def _shine(item: Object, material: Material, coordinates: int, textures: Textures, simplified: Counter[str]) -> int:
+    """Give the material its emissive texture; the set of texture coordinates that it uses."""
+    number, own = textures.number(item, "emissiveTexture")
+    texels = textures.textures[number].image.texels[..., :3]
+    if (texels == texels[0, 0]).all():  # one colour: an even light
+        red, green, blue = (float(c) for c in np.multiply(material.emission, linear_from_srgb(texels[0, 0] / 255.0)))
+        material.emission = (red, green, blue)
+        return coordinates
+    material.emission_texture = number
+    simplified["emissive texture: seen, but not chosen as a light (its light is found by chance)"] += 1
+    if material.texture is None:
+        return own
+    if own != coordinates:
+        simplified["emissive texture on the base colour's texture coordinates instead of its own"] += 1
+    return coordinates
 
 
 def _scatter(item: Object, material: Material, transmission: float, simplified: Counter[str]) -> None:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.errors import ViewerError
-from viewer.formats.color import linear_from_srgb
 from viewer.scene.texture import Image
 
 if TYPE_CHECKING:
@@ -54,11 +53,3 @@ def _rgba(opened: Pillow) -> NDArray[np.uint8]:
         grey = np.clip(np.asarray(opened).astype(np.int64) >> 8, 0, 255).astype(np.uint8)
         return np.dstack([grey, grey, grey, np.full_like(grey, 255)])
     return np.array(opened.convert("RGBA"), np.uint8)
-
-
-def mean_color(image: Image) -> NDArray[np.float64]:
-    """(3,): the mean of an image's colours in linear light."""
-    linear = linear_from_srgb(np.arange(256) / 255)
-    channels = image.texels.reshape(-1, 4)
-    counts = [np.bincount(channels[:, k], minlength=256) for k in range(3)]
-    return np.array([count @ linear / len(channels) for count in counts])

@@ -78,6 +78,7 @@ MATERIAL = Record(
     Field("specular", "float", about="Phong: reflectance of the lobe"),
     Field("light_density", "float", "1 / area", about="with which a point of this surface is chosen as a light"),
     Field("texture", "int", about="address of the base colour's texture, -1: none"),
+    Field("emission_texture", "int", about="address of the emission's texture, -1: none"),
 )
 
 TEXTURE = Record(

@@ -6,10 +6,20 @@ from collections.abc import Callable
 
 from viewer.programs.path_trace import path_trace
 from viewer.programs.ray_cast import ray_cast, trace
+from viewer.programs.shadow_cast import shadow_cast
 from viewer.programs.walking import LEVELS, Walking
+from viewer.programs.whitted import DEPTH, whitted_trace
 from viewer.stream.program import Program
 
-# A picture program takes how its rays walk, and ``layers=True`` to leave the surfaces it sees beside radiance and hits.
-PICTURES: dict[str, Callable[..., Program]] = {"cast": ray_cast, "path": path_trace}
+# A picture program takes how its rays walk, and how its first hits are found (``primary``); the ray caster takes
+# ``layers=True`` to leave the surfaces it sees beside radiance and hits.
+PICTURES: dict[str, Callable[..., Program]] = {
+    "cast": ray_cast,
+    "shadow": shadow_cast,
+    "whitted": whitted_trace,
+    "path": path_trace,
+}
+# Those that take a ``depth``, because the number of their streams follows from it, and which one without being told.
+DEPTHS = {"whitted": DEPTH}
 
-__all__ = ["LEVELS", "PICTURES", "Walking", "ray_cast", "trace"]
+__all__ = ["DEPTHS", "LEVELS", "PICTURES", "Walking", "ray_cast", "trace"]

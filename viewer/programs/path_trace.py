@@ -9,27 +9,29 @@ from __future__ import annotations
 
 from viewer.kernels import paths
 from viewer.kernels.records import FILM, INTERACTION, PATH, PIXEL, RADIANCE
+from viewer.programs.primary import primary_states, primary_streams, taken
 from viewer.programs.walking import FLAT, Walking
 from viewer.stream.program import DONE, Call, Program, State
 
 
-def path_trace(walking: Walking = FLAT) -> Program:
-    """Pixels and their film, to which samples are added."""
+def path_trace(walking: Walking = FLAT, primary: str = "rays") -> Program:
+    """Pixels and their film, to which samples are added. primary: see `viewer.programs.primary`."""
     return Program(
         "path",
         streams={
             "pixel": PIXEL,
             "film": FILM,
+            **primary_streams(primary),
             **walking.streams,
             "path": PATH,
             "radiance": RADIANCE,
             "interaction": INTERACTION,
             "pending": RADIANCE,
         },
-        inputs=("pixel", "film"),
+        inputs=("pixel", "film", *primary_streams(primary)),
         results=("film",),
         states=(
-            State("begin", paths.BEGIN, {"ray": Call("enter", then="arrive"), "done": DONE}),
+            *primary_states(primary, State("begin", paths.BEGIN, {"ray": Call("enter", then="arrive"), "done": DONE})),
             *walking.states,
             State("arrive", paths.ARRIVE, {"surface": "light", "end": "finish"}),
             State("light", paths.SAMPLE_LIGHT, {"shadow": Call("enter", then="gather"), "none": "scatter"}),
@@ -38,6 +40,8 @@ def path_trace(walking: Walking = FLAT) -> Program:
             State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
         ),
         start="begin",
-        groups={"ray": (walking.group,)},
+        # A turn takes a path from one surface to the next, and a finished one to its successor.
+        order=("->arrive", "arrive", "light", "->gather", "gather", "scatter", "finish", "begin", *taken(primary)),
+        groups={"ray": (("->arrive", "arrive"), ("->gather", "gather", "scatter"))},
         resumes=True,
     )

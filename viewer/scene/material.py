@@ -17,9 +17,10 @@ class Material:
 
     base_color : albedo of ``lambert`` and of the diffuse part of ``phong``; tint of a ``mirror``, and of what a
     ``dielectric`` transmits; the fourth is opacity, which is not used yet. texture : number of the scene's texture that
-    multiplies it, or None. ior : index of refraction of a dielectric's inside, relative to the outside (the front).
-    specular, exponent : reflectance (0 .. 1) and exponent of Phong's lobe. metallic, roughness : glTF's factors.
-    ``source`` keeps the file's own description (textures, extensions) for the programs that read more of it.
+    multiplies it, or None. emission_texture : the same for the emission; such a surface is seen, and found by chance,
+    but is no light that paths choose. ior : index of refraction of a dielectric's inside, relative to the outside (the
+    front). specular, exponent : reflectance (0 .. 1) and exponent of Phong's lobe. metallic, roughness : glTF's
+    factors. ``source`` keeps the file's own description (textures, extensions) for the programs that read more of it.
 
     Raises ViewerError for an unknown kind.
     """
@@ -36,6 +37,7 @@ class Material:
     specular: float = 0.0
     exponent: float = 0.0
     texture: int | None = None
+    emission_texture: int | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:

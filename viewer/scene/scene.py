@@ -212,7 +212,7 @@ class Scene:
             raise ViewerError(
                 self.name,
                 f"{self.triangle_count:,} triangles with all instances; an address is exact up to {LARGEST_INTEGER:,}",
-                "use a smaller scene",
+                "use --accel two-level-bvh, which leaves instances apart, or a smaller scene",
             )
         parts: list[tuple[NDArray, ...]] = []
         starts, offset, total = [0], 0, 0

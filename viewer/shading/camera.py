@@ -10,7 +10,7 @@ from viewer.shading.modules import camera_uniforms
 from viewer.stream.kernel import Module
 
 # Pixel filters by name: their numbers in lib/filter.glsl.
-FILTERS = {"box": 0, "tent": 1, "gaussian": 2}
+FILTERS = {"box": 0, "tent": 1, "gaussian": 2, "point": 3}
 
 # The Gaussian's standard deviation along each axis, and the radius where it is cut off, in pixels.
 SIGMA, CUT = 0.5, 1.5
@@ -46,7 +46,7 @@ def thin_lens(camera: Camera, size: tuple[int, int] = (1, 1), pixel_filter: str 
 def filter_offsets(pixel_filter: str, u: ArrayLike) -> NDArray[np.float64]:
     """Offsets (N, 2) from the pixel's centre, in pixels, of random numbers (N, 2): the twin of ``filter_offset``.
 
-    box: width 1. tent: radius 1. gaussian: standard deviation `SIGMA`, cut off at the radius `CUT`.
+    box: width 1. tent: radius 1. gaussian: standard deviation `SIGMA`, cut off at the radius `CUT`. point: the centre.
     """
     u = np.asarray(u, np.float64)
     if pixel_filter == "tent":
@@ -55,7 +55,7 @@ def filter_offsets(pixel_filter: str, u: ArrayLike) -> NDArray[np.float64]:
         inside = -np.expm1(-(CUT**2) / (2 * SIGMA**2))
         radius, angle = SIGMA * np.sqrt(-2 * np.log1p(-inside * u[:, 0])), 2 * np.pi * u[:, 1]
         return radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    return u - 0.5
+    return np.zeros_like(u) if pixel_filter == "point" else u - 0.5
 
 
 def concentric_disc(u: ArrayLike) -> NDArray[np.float64]:

@@ -19,13 +19,14 @@ LARGEST_EXPONENT = 1e5
 
 
 def materials(found: Sequence[Material], texture_count: int = 0, light_density: ArrayLike | None = None) -> Module:
-    """``material_color`` and the table ``fetch_materials``; never empty, so that a stray number finds something.
+    """``material_color``, ``material_emission`` and the table ``fetch_materials``; never empty, so that a stray number
+    finds something.
 
     light_density : (M,), per unit of world area, with which light sampling picks a point of each material's surfaces.
     Raises ViewerError for a material that names a texture which is not there.
     """
     table = np.zeros(max(1, len(found)), MATERIAL.dtype)
-    table["texture"] = -1
+    table["texture"] = table["emission_texture"] = -1
     if light_density is not None and len(found):
         table["light_density"] = light_density
     for row, material in zip(table, found, strict=False):
@@ -41,13 +42,16 @@ def materials(found: Sequence[Material], texture_count: int = 0, light_density: 
             color, row["specular"] = color / whole, material.specular / whole
             row["parameter"] = min(max(material.exponent, 0.0), LARGEST_EXPONENT)
         row["base_color"] = color
-        if material.texture is not None:
-            if not 0 <= material.texture < texture_count:
-                raise ViewerError(f"material '{material.name}'", f"names texture {material.texture} of {texture_count}")
-            row["texture"] = material.texture
+        for name in ("texture", "emission_texture"):
+            number = getattr(material, name)
+            if number is None:
+                continue
+            if not 0 <= number < texture_count:
+                raise ViewerError(f"material '{material.name}'", f"names texture {number} of {texture_count}")
+            row[name] = number
     return Module(
         "materials",
-        provides=("material_color",),
+        provides=("material_color", "material_emission"),
         source="shading/material.glsl",
         memories=(Table("materials", MATERIAL, table),),
         needs=("texture_color",),
@@ -72,7 +76,7 @@ def interactions() -> Module:
         "interactions",
         provides=("interaction_at",),
         source="shading/material_interaction.glsl",
-        needs=("geometry_at", "material_color", "bsdf_delta"),
+        needs=("geometry_at", "material_color", "material_emission", "bsdf_delta"),
         uses=(RAY, HIT, GEOMETRY, INTERACTION),
     )
 

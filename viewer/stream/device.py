@@ -70,6 +70,11 @@ class Device:
         return any(word in self.name.lower() for word in ("llvmpipe", "softpipe", "swrast", "software"))
 
     @property
+    def max_samplers(self) -> int:
+        """Textures that a fragment program may sample: 16 or more."""
+        return int(self.info["GL_MAX_TEXTURE_IMAGE_UNITS"])
+
+    @property
     def max_texture(self) -> int:
         """Largest edge of a 2-D texture, texels."""
         return int(self.info["GL_MAX_TEXTURE_SIZE"])

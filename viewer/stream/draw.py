@@ -23,11 +23,11 @@ def tiles_source() -> Source:
 
 
 class Shader:
-    """A compiled program drawn over tiles, with its samplers numbered and its uniforms at hand."""
+    """A compiled program, drawn over tiles unless ``vertex`` says where; with its samplers and uniforms."""
 
-    def __init__(self, device: Device, source: Source) -> None:
-        self.source = source
-        self.program = device.program(tiles_source(), source)
+    def __init__(self, device: Device, source: Source, vertex: Source | None = None) -> None:
+        self.source, self.vertex = source, vertex or tiles_source()
+        self.program = device.program(self.vertex, source)
         self.members = {name: self.program[name] for name in self.program}
         self.units: dict[str, int] = {}
         for name, member in self.members.items():
@@ -38,8 +38,8 @@ class Shader:
 
     def _number_buffers(self, device: Device) -> None:
         """Give samplers of buffer textures their units: moderngl cannot set them."""
-        start = "uniform samplerBuffer "
-        names = [line.removeprefix(start).rstrip(";") for line, _ in self.source.lines if line.startswith(start)]
+        start, lines = "uniform samplerBuffer ", [*self.vertex.lines, *self.source.lines]
+        names = [line.removeprefix(start).rstrip(";") for line, _ in lines if line.startswith(start)]
         if not names:
             return
         unsigned = ctypes.c_uint

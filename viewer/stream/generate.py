@@ -7,10 +7,10 @@ otherwise contract and reassociate the same kernel differently in different prog
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from viewer.stream.bound import Bound, Step
+from viewer.stream.bound import COUNTED_PER_TEXEL, Bound, Step
 from viewer.stream.kernel import Module, Table, Texels, Volume
 from viewer.stream.order import Element, Loop
 from viewer.stream.program import DONE, RETURN, Call, State, Target
@@ -18,7 +18,6 @@ from viewer.stream.record import Record
 from viewer.stream.source import Source, read_shader
 
 VERSION = "#version 330 core"
-COUNTED_PER_TEXEL = 2  # states whose (calls, random words) share a texel of the count textures
 
 
 @dataclass(frozen=True)
@@ -81,12 +80,6 @@ def memory_glsl(memory: Table | Volume | Texels, layout: Layout, counting: bool)
     return f"uniform {texture} {sampler};\n{returns} fetch_{memory.name}({at}) {{\n{setup}    return {result};\n}}"
 
 
-def count_textures(bound: Bound, step: Step) -> list[int]:
-    """The count textures that a step updates."""
-    numbers = {(bound.program.number(s) - 1) // COUNTED_PER_TEXEL for s in step.states}
-    return sorted(numbers)
-
-
 def fragment(
     bound: Bound,
     step: Step,
@@ -105,8 +98,13 @@ def fragment(
     exits = sorted({e for state in bound.program.states for e in state.kernel.exits})
     for number, name in enumerate(exits):
         source.add(f"const int EXIT_{name.upper()} = {number};", f"exits of program {bound.program.name}")
+    bases = joined_bases(
+        bound.joined(step, int(form.scheduled), len(bound.count_textures(step) if form.counting else ()))
+    )
+    if bases:
+        source.add("uniform samplerBuffer memory_joined;", "memories")
     for module in modules:
-        _add_module(source, module, layout_of, form.counting)
+        add_module(source, module, layout_of, form.counting, bases)
     for kernel in kernels:
         source.add(kernel.prototype(), f"prototype of kernel {kernel.name}")
         source.include(kernel.file)
@@ -128,16 +126,42 @@ def _add_records(source: Source, bound: Bound, step: Step, modules: Sequence[Mod
             source.add(part, f"record {record.name}")
 
 
-def _add_module(
-    source: Source, module: Module, layout_of: Callable[[Table | Volume | Texels], Layout], counting: bool
+def joined_bases(tables: Sequence[Table]) -> dict[int, int]:
+    """By a table's ``id``: the first texel of each in the texture that they share (`Bound.joined`)."""
+    bases, texel = {}, 0
+    for table in tables:
+        bases[id(table)] = texel
+        texel += table.record.texels * max(1, len(table.data))
+    return bases
+
+
+def joined_glsl(table: Table, base: int, counting: bool) -> str:
+    """``fetch_<name>`` of a table that shares a texture, from a texel on."""
+    record, texels = table.record.name, table.record.texels
+    fetches = ", ".join(f"texelFetch(memory_joined, i * {texels} + {base + k})" for k in range(texels))
+    setup = f"    random_words += {4 * texels};\n" if counting else ""
+    return f"{record} fetch_{table.name}(int i) {{\n{setup}    return unpack_{record}({fetches});\n}}"
+
+
+def add_module(
+    source: Source,
+    module: Module,
+    layout_of: Callable[[Table | Volume | Texels], Layout],
+    counting: bool,
+    bases: Mapping[int, int] | None = None,
 ) -> None:
+    """A module's constants, uniforms, memories and functions; ``bases`` of tables that share a texture."""
     origin = f"module {module.name}"
     for name, value in module.constants.items():
         source.add(f"const {'int' if isinstance(value, int) else 'float'} {name} = {value!r};", origin)
     for name, (kind, _) in module.uniforms.items():
         source.add(f"uniform {kind} {name};", origin)
     for memory in module.memories:
-        source.add(memory_glsl(memory, layout_of(memory), counting), f"memory {memory.name}")
+        if isinstance(memory, Table) and bases and id(memory) in bases:
+            text = joined_glsl(memory, bases[id(memory)], counting)
+        else:
+            text = memory_glsl(memory, layout_of(memory), counting)
+        source.add(text, f"memory {memory.name}")
     if module.text:
         source.add(module.text, origin)
     source.include(module.source)
@@ -148,7 +172,7 @@ def _textures(bound: Bound, step: Step, form: Form, streams: Sequence[str]) -> l
     names = ["state"] if form.scheduled else []
     names += [f"{stream}_{k}" for stream in streams for k in range(bound.records[stream].texels)]
     if form.counting:
-        names += [f"count_{k}" for k in count_textures(bound, step)]
+        names += [f"count_{k}" for k in bound.count_textures(step)]
     return names
 
 
@@ -208,7 +232,7 @@ def _add_main(source: Source, bound: Bound, step: Step, form: Form, exits: Seque
             add(f"    {record.name} s_{stream} = unpack_{record.name}({texels});", f"load {stream}")
         else:
             add(f"    {record.name} s_{stream};", f"stream {stream}")
-    counted = count_textures(bound, step) if form.counting else []
+    counted = bound.count_textures(step) if form.counting else []
     for k in counted:
         loaded = f"texelFetch(in_count_{k}, at, 0)" if form.scheduled else "vec4(0.0)"
         add(f"    vec4 count_{k} = {loaded};", "counters")
@@ -260,8 +284,7 @@ def _add_call(source: Source, bound: Bound, state: State, form: Form, indent: st
     arguments = ", ".join(f"s_{state.stream_of(a.name)}" for a in state.kernel.arguments)
     lines = [f"int leaves = {state.kernel.name}({arguments});"]
     if form.counting:
-        number = bound.program.number(state.name) - 1
-        texel, part = divmod(number, COUNTED_PER_TEXEL)
+        texel, part = divmod(bound.count_of(state.name), COUNTED_PER_TEXEL)
         swizzle = "xy" if part == 0 else "zw"
         lines.append(f"count_{texel}.{swizzle} += vec2(1.0, float(random_words)); random_words = 0;")
     exits = [(e, t) for e, t in state.exits.items() if t != state.name]  # leading back: nothing changes

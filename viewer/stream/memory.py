@@ -8,7 +8,7 @@ a buffer texture 65,536 texels only.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import moderngl
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from viewer.errors import DeviceError
 from viewer.stream.device import Device
-from viewer.stream.generate import Layout
+from viewer.stream.generate import Layout, joined_bases
 from viewer.stream.kernel import Table, Texels, Volume
 from viewer.stream.stream import float_texture
 
@@ -154,6 +154,34 @@ class Memory:
         packed = np.zeros((rows * per_row, texels, 4), np.float32)
         table.record.pack(table.data, packed[: len(table.data)])
         return np.ascontiguousarray(packed[..., : self.layout.channels]).reshape(rows, per_row * texels, -1)
+
+    def release(self) -> None:
+        """Free the texture."""
+        self.texture.release()
+
+
+class Joined:
+    """Tables that share a buffer texture, one behind the other in four channels; see `Bound.joined`."""
+
+    def __init__(self, device: Device, tables: Sequence[Table]) -> None:
+        self.tables = tuple(tables)
+        self.bases = joined_bases(tables)
+        last = self.tables[-1]
+        self.texture = BufferTexture(device, self.bases[id(last)] + last.record.texels * max(1, len(last.data)), 4)
+        self.texture.write(np.zeros(self.texture.bytes, np.uint8))
+        for table in self.tables:
+            self.update(table, 0, len(table.data))
+
+    @property
+    def bytes(self) -> int:
+        """Of the texture."""
+        return self.texture.bytes
+
+    def update(self, table: Table, first: int, last: int) -> None:
+        """Upload rows first .. last - 1 of one of the tables."""
+        if last > first:
+            packed = np.ascontiguousarray(table.record.pack(table.data[first:last]))
+            self.texture.write(packed, 16 * (self.bases[id(table)] + first * table.record.texels))
 
     def release(self) -> None:
         """Free the texture."""

@@ -40,11 +40,13 @@ def weak_topological_order(
     successors: Callable[[str], Sequence[str]],
     start: str | None,
     heads: tuple[str, ...] = (),
+    rank: Sequence[str] = (),
 ) -> tuple[Element, ...]:
     """Nested order of ``states`` (edges to others are left out). A state that only loops on itself is a plain element.
 
     Components are taken in topological order; among equals, the given order of ``states`` decides. ``start`` is where
-    rays begin; ``heads`` are those of the loops around, where rays come from, too.
+    rays begin; ``heads`` are those of the loops around, where rays come from, too. ``rank`` says in which order a loop
+    is to serve its states, first its head, whatever leads where: what is then met too late waits for the next turn.
     """
     inside = set(states)
 
@@ -55,8 +57,8 @@ def weak_topological_order(
     left = _components(states, edges)
     while left:
         targets = {id(c): {t for name in c for t in edges(name)} for c in left}
-        ready = [c for c in left if not any(targets[id(o)] & set(c) for o in left if o is not c)]
-        component = min(ready, key=lambda c: min(map(states.index, c)))
+        ready = [c for c in left if rank or not any(targets[id(o)] & set(c) for o in left if o is not c)]
+        component = min(ready, key=lambda c: min(map((rank or states).index, c)))
         left.remove(component)
         if len(component) == 1:
             out.append(component[0])
@@ -64,9 +66,9 @@ def weak_topological_order(
         members = [s for s in states if s in component]
         outside = [*heads, *(s for s in states if s not in component)]
         entered = [s for s in members if s == start or any(s in successors(o) for o in outside)]
-        head = entered[0] if entered else members[0]
+        head = min(members, key=rank.index) if rank else entered[0] if entered else members[0]
         rest = [s for s in members if s != head]
-        out.append(Loop(head, weak_topological_order(rest, successors, None, (*heads, head))))
+        out.append(Loop(head, weak_topological_order(rest, successors, None, (*heads, head), rank)))
     return tuple(out)
 
 

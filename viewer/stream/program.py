@@ -61,8 +61,12 @@ class Program:
     """States wired together.
 
     streams : name -> record (or `Kept`). inputs : streams that the host fills. results : streams that it leaves.
-    start   : where every ray begins. groups : fusion name -> tuples of states that become one pass.
+    start   : where every ray begins. groups : fusion name -> tuples of states that become one pass; ``"->shade"`` stands
+    for those that are called to return to the state "shade", where calls are resolved (`viewer.stream.inline`).
+    order   : in which a single pass serves its states in a turn of its loop, all of them; its own choice where empty.
     resumes : its inputs, changed by a run that was cut short, are those of a run that does the rest.
+    stacked : streams that a state reads only where the program has written them before, as kernels count and the wires
+    alone cannot tell: the levels of a stack.
 
     Raises WiringError for a missing or extra wire, an unknown or never reached state, a record that does not match,
     a stream read before it is written, a call inside a call, or a RETURN that nobody called; the message names the
@@ -77,6 +81,8 @@ class Program:
     start: str | Call
     groups: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
     resumes: bool = False
+    order: tuple[str, ...] = ()
+    stacked: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.by_name = {s.name: s for s in self.states}
@@ -85,7 +91,7 @@ class Program:
         for stream in self.streams:
             if stream in RESERVED:
                 raise self._fault("", f"a stream is named '{stream}', as one of the machines' own", "rename it")
-        for label, names in (("input", self.inputs), ("result", self.results)):
+        for label, names in (("input", self.inputs), ("result", self.results), ("stacked", self.stacked)):
             for stream in names:
                 if stream not in self.streams:
                     raise self._fault("", f"{label} '{stream}' is not among its streams")
@@ -96,7 +102,7 @@ class Program:
         for fusion, groups in self.groups.items():
             members = [name for group in groups for name in group]
             for name in members:
-                if name not in self.by_name:
+                if name.removeprefix("->") not in self.by_name:
                     raise self._fault("", f"fusion '{fusion}' names an unknown state '{name}'")
                 if members.count(name) > 1:
                     raise self._fault("", f"fusion '{fusion}' names state '{name}' twice")
@@ -141,13 +147,14 @@ class Program:
         if isinstance(target, Call) and target.then is RETURN:
             raise self._fault(where, "a call must name a state to come back to, or DONE")
 
-    def _calls(self) -> Iterable[Call]:
+    def calls(self) -> Iterable[Call]:
+        """Every call that is wired, the start's first."""
         if isinstance(self.start, Call):
             yield self.start
         for state in self.states:
             yield from (t for t in state.exits.values() if isinstance(t, Call))
 
-    def _body(self, entry: str) -> set[str]:
+    def body(self, entry: str) -> set[str]:
         """States of the subroutine that begins at ``entry``: up to its RETURNs. Raises on a call inside it."""
         seen: set[str] = set()
         ahead = [entry]
@@ -166,8 +173,8 @@ class Program:
     def _returns(self) -> dict[str, list[str | _Mark]]:
         """For each state with an exit to RETURN, where that may lead."""
         found: dict[str, list[str | _Mark]] = {}
-        for call in self._calls():
-            for name in self._body(call.state):
+        for call in self.calls():
+            for name in self.body(call.state):
                 if RETURN in self.by_name[name].exits.values():
                     found.setdefault(name, [])
                     if call.then not in found[name]:
@@ -222,7 +229,7 @@ class Program:
             if not ways:
                 raise self._fault(state.name, "is never reached")
             for stream in state.reads():
-                if any(stream not in streams for streams in ways):
+                if stream not in self.stacked and any(stream not in streams for streams in ways):
                     raise self._fault(state.name, f"reads stream '{stream}', which not every way here has written")
         finished = [streams for (name, _), streams in written.items() if name is DONE]
         if not finished:

@@ -27,8 +27,9 @@ from viewer.window.imgui_draw import ImguiDraw
 from viewer.window.imgui_input import ImguiInput
 from viewer.window.inspector import Inspector
 from viewer.window.loader import Loader
+from viewer.window.looking import Looking
 from viewer.window.panels import draw_panels
-from viewer.window.probe import Probe, forget
+from viewer.window.probe import Probe
 from viewer.window.reload import Watch
 from viewer.window.scenes import Scenes
 from viewer.window.settings import Settings
@@ -40,6 +41,7 @@ LEAST_BUDGET = 0.008  # seconds of tracing in a turn, however long a draw takes
 ASLEEP = 0.5  # seconds that the loop may sleep with nothing to do
 LOADING = 0.1  # seconds between two draws of the progress of loading
 FILLING = 0.07  # seconds between two draws while the full picture is filled in
+REFINING = 0.2  # and while it gets more samples
 HELD = 0.15  # seconds that a drag may rest before the full picture is begun
 LONGEST_STEP = 0.1  # seconds: a longer pause is no flight
 SETTLING = 3  # draws before the loop may sleep: ImGui lays out in two
@@ -48,7 +50,7 @@ LINE_SECONDS = 6.0  # that a note stays; an error stays until the next action
 PROGRAMS = ("cast", "shadow", "whitted", "path", "photon")
 
 
-class App(Scenes, Events):
+class App(Scenes, Looking, Events):
     """A window on a scene. ``chosen`` are options of scope ``prepare``, which the worker builds structures from, and of
     the renderer: program, machine, policy, unroll, fuse, mask."""
 
@@ -72,7 +74,7 @@ class App(Scenes, Events):
         self.draw_imgui = ImguiDraw(self.window.context)
         self.display = Display(self.device)
         self.space = Space(self.draw_imgui)
-        self.frame = Frame(self.device, self.window.pixels)
+        self.frame = Frame(self.device, self.window.pixels, self.settings.samples, self.settings.noise)
         # Bounds take as long as a glance at every vertex does, so that the worker finds them.
         self.loader = Loader(
             viewer.load,
@@ -156,6 +158,7 @@ class App(Scenes, Events):
         if choices:
             if self.renderer is not None:
                 self.renderer.configure(**choices)
+                self.frame.relearn()
                 self.changed()
             self.choices |= choices
         if built.items() <= self.structure.items():
@@ -194,53 +197,6 @@ class App(Scenes, Events):
         """Every program that a key stands for, and whether it is registered."""
         return [(name, name in PICTURES) for name in dict.fromkeys((*PROGRAMS, *PICTURES))]
 
-    @property
-    def compiling(self) -> str:
-        """Whose shaders are compiled now; empty for none."""
-        return self._compile[0] if self._compile is not None else self.frame.compiling
-
-    def compile(self, what: str, work: Callable[[], object]) -> None:
-        """Do something that compiles shaders, after the window has said so."""
-        self._compile, self._told = (what, work), False
-        self.wake()
-
-    def _drop_views(self, renderer: Renderer | None) -> None:
-        """What looks into a renderer that goes."""
-        if self.inspector is not None:
-            self.inspector.release()
-        self.inspector = self.probe = self.probing = self.heat_map = self._compile = None
-        self.inspecting = False
-        if renderer is not None:
-            forget(renderer)
-
-    # -- shaders -------------------------------------------------------------------------------------------------------
-
-    def _look_at_shaders(self) -> None:
-        """Compile anew where a file has changed."""
-        if self._watch.changed(self.device.files):
-            self.compile("changed shaders", self._reload_shaders)
-
-    def _reload_shaders(self) -> None:
-        """All or none: a shader that does not compile leaves the old ones at work, and its line in the window."""
-        try:
-            self.frame.reload()
-            self.display.reload()
-            if self.renderer is not None:
-                self.renderer.reload()
-        except ViewerError as error:
-            self._broken = str(error)
-            raise
-        if self._broken or not self.message_is_error:
-            self.say("shaders compiled anew")
-        self._broken = ""
-        self.heat_map = self.probing = None
-        self.frame.abandon()
-        if self.renderer is not None:
-            forget(self.renderer)
-        if self.inspector is not None and self.flight is not None:
-            self.inspector.release()
-            self.inspector.begin(self.flight.camera)
-
     # -- the loop ------------------------------------------------------------------------------------------------------
 
     def run(self) -> None:
@@ -264,7 +220,8 @@ class App(Scenes, Events):
         self._work(max(LEAST_BUDGET, TURN - self._draw_seconds))
         if self.message and not self.message_is_error and now - self._message_time > LINE_SECONDS:
             self.say("")
-        late = now - self._drawn >= FILLING and (not self.frame.complete or self.loader.busy)
+        busy = not self.frame.idle or self.loader.busy
+        late = busy and now - self._drawn >= (REFINING if self.frame.complete else FILLING)
         if self._awake or late or self.frame.pictures != self._pictures:
             self._draw(dt)
             self._awake = max(0, self._awake - 1)
@@ -283,35 +240,15 @@ class App(Scenes, Events):
         """A share of what there is to trace."""
         if self.minimised or self.paused or self._coming is not None:
             return
-        try:
-            self.frame.advance(budget, self._moving)
-        except ViewerError as error:
-            self.frame.fail()
-            self.say(str(error), error=True)
-        if self.frame.waiting(self._moving) and self._compile is None:
+        inside = self.looking and self.frame.complete and not self._moving
+        if not inside:
+            try:
+                self.frame.advance(budget, self._moving)
+            except ViewerError as error:
+                self.frame.fail()
+                self.say(str(error), error=True)
+        if (inside or self.frame.waiting(self._moving)) and self._compile is None:
             self.attempt(lambda: self._look_inside(budget))
-
-    def _compile_now(self) -> None:
-        """What compiles, once the window has said so."""
-        if self._compile is not None and (self._told or self.minimised):
-            (_, work), self._compile = self._compile, None
-            self.wake()
-            work()
-
-    def _look_inside(self, budget: float) -> None:
-        """A share of the inspector's run, the probed ray's and the heat map's."""
-        began = time.perf_counter()
-        if self.inspecting:
-            self.inspecting = self.inspector is not None and not self.inspector.run_to_end(budget)
-            self.wake()
-        while self.probing is not None and time.perf_counter() - began < budget:
-            probing, self.probing = self.probing, None  # a fault ends it
-            for self.probe in probing:
-                self.probing = probing
-                break
-            self.wake()
-        if not self.inspecting and self.probing is None:
-            self._count_heat(budget)
 
     def _take_file(self) -> None:
         """The file dialog has been answered."""
@@ -325,21 +262,6 @@ class App(Scenes, Events):
         if self.renderer is not None and self.flight is not None:
             self.renderer.camera = self.flight.camera
             self.changed()
-
-    def _count_heat(self, budget: float) -> None:
-        """The heat map follows when the picture is complete."""
-        if self.heat is None or self.renderer is None or self.flight is None:
-            self.heat_map = None
-        elif self.frame.complete:
-            made, wanted = self.heat_map, (self.flight.camera, self.window.pixels, self.heat)
-            if made is None or (made.camera, made.size, made.what) != wanted:
-                self.heat_map = made = Heat(self.renderer, *wanted)
-                if not made.compiled:
-                    self.compile("the heat map's kernels", made.compile)
-                    return
-            if not made.complete:
-                made.advance(budget)
-                self.wake()
 
     def _move(self, dt: float) -> None:
         if self.flight is None or self.renderer is None:
@@ -390,6 +312,7 @@ class App(Scenes, Events):
     def release(self) -> None:
         """Save the settings and close."""
         self.loader.cancel()
+        self.settings.samples, self.settings.noise = self.frame.most, self.frame.least_error
         self.settings.exposure, self.settings.tone_map = self.exposure, self.tone_map
         if self.flight is not None:
             self.settings.mode = self.flight.mode

@@ -16,8 +16,11 @@ from viewer import options
 from viewer.errors import ViewerError
 from viewer.film import image
 from viewer.film.tonemap import TONE_MAPS
+from viewer.picture import Picture
 from viewer.programs import PICTURES
+from viewer.sampling import sample_settings
 from viewer.scene.camera import Camera
+from viewer.stream.counters import Stats
 from viewer.window.actions import BY_NAME
 from viewer.window.inspector import Inspector
 from viewer.window.probe import probing
@@ -192,17 +195,14 @@ def _shoot(app: App) -> None:
 
 
 def _save(app: App, ending: str) -> None:
-    """The picture at its full resolution, without panels."""
-    renderer = _renderer(app)
-    app.frame.finish()
+    """The picture at its full resolution, without panels; an EXR of samples can be resumed by ``raystream render``."""
+    renderer, frame = _renderer(app), app.frame
+    frame.finish()
     path = _numbered(renderer.scene.name, ending)
-    image.save(
-        path,
-        app.frame.linear(),
-        metadata={"scene": renderer.scene.name, "camera": renderer.camera.text()},
-        exposure=app.exposure if ending == ".png" else 0.0,
-        tone_map=app.tone_map if ending == ".png" else "none",
-    )
+    metadata = {"scene": renderer.scene.name, "camera": renderer.camera.text(), "samples": str(frame.samples)}
+    kept = () if frame.film is None else (frame.film, sample_settings(renderer))
+    exposure, tone_map = (app.exposure, app.tone_map) if ending == ".png" else (0.0, "none")
+    Picture(frame.linear(), {}, Stats(), metadata, *kept).save(path, exposure, tone_map)
     app.say(f"saved {path}")
 
 

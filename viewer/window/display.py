@@ -7,7 +7,8 @@ import moderngl
 from viewer.film.tonemap import TONE_MAPS
 from viewer.stream.device import Device
 from viewer.stream.draw import Drawing, Tiles
-from viewer.window.frame import Frame, film_shader
+from viewer.window.canvas import film_shader
+from viewer.window.frame import Frame
 
 
 class Display:

@@ -2,96 +2,97 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.film.film import Film
+from viewer.film.stop import FIRST_LOOK
 from viewer.render import Choices, Renderer, Slice
 from viewer.stream.device import Device
-from viewer.stream.draw import Drawing, Shader, Tiles
-from viewer.stream.generate import VERSION
-from viewer.stream.source import Source
-from viewer.stream.stream import float_texture
+from viewer.window.canvas import Canvas
+from viewer.window.noise import Noise
 from viewer.window.pace import Pace, stream_shape
 
-FIRST_RATE = 1e6  # rays a second, before any has been seen
+FIRST_RATE = 1e6  # samples a second, before any has been seen
 SMOOTHING = 0.4  # weight of the newest picture in the rate
 SCALES = tuple(2 ** (-k / 4) for k in range(13))  # of the window's width and height, while the camera moves
 FITTING = (0.6, 1.1)  # a preview may take this much of its budget before another scale is chosen
-
-
-def film_shader(device: Device, name: str) -> Shader:
-    """A program of ``shaders/film``."""
-    source = Source()
-    source.add(VERSION, "version")
-    source.include(f"film/{name}.glsl")
-    return Shader(device, source)
+MOST_IN_RUN, RUN_SECONDS = 16, 0.1  # samples of a pixel that are added at a time, and the time that this may take
 
 
 @dataclass
 class _Job:
-    """A picture under way: its pieces, whether it is a preview, its share of the window's width and height, and the
-    seconds it has taken."""
+    """A picture under way: its pieces, whether it is a preview, its share of the window's width and height, the film
+    that it adds to, the samples that every pixel will have, the new ones among them, and the seconds it has taken."""
 
     pieces: Iterator[tuple[float, Slice | None]]
     preview: bool
     scale: float
     target: moderngl.Texture
+    film: Film | None
+    samples: int
+    added: int
     spent: float = 0.0
+    noise: Noise = field(default_factory=Noise)
 
 
 class Frame:
-    """Pictures of a scene: first a preview that is quick enough to follow the hand, at rest the window's full size.
+    """Pictures of a scene: first a preview that is quick enough to follow the hand, at rest the window's full size, to
+    which a program of samples then adds samples until it has converged.
 
     The picture on show is `texture` (linear sRGB, row 0 at the top). A preview replaces it when it is complete; the
-    full picture fills it piece by piece, so that nothing flashes. `advance` traces for a while and returns.
+    full picture fills it piece by piece, and so do more samples, so that nothing flashes. `advance` traces for a while
+    and returns.
     """
 
-    def __init__(self, device: Device, size: tuple[int, int]) -> None:
+    def __init__(self, device: Device, size: tuple[int, int], most: int = 1, least_error: float = 0.0) -> None:
         self.device = device
         self.size = (max(1, size[0]), max(1, size[1]))  # of the window, pixels
+        self.most, self.least_error = most, least_error  # samples and estimated relative error to stop at; 0: never
         self.renderer: Renderer | None = None
-        self.complete = True
+        self.complete = True  # the picture on show is the whole one, whatever the number of its samples
+        self.converged = True
         self.progress = 1.0
-        self.samples = 0
+        self.samples = 0  # of every pixel of the picture on show
+        self.error = math.inf  # estimated, relative, of the picture on show
+        self.film: Film | None = None  # of the picture on show, where samples are added to it
         self.scale = 1.0  # of the picture on show
         self.seconds = 0.0  # of tracing in the last picture
-        self.rays_per_second = FIRST_RATE  # of the last pictures
+        self.total_seconds = 0.0  # of tracing in the samples on show
+        self.rate = FIRST_RATE  # samples a second, of the last pictures
         self.pictures = 0  # shown so far, previews too
         self.compiling = ""  # the program whose shaders the next step compiles
         self.tile = stream_shape(device)
-        self.texture = self._texture((1, 1))
-        self._nowhere = device.context.framebuffer([self._texture((1, 1))])
-        self._framebuffers: dict[int, moderngl.Framebuffer] = {}  # of pictures, by the texture's name
+        self.canvas = Canvas(device)
+        self.texture = self.canvas.texture((1, 1))
         self._pace = Pace(self.tile[1])
         self._preview_rate: float | None = None
         self._preview_scale = SCALES[0]
         self._job: _Job | None = None
         self._warming: tuple[Choices, Iterator[float]] | None = None
         self._again = self._failed = False
-        self.reload()
+        self._added = 1  # samples of a pixel that were added last
 
     def reload(self) -> None:
         """Compile the shaders of the film anew. Raises ShaderError; the old ones then stay."""
-        place, resize = film_shader(self.device, "place"), film_shader(self.device, "resize")
-        square = Tiles(self.device, (1, 1), 1)
-        square.keep(None)
-        self._place, self._resize = Drawing(self.device, place, square), Drawing(self.device, resize, square)
-
-    def _texture(self, size: tuple[int, int]) -> moderngl.Texture:
-        texture = float_texture(self.device, size)
-        texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
-        return texture
+        self.canvas.reload()
 
     def use(self, renderer: Renderer) -> None:
         """Show another scene; the picture of the old one stays until the new one has its first."""
-        self.renderer, self.rays_per_second, self._preview_rate = renderer, FIRST_RATE, None
-        self._pace = Pace(self.tile[1])
+        self.renderer = renderer
+        self.relearn()
         self.abandon()
+
+    def relearn(self) -> None:
+        """Another program or scene: what pictures cost is not known."""
+        self.rate, self._preview_rate = FIRST_RATE, None
+        self._pace = Pace(self.tile[1])
 
     def resize(self, size: tuple[int, int]) -> None:
         """The window's size in pixels; a minimised window's is ignored."""
@@ -99,9 +100,16 @@ class Frame:
             self.size = size
             self.restart()
 
+    def aim(self, most: int, least_error: float) -> None:
+        """Another number of samples, or error, to stop at; what is there stays."""
+        self.most, self.least_error = most, least_error
+        if self.complete:
+            self.converged = self._enough()
+
     def restart(self) -> None:
         """The camera, the size or a choice has changed. A preview under way is finished first: it is nearly there."""
-        self._again, self.complete, self.samples, self.progress = True, False, 0, 0.0
+        self._again, self.complete, self.converged, self.progress = True, False, False, 0.0
+        self.samples, self.error, self.total_seconds, self.film = 0, math.inf, 0.0, None
         self._failed = False
         if self._job is not None and not self._job.preview:
             self._drop()
@@ -118,9 +126,14 @@ class Frame:
         self._warming, self._failed, self.compiling = None, True, ""
 
     @property
+    def previewing(self) -> bool:
+        """Whether a preview is under way, which must see the scene as it was when it began."""
+        return self._job is not None and self._job.preview
+
+    @property
     def idle(self) -> bool:
         """Whether `advance` has nothing to do."""
-        return self.complete or self.renderer is None or self._failed
+        return (self.complete and self.converged) or self.renderer is None or self._failed
 
     def waiting(self, moving: bool) -> bool:
         """Whether `advance` has nothing to do as long as the camera moves no further."""
@@ -155,15 +168,15 @@ class Frame:
             self._warming = renderer.choices, renderer.warm(self.tile)
         next(self._warming[1], None)
 
-    def finish(self) -> None:
-        """Trace to the end."""
-        while not self.idle:
-            self.advance(1.0)
+    def finish(self, converged: bool = False) -> None:
+        """Trace until the full picture is there and all its pixels have as many samples; with ``converged``, all."""
+        while not self.idle and (converged or not self.complete or self._job is not None):
+            self.advance(0.0)  # a step at a time
 
     def _choose_scale(self, budget: float) -> float:
         """The largest scale whose preview fits the budget at the speed seen so far; the last one if it about fits."""
         pixels = self.size[0] * self.size[1]
-        rate = self._preview_rate or self.rays_per_second
+        rate = self._preview_rate or self.rate
         share = pixels * self._preview_scale**2 / (rate * budget)
         least, most = FITTING if self._preview_scale < 1 else (0.0, FITTING[1])
         if self._preview_rate is None or not least <= share <= most:
@@ -172,23 +185,46 @@ class Frame:
 
     def _begin(self, preview: bool, budget: float) -> _Job:
         assert self.renderer is not None
+        if self.complete:
+            return self._refine(self.renderer)
+        budget = max(budget, 1e-3)
         scale = self._choose_scale(budget) if preview else 1.0
         size = (max(1, round(self.size[0] * scale)), max(1, round(self.size[1] * scale)))
-        target = self._texture(size)
+        film, samples = (Film(*size), 1) if self.renderer.samples else (None, 1)
+        target = self.canvas.texture(size)
         if preview:
             self._again = False
+            if film is not None and scale == 1:  # there may be time for more than one
+                rate = self._preview_rate or self.rate
+                samples = self._more(rate * budget, self.most)
         else:
-            self._enlarge(target)
+            self.canvas.enlarge(self.texture, target)
             self._show(target)
-        pieces = self.renderer.slices(size, tile=self.tile, rows=self._pace.next)
-        return _Job(pieces, preview, scale, target)
+        pieces = self.renderer.slices(size, tile=self.tile, rows=self._pace.next, film=film, samples=samples)
+        return _Job(pieces, preview, scale, target, film, samples, samples)
+
+    def _refine(self, renderer: Renderer) -> _Job:
+        """More samples for the picture on show: as many as take a short while, which keeps passes full."""
+        assert self.film is not None
+        added, size = self._more(RUN_SECONDS * self.rate, self.most - self.samples), self.film.size
+        samples = self.samples + added
+        pieces = renderer.slices(size, tile=self.tile, rows=self._pace.next, film=self.film, samples=samples)
+        return _Job(pieces, False, 1.0, self.texture, self.film, samples, added)
+
+    def _more(self, affordable: float, most: int) -> int:
+        """Samples to add to each pixel; at most twice as many as last time, so that no step takes much longer."""
+        wanted = min(int(affordable / (self.size[0] * self.size[1])), most, MOST_IN_RUN, 2 * self._added)
+        self._added = max(1, wanted)
+        return self._added
 
     def _step(self, job: _Job) -> None:
         """One piece: a pass of a machine, or a tile that is done."""
         began = time.perf_counter()
         piece = next(job.pieces, None)
         if piece is not None and piece[1] is not None:
-            self._put(piece[1], job.target)
+            self.canvas.put(piece[1], job.target)
+            if job.film is not None and job.scale == 1:
+                job.noise.add(job.film, piece[1].rows, piece[1].columns)
         self.device.context.finish()  # or the driver queues more than a frame's worth
         seconds = time.perf_counter() - began
         job.spent += seconds
@@ -203,59 +239,32 @@ class Frame:
         self._job, self.scale, self.seconds = None, job.scale, max(job.spent, 1e-6)
         self.pictures += 1
         self._pace.forget()
-        rate = job.target.size[0] * job.target.size[1] / self.seconds
-        self.rays_per_second += SMOOTHING * (rate - self.rays_per_second)
+        rate = job.target.size[0] * job.target.size[1] * job.added / self.seconds
+        self.rate += SMOOTHING * (rate - self.rate)
         if job.preview:
             before = self._preview_rate
             self._preview_rate = rate if before is None else before + SMOOTHING * (rate - before)
-        self.samples, self.complete = 1, job.scale == 1.0 and not self._again
+        self.samples, self.complete = job.samples, job.scale == 1.0 and not self._again
+        self.film, self.error = (job.film, job.noise.error) if self.complete else (None, math.inf)
+        self.total_seconds += self.seconds
+        self.converged = self.complete and self._enough()
+
+    def _enough(self) -> bool:
+        """Whether the picture on show needs no more samples."""
+        if self.film is None or self.samples >= self.most:
+            return True
+        return self.least_error > 0 and self.samples >= FIRST_LOOK and self.error <= self.least_error
 
     def _drop(self) -> None:
         if self._job is not None and self._job.target is not self.texture:
-            self._free(self._job.target)
+            self.canvas.free(self._job.target)
         self._job = None
 
     def _show(self, texture: moderngl.Texture) -> None:
         if texture is not self.texture:
-            self._free(self.texture)
+            self.canvas.free(self.texture)
             self.texture = texture
-
-    def _framebuffer(self, target: moderngl.Texture) -> moderngl.Framebuffer:
-        if target.glo not in self._framebuffers:
-            self._framebuffers[target.glo] = self.device.context.framebuffer([target])
-        return self._framebuffers[target.glo]
-
-    def _free(self, texture: moderngl.Texture) -> None:
-        framebuffer = self._framebuffers.pop(texture.glo, None)
-        if framebuffer is not None:
-            self._nowhere.use()  # a framebuffer that is bound must not go
-            framebuffer.release()
-        texture.release()
-
-    def _draw(self, drawing: Drawing, target: moderngl.Texture, viewport: tuple[int, int, int, int]) -> None:
-        framebuffer = self._framebuffer(target)
-        framebuffer.viewport = viewport
-        framebuffer.use()
-        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
-        drawing.render()
-
-    def _put(self, piece: Slice, target: moderngl.Texture) -> None:
-        """Copy a tile to its place."""
-        left, top = piece.columns.start, piece.rows.start
-        wide, tall = piece.columns.stop - left, piece.rows.stop - top
-        shader = self._place.shader
-        shader.bind("in_radiance", piece.machine.streams["radiance"].textures[0])
-        shader.set("corner", (left, top))
-        shader.set("wide", wide)
-        self._draw(self._place, target, (left, top, wide, tall))
-
-    def _enlarge(self, target: moderngl.Texture) -> None:
-        """The picture on show, at the target's size."""
-        self._resize.shader.bind("in_picture", self.texture)
-        self._resize.shader.set("size", target.size)
-        self._draw(self._resize, target, (0, 0, *target.size))
 
     def linear(self) -> NDArray[np.float32]:
         """(H, W, 3) float32 linear sRGB of the picture on show, row 0 at the top."""
-        width, height = self.texture.size
-        return np.frombuffer(self.texture.read(), np.float32).reshape(height, width, 4)[..., :3].copy()
+        return self.canvas.linear(self.texture)

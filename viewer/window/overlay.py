@@ -9,7 +9,7 @@ from imgui_bundle import ImVec2, imgui
 from viewer.window import theme
 from viewer.window.actions import HelpLine
 from viewer.window.theme import color, units
-from viewer.window.widgets import fact, grouped, memory, rate
+from viewer.window.widgets import duration, fact, grouped, memory, noise, rate
 
 if TYPE_CHECKING:
     from viewer.window.app import App
@@ -65,7 +65,10 @@ def status(app: App) -> list[str]:
     if frame.scale < 1:
         size += f" at {100 * frame.scale:.0f} %"
     samples = f"{grouped(frame.samples)} sample" + ("" if frame.samples == 1 else "s")
-    parts = [choices.program, machine, size, samples, rate(frame.rays_per_second)]
+    parts = [choices.program, machine, size, samples]
+    if frame.film is not None:
+        parts += [duration(frame.total_seconds), noise(frame.error)]
+    parts.append(rate(frame.rate))
     if app.paused:
         parts.append("paused")
     return parts
@@ -116,15 +119,17 @@ def figures(app: App) -> list[tuple[str, str]]:
     frame = app.frame
     width, height = frame.size
     shown = [
-        ("speed", rate(frame.rays_per_second)),
+        ("samples/s", rate(frame.rate)),
         ("picture", f"{1000 * frame.seconds:.1f} ms"),
         ("resolution", f"{round(width * frame.scale)} x {round(height * frame.scale)}"),
         ("scale", f"{100 * frame.scale:.0f} %"),
         ("samples", grouped(frame.samples)),
     ]
+    if frame.film is not None:
+        shown += [("time", duration(frame.total_seconds)), ("noise", noise(frame.error).removesuffix(" noise"))]
     if app.renderer is not None:
         parts = app.renderer.memories.bytes()
-        shown += [("triangles", grouped(len(app.renderer.triangles))), ("textures", memory(sum(parts.values())))]
+        shown += [("triangles", grouped(int(app.renderer.prepared.starts[-1]))), ("textures", memory(sum(parts.values())))]
     return shown
 
 

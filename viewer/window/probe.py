@@ -89,8 +89,9 @@ class _History:
     def __init__(self, machine: Multipass, renderer: Renderer, empty: Probe) -> None:
         self.machine, self.probe = machine, empty
         self.program: Program = machine.bound.program
-        self.triangles: Triangles = renderer.triangles
-        self.walks: Walks | None = walks(renderer.prepared.modules(stepwise=True))
+        flat = renderer.structure.levels == 1  # of two levels walks are in objects' spaces, and nothing is flattened
+        self.triangles: Triangles | None = renderer.triangles if flat else None
+        self.walks: Walks | None = walks(renderer.prepared.modules(stepwise=True)) if flat else None
         self.states = ("done", *self.program.by_name)
         self.back = machine.bound.start_numbers()[1]
         self.held = {name: machine.streams[name].read()[0, 0] for name in self.program.inputs}
@@ -163,7 +164,7 @@ class _History:
             segment.visits.append(self.walks.visit(segment, before[walk], self.held[walk], opened))
         if hit is not None and hit in state.writes():
             now = self.held[hit]
-            if tested is not None:
+            if tested is not None and self.triangles is not None:
                 nearest = int(now["triangle"]) == tested and before[hit].tobytes() != now.tobytes()
                 corners = self.triangles.positions[self.triangles.triangles[tested]]
                 segment.tests.append(Test(tested, corners, nearest))

@@ -72,11 +72,11 @@ def _summary(probe: Probe) -> None:
         f"{grouped(len(probe.rows))} passes, {grouped(probe.steps)} steps, {grouped(probe.tests)} tests"
     )
     imgui.same_line()
-    last = next((segment for segment in reversed(probe.segments)), None)
+    hit = probe.results.get("hit")
     if not probe.complete:
         imgui.text_disabled("under way ...")
-    elif last is not None and last.t_hit is not None:
-        imgui.text_unformatted(f"hits triangle {last.triangle} at t = {last.t_hit:.6g}")
+    elif hit is not None and hit["triangle"] >= 0:
+        imgui.text_unformatted(f"hits triangle {hit['triangle']} at t = {float(hit['t']):.6g}")
     else:
         imgui.text_unformatted("hits nothing")
 

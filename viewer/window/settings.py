@@ -25,6 +25,7 @@ from viewer.values import LARGEST_SIDE, suggestion
 
 VARIABLE = "RAYSTREAM_SETTINGS"
 MOST_RECENT = 10
+MOST_SAMPLES = 1 << 16
 LARGEST_FILE = 1 << 18  # bytes; a file of settings has a few hundred
 MOST_LINES = 200  # of one value, that are kept as they are typed
 
@@ -44,6 +45,7 @@ class Settings:
     """The window's settings; every field is a key of the file.
 
     size        : of the window when it opens, (width, height) in the screen's coordinates.
+    samples     : of each pixel, to stop at. noise : estimated relative error to stop at; 0: never.
     exposure    : stops. tone_map : its name, which the display checks.
     mode        : of the camera, ``orbit`` or ``fly``. speed : of flight, as a factor on what suits the scene.
     recent      : files opened, the last one first. keys : action's name -> key text, or a list of them.
@@ -54,6 +56,8 @@ class Settings:
     full_screen: bool = False
     panels: bool = True
     statistics: bool = False
+    samples: int = 1024
+    noise: float = 0.01
     exposure: float = 0.0
     tone_map: str = "none"
     mode: str = "orbit"
@@ -131,6 +135,11 @@ def _number(low: float, high: float) -> Callable[[Any], float | None]:
     return read
 
 
+def _count(value: Any) -> int | None:
+    right = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_SAMPLES
+    return value if right else None
+
+
 def _size(value: Any) -> tuple[int, int] | None:
     if not isinstance(value, list) or len(value) != 2:
         return None
@@ -165,6 +174,8 @@ READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "full_screen": (_flag, "true or false"),
     "panels": (_flag, "true or false"),
     "statistics": (_flag, "true or false"),
+    "samples": (_count, f"a whole number from 1 to {MOST_SAMPLES}"),
+    "noise": (_number(0, 1), "a share of the mean from 0 to 1; 0 for no end"),
     "exposure": (_number(-32, 32), "stops, a number from -32 to 32"),
     "tone_map": (_word, 'the name of a tone map, such as "none"'),
     "mode": (_mode, '"orbit" or "fly"'),

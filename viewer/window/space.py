@@ -55,8 +55,11 @@ class Space:
             add(point(x0, y0), point(x1, y1), color, thick)
 
     def _probe(self, app: App) -> None:
-        """Voxels visited, triangles tested, and the ray up to its hit."""
-        assert app.probe is not None
+        """Boxes visited, triangles tested, and the ray up to its hit; nothing of two levels, where they are an
+        object's own."""
+        assert app.probe is not None and app.renderer is not None
+        if app.renderer.structure.levels > 1:
+            return
         for segment in app.probe.segments:
             origin, direction = segment.origin.astype(np.float64), segment.direction.astype(np.float64)
             inside = [visit.box for visit in segment.visits if visit.t_enter <= visit.t_exit]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -113,8 +114,21 @@ def grouped(number: float) -> str:
 
 
 def rate(per_second: float) -> str:
-    """A number of rays per second."""
-    return f"{per_second / 1e6:.2f} Mrays/s" if per_second >= 1e4 else f"{per_second:.0f} rays/s"
+    """A number of samples, of one pixel each, per second."""
+    return f"{per_second / 1e6:.2f} M samples/s" if per_second >= 1e4 else f"{per_second:.0f} samples/s"
+
+
+def duration(seconds: float) -> str:
+    """A time, as long as it needs."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02} h" if minutes >= 60 else f"{minutes}:{rest:02} min"
+
+
+def noise(error: float) -> str:
+    """An estimated relative error; of fewer than two samples nothing is known."""
+    return f"{100 * error:.3g} % noise" if math.isfinite(error) else "noise unknown"
 
 
 def memory(size: float) -> str:

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.errors import DeviceError
-from viewer.stream.bound import Bound, Step
+from viewer.stream.bound import COUNTED_PER_TEXEL, Bound, Step
 from viewer.stream.counters import KernelTotal, Stats
 from viewer.stream.device import Device
 from viewer.stream.draw import Shader
-from viewer.stream.generate import COUNTED_PER_TEXEL, Form, count_textures, fragment, inputs, outputs
+from viewer.stream.generate import Form, fragment, inputs, outputs
 from viewer.stream.kernel import Table, Texels, Volume
-from viewer.stream.memory import Memory, layouts
+from viewer.stream.memory import Joined, Memory, layouts
 from viewer.stream.record import Field, Record
 from viewer.stream.stream import Stream
 
@@ -40,12 +40,20 @@ class Memories:
     def __init__(self, device: Device) -> None:
         self.device = device
         self._made: dict[int, Memory] = {}
+        self._joined: dict[tuple[int, ...], Joined] = {}
 
     def get(self, source: Table | Volume | Texels) -> Memory:
         """The texture of a memory."""
         if id(source) not in self._made:
             self._made[id(source)] = Memory(self.device, source)
         return self._made[id(source)]
+
+    def joined(self, tables: Sequence[Table]) -> Joined:
+        """The texture that these tables share."""
+        key = tuple(map(id, tables))
+        if key not in self._joined:
+            self._joined[key] = Joined(self.device, tables)
+        return self._joined[key]
 
     def upload(self, sources: Iterable[Table | Volume | Texels]) -> Iterator[float]:
         """Make those that are not there yet, piece by piece; yields the share that is done. It may be abandoned."""
@@ -62,16 +70,24 @@ class Memories:
         """Bring rows first .. last - 1 of a table, which has changed in place, to the device, if it is there at all."""
         if id(source) in self._made and last > first:
             self._made[id(source)].update(first, last)
+        for joined in self._joined.values():
+            if id(source) in joined.bases:
+                joined.update(source, first, last)
 
     def bytes(self) -> dict[str, int]:
         """Texture bytes by name."""
-        return {memory.source.name: memory.bytes for memory in self._made.values()}
+        shared = sum(joined.bytes for joined in self._joined.values())
+        own = {memory.source.name: memory.bytes for memory in self._made.values()}
+        return own | ({"joined": shared} if shared else {})
 
     def release(self) -> None:
         """Free all textures."""
         for memory in self._made.values():
             memory.release()
+        for joined in self._joined.values():
+            joined.release()
         self._made.clear()
+        self._joined.clear()
 
 
 class Machine:
@@ -185,7 +201,7 @@ class Machine:
         )
 
     def _compile(self, step: Step, form: Form) -> Shader:
-        counts = count_textures(self.bound, step) if form.counting else []
+        counts = self.bound.count_textures(step) if form.counting else []
         self.bound.check(step, int(form.scheduled), len(counts))
         source = fragment(self.bound, step, form, layouts(self.device))
         shader = self.shaders[step] = Shader(self.device, source)
@@ -196,7 +212,7 @@ class Machine:
 
     def _make_counts(self) -> None:
         if self.counting:
-            number = -(-len(self.bound.program.states) // COUNTED_PER_TEXEL)
+            number = -(-len(self.bound.counted.states) // COUNTED_PER_TEXEL)
             self.counts = {f"count_{k}": Stream(self.device, COUNTS, self.size) for k in range(number)}
 
     def _clear_counts(self) -> None:
@@ -217,8 +233,14 @@ class Machine:
     def _samplers(self, shader: Shader, step: Step, form: Form) -> list[tuple[str, Any]]:
         names = inputs(self.bound, step, form)
         bound: list[tuple[str, Any]] = list(zip([f"in_{n}" for n in names], self._textures(step, names), strict=True))
+        counts = self.bound.count_textures(step) if form.counting else ()
+        joined = self.bound.joined(step, int(form.scheduled), len(counts))
+        shared = {id(table) for table in joined}
         for memory in self.bound.memories_of(step):
-            bound.append((f"memory_{memory.name}", self.memories.get(memory).texture))
+            if id(memory) not in shared:
+                bound.append((f"memory_{memory.name}", self.memories.get(memory).texture))
+        if joined:
+            bound.append(("memory_joined", self.memories.joined(joined).texture))
         return bound
 
     def _targets(self, step: Step, form: Form, back: bool = False) -> list[moderngl.Texture]:
@@ -228,7 +250,7 @@ class Machine:
         """(H, W, 2) float32 per state: calls, and words fetched at random."""
         texels = {name: stream.read_texels()[..., 0, :] for name, stream in self.counts.items()}
         out = {}
-        for k, state in enumerate(self.bound.program.states):
+        for k, state in enumerate(self.bound.counted.states):
             texel, part = divmod(k, COUNTED_PER_TEXEL)
             out[state.name] = texels[f"count_{texel}"][..., 2 * part : 2 * part + 2]
         return out
@@ -236,7 +258,7 @@ class Machine:
     def _totals(self) -> None:
         """Per-kernel totals of the run, from the counts and the declarations."""
         counted = self._counted()
-        for state in self.bound.program.states:
+        for state in self.bound.counted.states:
             calls, random = (int(x) for x in counted[state.name].astype(np.float64).sum(axis=(0, 1)))
             words = {
                 access: 4 * sum(self.bound.records[s].texels for s in dict.fromkeys(streams))

@@ -19,6 +19,7 @@ from viewer.stream.counters import Pass, Stats
 from viewer.stream.device import Device
 from viewer.stream.draw import Drawing, Shader, Tiles
 from viewer.stream.generate import VERSION, Form, outputs
+from viewer.stream.inline import origin
 from viewer.stream.machines.common import COUNTS, STATE_WORDS, Machine, Memories, Progress
 from viewer.stream.mask import DEPTH_OF_STEP, MASKS, census_sources
 from viewer.stream.policy import Policy, Sweep
@@ -115,7 +116,7 @@ class Multipass(Machine):
         self.policy = policy or Sweep()
         self.barrier = device.texture_barrier
         self.copies = self.barrier is None
-        steps = bound.steps(fuse)
+        steps = bound.steps(fuse, counting)
         self.streams = {name: Stream(device, record, size) for name, record in self._stored(steps).items()}
         self.state = self.streams["state"] = Stream(device, STATE, size, channels=2)
         self._make_counts()
@@ -187,7 +188,7 @@ class Multipass(Machine):
         self.state.write_texels([state.reshape(height, width, 2)])
         if self.counting:
             self._clear_counts()
-            self._before = dict.fromkeys((s.name for s in self.bound.program.states), 0)
+            self._before = dict.fromkeys((s.name for s in self.bound.counted.states), 0)
 
     def _serve(self, stage: list[_Pass]) -> Iterator[Progress]:
         """Serve a loop of steps until none of its rays is left in it."""
@@ -272,7 +273,7 @@ class Multipass(Machine):
         """Kernel calls since the last pass of these states, from the per-ray counts."""
         counted = self._counted()
         total = 0
-        for state in entry.step.states:
+        for state in dict.fromkeys(map(origin, entry.step.states)):
             now = int(counted[state][..., 0].astype(np.float64).sum())
             total += now - self._before[state]
             self._before[state] = now

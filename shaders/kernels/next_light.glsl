@@ -1,0 +1,40 @@
+// The next light of a surface: prepares its shadow ray, behind which what it brings waits. T. Whitted, "An Improved
+// Illumination Model for Shaded Display" (1980): at each hit a ray to every light.
+// Of the dimensions of surface k, 4 + 8 k on, points of surfaces take 0, 2 and 3, the environment 4, 5 and 6.
+#include "interface/bsdf.glsl"
+#include "interface/light_each.glsl"
+#include "interface/path.glsl"
+#include "interface/sampler.glsl"
+#include "interface/whitted.glsl"
+#include "lib/offset_origin.glsl"
+
+int next_light(
+    in Pixel pixel, in Interaction interaction, in Path path, inout Tree tree, inout Ray ray, inout Radiance radiance,
+    out Radiance pending
+) {
+    pending.rgb = vec3(0.0);
+    int index = tree.light, count = each_light_count();
+    if (index >= count || bsdf_delta(interaction) || !path_counts(path.depth + 1)) {
+        tree.light = 0;
+        return EXIT_END;
+    }
+    tree.light += 1;
+    bool surrounds = each_environment == 1 && index == count - 1;
+    int dimension = 4 + 8 * path.depth;
+    float choose = sample_1d(pixel.at, path.number, dimension + (surrounds ? 6 : 0));
+    vec2 point = sample_2d(pixel.at, path.number, dimension + (surrounds ? 4 : 2));
+    LightSample light;
+    if (!each_light_sample(index, interaction.position, choose, point, light)) return EXIT_AGAIN;
+    pending.rgb = path.throughput * light.weight * bsdf_value(interaction, path.wo, light.direction);
+    if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_AGAIN;
+    if (whitted_shadows == 0) {
+        radiance.rgb += pending.rgb;
+        return EXIT_AGAIN;
+    }
+    ray.origin = offset_origin(interaction.position, interaction.normal, light.direction, interaction.error);
+    ray.direction = light.direction;
+    // Short of the light's own surface, whose rounding error is in proportion to the distance and to the position's.
+    ray.t_max = max(light.distance * 0.99999 - 4.0 * interaction.error, 0.0);
+    ray.any_hit = 1;
+    return EXIT_SHADOW;
+}

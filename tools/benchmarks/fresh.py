@@ -1,0 +1,39 @@
+"""Commands timed as new processes, with the caches of driver and numba in folders of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from .common import ROOT
+
+CACHES = ("MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH", "NUMBA_CACHE_DIR")
+
+
+def caches(folder: Path) -> dict[str, str]:
+    """An environment in which the driver and numba cache in that folder, which is made."""
+    for name in CACHES:
+        (folder / name).mkdir(parents=True)
+    return {**os.environ, **{name: str(folder / name) for name in CACHES}}
+
+
+def process(command: list[str], environment: dict[str, str]) -> dict[str, float]:
+    """Wall and CPU time and peak memory of Python on a command, see `process.py`. Raises RuntimeError when it fails."""
+    helper = [sys.executable, "-I", "-S", str(ROOT / "tools/benchmarks/process.py")]
+    return _json([*helper, sys.executable, *command], environment)
+
+
+def phases(arguments: list[str], environment: dict[str, str]) -> dict[str, float]:
+    """Seconds of the parts of a first picture in a new process, see `phases.py`."""
+    return _json([sys.executable, str(ROOT / "tools/benchmarks/phases.py"), *arguments], environment)
+
+
+def _json(command: list[str], environment: dict[str, str]) -> dict[str, float]:
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout) if done.returncode == 0 and done.stdout else {}
+    if not found or found.pop("status", 0):
+        raise RuntimeError(f"{' '.join(command)}: {done.stderr.strip()[-500:]}")
+    return found

@@ -1,0 +1,78 @@
+"""Steps of a shade tree: the twins of ``shaders/kernels/`` that Whitted's tracer and the shadow caster are made of.
+
+A tree's rays are those of a path (`viewer.kernels.paths`), of which several are alive: one is followed, the others wait
+in streams of their own, one for each level of a stack.
+"""
+
+from __future__ import annotations
+
+from viewer.kernels.records import HIT, INTERACTION, PATH, PIXEL, RADIANCE, RAY
+from viewer.stream.kernel import IN, INOUT, OUT, Kernel
+from viewer.stream.record import Field, Record
+
+TREE = Record(
+    "Tree",
+    Field("light", "int", about="the light that is asked next"),
+    Field("pending", "int", about="rays that wait"),
+    Field("channel", "int", about="0, 1, 2: the ray carries red, green or blue alone; -1: all"),
+)
+
+BRANCH = Record(
+    "Branch",
+    Field("origin", "vec3", "scene units", "world"),
+    Field("depth", "int", about="surfaces that its path has left"),
+    Field("direction", "vec3", "unit length", "world"),
+    Field("channel", "int", about="as in Tree"),
+    Field("weight", "vec3", about="what a radiance from there adds to the pixel, as a factor"),
+)
+
+BEGIN_TREE = Kernel("begin_tree", (OUT("tree", TREE),), exits=("ray",))
+NEXT_LIGHT = Kernel(
+    "next_light",
+    (
+        IN("pixel", PIXEL),
+        IN("interaction", INTERACTION),
+        IN("path", PATH),
+        INOUT("tree", TREE),
+        INOUT("ray", RAY),
+        INOUT("radiance", RADIANCE),
+        OUT("pending", RADIANCE),
+    ),
+    exits=("again", "shadow", "end"),
+    needs=("path_settings", "whitted_settings", "each_light_sample", "bsdf_value", "sample_2d"),
+)
+BRANCH_REFLECTION = Kernel(
+    "branch_reflection",
+    (IN("interaction", INTERACTION), INOUT("path", PATH), OUT("ray", RAY)),
+    exits=("ray", "end"),
+    needs=("whitted_settings", "bsdf_branches"),
+)
+PUSH = Kernel("push_branch", (IN("waiting", BRANCH), OUT("level", BRANCH)), exits=("done",))
+POP = Kernel(
+    "pop_branch",
+    (IN("level", BRANCH), INOUT("path", PATH), INOUT("tree", TREE), OUT("ray", RAY)),
+    exits=("ray",),
+)
+
+
+def level_exits(levels: int) -> tuple[str, ...]:
+    """The exits that lead to the levels of the waiting rays, up to 100; in the order of their names."""
+    return tuple(f"level_{level:02d}" for level in range(levels))
+
+
+def branch_refraction(levels: int) -> Kernel:
+    """The kernel over a stack of so many levels."""
+    return Kernel(
+        "branch_refraction",
+        (IN("interaction", INTERACTION), IN("path", PATH), INOUT("tree", TREE), OUT("waiting", BRANCH)),
+        exits=(*level_exits(levels), "none"),
+        needs=("whitted_settings", "bsdf_branches"),
+    )
+
+
+def next_branch(levels: int) -> Kernel:
+    """The kernel over a stack of so many levels."""
+    return Kernel("next_branch", (INOUT("tree", TREE),), exits=(*level_exits(levels), "end"))
+
+
+SEEN = Kernel("take_seen", (IN("seen", HIT), OUT("hit", HIT)), exits=("done",))

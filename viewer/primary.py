@@ -1,0 +1,101 @@
+"""How a renderer's program finds its first hits: by walking camera rays, or by drawing the triangles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from viewer.film.film import Film
+from viewer.picture import run
+from viewer.raster import Raster, why_not
+from viewer.shading.camera import lens_uniforms
+from viewer.shading.sampler import sampler_uniforms
+from viewer.stream.counters import Stats
+from viewer.stream.machines import Machine
+
+if TYPE_CHECKING:
+    from viewer.render import Renderer
+
+DRAWN = frozenset({"shadow"})  # programs that draw unless they are told otherwise
+
+
+class Primary:
+    """What follows from the options ``primary`` and ``offsets`` for a renderer as it stands."""
+
+    def __init__(self, renderer: Renderer) -> None:
+        self.renderer = renderer
+        self._made: tuple[tuple[Any, ...], Raster] | None = None
+
+    @property
+    def wished(self) -> bool:
+        """Whether triangles are to be drawn, if they can be."""
+        chosen = self.renderer.choices
+        return chosen.primary == "raster" or (chosen.primary == "auto" and chosen.program in DRAWN)
+
+    @property
+    def shared(self) -> bool:
+        """Whether all pixels of a sample have one offset from their centres."""
+        offsets = self.renderer.settings.offsets
+        return offsets == "sample" or (offsets == "auto" and self.wished)
+
+    @property
+    def reason(self) -> str:
+        """Why triangles cannot be drawn; empty where they can."""
+        of = self.renderer
+        alike = self.shared or of.pixel_filter == "point" or of.choices.program == "cast"
+        return why_not(of.prepared, of.camera, alike)
+
+    @property
+    def way(self) -> str:
+        """``raster`` or ``rays``."""
+        return "raster" if self.wished and not self.reason else "rays"
+
+    @property
+    def notes(self) -> list[str]:
+        """Says so where drawing was asked for in vain."""
+        if self.renderer.choices.primary != "raster" or not self.reason:
+            return []
+        return [f"--primary raster: {self.reason}; first hits are found by rays"]
+
+    def run(
+        self, machine: Machine, down: slice, across: slice, size: tuple[int, int], film: Film | None, samples: int
+    ) -> Iterator[float]:
+        """`viewer.picture.run` over a rectangle of a picture of ``size``; where triangles are drawn, a run for each
+        sample."""
+        device = self.renderer.device
+        if "seen" not in machine.bound.program.inputs:
+            yield from run(device, machine, down, across, film)
+            return
+        first = 0 if film is None else int(film.count[down, across].min(initial=samples))
+        with device.current():
+            raster = self._raster(machine, size)
+        total = Stats()
+        for number in range(first, samples if film is not None else 1):
+            with device.current():
+                machine.set({"path_samples": number + 1})
+                raster.fill(machine.streams["seen"], down, across, number, self.renderer.camera.origin)
+            for share in run(device, machine, down, across, film):
+                yield (number - first + share) / max(1, samples - first)
+            total.add(machine.stats)
+        total.rays = machine.stats.rays
+        machine.stats = total
+
+    def _raster(self, machine: Machine, size: tuple[int, int]) -> Raster:
+        """The pass for streams as large as the machine's, set for a picture of that size."""
+        of = self.renderer
+        key = machine.size, of.choices.sampler
+        if self._made is None or self._made[0] != key:
+            self.release()
+            self._made = key, Raster(of.device, of.prepared, of.memories, *key)
+        raster = self._made[1]
+        centred = "film" not in machine.bound.program.inputs
+        raster.set(lens_uniforms(of.camera, size, "point" if centred else of.pixel_filter))
+        raster.set({**of.resolved.uniforms(), **sampler_uniforms(of.seed)})
+        return raster
+
+    def release(self) -> None:
+        """Free the pass's textures; it is made again when it is needed."""
+        if self._made is not None:
+            with self.renderer.device.current():
+                self._made[1].release()
+            self._made = None

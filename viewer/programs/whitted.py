@@ -1,0 +1,89 @@
+"""Whitted's ray tracer (T. Whitted, "An Improved Illumination Model for Shaded Display", 1980) without recursion.
+
+At each hit a shadow ray goes to every light, and a reflected and a refracted ray go on. Every ray carries the weight
+with which it adds to the pixel, so that nothing has to come back to its parent: the shade tree is walked depth first,
+the reflected child at once, while the refracted one waits on a stack. The stack has a level for each surface that a
+path may come over, times one child less than a surface has, and each level is a stream.
+"""
+
+from __future__ import annotations
+
+from viewer.errors import ViewerError
+from viewer.kernels import paths, whitted
+from viewer.kernels.records import FILM, INTERACTION, PATH, PIXEL, RADIANCE
+from viewer.programs.primary import primary_states, primary_streams, taken
+from viewer.programs.walking import FLAT, Walking
+from viewer.stream.program import DONE, Call, Program, State
+
+DEPTH = 4  # surfaces that light comes over
+CHILDREN = 2  # of a surface
+MOST_DEPTH = 32
+
+
+def whitted_trace(walking: Walking = FLAT, depth: int = DEPTH, primary: str = "rays") -> Program:
+    """Pixels and their film, to which samples are added.
+
+    depth : most surfaces that light comes over, at most what ``path_depth`` may be; 0 is light seen alone.
+    primary : how the first hits are found, see `viewer.programs.primary`.
+    Raises ViewerError for a depth that needs more streams than is sensible.
+    """
+    if not 0 <= depth <= MOST_DEPTH:
+        hint = "the shade tree grows with two to that power"
+        raise ViewerError("--depth", f"{depth} surfaces; Whitted's tracer goes to {MOST_DEPTH}", hint)
+    levels = max(1, depth * (CHILDREN - 1))
+    stack = [f"pending_{level}" for level in range(levels)]
+    exits = whitted.level_exits(levels)
+    push = {exit_: f"push_{level}" for level, exit_ in enumerate(exits)}
+    pop = {exit_: f"pop_{level}" for level, exit_ in enumerate(exits)}
+    follow = Call("enter", then="arrive")
+    return Program(
+        "whitted",
+        streams={
+            "pixel": PIXEL,
+            "film": FILM,
+            **primary_streams(primary),
+            **walking.streams,
+            "path": PATH,
+            "radiance": RADIANCE,
+            "tree": whitted.TREE,
+            "interaction": INTERACTION,
+            "pending": RADIANCE,
+            "waiting": whitted.BRANCH,
+            **dict.fromkeys(stack, whitted.BRANCH),
+        },
+        inputs=("pixel", "film", *primary_streams(primary)),
+        results=("film",),
+        states=(
+            State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
+            *primary_states(primary, State("root", whitted.BEGIN_TREE, {"ray": follow})),
+            *walking.states,
+            State("arrive", paths.ARRIVE, {"surface": "light", "end": "next"}),
+            State(
+                "light",
+                whitted.NEXT_LIGHT,
+                {"again": "light", "shadow": Call("enter", then="gather"), "end": "refract"},
+            ),
+            State("gather", paths.GATHER, {"done": "light"}),
+            State("refract", whitted.branch_refraction(levels), {**push, "none": "reflect"}),
+            *(
+                State(name, whitted.PUSH, {"done": "reflect"}, {"level": stream})
+                for name, stream in zip(push.values(), stack, strict=True)
+            ),
+            State("reflect", whitted.BRANCH_REFLECTION, {"ray": follow, "end": "next"}),
+            State("next", whitted.next_branch(levels), {**pop, "end": "finish"}),
+            *(
+                State(name, whitted.POP, {"ray": follow}, {"level": stream})
+                for name, stream in zip(pop.values(), stack, strict=True)
+            ),
+            State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
+        ),
+        start="begin",
+        # A turn takes a ray of the tree from one surface to the next.
+        order=(
+            *("->arrive", "arrive", "light", "->gather", "gather", "refract", *push.values(), "reflect", "next"),
+            *(*pop.values(), "finish", "begin", "root", *taken(primary)),
+        ),
+        groups={"ray": (walking.group,)},
+        resumes=True,
+        stacked=tuple(stack),
+    )
