@@ -116,7 +116,7 @@ RENDER_DEFAULTS = {name: OPTIONS[name].default for name in keywords("render")}
 
 
 def test_what_the_defaults_are():
-    assert DEFAULTS["accel"] == "bvh" and DEFAULTS["machine"] == "multipass" and DEFAULTS["fuse"] == "ray"
+    assert DEFAULTS["accel"] == "auto" and DEFAULTS["machine"] == "multipass" and DEFAULTS["fuse"] == "ray"
     assert DEFAULTS["policy"] == PolicyChoice("sweep") and DEFAULTS["unroll"] == Unroll()
     assert RENDER_DEFAULTS["size"] == (512, 512) and RENDER_DEFAULTS["layers"] == ()
 
@@ -129,7 +129,7 @@ def test_defaults_reach_the_renderer(library, capsys):
     assert callable(made.render_options.pop("progress"))
     assert made.render_options == {**RENDER_DEFAULTS, "stats": False, "state": None}
     out, err = capsys.readouterr()
-    assert out.startswith("a.png: 512 x 512, 1 triangle, 3 passes; load 0.0") and "Mrays/s" in out
+    assert out.startswith("a.png: 512 x 512, 1 triangle, 3 passes; load 0.0")
     assert out.count("\n") == 1 and err == ""
 
 
@@ -213,7 +213,9 @@ def test_info(library, capsys):
     assert data["triangles"] == data["triangles_seen"] == 1
     assert data["vertices"] == 3
     assert data["bounds"] == [[0, 0, 0], [1, 1, 0]]
-    assert data["cameras"] == [{"name": "front", "camera": "0.0,0.0,3.0 0.0,0.0,0.0 0.0,1.0,0.0", "fov": 40.0}]
+    assert data["cameras"] == [
+        {"name": "front", "camera": "0.0,0.0,3.0 0.0,0.0,0.0 0.0,1.0,0.0", "fov": 40.0, "aperture": 0.0, "focus": 3.0}
+    ]
     assert data["gpu"]["memory_bytes"] == {"grid": 2048, "vertices": 3 << 20}
 
 
@@ -224,7 +226,7 @@ def test_info_without_opengl_still_tells_of_the_scene(library, capsys, monkeypat
     monkeypatch.setattr(FakeRenderer, "__init__", refuse)
     run("info", "one", "--json")
     data = json.loads(capsys.readouterr().out)
-    assert data["gpu"] is None and "none here" in data["warnings"][0]
+    assert data["gpu"] is None and any("none here" in warning for warning in data["warnings"])
 
 
 def test_info_json_holds_no_infinity(library, capsys):

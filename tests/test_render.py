@@ -309,7 +309,7 @@ def test_cameras_by_name_text_and_object(scene: Scene) -> None:
 )
 def test_options_of_the_renderer_are_checked(scene: Scene, keyword: str, value: object) -> None:
     with pytest.raises(ViewerError, match=keyword.replace("_", "-")):
-        Renderer(scene, **{keyword: value}, program="cast")
+        Renderer(scene, **{"program": "cast", keyword: value})
 
 
 @pytest.mark.parametrize(

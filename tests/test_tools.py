@@ -164,6 +164,18 @@ def test_bench_instances(tmp_path: Path) -> None:
     assert data["moving"]["bvh"]["top"]["ms"] > 0
 
 
+def test_bench_path(tmp_path: Path, shared_refs: Path) -> None:
+    data = _quick("path", tmp_path)
+    scene = data["scenes"]["cornell"]
+    assert [row["s"] > 0 and row["cpu_s"] > 0 for row in scene["settings"].values()] == [True] * 3
+    assert scene["settings"]["singlepass"]["passes"] == 1 and scene["settings"]["singlepass"]["ratio"] == 1
+    kernels = {row["state"]: row for row in scene["kernels"]}
+    assert sum(row["share"] for row in kernels.values()) == pytest.approx(1)
+    assert kernels["finish"]["calls_per_pixel"] == 1 and 2 < kernels["arrive"]["calls_per_pixel"] < 6
+    assert {row["sampler"] for row in data["errors"]} == {"sobol", "independent", "table"}
+    assert data["starts"]["warm singlepass"]["seconds"] > data["starts"]["warm phases"]["import"] > 0
+
+
 def test_bench_samplers(tmp_path: Path) -> None:
     data = _quick("samplers", tmp_path)
     assert {row["sampler"] for row in data["costs"]} == {"sobol", "independent", "table"}

@@ -194,6 +194,19 @@ def _parser(name: str, choices: dict[str, Collection[str]]) -> _Parser:
     return parser
 
 
+def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
+    """The arguments with values that begin like a negative number tied to their options: argparse takes -1,0,0 for an
+    option of its own."""
+    valued = {flag for action in parser._actions if action.nargs is None for flag in action.option_strings}
+    made: list[str] = []
+    for word in arguments:
+        if made and made[-1] in valued and made[-1].startswith("--") and re.match(r"-[\d.]", word):
+            made[-1] += f"={word}"
+        else:
+            made.append(word)
+    return made
+
+
 def _choices() -> dict[str, Collection[str]]:
     """What higher floors register, by option."""
     from viewer.film.layers import LAYERS, SERIES
@@ -215,7 +228,7 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     command = COMMANDS[name]
     choices = _choices() if "program" in command.options else {}
     parser = _parser(name, choices)
-    found, unknown = parser.parse_known_args(arguments)
+    found, unknown = parser.parse_known_args(_joined(arguments, parser))
     known = [flag for action in parser._actions for flag in action.option_strings]
     for word in unknown:
         if word.startswith("-") and word != "-":

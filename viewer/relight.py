@@ -10,13 +10,16 @@ import numpy as np
 
 from viewer.machine_pool import MachinePool
 from viewer.prepare import Prepared
-from viewer.scene.environment import Environment
+from viewer.scene.environment import Environment, ImageEnvironment
 from viewer.scene.scene import Scene
 from viewer.shading.each_light import each_light
+from viewer.shading.environment import environment_uniforms
 from viewer.shading.lights import scene_lights
 from viewer.shading.materials import appearance
 from viewer.stream.kernel import Module, Table
 from viewer.stream.machines.common import Memories
+
+KEPT = ("starts", "triangles")  # cached properties of `Prepared` that light has no part in
 
 
 def lit_by(prepared: Prepared, scene: Scene, environment: Environment | None = None) -> Prepared:
@@ -28,7 +31,7 @@ def lit_by(prepared: Prepared, scene: Scene, environment: Environment | None = N
     around = replace(before, environment=found, listed=listed, each=each_light(scene, found), _lit=[])
     looks = appearance(scene.materials, scene.textures, listed.density)
     made = replace(prepared, scene=scene, shading=[*prepared.shading[:2], *looks], around=around)
-    made.__dict__.update({name: prepared.__dict__[name] for name in ("starts", "triangles") if name in vars(prepared)})
+    made.__dict__.update({name: prepared.__dict__[name] for name in KEPT if name in vars(prepared)})
     return made
 
 
@@ -56,10 +59,28 @@ def adopted(before: Prepared, after: Prepared, memories: Memories, machines: Mac
         values |= {name: value for name, (_, value) in other.uniforms.items()}
     for machine in machines.values():
         machine.set(values)
-    around = replace(after.around, each=before.around.each, _lit=before.around._lit)
+    around = after.around
+    around = replace(before.around, environment=around.environment, listed=around.listed, notes=around.notes)
     kept = replace(after, shading=before.shading, around=around)
-    kept.__dict__.update({name: after.__dict__[name] for name in ("starts", "triangles") if name in vars(after)})
+    kept.__dict__.update({name: after.__dict__[name] for name in KEPT if name in vars(after)})
     return kept
+
+
+def turned(prepared: Prepared, degrees: float, machines: MachinePool) -> Prepared:
+    """The same with its picture of the surroundings at another rotation about +Y, for which a uniform is enough."""
+    found = prepared.around.environment
+    if not isinstance(found, ImageEnvironment):
+        return prepared
+    found = found.rotated(degrees)
+    values = environment_uniforms(found)
+    for module in prepared.around.modules(True, "independent"):
+        for name in values.keys() & module.uniforms.keys():
+            module.uniforms[name] = (module.uniforms[name][0], values[name])
+    for machine in machines.values():
+        machine.set(values)
+    made = replace(prepared, around=replace(prepared.around, environment=found))
+    made.__dict__.update({name: prepared.__dict__[name] for name in KEPT if name in vars(prepared)})
+    return made
 
 
 def _modules(prepared: Prepared) -> list[Module]:
@@ -70,19 +91,17 @@ def _modules(prepared: Prepared) -> list[Module]:
 
 def _alike(old: Sequence[Module], new: Sequence[Module]) -> bool:
     """Whether the same shaders serve both, from tables of the same shapes."""
-    return len(old) == len(new) and all(
-        mine is other
-        or (
-            (mine.name, mine.source, mine.text, mine.constants) == (other.name, other.source, other.text, other.constants)
-            and [(type(m), m.data.shape, m.data.dtype) for m in mine.memories]
-            == [(type(m), m.data.shape, m.data.dtype) for m in other.memories]
-            and all(
-                isinstance(m, Table) or np.array_equal(m.data, o.data)
-                for m, o in zip(mine.memories, other.memories, strict=True)
-            )
-        )
+    return [_form(module) for module in old] == [_form(module) for module in new] and all(
+        isinstance(memory, Table) or np.array_equal(memory.data, fresh.data)
         for mine, other in zip(old, new, strict=True)
+        for memory, fresh in zip(mine.memories, other.memories, strict=True)
     )
+
+
+def _form(module: Module) -> tuple[Any, ...]:
+    """What a module's shaders depend on."""
+    memories = [(type(memory), memory.data.shape, memory.data.dtype) for memory in module.memories]
+    return module.name, module.source, module.text, module.constants, memories
 
 
 def _rows(old: np.ndarray, new: np.ndarray) -> np.ndarray:

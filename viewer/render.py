@@ -29,7 +29,7 @@ from viewer.prepare import Prepared, prepare
 from viewer.primary import Primary
 from viewer.programs import DEPTHS, LEVELS, PICTURES, trace
 from viewer.rays import Hits, pack_rays, run_rays, unpack_hits
-from viewer.relight import adopted, lit_by
+from viewer.relight import adopted, lit_by, turned
 from viewer.sampling import add_samples, bounce_layers, cast, fill, picture_facts, sample_settings
 from viewer.scene.camera import Camera
 from viewer.scene.environment import Environment
@@ -391,10 +391,18 @@ class Renderer:
         """Show the same scene with its lights moved, as `viewer.scene.light.with_light_at` leaves it, or in another
         environment. Compiles nothing where lights keep their number and kinds and the environment its size. Pictures
         under way are to be abandoned."""
-        made = lit_by(self.prepared, scene, environment)
+        self.adopt(lit_by(self.prepared, scene, environment))
+
+    def adopt(self, prepared: Prepared) -> None:
+        """What `relight` does, with what `viewer.relight.lit_by` has made of `prepared` already."""
         with self.device.current():
-            self.prepared = adopted(self.prepared, made, self.memories, self._machines)
-        self.scene = scene
+            self.prepared = adopted(self.prepared, prepared, self.memories, self._machines)
+        self.scene = self.prepared.scene
+
+    def turn_environment(self, degrees: float) -> None:
+        """Another rotation about +Y of an environment that is a picture. Pictures under way are to be abandoned."""
+        with self.device.current():
+            self.prepared = turned(self.prepared, degrees, self._machines)
 
     # -- programs --------------------------------------------------------------------------------------------------
 

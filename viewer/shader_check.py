@@ -12,6 +12,7 @@ from viewer.accel.top import TOPS
 from viewer.accel.triangles import TESTS
 from viewer.errors import ShaderError
 from viewer.programs import LEVELS, PICTURES, Walking, trace
+from viewer.programs.primary import PRIMARY
 from viewer.render import Renderer
 from viewer.scene.scene import Scene
 from viewer.stream.bound import Bound, Step
@@ -96,9 +97,11 @@ def _forms(
 
 
 def _programs(walking: Walking) -> Iterator[Program]:
-    for make in PICTURES.values():
-        yield make(walking)
-        yield make(walking, layers=True)
+    for name, make in PICTURES.items():
+        for primary in PRIMARY:
+            yield make(walking, primary=primary)
+        if name == "cast":
+            yield make(walking, layers=True)
     yield trace(walking)
 
 

@@ -57,3 +57,16 @@ def test_the_rays_beside_them_keep_theirs(renderer: Renderer, choices: dict[str,
     expected = np.where(np.arange(300) % 3 == 0, -1, COUNT - 1)
     assert np.array_equal(hits.triangle, expected)
     assert np.array_equal(hits.distance, np.where(expected < 0, np.inf, 0.75).astype(np.float32))
+
+
+def test_paths_that_are_cut_short_go_on(renderer: Renderer) -> None:
+    """Programs that add samples in place: pixels whose passes were cut short get theirs, and no other gets one twice."""
+    pictures = []
+    for choices in CHOICES:
+        renderer.configure(**choices, program="path")
+        pictures.append(renderer.render((12, 10), spp=2))
+    renderer.configure(program="cast")
+    assert pictures[0].linear.max() > 0.1
+    for picture in pictures:
+        assert picture.film is not None and (picture.film.count == 2).all()
+        assert picture.linear.tobytes() == pictures[0].linear.tobytes()

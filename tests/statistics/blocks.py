@@ -1,4 +1,4 @@
-"""Pictures against pictures: luminance means of 16 x 16 blocks, what they spread by, and how likely their differences are.
+"""Pictures against pictures: luminance means of 16 x 16 blocks, what they spread by, and how likely they differ so.
 
 The samples of every pixel are independent of each other and of all other pixels' (``--sampler independent``), so that
 each is a batch of its own: a pixel's variance comes from all its samples (16 or more), and that of a block's mean is

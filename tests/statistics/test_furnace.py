@@ -103,7 +103,9 @@ def test_phong_never_returns_more_than_it_gets(device, exponent: float, specular
 def open_box(one: Material) -> Scene:
     """A box without its front side, with a ball in it."""
     sides = places.box(inwards=True).reshape(6, 2, 3, 3)[:5].reshape(-1, 3, 3)
-    return places.scene([places.flat(sides), places.flat(places.sphere(2) * 0.5)], [one], Camera((0, 0, 3.5), (0, 0, 0)))
+    return places.scene(
+        [places.flat(sides), places.flat(places.sphere(2) * 0.5)], [one], Camera((0, 0, 3.5), (0, 0, 0))
+    )
 
 
 def test_a_white_box_comes_up_to_the_furnace_and_never_beyond(device) -> None:

@@ -256,7 +256,7 @@ def test_too_many_attachments_name_the_step():
     big = Program("big", {"a": A, "big": BIG}, ("a",), ("big",), (State("grow", grow, {"done": DONE}),), "grow")
     bound = Bound(big, [])
     for build in (lambda: bound.steps("none"), bound.single):
-        with pytest.raises(WiringError, match=r"step (grow|big): needs (10|9) attachments, OpenGL 3.3 grants 8"):
+        with pytest.raises(WiringError, match=r"step (grow|big): needs (10|9) attachments, 8 are granted"):
             build()
 
 
@@ -266,7 +266,7 @@ def test_too_many_samplers_name_the_step():
     module = Module("many", ("fetch_all",), "many.glsl", memories=tuple(_table(f"t{k}") for k in range(15)))
     Bound(program, [module]).steps("none")  # two small tables share a texture
     module.memories = tuple(_table(f"t{k}", 40_000) for k in range(15))
-    with pytest.raises(WiringError, match=r"step needy: needs 17 samplers, OpenGL 3.3 grants 16"):
+    with pytest.raises(WiringError, match=r"step needy: needs 17 samplers, 16 are granted"):
         Bound(program, [module]).steps("none")
     Bound(program, [module]).single()  # reads no state
 
@@ -321,7 +321,7 @@ def test_fused_groups_keep_inner_streams_to_themselves():
     step = next(s for s in toys.NESTED.bound.steps("ray") if s.fused)
     assert step.states == ("enter", "walk", "take") and step.stores == ("path",)
     line = toys.STRAIGHT.bound.steps("line")[0]
-    assert line.loads == ("term", "total") and line.stores == ("total",)
+    assert line.loads == ("term",) and line.stores == ("total",)  # which every way through it writes
 
 
 def test_the_ray_casters_are_sound():

@@ -211,7 +211,7 @@ def _starts(each: View, size: tuple[int, int], cold: bool, runs: int) -> dict[st
         environment = fresh.caches(Path(folder) / "render")
         shape = f"{size[0]}x{size[1]}"
         command = ["-m", "viewer", "render", each.source, "-o", str(Path(folder) / "out.png"), "--quiet"]
-        command += ["--size", shape, "--camera", text, "--fov", str(fov)]
+        command += ["--program", "cast", "--size", shape, "--camera", text, "--fov", str(fov)]
         first = fresh.process(command, environment)
         warm = [fresh.process(command, environment) for _ in range(runs)]
         out = {

@@ -2,8 +2,8 @@
 
     python phases.py SCENE CAMERA FOV WIDTH HEIGHT [PROGRAM]
 
-The parts: ``import`` of the renderer; ``load`` of the scene; ``device``, opening OpenGL; ``build`` of the structure and the
-tables; ``first run``, with upload and the driver's compilation; ``next run``.
+The parts: ``import`` of the renderer; ``load`` of the scene; ``device``, opening OpenGL; ``build`` of the structure and
+the tables; ``first run``, of one sample, with upload and the driver's compilation; ``next run``.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from viewer.errors import ViewerError
 from viewer.film import image
 from viewer.film.film import Film
+from viewer.options import OPTIONS
 
 EVERY = 60.0  # seconds between two states of a long render
 MOST_SAMPLES = 65536
@@ -72,9 +73,10 @@ def resume(
         if old != new and key == CONTENT:
             raise ViewerError(where, "was rendered from another scene, or its files have changed since", "start anew")
         if old != new:
-            raise ViewerError(
-                where, f"was rendered with {key} {_short(old)}, not {_short(new)}", "start anew, or change it back"
-            )
+            known = OPTIONS.get(key)
+            back = f"give {known.flag} {old}" if known is not None and old not in ("None", "none") else "change it back"
+            what = f"was rendered with {key.replace('_', ' ')} {_short(old)}, not {_short(new)}"
+            raise ViewerError(where, what, f"start anew, or {back}")
     film = Film(width, height)
     for name, components in SHAPES.items():
         parts = [channels[f"{prefix}.{name}{suffix}"] for suffix in _suffixes(components)]

@@ -54,6 +54,9 @@ def environment_of(
     if isinstance(value, ConstantEnvironment):
         return value, notes
     if isinstance(value, str | Path):
+        if not Path(value).exists():
+            what = "is neither a file or folder nor a radiance"
+            raise ViewerError(f"environment '{value}'", what, "none, sky, a file, or three numbers such as 1,1,1")
         return load(value, rotation, notes), notes
     return ConstantEnvironment(value), notes
 

@@ -250,6 +250,9 @@ def _add_main(source: Source, bound: Bound, step: Step, form: Form, exits: Seque
         for element in step.order:
             _add_element(source, bound, element, form, "    ")
     if form.scheduled:
+        if step.fused:  # cut short by the driver: see Machine._again
+            inside = " || ".join(f"state == {program.number(s)}" for s in step.states)
+            add(f"    if ({inside}) state = {program.cut};")
         add("    out_state = vec2(float(state), float(caller));")
     else:
         add("    if (state != 0) discard;  // cut short by the driver: see Machine._again")

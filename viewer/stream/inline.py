@@ -36,6 +36,8 @@ def inlined(program: Program) -> Program:
         copies.setdefault((name, back))
         return f"{name}{MARK}{back}"
 
+    if not any(True for _ in program.calls()):
+        return program
     called = {name for call in program.calls() for name in program.body(call.state)}
     start = resolve(program.start, None)
     states = []

@@ -23,12 +23,12 @@ def step_source(bound: Bound, steps: Sequence[Step], name: str, **constants: flo
     source.add(VERSION, "version")
     for constant, value in constants.items():
         source.add(f"const {'int' if isinstance(value, int) else 'float'} {constant} = {value!r};", "constants")
-    numbers = [0] * (len(bound.program.states) + 1)
+    numbers = [0] * (bound.program.cut + 1)
     for number, step in enumerate(steps, 1):
         for state in step.states:
             numbers[bound.program.number(state)] = number
-    if numbers == list(range(len(numbers))):
-        body = "return state;"
+    if numbers[:-1] == list(range(bound.program.cut)):
+        body = f"return state < {bound.program.cut} ? state : 0;"
     else:
         table = ", ".join(map(str, numbers))
         body = f"const int steps[{len(numbers)}] = int[{len(numbers)}]({table});\n    return steps[state];"

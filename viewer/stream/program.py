@@ -242,6 +242,11 @@ class Program:
         """The number that stands for a state in the state stream: 0 is DONE, then the program's order."""
         return 0 if target is DONE else 1 + self.states.index(self.by_name[str(target)])
 
+    @property
+    def cut(self) -> int:
+        """The number of a ray whose pass did not come to its end; no step serves it."""
+        return len(self.states) + 1
+
     def looping(self) -> list[str]:
         """States with an exit that leads back to themselves, in the program's order: what `unroll` speaks of."""
         return [s.name for s in self.states if s.name in s.exits.values()]
