@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from viewer.accel import bvh, grid
 from viewer.accel.top import TOPS
 from viewer.accel.triangles import TESTS
-from viewer.errors import ShaderError
+from viewer.errors import ShaderError, WiringError
 from viewer.programs import LEVELS, PICTURES, Walking, trace
 from viewer.programs.primary import PRIMARY
 from viewer.render import Renderer
@@ -18,7 +18,7 @@ from viewer.scene.scene import Scene
 from viewer.stream.bound import Bound, Step
 from viewer.stream.device import Device, shared_device
 from viewer.stream.draw import tiles_source
-from viewer.stream.generate import Form, fragment
+from viewer.stream.generate import Form, count_textures, fragment
 from viewer.stream.mask import stream_sources
 from viewer.stream.memory import layouts
 from viewer.stream.program import Program
@@ -91,6 +91,10 @@ def _forms(
     for name, step, form in steps:
         for counting in (False, True):
             made = Form(form.scheduled, form.discards, counting)
+            try:
+                bound.check(step, int(form.scheduled), len(count_textures(bound, step)) if counting else 0)
+            except WiringError:  # too many attachments with the counts: machines say so, and compile nothing
+                continue
             source = fragment(bound, step, made, layouts(device))
             marks = [mark, *(["without mask"] if form.discards else []), *(["counting"] if counting else [])]
             yield f"{bound.program.name} {name} ({', '.join(marks)})", source

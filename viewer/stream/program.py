@@ -61,8 +61,9 @@ class Program:
     """States wired together.
 
     streams : name -> record (or `Kept`). inputs : streams that the host fills. results : streams that it leaves.
-    start   : where every ray begins. groups : fusion name -> tuples of states that become one pass; ``"->shade"`` stands
-    for those that are called to return to the state "shade", where calls are resolved (`viewer.stream.inline`).
+    start   : where every ray begins.
+    groups  : fusion name -> tuples of states that become one pass; ``"->shade"`` stands for those that are called to
+    return to the state "shade", where calls are resolved (`viewer.stream.inline`).
     order   : in which a single pass serves its states in a turn of its loop, all of them; its own choice where empty.
     resumes : its inputs, changed by a run that was cut short, are those of a run that does the rest.
     stacked : streams that a state reads only where the program has written them before, as kernels count and the wires
