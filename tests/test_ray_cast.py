@@ -190,7 +190,7 @@ def test_a_driver_held_to_opengl_33_without_a_barrier_gives_the_same_bits(tmp_pa
     """Mesa's switches; on another driver the child runs as it always does, and still has to agree."""
     code = """
 import sys, numpy as np, viewer
-renderer = viewer.Renderer(viewer.load("teapotahedron"))
+renderer = viewer.Renderer(viewer.load("teapotahedron"), program="cast")
 print(renderer.device.describe()["opengl"], renderer.device.texture_barrier is not None)
 for name, choices in dict(ray={}, none={"fuse": "none"}, kill={"mask": "kill"}, one={"machine": "singlepass"}).items():
     renderer.configure(**{"machine": "multipass", "fuse": "ray", "mask": "depth"} | choices)

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from viewer.render import Renderer
 
 DRAWN = frozenset({"shadow"})  # programs that draw unless they are told otherwise
+# Drawing costs in proportion to the triangles, walking to the logarithm of their number: on a software rasteriser it is
+# slower beyond so many (tools/bench.py raster).
+MOST_IN_SOFTWARE = 50_000
+LARGEST_TARGET = 1 << 22  # pixels of a picture that is drawn as a whole, for all its pieces
 
 
 class Primary:
@@ -29,8 +33,11 @@ class Primary:
     @property
     def wished(self) -> bool:
         """Whether triangles are to be drawn, if they can be."""
-        chosen = self.renderer.choices
-        return chosen.primary == "raster" or (chosen.primary == "auto" and chosen.program in DRAWN)
+        of, chosen = self.renderer, self.renderer.choices
+        if chosen.primary != "auto":
+            return chosen.primary == "raster"
+        slow = of.device.software and int(of.prepared.starts[-1]) > MOST_IN_SOFTWARE
+        return chosen.program in DRAWN and not slow
 
     @property
     def shared(self) -> bool:
@@ -81,16 +88,17 @@ class Primary:
         machine.stats = total
 
     def _raster(self, machine: Machine, size: tuple[int, int]) -> Raster:
-        """The pass for streams as large as the machine's, set for a picture of that size."""
+        """The pass, set for a picture of that size: its target holds all of it, or what the machine's streams hold."""
         of = self.renderer
-        key = machine.size, of.choices.sampler
+        whole = size[0] * size[1] <= LARGEST_TARGET and max(size) <= of.device.max_texture
+        key = size if whole else machine.size, of.choices.sampler
         if self._made is None or self._made[0] != key:
             self.release()
             self._made = key, Raster(of.device, of.prepared, of.memories, *key)
         raster = self._made[1]
         centred = "film" not in machine.bound.program.inputs
-        raster.set(lens_uniforms(of.camera, size, "point" if centred else of.pixel_filter))
-        raster.set({**of.resolved.uniforms(), **sampler_uniforms(of.seed)})
+        camera = lens_uniforms(of.camera, size, "point" if centred else of.pixel_filter)
+        raster.set({**camera, **of.resolved.uniforms(), **sampler_uniforms(of.seed)}, size)
         return raster
 
     def release(self) -> None:

@@ -34,6 +34,8 @@ DRAWN = Record(
     Field("number", "int", about="of the triangle in the scene"),
 )
 
+CHANGING = frozenset({"path_samples"})  # settings that have no part in first hits
+
 # What the two programs ask modules for.
 _VERTEX = Kernel("cover", (), ("done",), needs=("geometry_at", "camera_sample", "sample_2d", "path_settings"))
 _FRAGMENT = Kernel("hit", (), ("done",), needs=("triangle_test", "camera_sample", "sample_2d", "path_settings"))
@@ -56,13 +58,15 @@ def why_not(prepared: Prepared, camera: Camera, shared: bool) -> str:
 class Raster:
     """The feed-forward pass over a scene of one flat object.
 
-    size : (width, height), the largest rectangle that is drawn at once. sampler : a name, as of `Prepared.modules`.
+    size : (width, height) of the target: the largest rectangle that is drawn at once. sampler : a name, as of
+    `Prepared.modules`.
     """
 
     def __init__(
         self, device: Device, prepared: Prepared, memories: Memories, size: tuple[int, int], sampler: str = "sobol"
     ) -> None:
-        self.prepared = prepared
+        self.size, self.picture = size, size
+        self._drawn: tuple[Any, ...] | None = None  # what the target holds
         bound = Bound(shadow_cast(), prepared.modules(lit=True, sampler=sampler))
         vertex, fragment = bound.modules_for([_VERTEX]), bound.modules_for([_FRAGMENT])
         table = self._table(bound)
@@ -97,26 +101,39 @@ class Raster:
         out["number"], out["address"] = numbers[kept], addresses[kept]
         return out
 
-    def set(self, values: Mapping[str, Any]) -> None:
-        """Set uniforms of modules: those of camera, sampler and path."""
+    def set(self, values: Mapping[str, Any], picture: tuple[int, int]) -> None:
+        """Set uniforms of modules, those of camera, sampler and path, for a picture of a size (width, height)."""
+        values = {name: value for name, value in values.items() if name not in CHANGING}
+        if picture != self.picture or any(self.uniforms.get(name) != value for name, value in values.items()):
+            self._drawn = None
         self.uniforms |= values
+        self.picture = picture
 
     def fill(self, stream: Stream, rows: slice, columns: slice, number: int, origin: Any) -> None:
         """The hits of sample ``number`` of a rectangle of the picture, into a stream of `HIT` in row order.
 
-        origin : of the camera, world space.
+        origin : of the camera, world space. Drawn is what the target has room for from the rectangle on, and once for
+        all rectangles that lie in it.
         """
-        size = (columns.stop - columns.start, rows.stop - rows.start)
+        top, left, size = rows.start, columns.start, (columns.stop - columns.start, rows.stop - rows.start)
+        whole = self.picture[0] <= self.size[0] and self.picture[1] <= self.size[1]
+        at, drawn = ((0, 0), self.picture) if whole else ((left, top), size)
+        key = number, at, drawn, tuple(map(float, origin))
+        if key != self._drawn:
+            self._draw(at, drawn, number, origin)
+            self._drawn = key
+        self.draw.lay_out(stream, size, (left - at[0], top - at[1]))
+
+    def _draw(self, at: tuple[int, int], size: tuple[int, int], number: int, origin: Any) -> None:
         farthest = float(np.linalg.norm(self._corners - np.asarray(origin), axis=1).max(initial=1e-30))
         uniforms = {
             **self.uniforms,
-            "raster_origin": (columns.start, rows.start),
+            "raster_origin": at,
             "raster_size": size,
             "raster_number": number,
             "raster_scale": 2.0 ** max(-126, min(126, -math.frexp(2.0 * farthest)[1])),
         }
         self.draw.draw(self.triangles, size, uniforms)
-        self.draw.lay_out(stream, size)
 
     def release(self) -> None:
         """Free the textures (memories are shared, and stay)."""

@@ -121,12 +121,12 @@ def sample_settings(renderer: Renderer) -> dict[str, str]:
     camera = renderer.camera
     return {
         "scene": renderer.scene.name,
-        CONTENT: renderer.prepared.fingerprint,
         "program": renderer.choices.program,
         "camera": camera.text(),
         "fov": str(camera.fov),
         "lens": f"{camera.aperture:g} {camera.focus_distance:g}",
         **sampling_facts(renderer),
+        CONTENT: renderer.prepared.fingerprint,  # last: what a user has set is named first
     }
 
 

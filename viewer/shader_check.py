@@ -18,7 +18,7 @@ from viewer.scene.scene import Scene
 from viewer.stream.bound import Bound, Step
 from viewer.stream.device import Device, shared_device
 from viewer.stream.draw import tiles_source
-from viewer.stream.generate import Form, count_textures, fragment
+from viewer.stream.generate import Form, fragment
 from viewer.stream.mask import stream_sources
 from viewer.stream.memory import layouts
 from viewer.stream.program import Program
@@ -66,47 +66,67 @@ def check_shaders(report: Callable[[str], None] = print, device: Device | None =
 
 
 def _sources(device: Device) -> Iterator[tuple[str, Source]]:
-    """Name and source of every fragment program that any choice of options can lead to."""
-    for recipe in _RECIPES:
-        renderer = Renderer(Scene.from_triangles(*_TRIANGLE), **recipe, device=device)
-        mark = " ".join(recipe.values())
-        for program in _programs(LEVELS[renderer.structure.levels]):
-            whole, stepwise = renderer.bind(program, False), renderer.bind(program, True)
-            yield from _forms(device, whole, mark, [("single pass", whole.single(), Form(scheduled=False))])
-            for fuse in ("none", *program.groups):
-                bound = stepwise if fuse == "none" else whole
-                steps = [
-                    (f"{fuse}/{step.name}", step, Form(True, discards))
-                    for step in bound.steps(fuse)
-                    for discards in (False, True)
-                ]
-                yield from _forms(device, bound, mark, steps)
-                for name, source in stream_sources(bound, bound.steps(fuse)):
-                    yield f"{program.name} {fuse}: {name}", source
+    """Name and source of fragment programs in which every module, kernel and form occurs, though not in every company:
+    all structures under the ray caster, all programs over a scene with everything, all that can be exchanged there."""
+    plain = Scene.from_triangles(*_TRIANGLE)
+    for number, recipe in enumerate(_RECIPES):
+        renderer = Renderer(plain, program="cast", device=device, **recipe)
+        walking, mark = LEVELS[renderer.structure.levels], " ".join(recipe.values())
+        for program in (PICTURES["cast"](walking), trace(walking)):
+            yield from _all_forms(device, renderer, program, mark, every=number == 0)
+    rich = everything()
+    for accel in ("bvh", "two-level-bvh"):
+        renderer = Renderer(rich, accel=accel, environment="sky", device=device)
+        walking = LEVELS[renderer.structure.levels]
+        yield from _all_forms(device, renderer, PICTURES["cast"](walking, layers=True), accel)
+        for make in PICTURES.values():
+            yield from _all_forms(device, renderer, make(walking), accel)
+            yield from _single(device, renderer, make(walking, primary="raster"), f"{accel} raster")
+    for sampler in OPTIONS["sampler"].choices:
+        for environment in ("none", "sky"):
+            renderer = Renderer(rich, sampler=sampler, environment=environment, device=device)
+            mark = f"sampler {sampler}, environment {environment}"
+            yield from _single(device, renderer, renderer.program(), mark)
 
 
-def _forms(
-    device: Device, bound: Bound, mark: str, steps: list[tuple[str, Step, Form]]
+def everything() -> Scene:
+    """A scene with every kind of surface and of light, and textures."""
+    scene = Scene.from_triangles(*_TRIANGLE)
+    scene.meshes[0] = replace(scene.meshes[0], uvs=np.eye(3, 2, dtype=np.float32))
+    scene.textures = [Texture(Image(np.full((2, 2, 4), 128, np.uint8)))]
+    scene.materials = [Material(kind, kind=kind, texture=0) for kind in KINDS]
+    scene.materials += [Material("even", emission=(1, 1, 1)), Material("spots", emission=(1, 1, 1), emission_texture=0)]
+    scene.instances = [Instance(0, material=number) for number in range(len(scene.materials))]
+    scene.lights = [Light(kind) for kind in LIGHTS]
+    return scene
+
+
+def _single(
+    device: Device, renderer: Renderer, program: Program, mark: str, counting: bool = False
 ) -> Iterator[tuple[str, Source]]:
-    for name, step, form in steps:
-        for counting in (False, True):
-            made = Form(form.scheduled, form.discards, counting)
-            try:
-                bound.check(step, int(form.scheduled), len(count_textures(bound, step)) if counting else 0)
-            except WiringError:  # too many attachments with the counts: machines say so, and compile nothing
-                continue
-            source = fragment(bound, step, made, layouts(device))
-            marks = [mark, *(["without mask"] if form.discards else []), *(["counting"] if counting else [])]
-            yield f"{bound.program.name} {name} ({', '.join(marks)})", source
+    """The one pass of the single-pass machine."""
+    bound = renderer.bind(program, False)
+    source = fragment(bound, bound.single(), Form(scheduled=False, counting=counting), layouts(device))
+    yield f"{program.name} single pass ({mark}{', counting' if counting else ''})", source
 
 
-def _programs(walking: Walking) -> Iterator[Program]:
-    for name, make in PICTURES.items():
-        for primary in PRIMARY:
-            yield make(walking, primary=primary)
-        if name == "cast":
-            yield make(walking, layers=True)
-    yield trace(walking)
+def _all_forms(
+    device: Device, renderer: Renderer, program: Program, mark: str, every: bool = False
+) -> Iterator[tuple[str, Source]]:
+    """The passes of both machines and all fusions; with ``every`` those that count, and those without a mask, too."""
+    yield from _single(device, renderer, program, mark)
+    if every:
+        yield from _single(device, renderer, program, mark, counting=True)
+    for fuse in ("none", *program.groups):
+        bound = renderer.bind(program, fuse == "none")
+        steps = bound.steps(fuse)
+        for step in steps:
+            for discards, counting in product((False, True), repeat=2) if every else ((False, False),):
+                source = fragment(bound, step, Form(True, discards, counting), layouts(device))
+                marks = [mark, *(["without mask"] if discards else []), *(["counting"] if counting else [])]
+                yield f"{program.name} {fuse}/{step.name} ({', '.join(marks)})", source
+        for name, source in stream_sources(bound, steps):
+            yield f"{program.name} {fuse}: {name}", source
 
 
 def _validate(validator: str, source: Source) -> None:

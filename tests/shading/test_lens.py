@@ -69,7 +69,13 @@ def test_the_lens_is_covered_evenly(device) -> None:
     assert chi < 80  # chi-square, 39 degrees of freedom: exceeded once in 9,000
 
 
-@pytest.mark.parametrize("name", FILTERS)
+def test_the_filter_point_is_the_pixel_s_centre(device) -> None:
+    offset = Function(device, "vec2 filter_offset(int kind, vec2 u)", includes=["lib/filter.glsl"])
+    (found,) = offset(np.full(100, FILTERS["point"]), uniform(100))
+    assert not found.any() and not filter_offsets("point", uniform(100)).any()
+
+
+@pytest.mark.parametrize("name", [name for name in FILTERS if name != "point"])
 def test_offsets_have_the_filter_s_density(device, name) -> None:
     count = 60_000
     offset = Function(device, "vec2 filter_offset(int kind, vec2 u)", includes=["lib/filter.glsl"])

@@ -160,9 +160,7 @@ def test_sobol_points_agree_and_err_less(device, shared_refs: Path) -> None:
     errors, totals = {}, {}
     scene = viewer.load(str(shared_refs / "cornell.glb"))
     for sampler in ("sobol", "independent"):
-        renderer = Renderer(
-            viewer.load(str(shared_refs / "cornell.glb")), machine="singlepass", sampler=sampler, depth=4
-        )
+        renderer = Renderer(scene, machine="singlepass", sampler=sampler, depth=4)
         found = []
         for seed in range(seeds):
             renderer.follow(seed=seed)

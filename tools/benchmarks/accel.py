@@ -64,7 +64,7 @@ SCENES = {
     "teapot in a stadium": ("stadium", FLAT | TWO_LEVEL),
 }
 QUICK = {"cornell": ("cornell", FLAT | TWO_LEVEL)}
-SLOW = ("teapot in a stadium",)  # 57,000 triangles in a voxel: smaller pictures
+SLOW = ("forest, instanced", "teapot in a stadium")  # of smaller pictures: long walks, 57,000 triangles in a voxel
 EMBREE = f"Embree, {cpus()} threads"
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 import viewer
 from viewer.accel import bvh_build
+from viewer.accel.bvh_kernels import TEST, TRAVERSAL
 
 from . import plots
 from .common import Options, Result, Table, facts, interleave, say
@@ -101,8 +102,8 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     columns += ("per leaf", "depth", "SAH cost")
     note = (
         f"Median of {data['runs']} builds in turn after {data['warm_up']}. Peak: of the builder's arrays, beside the "
-        f"triangles' corners. SAH cost: what a random line through the box is expected to cost, 1 per inner node and 1 "
-        f"per triangle tested."
+        f"triangles' corners. SAH cost: what a random line through the box is expected to cost, "
+        f"{TRAVERSAL:g} per inner node and {TEST:g} per triangle tested."
     )
     goals = [(t["target"], t["limit"], t["measured"], t["met"]) for t in data["targets"]]
     targets = Table("targets", ("what", "limit", "measured", "met"), goals, "set for two quiet cores")

@@ -1,4 +1,4 @@
-"""The ray caster against itself and Embree: machines, first runs, memory (the default benchmark).
+"""The ray caster over the uniform grid against itself and Embree: machines, first runs, memory (the default benchmark).
 
 What is timed is a whole run from pixels to radiance on the device, which is waited for; nothing is read back.
 """
@@ -88,7 +88,9 @@ def _scene(each: View, size: tuple[int, int], options: Options, plain: bool) -> 
     runs = 2 if options.quick else RUNS
     loads = 1 if options.quick else LOADS
     load = interleave({"load": lambda: viewer.load(each.source)}, loads)["load"]
-    renderer = Renderer(viewer.load(each.source), camera=each.camera, device=options.open(), program="cast")
+    renderer = Renderer(
+        viewer.load(each.source), camera=each.camera, device=options.open(), program="cast", accel="grid"
+    )
     corners = renderer.triangles.corners()
     built = interleave({"grid": lambda: grid_build.build(corners)}, max(1, loads // 2))["grid"]
     rows = _settings(renderer, SETTINGS, size, runs, corners)
@@ -103,7 +105,7 @@ def _scene(each: View, size: tuple[int, int], options: Options, plain: bool) -> 
         "fov": renderer.camera.fov,
         "load_ms": load.to_json()["ms"],
         "grid_ms": built.to_json()["ms"],
-        "grid": {**renderer.grid.statistics, "resolution": "x".join(map(str, renderer.grid.resolution))},
+        "grid": dict(renderer.structure.statistics),
         "memory_textures": {**memories, "total": sum(memories.values())},
         "settings": rows,
     }

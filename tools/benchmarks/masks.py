@@ -181,7 +181,7 @@ def _passes(device: Device, edge: int, shares: tuple[float, ...], runs: int) -> 
 
 
 def _whole(each: View, device: Device, edge: int, unrolls: tuple[str, ...], runs: int) -> list[dict[str, Any]]:
-    renderer = Renderer(viewer.load(each.source), camera=each.camera, device=device, program="cast")
+    renderer = Renderer(viewer.load(each.source), camera=each.camera, device=device, program="cast", accel="grid")
     cases: dict[tuple[str, str], Callable[[], None]] = {}
     machines = {}
     with device.current():

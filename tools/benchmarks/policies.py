@@ -65,7 +65,8 @@ def run(options: Options) -> Result:
         say(f"{each.name}: runs of rays, and policies")
         if each.source not in sources:
             sources = {each.source: viewer.load(each.source)}  # two views of a scene follow each other
-        renderer = Renderer(sources[each.source], camera=each.camera, device=options.open(), program="cast")
+        chosen = {"program": "cast", "accel": "grid"}
+        renderer = Renderer(sources[each.source], camera=each.camera, device=options.open(), **chosen)
         data["scenes"][each.name] = _scene(each, renderer, size, small, shares)
         renderer.memories.release()
     data["findings"] = _findings(data)

@@ -23,7 +23,7 @@ __all__ = ["MOST_DEPTH", "Bvh", "build", "build_boxes", "octant_links"]
 LIMIT = 1 << 24  # triangles; as in the grid, addresses are floats
 METHODS = ("sah", "midpoint")
 LARGEST_LEAF = 255
-SMALL = 16  # boxes up to which the loops are not worth compiling
+SMALL = 96  # boxes up to which the loops are not worth compiling
 # Parts of the list above this size are split one at a time, smaller ones grow in one go: the jobs of the threads. A
 # part's tree is the same whoever grows it, so that this is a matter of speed alone.
 GRAIN = 1 << 14

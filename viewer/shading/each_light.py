@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from viewer.kernels.records import LIGHT_SAMPLE
@@ -41,17 +39,3 @@ def each_light(scene: Scene, environment: Environment = DARKNESS) -> Module:
         needs=("light_sample", "environment_radiance", "environment_sample"),
         uses=(LIGHT_SAMPLE,),
     )
-
-
-def replace_each_light(module: Module, scene: Scene, environment: Environment = DARKNESS) -> dict[str, Any] | None:
-    """Put moved lights into a module of `each_light` that is in use: its table is overwritten in place, to be filled
-    again, and the uniforms to set are returned. None where lights came or went: make another."""
-    (table,) = module.memories
-    other = each_light(scene, environment)
-    (new,) = other.memories
-    assert isinstance(table, Table) and isinstance(new, Table)
-    if len(table.data) != len(new.data):
-        return None
-    table.data[:] = new.data
-    module.uniforms.update(other.uniforms)
-    return {name: value for name, (_, value) in other.uniforms.items()}

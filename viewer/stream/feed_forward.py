@@ -93,8 +93,10 @@ class FeedForward:
         """Draw so many triangles into the lower left rectangle of ``size`` (width, height)."""
         context = self.device.context
         self.target.depth_mask = True
+        self.target.use()  # and leaves the scissors that machines draw with, which would cut the clearing short
         self.target.clear(depth=1.0)
         for framebuffer, texel in zip(self.single, self.blank, strict=True):
+            framebuffer.use()
             framebuffer.clear(color=texel)
         self.target.use()
         self.target.viewport = (0, 0, *size)
@@ -108,8 +110,9 @@ class FeedForward:
         if triangles:
             self.array.render(moderngl.TRIANGLES, vertices=3 * triangles)
 
-    def lay_out(self, stream: Stream, size: tuple[int, int]) -> None:
-        """Bring the rectangle of ``size`` (width, height) into a stream of the same record, in row order."""
+    def lay_out(self, stream: Stream, size: tuple[int, int], corner: tuple[int, int] = (0, 0)) -> None:
+        """Bring the rectangle of ``size`` (width, height) from its lower left ``corner`` on into a stream of the same
+        record, in row order."""
         if self._copy is None or self._copy[0] is not stream:
             shader = Shader(self.device, self._copy_source())
             tiles = Tiles(self.device, stream.size, max(stream.size))
@@ -124,6 +127,7 @@ class FeedForward:
         for number, texture in enumerate(self.records.textures):
             drawing.shader.bind(f"in_{number}", texture)
         drawing.shader.set("wide", (size[0], size[0] * size[1]))
+        drawing.shader.set("corner", corner)
         drawing.render()
 
     def _copy_source(self) -> Source:

@@ -116,6 +116,17 @@ ACTIONS: tuple[Action, ...] = (
         ("save.exr", "Ctrl+S", "save the picture's linear radiance, EXR"),
     ),
     *_group(
+        "Light and motion",
+        ("object.grab", "G", "the object or light under the cursor follows the mouse; X, Y, Z along an axis"),
+        ("lights.show", "Shift+L", "markers of the lights, which G takes"),
+        ("lights.next", "Ctrl+L", "select the next light"),
+        ("environment.toggle", "J", "environment on and off"),
+        ("animation.play", "Space", "play or pause the animation"),
+        ("turntable", "O", "turn the camera around the scene"),
+        ("depth.less", ",", "light comes over fewer surfaces", "repeat"),
+        ("depth.more", ".", "light comes over more surfaces", "repeat"),
+    ),
+    *_group(
         "Scene",
         ("scene.open", "Ctrl+O", "open a file"),
         ("scene.reload", "F5", "read the file again"),
@@ -138,9 +149,10 @@ MOUSE: tuple[tuple[str, str], ...] = (
     ("left drag", "orbit; look around in flight"),
     ("middle or Shift+left drag", "pan"),
     ("right drag", "dolly"),
+    ("Shift+right drag", "turn the environment"),
     ("Ctrl+left drag", "roll"),
     ("wheel", "dolly to the cursor; speed in flight"),
-    ("drop a file", "open it"),
+    ("drop a file", "open it; .hdr and .exr surround the scene"),
 )
 
 BY_NAME: dict[str, Action] = {action.name: action for action in ACTIONS}

@@ -11,7 +11,6 @@ from imgui_bundle import imgui
 import viewer
 from viewer import options
 from viewer.errors import ViewerError
-from viewer.prepare import prepare
 from viewer.programs import PICTURES
 from viewer.render import DEFAULT, Renderer
 from viewer.scene.scene import Scene
@@ -28,12 +27,14 @@ from viewer.window.imgui_input import ImguiInput
 from viewer.window.inspector import Inspector
 from viewer.window.loader import Loader
 from viewer.window.looking import Looking
+from viewer.window.motion import Motion
 from viewer.window.panels import draw_panels
 from viewer.window.probe import Probe
 from viewer.window.reload import Watch
 from viewer.window.scenes import Scenes
 from viewer.window.settings import Settings
 from viewer.window.space import Space
+from viewer.window.surround import work
 from viewer.window.window import Window
 
 TURN = 1 / 32  # seconds between two looks at the events, so that the window answers within 50 ms at 30 frames/s
@@ -75,12 +76,9 @@ class App(Scenes, Looking, Events):
         self.display = Display(self.device)
         self.space = Space(self.draw_imgui)
         self.frame = Frame(self.device, self.window.pixels, self.settings.samples, self.settings.noise)
-        # Bounds take as long as a glance at every vertex does, so that the worker finds them.
-        self.loader = Loader(
-            viewer.load,
-            lambda made, tell, **given: (prepare(made, tell, **given), made.bounds(), given),
-            self.window.wake,
-        )
+        self.loader = Loader(viewer.load, work, self.window.wake)
+        self.environment, self.rotation = chosen.pop("environment", None), chosen.pop("environment_rotation", 0.0)
+        self._hidden = None
         # What structures are built from: as last asked for, and as the scene on show has it.
         self.structure = {name: chosen.pop(name, DEFAULT[name]) for name in options.keywords("prepare")}
         self._built = self.structure
@@ -91,6 +89,7 @@ class App(Scenes, Looking, Events):
         self.scene: Scene | None = None
         self.path = ""
         self.flight: Flight | None = None
+        self.motion = Motion(self)
         self.inspector: Inspector | None = None
         self.probe: Probe | None = None
         self.exposure, self.tone_map = self.settings.exposure, self.settings.tone_map
@@ -175,6 +174,22 @@ class App(Scenes, Looking, Events):
             return self.structure[name]
         return None if self.renderer is None else getattr(self.renderer.choices, name)
 
+    def follow(self, **settings: Any) -> None:
+        """Choose another depth, strategy, roulette, clamp, seed, or what else compiles nothing."""
+
+        def change() -> None:
+            if self.renderer is not None:
+                self.renderer.follow(**settings)
+                self.changed()
+            self.choices |= settings
+
+        self.attempt(change)
+
+    def turn_environment(self, degrees: float) -> None:
+        """Turn the picture around the scene about +Y by so much."""
+        self.rotation = (self.rotation + degrees) % 360.0
+        self.motion.turn_environment()
+
     def changed(self) -> None:
         """The picture is out of date."""
         self.frame.restart()
@@ -229,7 +244,7 @@ class App(Scenes, Looking, Events):
 
     def _patience(self) -> float:
         """Seconds that the loop may wait for an event."""
-        eased = self.flight is not None and self.flight.moving
+        eased = (self.flight is not None and self.flight.moving) or (self.motion.active and not self.minimised)
         if self._awake or self._compile is not None or self._coming is not None or eased:
             return 0.0
         if not self.minimised and not self.paused and not self.frame.idle:
@@ -266,12 +281,16 @@ class App(Scenes, Looking, Events):
     def _move(self, dt: float) -> None:
         if self.flight is None or self.renderer is None:
             return
+        moved = self.motion.update(dt)
         if self.flight.update(dt):
             self.renderer.camera = self.flight.camera
-            self._moved = self._last
+            self.motion.follow()
             self.changed()
-        dragged = self.drag is not None and self._last - self._moved < HELD
-        self._moving = self.flight.moving or dragged
+            moved = True
+        if moved:
+            self._moved = self._last
+        held = (self.drag is not None or self.motion.grabbing) and self._last - self._moved < HELD
+        self._moving = self.flight.moving or self.motion.active or held
 
     def _draw(self, dt: float) -> None:
         pixels, began = self.window.pixels, time.monotonic()

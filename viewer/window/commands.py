@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 ENDINGS = (".glb", ".gltf", ".ply", ".obj", ".stl")
 RUNNING = ("machine", "fuse", "policy", "mask")  # options whose next value a key chooses, beside the structures'
 UNROLLS = ("auto", "1", "4,2", "8", "32")
+EFFECTS = ("shadows", "reflections", "refractions")
 HEATS = (None, "steps", "tests")
 EXPOSURE_STEP = 0.25  # stops
 
@@ -41,7 +42,16 @@ def handlers(app: App) -> dict[str, Callable[[], None]]:
     made |= {f"camera.{name}": partial(_view, app, name) for name in ("front", "right", "top")}
     cycled = [name for name in (*RUNNING, *options.keywords("prepare")) if f"{name}.next" in BY_NAME]
     made |= {f"{name}.next": partial(_cycle, app, name) for name in cycled}
+    made |= {f"{name}.toggle": partial(_effect, app, name) for name in EFFECTS if name in options.OPTIONS}
     return made | {
+        "object.grab": app.motion.grab,
+        "lights.show": lambda: _show_lights(app),
+        "lights.next": lambda: _next_light(app),
+        "environment.toggle": app.toggle_environment,
+        "animation.play": app.motion.play,
+        "turntable": app.motion.turn,
+        "depth.less": lambda: _deepen(app, -1),
+        "depth.more": lambda: _deepen(app, 1),
         "unroll.next": lambda: _cycle(app, "unroll", UNROLLS),
         "inspector.show": lambda: _inspect(app),
         "inspector.step": lambda: _step(app, False),
@@ -218,6 +228,36 @@ def _numbered(name: str, ending: str) -> Path:
     while (folder / f"{stem}_{number:03}{ending}").exists():
         number += 1
     return folder / f"{stem}_{number:03}{ending}"
+
+
+# -- light ----------------------------------------------------------------------------------------------------------
+
+
+def _effect(app: App, name: str) -> None:
+    """Shadows, reflections or refractions on and off, where the program has them."""
+    on = not getattr(_renderer(app).settings, name)
+    app.follow(**{name: on})
+    app.say(f"{name} {'on' if on else 'off'}")
+
+
+def _deepen(app: App, by: int) -> None:
+    depth = max(0, (_renderer(app).resolved.depth) + by)
+    app.follow(depth=depth)
+    app.say(f"depth: {depth} surface{'' if depth == 1 else 's'}")
+
+
+def _show_lights(app: App) -> None:
+    _scene(app)
+    lights = app.motion.lights
+    lights.visible = not lights.visible
+    if lights.visible and not lights.listed():
+        app.say("no lights but the environment")
+
+
+def _next_light(app: App) -> None:
+    _scene(app)
+    light = app.motion.lights.next()
+    app.say(f"light: {light.name}" if light is not None else "no lights but the environment")
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

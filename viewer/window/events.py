@@ -10,7 +10,11 @@ from viewer.window.actions import Action, Keymap, key_text
 from viewer.window.flight import Flight
 from viewer.window.frame import Frame
 from viewer.window.imgui_input import ImguiInput
+from viewer.window.motion import Motion
 from viewer.window.window import Window
+
+PICTURES = (".hdr", ".pic", ".exr")
+TURNING = 0.4  # degrees that a pixel of a drag turns the surroundings: once round in 900 pixels
 
 
 class Events:
@@ -21,6 +25,7 @@ class Events:
     input: ImguiInput
     keymap: Keymap
     flight: Flight | None
+    motion: Motion
     minimised: bool
     drag: tuple[int, int] | None  # button and modifiers
     cursor: tuple[float, float]
@@ -30,6 +35,8 @@ class Events:
         def wake(self) -> None: ...
         def do(self, name: str) -> None: ...
         def open(self, path: str) -> None: ...
+        def surround(self, path: str) -> None: ...
+        def turn_environment(self, degrees: float) -> None: ...
 
     def on_key(self, key: int, scancode: int, action: int, mods: int) -> None:
         """Hotkeys, unless a text field has the keyboard."""
@@ -38,6 +45,8 @@ class Events:
         if self.input.wants_keyboard and key != glfw.KEY_ESCAPE and action != glfw.RELEASE:
             return
         text = key_text(key, mods, scancode)
+        if action == glfw.PRESS and self.motion.key(text):
+            return
         found = self.keymap.released(text) if action == glfw.RELEASE else self.keymap.lookup(text)
         if found is None:
             return
@@ -64,6 +73,9 @@ class Events:
         """A drag begins or ends."""
         self.wake()
         self.input.button(button, action == glfw.PRESS)
+        known = button in (glfw.MOUSE_BUTTON_LEFT, glfw.MOUSE_BUTTON_RIGHT)
+        if action == glfw.PRESS and known and self.motion.button(button == glfw.MOUSE_BUTTON_LEFT):
+            return
         if action == glfw.RELEASE:
             if self.drag is not None and self.drag[0] == button:
                 self.drag = None
@@ -76,12 +88,15 @@ class Events:
         self.cursor = (x, y)
         self.input.move(x, y)
         self.wake()
+        self.motion.follow()
         if self.drag is None or self.flight is None:
             return
         button, mods = self.drag
         height = max(1, self.window.size[1])
         if button == glfw.MOUSE_BUTTON_MIDDLE or (button == glfw.MOUSE_BUTTON_LEFT and mods & glfw.MOD_SHIFT):
             self.flight.pan(dx, dy, height)
+        elif button == glfw.MOUSE_BUTTON_RIGHT and mods & glfw.MOD_SHIFT:
+            self.turn_environment(dx * TURNING)
         elif button == glfw.MOUSE_BUTTON_RIGHT and self.flight.mode == "orbit":
             self.flight.dolly(1.01**dy, None)
         elif mods & glfw.MOD_CONTROL:
@@ -124,9 +139,10 @@ class Events:
         self.wake()
 
     def on_drop(self, paths: list[str]) -> None:
-        """A file dropped on the window is opened."""
+        """A file dropped on the window is opened; a picture of high dynamic range becomes the environment."""
         if paths:
-            self.open(paths[0])
+            picture = paths[0].lower().endswith(PICTURES)
+            (self.surround if picture else self.open)(paths[0])
 
     def on_scale(self, scale: float) -> None:
         """The window has come to a screen of another density."""

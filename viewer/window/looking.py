@@ -107,6 +107,13 @@ class Looking:
                 self.heat_map.advance(budget)
                 self.wake()
 
+    def look_again(self) -> None:
+        """The scene is another one: what was found out about the old one is of no use."""
+        self.probe = self.probing = self.heat_map = None
+        if self.inspector is not None and self.flight is not None:
+            self.inspector.release()
+            self.inspector, self.inspecting = None, False
+
     def _drop_views(self, renderer: Renderer | None) -> None:
         """What looks into a renderer that goes."""
         if self.inspector is not None:

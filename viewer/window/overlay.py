@@ -129,7 +129,10 @@ def figures(app: App) -> list[tuple[str, str]]:
         shown += [("time", duration(frame.total_seconds)), ("noise", noise(frame.error).removesuffix(" noise"))]
     if app.renderer is not None:
         parts = app.renderer.memories.bytes()
-        shown += [("triangles", grouped(int(app.renderer.prepared.starts[-1]))), ("textures", memory(sum(parts.values())))]
+        shown += [
+            ("triangles", grouped(int(app.renderer.prepared.starts[-1]))),
+            ("textures", memory(sum(parts.values()))),
+        ]
     return shown
 
 

@@ -15,13 +15,15 @@ from viewer.stream.device import Device
 from viewer.window.flight import Flight
 from viewer.window.frame import Frame
 from viewer.window.loader import Loader
+from viewer.window.motion import Motion
 from viewer.window.settings import Settings
+from viewer.window.surround import Surround
 from viewer.window.window import Window
 
 PIECE = 0.008  # seconds of uploading in a turn
 
 
-class Scenes:
+class Scenes(Surround):
     """The application's part that brings scenes, and the state that it keeps."""
 
     window: Window
@@ -29,6 +31,7 @@ class Scenes:
     frame: Frame
     loader: Loader
     settings: Settings
+    motion: Motion
     renderer: Renderer | None
     scene: Scene | None
     path: str
@@ -63,9 +66,10 @@ class Scenes:
         """Load a scene in the background; the old one stays until it is there."""
         self._start(path)
 
-    def _start(self, path: str, scene: Scene | None = None) -> None:
+    def _start(self, path: str, scene: Scene | None = None, **more: Any) -> None:
         self._coming, self._given = None, scene
-        self.loader.start(path, scene, **self.structure)
+        given = {"environment": self.environment, "environment_rotation": self.rotation}
+        self.loader.start(path, scene, **self.structure, **given, **more)
         self.wake()
 
     def cancel(self) -> bool:
@@ -111,6 +115,9 @@ class Scenes:
 
     def _bring(self, path: str, made: Prepared, bounds: Any, structure: dict[str, Any]) -> Iterator[float]:
         """Upload a scene in pieces, then show it."""
+        if bounds is None:
+            yield from self._bring_light(made)
+            return
         try:
             renderer = Renderer(made, device=self.device, camera=self.first_camera, fov=self.first_fov, **self.choices)
         except ViewerError as error:
@@ -119,7 +126,7 @@ class Scenes:
             self._faults.append(str(error))
             renderer = Renderer(made, device=self.device, fov=self.first_fov, **self.choices)
         yield from renderer.upload()
-        self._built = structure
+        self._built = {name: structure[name] for name in self.structure}
         self._show(path, renderer, bounds)
 
     def _show(self, path: str, renderer: Renderer, bounds: Any) -> None:
@@ -138,6 +145,7 @@ class Scenes:
         self.frame.use(renderer)
         if before is not None:
             before.release()
+        self.motion.shown(same)
         self.window.set_title(f"{scene.name} - Raystream")
         if Path(path).exists():
             self.settings.remember(str(Path(path).resolve()))

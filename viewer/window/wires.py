@@ -67,6 +67,19 @@ def structure_lines(built: object, camera: Camera) -> NDArray[np.float64]:
     return tree_lines(built) if isinstance(built, Bvh) else np.zeros((0, 2, 3))
 
 
+def project_points(
+    camera: Camera, size: tuple[int, int], points: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """(N, 2) float64 window coordinates of (N, 3) world-space points, and (N,) whether they are before the camera."""
+    right, up, forward = camera.basis()
+    relative = np.asarray(points, np.float64).reshape(-1, 3) - np.asarray(camera.origin)
+    depth = relative @ forward
+    before = depth > NEAR * max(float(np.linalg.norm(np.subtract(camera.target, camera.origin))), 1e-12)
+    width, height = size
+    scale = height / 2 / math.tan(math.radians(camera.fov) / 2) / np.where(before, depth, 1.0)
+    return np.stack([width / 2 + relative @ right * scale, height / 2 - relative @ up * scale], axis=-1), before
+
+
 def project(camera: Camera, size: tuple[int, int], lines: ArrayLike) -> NDArray[np.float64]:
     """(M, 2, 2) float64 window coordinates of (N, 2, 3) world-space lines; what is behind the camera is cut off."""
     right, up, forward = camera.basis()

@@ -1,0 +1,300 @@
+"""Motion in the window: the scene's animation, the turntable, and objects and lights that follow the mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from viewer.errors import ViewerError
+from viewer.render import Renderer
+from viewer.scene.light import Movable
+from viewer.scene.scene import Scene
+from viewer.window.flight import ORBIT
+from viewer.window.grab import Grab
+from viewer.window.lights import Lights
+
+if TYPE_CHECKING:
+    from viewer.window.app import App
+
+TURN_SECONDS = 12.0  # once round on the turntable
+TWO_LEVELS = {"grid": "two-level-grid"}  # structure of one level -> of two; of any other two-level-bvh
+
+
+@dataclass
+class _Held:
+    """What is grabbed: an instance by its number, or a light without extent; and the scene as it was."""
+
+    name: str
+    grab: Grab
+    scene: Scene
+    instance: int | None
+    light: Movable | None
+
+
+class Motion:
+    """Moves what stands still in the file; pictures under way are finished first, since they see the scene as it was
+    when they began."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+        self.lights = Lights(app)
+        self.playing = self.turning = False
+        self.seconds = 0.0  # of the animation
+        self._held: _Held | None = None
+        self._moved = False  # the grab has, and nobody has seen it yet
+        self._sought = False  # the animation's time was set
+        self._turned = False  # the environment was
+        self._when_shown: Callable[[], None] | None = None
+
+    @property
+    def grabbing(self) -> bool:
+        """Whether something follows the mouse."""
+        return self._held is not None
+
+    @property
+    def active(self) -> bool:
+        """Whether the picture changes by itself."""
+        return self.turning or (self.playing and self._ready)
+
+    @property
+    def _ready(self) -> bool:
+        return self.app.renderer is not None and self.app.renderer.structure.levels == 2
+
+    # -- what is asked for -----------------------------------------------------------------------------------------
+
+    def play(self) -> None:
+        """Play or pause the animation."""
+        scene = self.app.scene
+        if scene is None or scene.duration == 0:
+            raise ViewerError(
+                "animation", "nothing moves in this scene", f"{self.app.keymap.text('turntable')} turns it"
+            )
+        self.drop()
+        self.playing = not self.playing
+        if self.playing:
+            self._in_two_levels(lambda: None)
+        self.app.say(f"animation {'plays' if self.playing else f'rests at {self.seconds:.2f} s'}")
+
+    def turn(self) -> None:
+        """Start or stop the turntable."""
+        self.turning = not self.turning and self.app.flight is not None
+        self.app.say("the turntable turns" if self.turning else "")
+
+    def seek(self, seconds: float) -> None:
+        """Show another moment of the animation."""
+        self.seconds, self._sought = seconds, True
+        self._in_two_levels(lambda: None)
+        self.app.wake()
+
+    def turn_environment(self) -> None:
+        """The environment was given another rotation."""
+        self._turned = True
+        self.app.wake()
+
+    def grab(self) -> None:
+        """The light whose marker is under the cursor, or else the object there, follows the mouse."""
+        app = self.app
+        if self.grabbing:
+            self.drop()
+            return
+        renderer, flight = app.renderer, app.flight
+        if renderer is None or flight is None:
+            raise ViewerError("scene", "none is loaded yet", "wait, or open one")
+        light = self.lights.under(app.cursor)
+        if light is not None:
+            self.grab_light(light)
+            return
+        camera, direction = flight.camera, app.direction_under_cursor()
+
+        def find(renderer: Renderer = renderer) -> None:
+            hits = renderer.trace([camera.origin], [direction])
+            if hits.instance[0] < 0:
+                app.say("nothing under the cursor to grab")
+                return
+            point = np.asarray(camera.origin) + float(hits.distance[0]) * np.asarray(direction)
+            self._hold_instance(int(hits.instance[0]), point)
+
+        if renderer.trace_ready():
+            find()
+        else:
+            app.compile("the kernels for rays of their own", find)
+
+    def grab_light(self, light: Movable) -> None:
+        """A light follows the mouse; one of a surface with its whole object."""
+        self.lights.chosen = (light.kind == "area", light.number)
+        if light.kind == "area":
+            self._hold_instance(light.number, np.asarray(light.position))
+        else:
+            self._hold(_Held(light.name, Grab(self.lights.place(light)), self._scene, None, light))
+
+    def place_light(self, light: Movable, position: tuple[float, float, float]) -> None:
+        """Put a light elsewhere; of one that is nowhere the direction to it."""
+        if light.kind == "area":
+            shift = np.subtract(position, light.position)
+            self._in_two_levels(lambda: self._shift_instance(light.number, self._scene, shift))
+        else:
+            self._change(lambda renderer: renderer.relight(self.lights.moved(self._scene, light, position)))
+
+    def _hold_instance(self, number: int, point: np.ndarray) -> None:
+        instance, mesh = self._scene.instances[number], self._scene.meshes[self._scene.instances[number].mesh]
+        name = instance.name or mesh.name or f"object {number}"
+        self._in_two_levels(lambda: self._hold(_Held(name, Grab(point), self._scene, number, None)))
+
+    @property
+    def _scene(self) -> Scene:
+        assert self.app.renderer is not None
+        return self.app.renderer.scene
+
+    def _hold(self, held: _Held) -> None:
+        self._held, self.playing, self._moved = held, False, False
+        self.follow()
+        self._tell()
+
+    def _tell(self) -> None:
+        assert self._held is not None
+        where = self._held.grab.text
+        self.app.say(
+            f"{self._held.name} follows the mouse {where}; X, Y, Z choose an axis, click or Enter ends, Esc undoes"
+        )
+
+    def _in_two_levels(self, then: Callable[[], None]) -> None:
+        """Do something that moves an object: under a structure of two levels, to which the scene changes if need be."""
+        if self._ready:
+            then()
+            return
+        app = self.app
+        kind = TWO_LEVELS.get(str(app.structure["accel"]), "two-level-bvh")
+        self._when_shown = then
+        app.set(accel=kind)
+        app.say(f"objects move under a structure of two levels: {kind} is built")
+
+    # -- the mouse and the keyboard ----------------------------------------------------------------------------------
+
+    def follow(self) -> None:
+        """The cursor has moved, or the camera."""
+        held, flight = self._held, self.app.flight
+        if held is not None and flight is not None:
+            camera = flight.camera
+            ray = self.app.direction_under_cursor()
+            self._moved |= held.grab.follow(camera.origin, ray, camera.basis()[2])
+            self.app.wake()
+
+    def key(self, text: str) -> bool:
+        """A key while something follows the mouse; whether it was for that."""
+        held = self._held
+        if held is None:
+            return False
+        if text in ("Enter", "NumEnter"):
+            self.drop()
+        elif text == "Esc":
+            self.undo()
+        elif text.removeprefix("Shift+") in ("X", "Y", "Z"):
+            held.grab.constrain(text[-1], text.startswith("Shift+"))
+            self.follow()
+            self._tell()
+        else:
+            return False
+        return True
+
+    def button(self, left: bool) -> bool:
+        """A click; whether it was for what follows the mouse."""
+        if not self.grabbing:
+            return False
+        (self.drop if left else self.undo)()
+        return True
+
+    def drop(self) -> None:
+        """What follows the mouse stays where it is."""
+        if self._held is not None:
+            self._apply()
+            self._held = None
+            self.app.say("")
+
+    def undo(self) -> None:
+        """It goes back to where it was."""
+        if self._held is not None:
+            self._held.grab.shift = np.zeros(3)
+            self._moved = True
+            self._apply()
+            self._held = None
+            self.app.say("put back")
+
+    # -- the loop ----------------------------------------------------------------------------------------------------
+
+    def shown(self, same: bool) -> None:
+        """A scene has come; ``same``: the one that was there, built or read anew."""
+        then, self._when_shown = self._when_shown, None
+        self._held = None
+        self.lights.forget()
+        if not same:
+            self.playing, self.seconds, self._sought = False, 0.0, False
+        elif then is not None:
+            self.app.attempt(then)
+
+    def update(self, dt: float) -> bool:
+        """``dt`` seconds go by; whether something moves by itself or has moved."""
+        app = self.app
+        if self.turning and app.flight is not None and not app.minimised:
+            app.flight.orbit(-dt * 2 * np.pi / (TURN_SECONDS * ORBIT), 0.0)
+        if self.playing and self._ready and app.scene is not None:
+            self.seconds = (self.seconds + dt) % max(app.scene.duration, 1e-9)
+            self._sought = True
+        posed = self._sought and self._ready
+        if app.frame.previewing or not (self._moved or posed or self._turned):
+            return self.active
+        if self._turned:
+            self._turned = False
+            self._change(lambda renderer: renderer.turn_environment(app.rotation))
+        elif self._moved or posed:
+            app.attempt(self._apply if self._moved else self._pose)
+        return True
+
+    def _apply(self) -> None:
+        """Bring what follows the mouse to where the mouse is."""
+        held, moved, self._moved = self._held, self._moved, False
+        if held is None or not moved:
+            return
+        if held.instance is not None:
+            self._shift_instance(held.instance, held.scene, held.grab.shift)
+        elif held.light is not None:
+            position = self.lights.shifted(held.light, held.grab.shift)
+            scene = self.lights.moved(held.scene, held.light, position)
+            self._change(lambda renderer: renderer.relight(scene))
+
+    def _shift_instance(self, number: int, scene: Scene, shift: np.ndarray) -> None:
+        """An instance to so far from where it stands in ``scene``."""
+        transform = scene.instances[number].transform.copy()
+        transform[:3, 3] += shift
+        self._change(lambda renderer: renderer.move({number: transform}))
+
+    def _pose(self) -> None:
+        """The animation's scene at its time."""
+        self._sought = False
+        scene = self._scene
+        pose = scene.pose(self.seconds)
+        moved = [k for k, each in enumerate(scene.instances) if not np.array_equal(each.transform, pose.transforms[k])]
+        lit = pose.lights != scene.lights
+
+        def change(renderer: Renderer) -> None:
+            if moved:
+                renderer.move({number: pose.transforms[number] for number in moved})
+            if lit:
+                scene = renderer.scene
+                renderer.relight(self.lights.of_pose(scene, pose.lights))
+
+        if moved or lit:
+            self._change(change)
+
+    def _change(self, change: Callable[[Renderer], None]) -> None:
+        """Change the renderer's scene; what was seen in the old one is out of date."""
+        app = self.app
+        assert app.renderer is not None
+        app.frame.abandon()
+        change(app.renderer)
+        app.scene = app.renderer.scene
+        self.lights.forget()
+        app.look_again()
+        app.changed()
