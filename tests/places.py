@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.film.film import Film
+from viewer.render import Renderer
 from viewer.scene.camera import Camera
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
@@ -64,3 +68,12 @@ def scene(meshes: list[Mesh], materials: list[Material], camera: Camera = FRONT,
 def alone(corners: NDArray, one: Material, camera: Camera = FRONT, **more) -> Scene:
     """A thing of one material."""
     return scene([flat(corners)], [one], camera, **more)
+
+
+def film(scene: Scene, size: tuple[int, int], spp: int, **options: Any) -> Film:
+    """What a renderer with these options sums up."""
+    renderer = Renderer(scene, **options)
+    picture = renderer.render(size, spp=spp)
+    renderer.release()
+    assert picture.film is not None
+    return picture.film

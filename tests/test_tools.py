@@ -102,7 +102,7 @@ def _quick(name: str, folder: Path) -> dict:
     data = json.loads(path.read_text())
     assert path.parent.name == common.machine_name(data["facts"])
     assert data["benchmark"] == name and data["tables"] and data["missing"] == []
-    if name != "memory" and importlib.util.find_spec("matplotlib"):
+    if name not in ("memory", "raster") and importlib.util.find_spec("matplotlib"):
         assert path.with_suffix(".png").stat().st_size > 10_000
     return data
 
@@ -119,6 +119,13 @@ def test_bench_cast(tmp_path: Path) -> None:
     starts = data["starts"]["cornell"]
     assert starts["cold"]["seconds"] > 0 and starts["peak_bytes"] > 1 << 24
     assert set(starts["cold phases"]) == {"import", "load", "device", "build", "first run", "next run"}
+
+
+def test_bench_raster(tmp_path: Path) -> None:
+    data = _quick("raster", tmp_path)
+    assert set(data["scenes"]) == {"cornell", "teapotahedron"}
+    for row in data["scenes"].values():
+        assert row["other_triangle"] <= 1e-4 and row["hit"] > 0.5 and row["raster"]["ms"] > 0 and row["rays"]["ms"] > 0
 
 
 def test_bench_accel(tmp_path: Path) -> None:

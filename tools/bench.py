@@ -22,7 +22,8 @@ from benchmarks.common import RESULTS, Options, machine_name, say
 
 from viewer.errors import ViewerError
 
-NAMES = ("cast", "path", "accel", "policies", "memory", "masks", "window", "bvh-build", "instances", "samplers")
+NAMES = ("cast", "path", "raster", "accel", "policies", "memory", "masks", "window")
+NAMES += ("bvh-build", "instances", "samplers")
 
 
 def benchmark(name: str) -> ModuleType:

@@ -113,7 +113,8 @@ def collect(part: Slice, device: Device, prepared: Prepared, film: Film | None, 
     for name, layer in layers.items():
         assert hit is not None
         if name in COUNTED_LAYERS:
-            layer[at] = picture(machine.stats.calls[COUNTED_LAYERS[name]])
+            calls = machine.stats.calls.get(COUNTED_LAYERS[name])  # None where nothing walks, but triangles are drawn
+            layer[at] = 0 if calls is None else picture(calls)
         elif name in SURFACE_LAYERS:
             assert surface is not None
             layer[at] = surface[name]

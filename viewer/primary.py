@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 DRAWN = frozenset({"shadow"})  # programs that draw unless they are told otherwise
 # Drawing costs in proportion to the triangles, walking to the logarithm of their number: on a software rasteriser it is
 # slower beyond so many (tools/bench.py raster).
-MOST_IN_SOFTWARE = 50_000
+MOST_IN_SOFTWARE = 10_000
 LARGEST_TARGET = 1 << 22  # pixels of a picture that is drawn as a whole, for all its pieces
 
 
@@ -28,7 +28,7 @@ class Primary:
 
     def __init__(self, renderer: Renderer) -> None:
         self.renderer = renderer
-        self._made: tuple[tuple[Any, ...], Raster] | None = None
+        self._made: tuple[str, Raster] | None = None
 
     @property
     def wished(self) -> bool:
@@ -91,11 +91,13 @@ class Primary:
         """The pass, set for a picture of that size: its target holds all of it, or what the machine's streams hold."""
         of = self.renderer
         whole = size[0] * size[1] <= LARGEST_TARGET and max(size) <= of.device.max_texture
-        key = size if whole else machine.size, of.choices.sampler
-        if self._made is None or self._made[0] != key:
+        needed, sampler = size if whole else machine.size, of.choices.sampler
+        made = self._made
+        # A larger target than needed will do: pictures of many sizes follow each other in a window.
+        if made is None or made[0] != sampler or made[1].size[0] < needed[0] or made[1].size[1] < needed[1]:
             self.release()
-            self._made = key, Raster(of.device, of.prepared, of.memories, *key)
-        raster = self._made[1]
+            self._made = made = sampler, Raster(of.device, of.prepared, of.memories, needed, sampler)
+        raster = made[1]
         centred = "film" not in machine.bound.program.inputs
         camera = lens_uniforms(of.camera, size, "point" if centred else of.pixel_filter)
         raster.set({**camera, **of.resolved.uniforms(), **sampler_uniforms(of.seed)}, size)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from viewer import options
 from viewer.accel.structures import Structure
@@ -22,6 +21,7 @@ from viewer.film.layers import LAYERS, SERIES
 from viewer.film.stop import Stop
 from viewer.kernels import HIT
 from viewer.machine_pool import DEFAULT, Choices, Key, MachinePool, warm
+from viewer.motion import placed
 from viewer.picture import COUNTED_LAYERS, SURFACE_LAYERS, Picture, Report, Slice
 from viewer.pieces import rectangles as cut
 from viewer.pieces import tiles
@@ -30,7 +30,7 @@ from viewer.primary import Primary
 from viewer.programs import DEPTHS, LEVELS, PICTURES, trace
 from viewer.rays import Hits, pack_rays, run_rays, unpack_hits
 from viewer.relight import adopted, lit_by, turned
-from viewer.sampling import add_samples, bounce_layers, cast, fill, picture_facts, sample_settings
+from viewer.sampling import make_picture, picture_facts, sample_settings
 from viewer.scene.camera import Camera
 from viewer.scene.environment import Environment
 from viewer.scene.light import with_light_at
@@ -39,7 +39,6 @@ from viewer.shading.camera import lens_uniforms
 from viewer.shading.path import DEPTH, PathSettings
 from viewer.shading.sampler import sampler_uniforms
 from viewer.stream.bound import Bound
-from viewer.stream.counters import Stats
 from viewer.stream.device import Device, shared_device
 from viewer.stream.machines import Machine
 from viewer.stream.machines.common import Memories
@@ -206,39 +205,16 @@ class Renderer:
         resume   : an EXR of the same picture, to go on from.
         state    : where to save a long render's state as it goes, and on Ctrl-C.
         """
-        began = perf_counter()
         width, height = options.check("size", size)
         names = options.check("layers", layers, (*LAYERS, *SERIES))
         stop = Stop(options.check("spp", spp), options.check("time", time), options.check("error", error))
-        total, made = Stats(), dict[str, NDArray]()
-        film, reason = Film(width, height), ""
-        plain = {name: LAYERS[name].empty(height, width) for name in names if name in LAYERS}
-        if "triangle" in plain and self.prepared.starts[-1] > np.iinfo(np.int32).max:
-            plain["triangle"] = plain["triangle"].astype(np.int64)
         if not self.samples and (resume is not None or "bounce" in names):
             what = "--resume" if resume is not None else "--layers bounce"
             raise ViewerError(what, f"program {self.choices.program} adds no samples", "take --program path")
+        film = Film(width, height)
         if resume is not None:
             film = resumed(resume, (width, height), sample_settings(self))
-        try:
-            if self.samples:
-                reason = add_samples(partial(fill, self, counting=stats), film, stop, total, progress, state)
-            if "bounce" in names:
-                made = bounce_layers(self, film, progress)
-            if plain or not self.samples:
-                cast(self, film, plain, total, progress, stats)
-        except KeyboardInterrupt:
-            if state is not None and film.count.any():
-                state.save(film)
-            raise
-        facts = {"size": f"{width}x{height}", **picture_facts(self)}
-        if self.samples:
-            facts |= {"samples": int(film.count.min()), "stopped by": reason}
-            if np.isfinite(error := film.error()):
-                facts["estimated error"] = f"{error:.3g}"
-        total.facts = {**facts, "seconds": perf_counter() - began}
-        kept = (film, sample_settings(self)) if self.samples else ()
-        return Picture(film.linear, {**plain, **made}, total, {key: str(value) for key, value in facts.items()}, *kept)
+        return make_picture(self, film, stop, names, stats, progress, state)
 
     def slices(
         self,
@@ -371,7 +347,7 @@ class Renderer:
         transformation is flat or nearly, is built anew. Pictures under way are to be abandoned. Raises ViewerError for
         an unknown instance and for what is no transformation, or leads too far away; then nothing has moved.
         """
-        numbers, matrices = _placed(transforms, len(self.scene.instances))
+        numbers, matrices = placed(transforms, len(self.scene.instances))
         built = self.structure.built
         changes = built.move(numbers, matrices) if self.structure.levels == 2 else None
         scene = self.scene.moved(numbers, matrices)
@@ -439,25 +415,3 @@ class Renderer:
             "stream bytes per ray": {**stored, "total": sum(stored.values())},
             self.structure.name: {**self.structure.facts, **self.structure.statistics},
         }
-
-
-def _placed(transforms: Any, count: int) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Ascending numbers (N,) of instances among ``count``, and where they go (N, 4, 4)."""
-    hint = "give (I, 4, 4), or a dictionary of (4, 4) by the instance's number"
-    try:
-        if isinstance(transforms, Mapping):
-            numbers = np.array(sorted(transforms), np.intp)
-            matrices = np.array([transforms[number] for number in numbers.tolist()], np.float64).reshape(-1, 4, 4)
-        else:
-            matrices = np.array(transforms, np.float64)
-            numbers = np.arange(count)
-    except (TypeError, ValueError) as error:
-        raise ViewerError("move", f"these are no transformations ({error})", hint) from None
-    if matrices.shape != (len(numbers), 4, 4):
-        raise ViewerError("move", f"transformations have shape {matrices.shape} for {len(numbers)} instances", hint)
-    if len(numbers) and not 0 <= numbers[0] <= numbers[-1] < count:
-        wrong = numbers[0] if numbers[0] < 0 else numbers[-1]
-        raise ViewerError("move", f"there is no instance {wrong}", f"they are numbered from 0 to {count - 1}")
-    if (matrices[:, 3] != (0.0, 0.0, 0.0, 1.0)).any():
-        raise ViewerError("move", "a matrix's last row is not 0 0 0 1", "transformations are affine")
-    return numbers, matrices

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from viewer.film.checkpoint import CONTENT, Checkpoint
 from viewer.film.film import Film
-from viewer.film.layers import series
+from viewer.film.layers import LAYERS, series
 from viewer.film.stop import Stop
-from viewer.picture import Report, Slice, collect
+from viewer.picture import Picture, Report, Slice, collect
 from viewer.stream.counters import Stats
 
 if TYPE_CHECKING:
@@ -102,6 +103,46 @@ def cast(
                 progress(done, "layers" if beside else f"rendering {film.size[0]} x {film.size[1]}")
     finally:
         renderer.choices = chosen
+
+
+def make_picture(
+    renderer: Renderer,
+    film: Film,
+    stop: Stop,
+    names: Sequence[str] = (),
+    counting: bool = False,
+    progress: Report | None = None,
+    state: Checkpoint | None = None,
+) -> Picture:
+    """The picture that a renderer makes as it stands, going on from a film, with layers of these names.
+
+    counting : every pass. state : is saved when it is due, and on Ctrl-C.
+    """
+    began = perf_counter()
+    width, height = film.size
+    total, made, reason = Stats(), dict[str, NDArray](), ""
+    plain = {name: LAYERS[name].empty(height, width) for name in names if name in LAYERS}
+    if "triangle" in plain and renderer.prepared.starts[-1] > np.iinfo(np.int32).max:
+        plain["triangle"] = plain["triangle"].astype(np.int64)
+    try:
+        if renderer.samples:
+            reason = add_samples(partial(fill, renderer, counting=counting), film, stop, total, progress, state)
+        if "bounce" in names:
+            made = bounce_layers(renderer, film, progress)
+        if plain or not renderer.samples:
+            cast(renderer, film, plain, total, progress, counting)
+    except KeyboardInterrupt:
+        if state is not None and film.count.any():
+            state.save(film)
+        raise
+    facts = {"size": f"{width}x{height}", **picture_facts(renderer)}
+    if renderer.samples:
+        facts |= {"samples": int(film.count.min()), "stopped by": reason}
+        if np.isfinite(error := film.error()):
+            facts["estimated error"] = f"{error:.3g}"
+    total.facts = {**facts, "seconds": perf_counter() - began}
+    kept = (film, sample_settings(renderer)) if renderer.samples else ()
+    return Picture(film.linear, {**plain, **made}, total, {key: str(value) for key, value in facts.items()}, *kept)
 
 
 def sampling_facts(renderer: Renderer) -> dict[str, str]:

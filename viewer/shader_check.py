@@ -1,21 +1,29 @@
-"""Assembles every fragment program of every program, machine and fusion; compiles and, where it is installed,
-validates each with glslangValidator."""
+"""Assembles fragment programs of every program, machine and fusion; compiles and, where it is installed, validates
+each with glslangValidator."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
 
 from viewer.accel import bvh, grid
 from viewer.accel.top import TOPS
 from viewer.accel.triangles import TESTS
 from viewer.errors import ShaderError, WiringError
-from viewer.programs import LEVELS, PICTURES, Walking, trace
-from viewer.programs.primary import PRIMARY
+from viewer.options import OPTIONS
+from viewer.programs import LEVELS, PICTURES, trace
 from viewer.render import Renderer
-from viewer.scene.scene import Scene
-from viewer.stream.bound import Bound, Step
+from viewer.scene.light import KINDS as LIGHTS
+from viewer.scene.light import Light
+from viewer.scene.material import KINDS, Material
+from viewer.scene.scene import Instance, Scene
+from viewer.scene.texture import Image, Texture
 from viewer.stream.device import Device, shared_device
 from viewer.stream.draw import tiles_source
 from viewer.stream.generate import Form, fragment
@@ -26,7 +34,7 @@ from viewer.stream.source import Source
 
 VALIDATOR = "glslangValidator"
 # Every module of structures and triangle tests is in one of these.
-_RECIPES = (
+_RECIPES: tuple[dict[str, Any], ...] = (
     *({"accel": "bvh", "intersection": test} for test in TESTS),
     *({"accel": "bvh", "walk": walk} for walk in bvh.WALKS),
     *({"accel": "grid", "walk": walk} for walk in grid.WALKS),
@@ -80,7 +88,7 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
         walking = LEVELS[renderer.structure.levels]
         yield from _all_forms(device, renderer, PICTURES["cast"](walking, layers=True), accel)
         for make in PICTURES.values():
-            yield from _all_forms(device, renderer, make(walking), accel)
+            yield from _all_forms(device, renderer, make(walking), accel, every=accel == "bvh")
             yield from _single(device, renderer, make(walking, primary="raster"), f"{accel} raster")
     for sampler in OPTIONS["sampler"].choices:
         for environment in ("none", "sky"):
@@ -97,16 +105,21 @@ def everything() -> Scene:
     scene.materials = [Material(kind, kind=kind, texture=0) for kind in KINDS]
     scene.materials += [Material("even", emission=(1, 1, 1)), Material("spots", emission=(1, 1, 1), emission_texture=0)]
     scene.instances = [Instance(0, material=number) for number in range(len(scene.materials))]
-    scene.lights = [Light(kind) for kind in LIGHTS]
+    scene.lights = [Light(kind) for kind in LIGHTS]  # type: ignore[arg-type]  # they are its kinds
     return scene
 
 
 def _single(
     device: Device, renderer: Renderer, program: Program, mark: str, counting: bool = False
 ) -> Iterator[tuple[str, Source]]:
-    """The one pass of the single-pass machine."""
+    """The one pass of the single-pass machine; none where its counts are too many, which the machine says, too."""
     bound = renderer.bind(program, False)
-    source = fragment(bound, bound.single(), Form(scheduled=False, counting=counting), layouts(device))
+    step = bound.single()
+    try:
+        bound.check(step, 0, len(bound.count_textures(step)) if counting else 0)
+    except WiringError:
+        return
+    source = fragment(bound, step, Form(scheduled=False, counting=counting), layouts(device))
     yield f"{program.name} single pass ({mark}{', counting' if counting else ''})", source
 
 
@@ -122,6 +135,10 @@ def _all_forms(
         steps = bound.steps(fuse)
         for step in steps:
             for discards, counting in product((False, True), repeat=2) if every else ((False, False),):
+                try:
+                    bound.check(step, 1, len(bound.count_textures(step)) if counting else 0)
+                except WiringError:  # too many attachments with the counts: machines say so, and compile nothing
+                    continue
                 source = fragment(bound, step, Form(True, discards, counting), layouts(device))
                 marks = [mark, *(["without mask"] if discards else []), *(["counting"] if counting else [])]
                 yield f"{program.name} {fuse}/{step.name} ({', '.join(marks)})", source

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import exact
@@ -257,6 +258,12 @@ def test_a_stack_does_not_go_from_pass_to_pass(device: Any) -> None:
     with pytest.raises(WiringError, match="bvh, stack has locals, which end with the pass"):
         run(device, structure, "stack", [[0, 0, 5]], [[0, 0, -1]], **STEPS)
     assert (run(device, structure, "stack", [[0, 0, 5]], [[0, 0, -1]], **RAY_PASSES)["triangle"] >= 0).all()
+
+
+def test_a_tree_that_a_stack_cannot_hold_is_refused() -> None:
+    built = replace(bvh_build.build(meshes.box().corners()), depth=bvh_build.MOST_DEPTH + 1)
+    with pytest.raises(ViewerError, match="stack has room for"):
+        bvh.module([built], "stack")
 
 
 def test_a_walk_with_a_stack_goes_without_one_in_passes_of_one_kernel() -> None:

@@ -169,6 +169,20 @@ def _offset(device: Any, number: int) -> NDArray:
     return value[0]
 
 
+def test_layers_of_what_was_drawn(device):
+    """Beside a program of samples, too; rays that were not walked took no steps."""
+    scene = viewer.load("cornell")
+    names = ("depth", "normal", "triangle", "steps", "tests")
+    pictures = {
+        way: Renderer(scene, device=device, program="shadow", primary=way).render(size=(32, 24), spp=1, layers=names)
+        for way in ("rays", "raster")
+    }
+    for name in names[:3]:
+        assert np.array_equal(pictures["rays"].layers[name], pictures["raster"].layers[name])
+    for name in names[3:]:
+        assert pictures["rays"].layers[name].any() and not pictures["raster"].layers[name].any()
+
+
 @pytest.mark.parametrize("program", ["shadow", "whitted", "path"])
 def test_serves_every_program(program, device):
     """Three samples, each with an offset of its own: drawn and walked pictures are one."""

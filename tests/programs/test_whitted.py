@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import meshes
@@ -12,10 +13,10 @@ from shade_tree import SIZE, Oracle, Tree, mixed, piece, placed
 
 import viewer
 from viewer import Camera, Renderer, Scene
-from viewer.errors import ViewerError
+from viewer.errors import ViewerError, WiringError
 from viewer.programs import PICTURES
 from viewer.programs.whitted import whitted_trace
-from viewer.scene.light import Light
+from viewer.scene.light import Light, with_light_at
 from viewer.scene.material import Material
 from viewer.scene.scene import Instance
 
@@ -210,3 +211,29 @@ def test_wrong_values(scene, wrong, device):
 
 def test_registered():
     assert PICTURES["whitted"] is whitted_trace
+
+
+def test_levels_are_read_where_they_were_written_as_kernels_count():
+    """The wires cannot tell that, and are refused where the program does not say so."""
+    program = whitted_trace(depth=2)
+    with pytest.raises(WiringError, match="reads stream 'pending_0', which not every way here has written"):
+        replace(program, stacked=())
+    with pytest.raises(WiringError, match="stacked 'pending_9' is not among its streams"):
+        replace(program, stacked=("pending_9",))
+
+
+def test_lights_that_move(device):
+    """A light moved in a renderer that is in use: the picture of a fresh one."""
+    scene = mixed()
+    options: dict[str, Any] = {"program": "whitted", "machine": "singlepass", "environment": "none", "device": device}
+    renderer = Renderer(scene, **options)
+    before = renderer.render(size=(24, 18), spp=1).linear
+    compiled = device.compiled
+    for name, place in (("lamp", (-2, 4, 2)), ("sun", (-0.5, 1, 0.3))):
+        scene = with_light_at(scene, name, place)
+        renderer.relight(scene)
+        moved = renderer.render(size=(24, 18), spp=1).linear
+        assert not np.array_equal(moved, before)
+        before = moved
+    assert device.compiled == compiled
+    assert np.array_equal(moved, Renderer(scene, **options).render(size=(24, 18), spp=1).linear)

@@ -60,7 +60,7 @@ def test_the_rays_beside_them_keep_theirs(renderer: Renderer, choices: dict[str,
 
 
 def test_paths_that_are_cut_short_go_on(renderer: Renderer) -> None:
-    """Programs that add samples in place: pixels whose passes were cut short get theirs, and no other gets one twice."""
+    """Programs that add samples in place: pixels whose passes were cut short get theirs, and none gets one twice."""
     pictures = []
     for choices in CHOICES:
         renderer.configure(**choices, program="path")

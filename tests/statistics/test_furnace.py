@@ -74,6 +74,16 @@ def test_white_furnace(device, name: str) -> None:
         assert exact(film.linear, 1.0)
 
 
+@pytest.mark.parametrize("ior", [1.5, 0.75])
+def test_radiance_within_glass_is_larger_by_the_square_of_its_index(device, ior: float) -> None:
+    """Light that enters is squeezed into a narrower cone (Veach 1997, section 5.2); what leaves again has spread again,
+    so that only who is inside can tell. From the middle of a ball, where rays go straight out."""
+    within = Camera((0.01, 0.02, 0.03), (1, 0.4, 0.2), fov=60)
+    ball = places.alone(BALL, places.material(1.0, kind="dielectric", ior=ior), within)
+    film, _ = rendered(ball, 32, 8, depth=60, environment=WHITE)
+    assert exact(film.linear, ior**2)
+
+
 @pytest.mark.parametrize("strategy", ["both", "lights", "bsdf"])
 def test_lambert_s_furnace_by_every_strategy(device, strategy: str) -> None:
     film, layers = rendered(places.alone(BALL, LOSSLESS), 64, 64, depth=2, environment=WHITE, strategy=strategy)

@@ -175,4 +175,4 @@ def test_sobol_points_agree_and_err_less(device, shared_refs: Path) -> None:
     assert abs(totals["sobol"].mean()) < 4.9 * np.hypot(spread, of_reference(data["mean"], data["stderr"]).total[1])
     pixel, block, _ = errors["sobol"] / errors["independent"]
     print(f"Sobol's error by that of independent samples: pixels {pixel:.2f}, 16 x 16 blocks {block:.2f}")
-    assert pixel < 0.9 and block < 0.8
+    assert pixel < 0.6 and block < 0.6  # measured: 0.38 and 0.30

@@ -95,12 +95,6 @@ def test_programs_light_up_by_being_registered() -> None:
     assert BY_NAME["help"].available([])
 
 
-def test_letters_of_coming_features_are_free() -> None:
-    keymap = Keymap()
-    for key in ("O", "J", "G", "Space"):  # turntable, environment, moving an object, animation
-        assert keymap.lookup(key) is None
-
-
 # Key texts
 
 

@@ -243,7 +243,9 @@ STATE: dict[str, tuple[str, Callable[[Any], Any]]] = {
 OTHERS = {
     *("inspector.step", "inspector.run", "inspector.restart", "camera.copy", "camera.paste", "camera.next"),
     *("screenshot.window", "screenshot.picture", "save.exr", "scene.open", "scene.reload", "scene.previous"),
-    *("scene.next", "full_screen", "quit", "program.cast", "accel.next"),
+    *("scene.next", "full_screen", "quit", "program.cast", "accel.next", "object.grab", "lights.show", "lights.next"),
+    *("environment.toggle", "animation.play", "turntable", "depth.less", "depth.more"),
+    *("shadows.toggle", "reflections.toggle", "refractions.toggle"),
 }
 
 
@@ -581,9 +583,9 @@ def test_structures_are_built_anew(opened: Opener) -> None:
 
 
 def test_keys_of_ones_own(opened: Opener, place: Path) -> None:
-    (place / "settings.toml").write_text("[keys]\npause = 'J'\n'program.cast' = ''\n")
+    (place / "settings.toml").write_text("[keys]\npause = 'F9'\n'program.cast' = ''\n")
     hands = opened()
-    hands.key("j")
+    hands.key("F9")
     assert hands.app.paused
     xdotool("key", "p")
     hands.turn(5)

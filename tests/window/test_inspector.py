@@ -143,7 +143,9 @@ def test_every_field_of_every_stream_can_be_shown(finished: Inspector) -> None:
 
 
 def test_another_program_brings_its_own_states_and_records(renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PICTURES, "described", lambda walking, layers=False: ray_cast(walking, layers=True))
+    monkeypatch.setitem(
+        PICTURES, "described", lambda walking, layers=False, primary="rays": ray_cast(walking, layers=True)
+    )
     inspector = Inspector(renderer, SIZE)
     inspector.begin(renderer.camera)
     assert "surface.normal" not in [channel.name for channel in inspector.channels()]

@@ -13,6 +13,7 @@ imgui_bundle = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not i
 imgui, ImVec2 = imgui_bundle.imgui, imgui_bundle.ImVec2
 
 from viewer.options import OPTIONS, keywords  # noqa: E402
+from viewer.scene.environment import DARKNESS  # noqa: E402
 
 SIZE = (1280, 800)
 
@@ -25,26 +26,30 @@ class Stage:
         from viewer.scene.scene import Scene
         from viewer.window.actions import Keymap
         from viewer.window.flight import Flight
+        from viewer.window.frame import Frame
         from viewer.window.imgui_draw import ImguiDraw
+        from viewer.window.motion import Motion
 
         self.imgui = imgui.create_context()
         imgui.get_io().set_ini_filename("")
-        self.window = SimpleNamespace(scale=1.0, context=device.context)
+        self.window = SimpleNamespace(scale=1.0, context=device.context, size=SIZE)
         self.draw_imgui = ImguiDraw(device.context)
         self.scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0.5]], [[0, 1, 2], [1, 3, 2]])
         self.renderer = Renderer(self.scene, device=device, program="cast")
         self.flight = Flight(self.renderer.camera, self.scene.bounds())
-        self.frame = SimpleNamespace(
-            size=SIZE, scale=1.0, complete=True, progress=1.0, seconds=0.1, rate=2e6, samples=1
-        )
+        self.frame = Frame(device, SIZE)
+        self.frame.use(self.renderer)
+        self.frame.complete = self.frame.converged = True
+        self.frame.samples, self.frame.seconds = 1, 0.1
         self.keymap, self.settings = Keymap(), SimpleNamespace(recent=["/a/b.ply"])
         self.path = self.message = self.compiling = ""
         self.loading = self.inspector = self.probe = self.heat = None
         self.panels_visible = True
         self.help_visible = self.stats_visible = self.paused = self.wires = self.message_is_error = False
-        self.exposure, self.tone_map = 0.0, "none"
+        self.exposure, self.tone_map, self.cursor = 0.0, "none", (0.0, 0.0)
         self.structure = {name: OPTIONS[name].default for name in keywords("prepare")}
         self.asked: list[Any] = []
+        self.motion, self.rotation, self.choices = Motion(self), 0.0, {}  # type: ignore[arg-type]
         self.target = device.context.framebuffer([device.context.texture(SIZE, 4)])
 
     def programs(self) -> list[tuple[str, bool]]:
@@ -60,6 +65,23 @@ class Stage:
         self.asked.append(choices)
         self.structure |= {name: value for name, value in choices.items() if name in self.structure}
         self.renderer.configure(**{name: value for name, value in choices.items() if name not in self.structure})
+
+    @property
+    def surroundings(self) -> Any:
+        return DARKNESS if self.renderer is None else self.renderer.prepared.around.environment
+
+    def attempt(self, what: Any) -> None:
+        what()
+
+    def direction_under_cursor(self) -> Any:
+        return self.flight.direction(*self.cursor, *SIZE)
+
+    def say(self, text: str) -> None:
+        self.message = text
+
+    def follow(self, **settings: Any) -> None:
+        self.asked.append(settings)
+        self.renderer.follow(**settings)
 
     def wake(self) -> None:
         self.asked.append("wake")
@@ -151,16 +173,44 @@ def test_errors_are_red(stage):
     assert reddest() > 80
 
 
-def test_buttons_ask_the_application(stage):
+def test_buttons_ask_the_application(stage, monkeypatch):
     """Clicks down a column of the section of rendering, and of the camera's; not on a heading, which would close it."""
+    from viewer.window import panels
+
+    monkeypatch.setattr(panels, "SECTIONS", (("Render", panels._render, True),))
     stage.draw()
     found = [asked for y in range(50, 280, 8) for asked in stage.click(260, y)]
     assert {"machine": "singlepass"} in found
     assert {"mask": "none"} not in found  # greyed: the single pass has no mask
     assert "program.path" not in found  # not registered
     stage.renderer.configure(machine="multipass")
-    found = [asked for y in (*range(50, 280, 8), *range(320, 420, 8)) for asked in stage.click(60, y)]
-    assert "program.cast" in found and "camera.copy" in found
+    assert "program.cast" in [asked for y in range(50, 280, 8) for asked in stage.click(60, y)]
+    monkeypatch.setattr(panels, "SECTIONS", (("Camera", panels._camera, True),))
+    assert "camera.copy" in [asked for y in range(50, 300, 8) for asked in stage.click(60, y)]
+
+
+def test_every_setting_of_light_can_be_chosen(stage, monkeypatch):
+    """Down the sections of samples and of lights: what is asked for reaches the renderer."""
+    import viewer
+    from viewer.window import light_panels, panels
+
+    scene = viewer.load("cornell")
+    stage.renderer = type(stage.renderer)(scene, device=stage.renderer.device, program="path")
+    stage.scene = scene
+    monkeypatch.setattr(panels, "SECTIONS", (("Samples", light_panels.draw_sampling, True),))
+    stage.draw()
+    found = [
+        asked for y in range(46, 320, 8) for x in (255, 278) for asked in stage.click(x, y) if isinstance(asked, dict)
+    ]
+    assert {"strategy": "bsdf"} in found and {"sampler": "table"} in found and {"seed": 1} in found
+    asked = {name for each in found for name in each}
+    assert asked >= {"depth", "strategy", "sampler", "roulette", "clamp", "seed"}
+    assert stage.frame.most > 100  # its slider was clicked, too
+    monkeypatch.setattr(panels, "SECTIONS", (("Lights", light_panels.draw_lights, True),))
+    stage.draw()
+    found = [asked for y in range(46, 200, 8) for x in (60, 280) for asked in stage.click(x, y)]
+    assert stage.motion.lights.chosen == (True, 7) and stage.motion.lights.visible
+    assert "lights.show" in found and "environment.toggle" in found
 
 
 def test_every_option_of_a_structure_can_be_chosen(stage, monkeypatch):

@@ -24,7 +24,7 @@ CAMERA = Camera((0, 14, 26), (0, 2, 0), fov=45)
 def framed(device: Any, **choices: Any) -> Renderer:
     """A picture with hits, rays through the scene's box that hit nothing, and rays beside it."""
     return Renderer(
-        viewer.load("teapotahedron"), device=device, camera=CAMERA, **{"accel": "grid", **choices}, program="cast"
+        viewer.load("teapotahedron"), device=device, camera=CAMERA, **{"accel": "grid", "program": "cast", **choices}
     )
 
 
@@ -225,7 +225,9 @@ def test_other_tests_and_drivers_without_a_barrier(device: Any) -> None:
 
 
 def test_another_program(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PICTURES, "described", lambda walking, layers=False: ray_cast(walking, layers=True))
+    monkeypatch.setitem(
+        PICTURES, "described", lambda walking, layers=False, primary="rays": ray_cast(walking, layers=True)
+    )
     renderer = framed(device, program="described")
     normals = renderer.render(SIZE, layers=("normal",)).layers["normal"]
     found = probe(renderer, renderer.camera, SIZE, (32, 30))

@@ -268,6 +268,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
     rows = [
         (f"{name}: {scene['triangles']:,}" if setting == SINGLEPASS else "", setting)
         + tuple(row[key] for key in ("s", "cpu_s", "ratio", "cpu_ratio", "first_s", "passes", "stream_bytes_per_ray"))
+        + (scene["memory_textures"]["total"] / 2**20 if setting == SINGLEPASS else None,)
         for name, scene in data["scenes"].items()
         for setting, row in scene["settings"].items()
     ]
@@ -275,9 +276,10 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         f"{width} x {height}, {data['depth']} surfaces, {data['samples_in_a_run']} samples in a run, median of "
         f"{data['runs']} runs in turn after an untimed one; s: of one sample of every pixel; CPU: all threads; ratio: "
         "to singlepass, median over rounds; first: with the driver's compilation; passes: of a run of one sample; "
-        "stream bytes: of textures, for each ray."
+        "stream bytes: of textures, for each ray; memories: textures of the scene."
     )
-    columns = ("scene: triangles", "setting", "s", "CPU s", "ratio", "CPU ratio", "first s", "passes", "stream bytes")
+    columns = ("scene: triangles", "setting", "s", "CPU s", "ratio", "CPU ratio", "first s", "passes")
+    columns += ("stream bytes", "memories MiB")
     tables = [Table("path tracing: one sample", columns, rows, note)]
     tables += [_kernel_table(name, scene["kernels"]) for name, scene in data["scenes"].items()]
     if "in_run" in data:

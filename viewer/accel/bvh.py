@@ -81,7 +81,8 @@ def pairs(bvh: Bvh, base: int = 0, at: int = 0) -> NDArray:
     inner = np.flatnonzero(bvh.second >= 0)
     table = np.zeros(len(inner), PAIR.dtype)
     number = at + np.cumsum(bvh.second >= 0, dtype=np.int64) - 1  # of an inner node's pair
-    for column, child in enumerate((inner + 1, bvh.second[inner])):
+    children: tuple[NDArray[np.integer], ...] = (inner + 1, bvh.second[inner])
+    for column, child in enumerate(children):
         for axis, name in enumerate("xyz"):
             table[name][:, column], table[name][:, 2 + column] = low[child, axis], high[child, axis]
         leaf = bvh.second[child] < 0

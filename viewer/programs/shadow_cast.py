@@ -47,6 +47,6 @@ def shadow_cast(walking: Walking = FLAT, depth: int = 1, primary: str = "rays") 
         ),
         start="begin",
         order=("->arrive", "arrive", "light", "->gather", "gather", "finish", "begin", "root", *taken(primary)),
-        groups={"ray": (walking.group,)},
+        groups={"ray": (("->arrive", "arrive"), ("->gather", "gather"))},
         resumes=True,
     )

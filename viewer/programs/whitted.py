@@ -83,7 +83,7 @@ def whitted_trace(walking: Walking = FLAT, depth: int = DEPTH, primary: str = "r
             *("->arrive", "arrive", "light", "->gather", "gather", "refract", *push.values(), "reflect", "next"),
             *(*pop.values(), "finish", "begin", "root", *taken(primary)),
         ),
-        groups={"ray": (walking.group,)},
+        groups={"ray": (("->arrive", "arrive"), ("->gather", "gather"))},
         resumes=True,
         stacked=tuple(stack),
     )

@@ -16,12 +16,13 @@ def each_light(scene: Scene, environment: Environment = DARKNESS) -> Module:
 
     Unlike ``light_sample``, which chooses one of all by power, it is asked for each in turn: every light without
     extent, one point of all triangles that shine, one direction of the environment. It asks for the module of
-    `viewer.shading.lights`, whose records it shares.
+    `viewer.shading.lights`, whose records it shares. Surfaces on which a texture shines are none of these lights: they
+    are seen, and light nothing.
     """
-    bounds, lit = scene.bounds(), [light for light in scene.lights if max(light.intensity) > 0]
-    near = light_list(emitters(scene), (), DARKNESS, bounds, len(scene.materials))
+    lit = [light for light in scene.lights if max(light.intensity) > 0]
+    near = light_list(emitters(scene), materials=len(scene.materials))
     nothing = Emitters(np.zeros((0, 3, 3), np.float32), np.zeros((0, 3), np.float32), np.zeros(0, np.int32))
-    alone = light_list(nothing, lit, DARKNESS, bounds).records[: len(lit)].copy()
+    alone = light_list(nothing, lit).records[: len(lit)].copy()
     for record, light in zip(alone, lit, strict=True):
         record["power"] = light.intensity  # not over a probability: it is always asked
     records = np.concatenate([alone, near.records])

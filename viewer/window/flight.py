@@ -58,6 +58,7 @@ class Flight:
     """
 
     _pose: Pose
+    _lens: tuple[float, float | None]  # radius, and distance of the plane in focus
     _camera: Camera | None  # of the pose; made when it is asked for
     _move: Move | None
     _velocity: Array  # of flight by keys, world space
@@ -79,7 +80,8 @@ class Flight:
     def camera(self) -> Camera:
         """The camera as it is now; the very one that was set until it is moved."""
         if self._camera is None:
-            self._camera = self._pose.camera(self._fov, self._name)
+            made = self._pose.camera(self._fov, self._name)
+            self._camera = replace(made, aperture=self._lens[0], focus=self._lens[1])
         return self._camera
 
     @property
@@ -96,6 +98,7 @@ class Flight:
         """Take another camera as it is, at once; eased motion ends."""
         self._pose = pose_of(camera)
         self._fov, self._name = camera.fov, camera.name
+        self._lens = camera.aperture, camera.focus
         self._stop()
         self._camera = camera
         self._changed = True
@@ -116,6 +119,11 @@ class Flight:
         if math.isfinite(degrees):
             self._fov = min(max(degrees, LEAST_FOV), MOST_FOV)
             self._touch()
+
+    def set_lens(self, aperture: float, focus: float | None) -> None:
+        """Radius of the lens, and the distance that it shows sharp (None: the target's), scene units."""
+        self._lens = aperture, focus
+        self._touch()
 
     def step_fov(self, steps: float) -> None:
         """Widen the field of view by 5 % a step; negative steps narrow it."""

@@ -14,6 +14,7 @@ from viewer.film.tonemap import TONE_MAPS
 from viewer.values import PolicyChoice, Unroll
 from viewer.window import theme
 from viewer.window.inspector_panel import draw_inspector
+from viewer.window.light_panels import draw_lens, draw_lights, draw_motion, draw_sampling
 from viewer.window.overlay import draw_overlays, figures
 from viewer.window.probe_panel import draw_probe
 from viewer.window.theme import units
@@ -68,7 +69,6 @@ def _draw_side(app: App, size: ImVec2) -> None:
 
 def _render(app: App) -> None:
     _programs(app)
-    _effects(app)
     if app.renderer is None:
         return
     choices = app.renderer.choices
@@ -97,14 +97,6 @@ def _programs(app: App) -> None:
     imgui.pop_style_var()
     if chosen:
         app.do(f"program.{chosen}")
-
-
-def _effects(app: App) -> None:
-    wide = shares(3)
-    for place, name in enumerate(("shadows", "reflections", "refractions")):
-        if place:
-            imgui.same_line()
-        press(app, name.capitalize(), f"{name}.toggle", wide)
 
 
 def _choice(app: App, name: str, current: str) -> None:
@@ -175,10 +167,15 @@ def _unroll(app: App, current: Unroll) -> None:
 def _progress(app: App) -> None:
     frame = app.frame
     share = 1.0 if frame.complete else frame.progress
-    imgui.push_style_color(imgui.Col_.plot_histogram, theme.color(theme.ACCENT, 0.35 if frame.complete else 0.9))
+    if frame.complete and not frame.converged:
+        share = frame.samples / max(1, frame.most)
+    imgui.push_style_color(imgui.Col_.plot_histogram, theme.color(theme.ACCENT, 0.35 if frame.converged else 0.9))
     imgui.progress_bar(share, ImVec2(-1, units(4)), "")
     imgui.pop_style_color()
-    tip("complete" if frame.complete else f"{100 * share:.0f} % of the picture")
+    if not frame.complete:
+        tip(f"{100 * share:.0f} % of the picture")
+    else:
+        tip("complete" if frame.converged else f"{grouped(frame.samples)} of {grouped(frame.most)} samples")
 
 
 # -- structures ----------------------------------------------------------------------------------------------------
@@ -225,6 +222,7 @@ def _camera(app: App) -> None:
     )
     if changed and speed > 0:
         flight.speed = speed
+    draw_lens(app)
     wide = shares(3)
     for place, (text, action) in enumerate((("Copy", "camera.copy"), ("Paste", "camera.paste"), ("Frame", FRAME_ALL))):
         if place:
@@ -334,7 +332,10 @@ def _recent(app: App, width: float) -> None:
 
 SECTIONS: tuple[tuple[str, Any, bool], ...] = (
     ("Render", _render, True),
+    ("Samples", draw_sampling, True),
+    ("Lights", draw_lights, True),
     ("Camera", _camera, True),
+    ("Motion", draw_motion, True),
     ("Picture", _picture, True),
     ("Look inside", _inside, True),
     ("Structure", _structure, False),

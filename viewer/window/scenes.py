@@ -145,7 +145,6 @@ class Scenes(Surround):
         self.frame.use(renderer)
         if before is not None:
             before.release()
-        self.motion.shown(same)
         self.window.set_title(f"{scene.name} - Raystream")
         if Path(path).exists():
             self.settings.remember(str(Path(path).resolve()))
@@ -154,3 +153,4 @@ class Scenes(Surround):
             self.say(faults[0], error=True)
         else:
             self.say(notes[0] + (f" (and {len(notes) - 1} more notes)" if len(notes) > 1 else "") if notes else "")
+        self.motion.shown(same)

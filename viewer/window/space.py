@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from viewer.window import theme
 from viewer.window.imgui_draw import ImguiDraw
 from viewer.window.inspector_panel import draw_legend
+from viewer.window.light_panels import draw_markers
 from viewer.window.overlay import QUIET
 from viewer.window.probe_panel import covered
 from viewer.window.theme import units
@@ -42,6 +43,7 @@ class Space:
             self._heat(app)
         if app.flight is None or app.renderer is None:
             return
+        draw_markers(app)
         if app.wires:
             self._lines(app, structure_lines(app.renderer.structure.built, app.flight.camera), WIRES)
         if app.probe is not None:

@@ -1,0 +1,371 @@
+"""Light and motion in the window: samples add up to the renderer's picture, things move by hand and by themselves."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viewer
+from tests.window.conftest import Hands
+from viewer.film import image
+from viewer.render import Renderer
+
+Opener = Callable[..., Hands]
+SIZE = (96, 72)
+GRAB, ACCEL = (70, 50), "two-level-bvh"
+
+
+@pytest.fixture
+def traced(opened: Opener, place: Path) -> Callable[..., Hands]:
+    """Opens a scene path traced, in a small window that stops at so many samples."""
+
+    def open_(scene: str = "cornell", samples: int = 3, noise: float = 0.0, **choices: Any) -> Hands:
+        (place / "settings.toml").write_text(f"samples = {samples}\nnoise = {noise}\npanels = false\n")
+        given = {"program": "path", "machine": "singlepass", **choices}
+        return opened(scene, choices.pop("size", SIZE), **{k: v for k, v in given.items() if k != "size"})
+
+    return open_
+
+
+def settle(hands: Hands) -> np.ndarray:
+    """The picture once it has all its samples."""
+    app = hands.app
+    hands.turn(2)
+    hands.rest()
+    hands.until(lambda: app.frame.converged, "converged")
+    return app.frame.linear()
+
+
+def rendered(app: Any, spp: int = 3, **more: Any) -> np.ndarray:
+    """The same by a renderer of its own."""
+    given = {"machine": "singlepass", "program": app.renderer.choices.program, **more}
+    return (
+        Renderer(app.scene, device=app.device, camera=app.renderer.camera, **given).render(app.frame.size, spp).linear
+    )
+
+
+# -- samples -----------------------------------------------------------------------------------------------------------
+
+
+def test_samples_add_up_to_the_renderers_picture(traced: Callable[..., Hands]) -> None:
+    """Bit for bit, after flying; then the loop sleeps."""
+    hands = traced(samples=5)
+    app = hands.app
+    app.flight.press("forward")
+    hands.turn(6)
+    app.flight.release_all()
+    picture = settle(hands)
+    assert app.frame.samples == 5 and app.frame.film is not None and (app.frame.film.count == 5).all()
+    np.testing.assert_array_equal(picture, app.frame.film.mean())
+    np.testing.assert_array_equal(picture, rendered(app, 5))
+    assert app.frame.error == pytest.approx(app.frame.film.error(), rel=1e-5)  # sums in another order
+    hands.turn(3)
+    while app._awake:
+        app.turn()
+    assert app.frame.idle and app._patience() > 0.1
+
+
+def test_it_stops_at_a_noise(traced: Callable[..., Hands]) -> None:
+    hands = traced("teapotahedron", samples=4096, noise=0.05, size=(24, 16))
+    settle(hands)
+    frame = hands.app.frame
+    assert frame.error <= 0.05 and 16 <= frame.samples < 4096
+    frame.aim(4096, 0.045)  # what is there stays
+    before = frame.samples
+    settle(hands)
+    assert frame.error <= 0.045 and frame.samples > before
+
+
+def test_more_samples_never_show_less(traced: Callable[..., Hands]) -> None:
+    """While samples are added the picture is never darker or emptier: no flash."""
+    hands = traced(samples=24)
+    app, levels = hands.app, []
+    app.changed()
+    while not app.frame.converged:
+        app.turn()
+        levels.append(float(app.frame.linear().mean()))
+    assert min(levels) > 0.6 * max(levels) > 0  # a preview of few samples is noisy
+    assert app.frame.samples == 24
+
+
+def test_moving_shows_previews_and_restarts(traced: Callable[..., Hands]) -> None:
+    hands = traced(samples=64, size=(320, 240))
+    app = hands.app
+    app.flight.press("left")
+    hands.turn(10)
+    assert app.frame.samples <= 16 and not app.frame.converged
+    app.flight.release_all()
+    hands.rest()
+    hands.until(lambda: app.frame.samples >= 2)
+    app.follow(depth=2)
+    assert app.frame.samples == 0 and app.frame.film is None
+    hands.rest()
+    assert app.renderer.settings.depth == 2
+
+
+def test_a_saved_picture_can_be_resumed(traced: Callable[..., Hands], place: Path) -> None:
+    hands = traced(samples=2)
+    app = hands.app
+    settle(hands)
+    hands.key("ctrl+s")
+    hands.rest()
+    path = place / "cornell_001.exr"
+    renderer = Renderer(viewer.load("cornell"), device=app.device, machine="singlepass", camera=app.renderer.camera)
+    more = renderer.render(SIZE, 4, resume=str(path))
+    np.testing.assert_array_equal(more.linear, rendered(app, 4))
+    assert image.read_exr(path) is not None
+
+
+@pytest.mark.parametrize("program", ["shadow", "whitted"])
+def test_effects_are_a_key_away(traced: Callable[..., Hands], program: str) -> None:
+    """The keys compile nothing, and what they leave out is left out."""
+    hands = traced(samples=1)
+    app = hands.app
+    hands.key("2" if program == "shadow" else "3")
+    before = settle(hands)
+    assert app.renderer.choices.program == program
+    compiled = app.device.compiled
+    hands.key("l")
+    after = settle(hands)
+    assert not app.renderer.settings.shadows and app.device.compiled == compiled
+    assert after.mean() > before.mean()  # no shadows
+    np.testing.assert_array_equal(after, rendered(app, 1, shadows="off"))
+    hands.key("l")
+    np.testing.assert_array_equal(settle(hands), before)
+
+
+def test_depth_by_keys(traced: Callable[..., Hands]) -> None:
+    hands = traced(samples=1)
+    before = settle(hands).mean()
+    hands.key("comma", "comma")
+    assert hands.app.renderer.settings.depth == 3 and settle(hands).mean() < before
+    hands.key("period")
+    assert hands.app.renderer.settings.depth == 4
+
+
+# -- by hand -----------------------------------------------------------------------------------------------------------
+
+
+def test_an_object_follows_the_mouse(traced: Callable[..., Hands]) -> None:
+    """G, the mouse, X, a click: the picture is that of the scene built anew; G and Esc: it is as it was."""
+    hands = traced(accel=ACCEL)
+    app = hands.app
+    before = settle(hands)
+    hands.move(*GRAB)
+    hands.key("g")
+    hands.until(lambda: app.motion.grabbing)
+    hands.move(GRAB[0] - 12, GRAB[1] - 8)
+    hands.key("x")
+    picture = settle(hands)
+    scene = app.scene
+    moved = [
+        k
+        for k, (new, old) in enumerate(zip(scene.instances, viewer.load("cornell").instances, strict=True))
+        if not np.array_equal(new.transform, old.transform)
+    ]
+    assert len(moved) == 1
+    shift = scene.instances[moved[0]].transform[:3, 3]
+    assert shift[0] != 0 and not shift[1:].any()  # along x
+    assert (picture != before).any()
+    np.testing.assert_array_equal(picture, rendered(app, accel=ACCEL))
+    hands.mouse("click", 1)
+    assert not app.motion.grabbing and app.drag is None and app.scene is scene
+    hands.key("g")
+    hands.until(lambda: app.motion.grabbing)
+    hands.move(GRAB[0], GRAB[1] - 10)
+    assert (settle(hands) != picture).any()
+    hands.key("Escape")
+    assert not app.motion.grabbing
+    np.testing.assert_array_equal(settle(hands), picture)
+
+
+def test_objects_of_one_level_come_under_two(traced: Callable[..., Hands]) -> None:
+    hands = traced(samples=1, accel="bvh")
+    app = hands.app
+    hands.move(*GRAB)
+    hands.key("g")
+    hands.until(lambda: "two levels" in app.message or app.motion.grabbing)
+    hands.until(lambda: app.motion.grabbing)
+    assert app.renderer.structure.levels == 2 and app.structure["accel"] == ACCEL
+    assert "follows the mouse" in app.message
+    hands.key("Return")
+    assert not app.motion.grabbing
+
+
+def test_a_lamp_is_dragged_by_its_marker(traced: Callable[..., Hands]) -> None:
+    """An area light: with its surface; nothing is compiled."""
+    hands = traced(accel=ACCEL)
+    app = hands.app
+    before = settle(hands)
+    hands.key("ctrl+l")
+    ((light, (x, y)),) = app.motion.lights.markers()
+    assert light.name == "light" and app.motion.lights.is_chosen(light)
+    compiled = app.device.compiled
+    hands.move(round(x), round(y))
+    hands.key("g")
+    hands.until(lambda: app.motion.grabbing)
+    hands.move(round(x) + 9, round(y) + 6)
+    hands.mouse("click", 1)
+    picture = settle(hands)
+    assert app.device.compiled == compiled and (picture != before).any()
+    np.testing.assert_array_equal(picture, rendered(app, accel=ACCEL))
+
+
+def lit_floor(path: Path) -> Path:
+    """A glTF file of a square floor, a point light over it and the sun."""
+    corners = np.array([[-1, 0, -1], [1, 0, -1], [1, 0, 1], [-1, 0, 1]], np.float32)
+    indices = np.array([0, 2, 1, 0, 3, 2], np.uint16)
+    data = corners.tobytes() + indices.tobytes()
+    lights = [{"type": "point", "name": "bulb", "intensity": 300}, {"type": "directional", "name": "sun"}]
+    over = {"KHR_lights_punctual": {"light": 0}}
+    document = {
+        "asset": {"version": "2.0"},
+        "extensionsUsed": ["KHR_lights_punctual"],
+        "extensions": {"KHR_lights_punctual": {"lights": lights}},
+        "buffers": [
+            {
+                "byteLength": len(data),
+                "uri": "data:application/octet-stream;base64," + base64.b64encode(data).decode(),
+            }
+        ],
+        "bufferViews": [
+            {"buffer": 0, "byteOffset": 0, "byteLength": 48},
+            {"buffer": 0, "byteOffset": 48, "byteLength": 12},
+        ],
+        "accessors": [
+            {
+                "bufferView": 0,
+                "componentType": 5126,
+                "count": 4,
+                "type": "VEC3",
+                "min": [-1, 0, -1],
+                "max": [1, 0, 1],
+            },
+            {"bufferView": 1, "componentType": 5123, "count": 6, "type": "SCALAR"},
+        ],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "nodes": [
+            {"mesh": 0},
+            {"translation": [0, 0.7, 0], "extensions": over},
+            {"rotation": [-0.6, 0, 0, 0.8], "extensions": {"KHR_lights_punctual": {"light": 1}}},
+        ],
+        "scenes": [{"nodes": [0, 1, 2]}],
+        "scene": 0,
+    }
+    path.write_text(json.dumps(document))
+    return path
+
+
+@pytest.mark.parametrize("name", ["bulb", "sun"])
+def test_lights_without_extent_are_dragged(traced: Callable[..., Hands], tmp_path: Path, name: str) -> None:
+    hands = traced(str(lit_floor(tmp_path / "floor.gltf")), camera="0.3,1.5,2.5 0,0.1,0")
+    app = hands.app
+    lights = app.motion.lights
+    before = settle(hands)
+    light = next(light for light in lights.listed() if light.name == name)
+    place = lights.place(light)
+    compiled = app.device.compiled
+    app.motion.grab_light(light)
+    x, y = app.cursor
+    hands.move(round(x) + 8, round(y) + 5)
+    hands.until(lambda: (settle(hands) != before).any())
+    moved = next(light for light in lights.listed() if light.name == name)
+    assert moved.position != light.position
+    if name == "bulb":
+        shift = lights.place(moved) - place
+        assert np.dot(shift, app.flight.camera.basis()[2]) == pytest.approx(0, abs=1e-9)
+    picture = settle(hands)
+    assert app.device.compiled == compiled
+    np.testing.assert_array_equal(picture, rendered(app))
+    hands.key("Escape")
+    np.testing.assert_array_equal(settle(hands), before)
+
+
+# -- surroundings ------------------------------------------------------------------------------------------------------
+
+
+def test_a_dropped_picture_surrounds_the_scene(traced: Callable[..., Hands], tmp_path: Path) -> None:
+    """It shines as for ``raystream render --environment``; Shift and the right button turn it; J hides it."""
+    random = np.random.default_rng(1)
+    path = tmp_path / "around.exr"
+    image.save(path, random.random((8, 16, 3)).astype(np.float32))
+    hands = traced("teapotahedron")
+    app = hands.app
+    settle(hands)
+    app.on_drop([str(path)])
+    hands.until(lambda: app.surroundings.name == "around.exr")
+    picture = settle(hands)
+    np.testing.assert_array_equal(picture, rendered(app, environment=str(path)))
+    compiled = app.device.compiled
+    hands.drag(3, (30, 30), (60, 30), "Shift_L")
+    turned = settle(hands)
+    assert app.rotation != 0 and app.device.compiled == compiled
+    given = {"environment": str(path), "environment_rotation": app.rotation}
+    np.testing.assert_array_equal(turned, rendered(app, **given))
+    hands.key("j")
+    hands.until(lambda: app.surroundings.flux == 0)
+    assert not settle(hands).any()
+    hands.key("j")
+    hands.until(lambda: app.surroundings.flux > 0)
+    np.testing.assert_array_equal(settle(hands), turned)
+    app.on_drop([str(tmp_path / "missing.hdr")])
+    hands.until(lambda: app.message_is_error)
+    assert "missing.hdr" in app.message
+    np.testing.assert_array_equal(settle(hands), turned)
+
+
+# -- by itself ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_animation_plays_and_rests(traced: Callable[..., Hands]) -> None:
+    """Space; where it rests the picture is that of the scene posed then, built anew."""
+    hands = traced("balls", samples=1, accel=ACCEL)
+    app = hands.app
+    before = settle(hands)
+    hands.key("space")
+    assert app.motion.playing and app.motion.active
+    pictures, began = app.frame.pictures, time.monotonic()
+    while time.monotonic() - began < 0.6:
+        app.turn()
+    assert app.frame.pictures - pictures >= 3
+    hands.key("space")
+    assert not app.motion.playing and 0.1 < app.motion.seconds < 4
+    picture = settle(hands)
+    assert (picture != before).any()
+    posed = viewer.load("balls").posed(app.motion.seconds)
+    for new, wanted in zip(app.scene.instances, posed.instances, strict=True):
+        np.testing.assert_allclose(new.transform, wanted.transform)
+    np.testing.assert_array_equal(picture, rendered(app, 1, accel=ACCEL))
+    app.motion.seek(0.0)
+    np.testing.assert_array_equal(settle(hands), before)
+
+
+def test_nothing_to_play(traced: Callable[..., Hands]) -> None:
+    hands = traced(samples=1)
+    hands.key("space")
+    assert hands.app.message_is_error and "nothing moves" in hands.app.message
+
+
+def test_the_turntable_goes_around(traced: Callable[..., Hands]) -> None:
+    hands = traced(samples=1)
+    app = hands.app
+    target, eye = np.array(app.flight.camera.target), np.array(app.flight.camera.origin)
+    hands.key("o")
+    hands.until(
+        lambda: np.linalg.norm(np.subtract(app.flight.camera.origin, eye)) > 0.05 * np.linalg.norm(eye - target)
+    )
+    hands.key("o")
+    camera = app.flight.camera
+    np.testing.assert_allclose(camera.target, target, rtol=1e-6)
+    assert camera.origin[1] == pytest.approx(eye[1], rel=1e-6)
+    away = np.linalg.norm(np.subtract(camera.origin, target))
+    assert away == pytest.approx(np.linalg.norm(eye - target), rel=1e-6)
+    settle(hands)
+    assert app.frame.complete
