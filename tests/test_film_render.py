@@ -220,6 +220,44 @@ def test_a_clamp_says_so_in_the_file(scene: Scene, tmp_path: Path) -> None:
     assert image.read_exr(tmp_path / "a.exr")[0]["clamp"] == "0.5"
 
 
+# -- states -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("machine", ["singlepass", "multipass"])
+def test_whenever_it_is_stopped_the_state_goes_on_to_the_bit(
+    scene: Scene, whole: Picture, tmp_path: Path, machine: str
+) -> None:
+    """Ctrl-C may come at any report of progress, in the middle of a run too."""
+    for calls in (1, 2, 5, 9):
+        renderer = Renderer(scene, **{**SINGLE, "machine": machine})
+        state, left = renderer.checkpoint(tmp_path / "a.exr"), iter(range(calls))
+
+        def progress(share: float, text: str, left: Any = left) -> None:
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            renderer.render(SIZE, spp=24, progress=progress, state=state)
+        if (tmp_path / "a.exr").exists():
+            again = renderer.render(SIZE, spp=24, resume=str(tmp_path / "a.exr"))
+            assert_same(film_of(again), film_of(whole))
+        renderer.release()
+    assert (tmp_path / "a.exr").exists()
+
+
+def test_states_are_saved_as_it_goes(renderer: Renderer, whole: Picture, tmp_path: Path) -> None:
+    state = renderer.checkpoint(tmp_path / "a.png")
+    assert state is not None
+    state.every = 0.0
+    picture = renderer.render(SIZE, spp=24, state=state)
+    assert_same(film_of(picture), film_of(whole))
+    assert state.saved >= 2 and state.path.exists()
+    kept = image.read_exr(state.path)[1]["film.count"]
+    assert 1 <= kept.min() == kept.max() <= 24
+    state.finish()
+    assert os.listdir(tmp_path) == []
+
+
 # -- the command ------------------------------------------------------------------------------------------------------
 
 BASE = ["render", "cornell", "--size", "20x16", "--depth", "2", "--machine", "singlepass", "--quiet"]

@@ -180,6 +180,7 @@ def picture_facts(renderer: Renderer) -> dict[str, Any]:
         "scene": renderer.scene.name,
         "triangles": int(renderer.prepared.starts[-1]),
         **renderer.choices.facts(),
+        "primary": renderer.primary.way,
         "accel": renderer.structure.name,
         **renderer.structure.facts,
         "intersection": renderer.prepared.recipe.intersection,

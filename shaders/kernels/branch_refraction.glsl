@@ -1,5 +1,5 @@
-// The refracted child of a surface, which is to wait while the reflected one is followed. Level n of the waiting rays is
-// the exit EXIT_LEVEL_00 + n: exits are numbered in the order of their names.
+// The refracted child of a surface, which is to wait while the reflected one is followed. Level n of the waiting rays
+// is the exit EXIT_LEVEL_00 + n: exits are numbered in the order of their names.
 #include "interface/bsdf.glsl"
 #include "interface/whitted.glsl"
 #include "lib/offset_origin.glsl"

@@ -1,12 +1,12 @@
-// Vertex program of the feed-forward pass: a triangle's three vertices on the screen, a little larger than the triangle,
-// so that no pixel whose ray hits it is left out by the rasteriser's rounding; the fragment program decides.
-// The edges are moved outwards, as in J. Hasselgren, T. Akenine-Moeller and L. Ohlsson, "Conservative Rasterization" (GPU
-// Gems 2, 2005, chapter 42), here by MARGIN alone, since rays go through one point of a pixel. Where that would throw a
-// corner far away, or the triangle is small, a box along its longest edge takes its place; where it reaches behind the
-// camera or far beyond the picture, the part of the picture that it may be seen in. A box is drawn as half of one twice
-// as large.
-// Coordinates on the film are pixels, homogeneous: (x, y, 1) * depth along the view. Needs: the memories faces, vertices
-// and drawn; the camera's uniforms; and the uniforms below.
+// Vertex program of the feed-forward pass: a triangle's three vertices on the screen, a little larger than it, so that
+// no pixel whose ray hits it is left out by the rasteriser's rounding; the fragment program decides.
+// The edges are moved outwards, as in J. Hasselgren, T. Akenine-Moeller and L. Ohlsson, "Conservative Rasterization"
+// (GPU Gems 2, 2005, chapter 42), here by MARGIN alone, since rays go through one point of a pixel. Where that would
+// throw a corner far away, or the triangle is small, a box along its longest edge takes its place; where it reaches
+// behind the camera or far beyond the picture, the part of the picture that it may be seen in. A box is drawn as half of
+// one twice as large.
+// Coordinates on the film are pixels, homogeneous: (x, y, 1) * depth along the view. Needs: the memories faces,
+// vertices and drawn; the camera's uniforms; and the uniforms below.
 #include "lib/filter.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
@@ -84,7 +84,8 @@ void main() {
     bvec3 before = greaterThan(vec3(a.z, b.z, c.z), vec3(0.0));
     if (!any(before)) return;
     vec2 low = vec2(FARTHEST), high = -low;
-    vec2 at_a = a.xy / (before.x ? a.z : 1.0), at_b = b.xy / (before.y ? b.z : 1.0), at_c = c.xy / (before.z ? c.z : 1.0);
+    vec3 depth = mix(vec3(1.0), vec3(a.z, b.z, c.z), before);
+    vec2 at_a = a.xy / depth.x, at_b = b.xy / depth.y, at_c = c.xy / depth.z;
     if (before.x) low = min(low, at_a), high = max(high, at_a);
     if (before.y) low = min(low, at_b), high = max(high, at_b);
     if (before.z) low = min(low, at_c), high = max(high, at_c);

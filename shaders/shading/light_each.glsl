@@ -1,8 +1,9 @@
-// Lights one by one: those without extent first, then one point of one of the shining triangles, chosen by power through
-// an alias table of their own, then one direction of the environment. Weights are unbiased for each of them, so that
-// their sum is all the light there is.
+// Lights one by one: those without extent first, then one point of one of the shining triangles, chosen by power
+// through an alias table of their own, then one direction of the environment. Weights are unbiased for each of them, so
+// that their sum is all the light there is.
 // Needs what shading/light.glsl needs, the memory each_lights, and uniforms: int each_punctual, lights without extent;
-// int each_levels, quanta of 2^-24 for each slot of the alias table (0: no triangle shines); int each_environment, 0 or 1.
+// int each_levels, quanta of 2^-24 for each slot of the alias table (0: no triangle shines); int each_environment, 0 or
+// 1.
 #include "interface/light_each.glsl"
 #include "shading/light.glsl"
 

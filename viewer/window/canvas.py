@@ -13,13 +13,22 @@ from viewer.stream.generate import VERSION
 from viewer.stream.source import Source
 from viewer.stream.stream import float_texture
 
+# Where the window's shaders have their one texture: the last unit that every driver has. Machines count from the first
+# one; to Mesa's drivers the sampling state that a buffer texture finds on its unit makes another variant of a shader,
+# which is compiled in the middle of a picture.
+UNIT = 15
+
 
 def film_shader(device: Device, name: str) -> Shader:
     """A program of ``shaders/film``."""
     source = Source()
     source.add(VERSION, "version")
     source.include(f"film/{name}.glsl")
-    return Shader(device, source)
+    shader = Shader(device, source)
+    for sampler in shader.units:
+        shader.units[sampler] = UNIT
+        shader.program[sampler] = UNIT
+    return shader
 
 
 class Canvas:

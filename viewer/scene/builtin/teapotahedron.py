@@ -6,6 +6,8 @@ Tracing* (Andrew Glassner, editor, 1989). Units are about a hand's width; +Y is 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from viewer.scene.builtin.shapes import Builder, Part, boxes, quads, revolve
@@ -23,10 +25,17 @@ TILE = 1.5
 # Solid -> (linear base colour, place (x, z), turn in degrees, circumradius, height of the plinth).
 _PLACES = {
     "tetrahedron": ((0.72, 0.05, 0.03), (-4.9, 1.5), 14, 1.45, 0.55),
-    "cube": ((0.80, 0.30, 0.02), (-3.9, -2.6), 32, 1.35, 1.1),
+    "cube": ((0.95, 0.58, 0.20), (-3.9, -2.6), 32, 1.35, 1.1),
     "octahedron": ((0.03, 0.32, 0.10), (0.0, -4.9), 18, 1.45, 2.3),
     "dodecahedron": ((0.03, 0.13, 0.55), (3.9, -2.6), 8, 1.35, 1.1),
-    "icosahedron": ((0.30, 0.06, 0.42), (4.9, 1.5), 25, 1.35, 0.55),
+    "icosahedron": ((0.72, 0.42, 0.88), (4.9, 1.5), 25, 1.35, 0.55),
+}
+
+# What is not matte: copper, amethyst, and the teapot's glaze.
+_SHINING: dict[str, dict[str, Any]] = {
+    "cube": {"kind": "mirror"},
+    "icosahedron": {"kind": "dielectric", "ior": 1.54},
+    "porcelain": {"kind": "phong", "specular": 0.06, "exponent": 3000.0},
 }
 
 
@@ -48,7 +57,7 @@ def build() -> Scene:
         meshes,
         [Instance(k, name=mesh.name) for k, mesh in enumerate(meshes)],
         [
-            Material(name, (*color, 1.0), roughness=rough, double_sided=name == "porcelain")
+            Material(name, (*color, 1.0), roughness=rough, double_sided=name == "porcelain", **_SHINING.get(name, {}))
             for name, color, rough in zip(names, colors, roughness, strict=True)
         ],
         [
