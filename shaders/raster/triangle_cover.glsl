@@ -3,8 +3,8 @@
 // The edges are moved outwards, as in J. Hasselgren, T. Akenine-Moeller and L. Ohlsson, "Conservative Rasterization"
 // (GPU Gems 2, 2005, chapter 42), here by MARGIN alone, since rays go through one point of a pixel. Where that would
 // throw a corner far away, or the triangle is small, a box along its longest edge takes its place; where it reaches
-// behind the camera or far beyond the picture, the part of the picture that it may be seen in. A box is drawn as half of
-// one twice as large.
+// behind the camera or far beyond the picture, the part of the picture that it may be seen in. A box is drawn as half
+// of one twice as large.
 // Coordinates on the film are pixels, homogeneous: (x, y, 1) * depth along the view. Needs: the memories faces,
 // vertices and drawn; the camera's uniforms; and the uniforms below.
 #include "lib/filter.glsl"

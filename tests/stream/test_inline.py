@@ -25,7 +25,7 @@ def test_every_way_back_has_its_states(walking):
         assert state.kernel == program.by_name[origin(state.name)].kernel
     assert set(flat.order) == set(names) and flat.order[0] == "enter@arrive"
     groups = [tuple(map(origin, group)) for group in flat.groups["ray"]]
-    assert groups == [(*walks, "arrive"), (*walks, "gather", "scatter")]
+    assert groups == [(*walks, "arrive"), ("light", *walks, "gather", "scatter")]
     assert (flat.inputs, flat.results, flat.streams) == (program.inputs, program.results, program.streams)
     assert not flat.returns
 

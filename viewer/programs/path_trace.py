@@ -42,6 +42,6 @@ def path_trace(walking: Walking = FLAT, primary: str = "rays") -> Program:
         start="begin",
         # A turn takes a path from one surface to the next, and a finished one to its successor.
         order=("->arrive", "arrive", "light", "->gather", "gather", "scatter", "finish", "begin", *taken(primary)),
-        groups={"ray": (("->arrive", "arrive"), ("->gather", "gather", "scatter"))},
+        groups={"ray": (("->arrive", "arrive"), ("light", "->gather", "gather", "scatter"))},
         resumes=True,
     )

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from viewer.errors import ViewerError
 from viewer.prepare import Prepared
-from viewer.render import Renderer
+from viewer.render import Choices, Renderer
+from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 from viewer.stream.device import Device
 from viewer.window.flight import Flight
@@ -69,6 +70,8 @@ class Scenes(Surround):
     def _start(self, path: str, scene: Scene | None = None, **more: Any) -> None:
         self._coming, self._given = None, scene
         given = {"environment": self.environment, "environment_rotation": self.rotation}
+        chosen = Choices() if self.renderer is None else self.renderer.choices
+        given |= {"sampler": chosen.sampler, "stepwise": chosen.stepwise and self.renderer is not None}
         self.loader.start(path, scene, **self.structure, **given, **more)
         self.wake()
 
@@ -118,8 +121,11 @@ class Scenes(Surround):
         if bounds is None:
             yield from self._bring_light(made)
             return
+        camera = self.first_camera
+        if camera is None and not made.scene.cameras:
+            camera = Camera.framing(bounds)
         try:
-            renderer = Renderer(made, device=self.device, camera=self.first_camera, fov=self.first_fov, **self.choices)
+            renderer = Renderer(made, device=self.device, camera=camera, fov=self.first_fov, **self.choices)
         except ViewerError as error:
             if self.first_camera is None:
                 raise

@@ -18,10 +18,15 @@ Wished = str | Environment | None
 
 
 def work(
-    scene: Scene, tell: Callable[[float, str], None], around: tuple[Prepared, str, Any] | None = None, **given: Any
+    scene: Scene,
+    tell: Callable[[float, str], None],
+    around: tuple[Prepared, Any] | None = None,
+    sampler: str = "sobol",
+    stepwise: bool = False,
+    **given: Any,
 ) -> tuple[Prepared, Any, dict[str, Any]]:
     """What the worker does with a scene: builds its structure by the options ``given``, finds its bounds (a glance at
-    every vertex); or surrounds what is there: (prepared, sampler, environment or its name)."""
+    every vertex) and makes its tables; or surrounds what is there: (prepared, environment or its name)."""
     if around is None:
         environment = given.get("environment")
         if isinstance(environment, ConstantEnvironment | ImageEnvironment):
@@ -29,8 +34,10 @@ def work(
             made = lit_by(made, scene, environment)
         else:
             made = prepare(scene, tell, **given)
+        for lit in (False, True):
+            made.modules(stepwise, lit, sampler)
         return made, scene.bounds(), given
-    before, sampler, wished = around
+    before, wished = around
     found = wished
     if not isinstance(wished, ConstantEnvironment | ImageEnvironment):
         found, notes = environment_of(wished, given.get("environment_rotation", 0.0), lit=True)
@@ -68,8 +75,7 @@ class Surround:
         """Light the scene, and those to come, with a picture of what is around it; the worker reads it."""
         self.environment, self._hidden = wished, None
         if self.renderer is not None:
-            around = (self.renderer.prepared, self.renderer.choices.sampler, wished)
-            self._start(self.path, self.renderer.scene, around=around)
+            self._start(self.path, self.renderer.scene, around=(self.renderer.prepared, wished))
 
     def toggle_environment(self) -> None:
         """Off, and on again; where there is none, the default sky."""
