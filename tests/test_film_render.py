@@ -228,21 +228,25 @@ def test_whenever_it_is_stopped_the_state_goes_on_to_the_bit(
     scene: Scene, whole: Picture, tmp_path: Path, machine: str
 ) -> None:
     """Ctrl-C may come at any report of progress, in the middle of a run too."""
-    for calls in (1, 2, 3, 4):
-        renderer = Renderer(scene, **{**SINGLE, "machine": machine})
-        state, left = renderer.checkpoint(tmp_path / "a.exr"), iter(range(calls))
+    renderer = Renderer(scene, **{**SINGLE, "machine": machine})
+    resumed = []
+    for calls in (1, 2, 3, 4, 8, 16, 64, 256):
+        state, left = renderer.checkpoint(tmp_path / f"{calls}.exr"), iter(range(calls))
 
         def progress(share: float, text: str, left: Any = left) -> None:
             if next(left, None) is None:
                 raise KeyboardInterrupt
 
-        with pytest.raises(KeyboardInterrupt):
+        try:
             renderer.render(SIZE, spp=24, progress=progress, state=state)
-        if (tmp_path / "a.exr").exists():
-            again = renderer.render(SIZE, spp=24, resume=str(tmp_path / "a.exr"))
+        except KeyboardInterrupt:
+            if state is None or not state.path.exists():
+                continue  # before the first sample was done
+            resumed.append(image.read_exr(state.path)[1]["film.count"].min())
+            again = renderer.render(SIZE, spp=24, resume=str(state.path))
             assert_same(film_of(again), film_of(whole))
-        renderer.release()
-    assert (tmp_path / "a.exr").exists()
+    renderer.release()
+    assert any(0 < count < 24 for count in resumed)
 
 
 def test_states_are_saved_as_it_goes(renderer: Renderer, whole: Picture, tmp_path: Path) -> None:
@@ -320,6 +324,16 @@ def test_an_environment_with_a_nan_is_one_line(tmp_path: Path, capsys: pytest.Ca
     assert run("-o", tmp_path / "a.exr", "--environment", tmp_path / "sky.exr") == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1 and "sky.exr" in error and not (tmp_path / "a.exr").exists()
+
+
+def test_the_command_says_that_it_took_the_sky(device, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["render", "balls", "--size", "12x8", "--spp", "1", "--machine", "singlepass", "-o"]
+    lit, dark = str(tmp_path / "lit.exr"), str(tmp_path / "dark.exr")
+    assert cli.main([*words, lit]) == 0
+    assert "sky" in capsys.readouterr().err
+    assert cli.main([*words, dark, "--environment", "none"]) == 0
+    assert "sky" not in capsys.readouterr().err
+    assert image.read_exr(lit)[1]["R"].max() > 0 and not image.read_exr(dark)[1]["R"].any()
 
 
 def test_layers_and_what_a_file_says(device, tmp_path: Path) -> None:
