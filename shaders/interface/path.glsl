@@ -1,7 +1,7 @@
 // The settings of a path tracer.
 
 // How light is looked for at surfaces.
-const int PATH_BOTH = 0;    // lights and directions are sampled, and weighed by the balance heuristic
+const int PATH_BOTH = 0;    // lights and directions are sampled, and weighed by the power heuristic
 const int PATH_LIGHTS = 1;  // lights alone
 const int PATH_BSDF = 2;    // directions alone
 
@@ -18,5 +18,5 @@ const int PATH_BSDF = 2;    // directions alone
 bool path_counts(int surfaces);
 
 // The weight of a sample that was found with density mine, where another way finds it with density other (E. Veach, 1997,
-// section 9.2.2: the balance heuristic).
+// section 9.2.2: the power heuristic, of squares).
 float path_weight(float mine, float other);

@@ -6,5 +6,6 @@ bool path_counts(int surfaces) {
 }
 
 float path_weight(float mine, float other) {
-    return mine > 0.0 ? mine / (mine + other) : 0.0;
+    float ratio = other / mine;  // whose square may be infinite, where that of a density may not
+    return mine > 0.0 ? 1.0 / (1.0 + ratio * ratio) : 0.0;
 }

@@ -305,6 +305,7 @@ class App(Scenes, Looking, Events):
         self.draw_imgui.render(imgui.get_draw_data())
         self._take_shots()
         self.window.swap()
+        self.frame.canvas.settle()
         self.draws += 1
         self._told = self._compile is not None
         self._pictures, self._drawn = self.frame.pictures, began

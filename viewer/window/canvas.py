@@ -13,22 +13,13 @@ from viewer.stream.generate import VERSION
 from viewer.stream.source import Source
 from viewer.stream.stream import float_texture
 
-# Where the window's shaders have their one texture: the last unit that every driver has. Machines count from the first
-# one; to Mesa's drivers the sampling state that a buffer texture finds on its unit makes another variant of a shader,
-# which is compiled in the middle of a picture.
-UNIT = 15
-
 
 def film_shader(device: Device, name: str) -> Shader:
     """A program of ``shaders/film``."""
     source = Source()
     source.add(VERSION, "version")
     source.include(f"film/{name}.glsl")
-    shader = Shader(device, source)
-    for sampler in shader.units:
-        shader.units[sampler] = UNIT
-        shader.program[sampler] = UNIT
-    return shader
+    return Shader(device, source)
 
 
 class Canvas:
@@ -37,6 +28,7 @@ class Canvas:
     def __init__(self, device: Device) -> None:
         self.device = device
         self._nowhere = device.context.framebuffer([self.texture((1, 1))])
+        self._plain = float_texture(device, (1, 1))
         self._framebuffers: dict[int, moderngl.Framebuffer] = {}  # of pictures, by the texture's name
         self.reload()
 
@@ -78,6 +70,23 @@ class Canvas:
         self._resize.shader.bind("in_picture", picture)
         self._resize.shader.set("size", target.size)
         self._draw(self._resize, target, (0, 0, *target.size))
+        self.settle()
+
+    def settle(self) -> None:
+        """Leave behind how streams are sampled.
+
+        To Mesa's drivers the sampling that a buffer texture finds in its place, from whatever was drawn before, makes
+        another variant of a machine's shader: after a filtered picture or a panel it would be compiled once more, in
+        the middle of a picture.
+        """
+        shader = self._place.shader
+        shader.bind("in_tile", self._plain)
+        shader.set("summed", 0)
+        shader.set("corner", (0, 0))
+        shader.set("wide", 1)
+        self._nowhere.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        self._place.render()
 
     @staticmethod
     def linear(texture: moderngl.Texture) -> NDArray[np.float32]:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from viewer.stream.generate import VERSION
 from viewer.stream.source import Source
-from viewer.window.canvas import UNIT
 
 _SCISSOR_TEST = 0x0C11
 _BLEND_FUNCTIONS = (0x80C9, 0x80C8, 0x80CB, 0x80CA)  # GL_BLEND_SRC_RGB, DST_RGB, SRC_ALPHA, DST_ALPHA
@@ -98,7 +97,7 @@ class ImguiDraw:
         functions, equations = self._blending.read()
         self._uniforms["corner"].value = tuple(draw_data.display_pos)
         self._uniforms["size"].value = tuple(size)
-        self._uniforms["in_texture"].value = UNIT
+        self._uniforms["in_texture"].value = 0
         with self.context.scope(target, enable_only=moderngl.BLEND):
             self.context.blend_func = _PREMULTIPLIED
             self.context.blend_equation = (moderngl.FUNC_ADD, moderngl.FUNC_ADD)
@@ -125,7 +124,7 @@ class ImguiDraw:
         texture = self._texture(command.get_tex_id())
         if right <= left or bottom <= top or not command.elem_count or texture is None:
             return
-        texture.use(UNIT)
+        texture.use(0)
         self.context.fbo.scissor = (left, pixels[1] - bottom, right - left, bottom - top)
         array.render(moderngl.TRIANGLES, vertices=command.elem_count, first=first + command.idx_offset)
 

@@ -8,7 +8,7 @@ SMALL, LARGE = (256, 128), (1024, 512)  # streams (width, height): of a software
 STEP = 0.009  # seconds that a step of a run may take
 LONGEST = 0.02  # seconds that one may take where the picture is as dear as its dearest rows so far
 FORGET = 0.8  # of what the dearest rows cost, from picture to picture
-FIRST_ROWS = 32
+FIRST_ROWS = 4
 LEAST_ROWS = 1  # of the dearest pictures; fewer rays cost more beside their tracing
 
 
@@ -50,7 +50,8 @@ class Pace:
             # Two in a row: a busy machine stops a step now and then.
             self._dearest = max(self._dearest, min(seen, self._before))
             self._before = seen
-            wanted = self.rows * min(2.0, STEP / self._slowest)
+            # A busy machine stops a step now and then: that is no reason to go down to the least at once.
+            wanted = self.rows * min(2.0, max(0.25, STEP / self._slowest))
             if self._dearest:
                 wanted = min(wanted, LONGEST / self._dearest)
             self.rows = max(min(LEAST_ROWS, self.most), min(self.most, int(wanted)))
