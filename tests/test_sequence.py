@@ -21,6 +21,8 @@ from viewer.render import Renderer
 from viewer.scene import builtin
 from viewer.scene.animation import Animation, Track, turntable
 from viewer.scene.camera import Camera
+from viewer.scene.hierarchy import Hierarchy
+from viewer.scene.light import Light
 from viewer.sequence import render_frames, save_frames
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,6 +56,30 @@ def test_every_frame_is_a_fresh_picture_of_its_moment(device, balls):
         assert each.picture.metadata["frame"] == str(each.number)
     assert not np.array_equal(frames[0].picture.linear, frames[2].picture.linear)
     assert np.array_equal(balls.instances[0].transform, builtin.build("balls").instances[0].transform)
+
+
+def test_lights_move_with_their_nodes_unless_they_are_put_somewhere(device):
+    """A point light that rises over a floor that slides: as in the posed scene; with ``light`` where that says."""
+    scene = viewer.Scene.from_triangles([[-2, 0, -2], [-2, 0, 2], [2, 0, 2], [2, 0, -2]], [[0, 1, 2], [0, 2, 3]])
+    scene.lights = [Light("point", "lamp", (0.0, 1.0, 0.0), intensity=(5.0, 5.0, 5.0))]
+    scene.cameras = [Camera((0.0, 3.0, 3.0), (0.0, 0.0, 0.0))]
+    seconds = np.array([0.0, 1.0])
+    rise = Track(0, "translation", seconds, np.array([[0.0, 1.0, 0.0], [1.0, 3.0, 0.0]]))
+    slide = Track(1, "translation", seconds, np.array([[0.0, 0.0, 0.0], [0.5, 0.0, 0.0]]))
+    shadow = {"program": "shadow", "device": device, "environment": "none"}
+    shown = {**SIZE, "spp": 1}
+    for tracks in ((rise,), (rise, slide)):
+        scene.hierarchy = Hierarchy.of([-1, -1], np.zeros((2, 3)), [1], light_nodes=[0])
+        scene.animations = [Animation("rise", tracks)]
+        for options in ({}, {"light": "lamp=1,2,1"}):
+            made = [
+                each.picture.linear for each in render_frames(scene, range(3), 2, render=shown, **options, **shadow)
+            ]
+            for k, picture in enumerate(made):
+                renderer = Renderer(scene.posed(k / 2), **options, **shadow)
+                assert np.array_equal(picture, renderer.render(**shown).linear)
+                renderer.release()
+            assert np.array_equal(made[0], made[2]) == (bool(options) and tracks == (rise,))
 
 
 def test_the_turntable_goes_around_once_while_the_animation_plays(device, balls):
@@ -97,7 +123,7 @@ def test_nothing_is_built_again_where_only_the_camera_moves(device, monkeypatch)
 def test_a_camera_that_frames_the_scene_stands_still(device):
     scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     rise = Track(0, "translation", np.array([0.0, 1.0]), np.array([[0, 0, 0], [0, 8, 0]]))
-    scene.hierarchy = viewer.scene.hierarchy.Hierarchy.of([-1], [[0, 0, 0]], [0])
+    scene.hierarchy = Hierarchy.of([-1], [[0, 0, 0]], [0])
     scene.animations = [Animation("rise", (rise,))]
     pictures = [each.picture for each in render_frames(scene, range(5), fps=4, render=SIZE, device=device, **CAST)]
     cameras = {each.metadata["camera"] for each in pictures}

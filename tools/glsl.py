@@ -1,9 +1,9 @@
 """Prints the GLSL that a machine generates, with the file and line (or the generator's part) of each line at its left.
 
-``python tools/glsl.py [--program cast|trace] [--machine multipass|singlepass] [--fuse none|ray] [--step NAME]
+``python tools/glsl.py [--program NAME] [--machine multipass|singlepass] [--fuse none|ray] [--step NAME]
 [--counting] [--mask depth|kill|none] [--layers] [--accel NAME] [--walk NAME] [--intersection NAME]``; needs no OpenGL.
-The scene is the Cornell box: others differ in their materials and the addressing of their memories alone. Without ``--step`` every pass of the machine is printed,
-those of its masks and census at the end.
+The scene is the Cornell box: others differ in their materials and the addressing of their memories alone. Without
+``--step`` every pass of the machine is printed, those of its masks and census at the end.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from viewer.prepare import prepare
 from viewer.programs import LEVELS, PICTURES, trace
 from viewer.stream.bound import Bound
 from viewer.stream.generate import Form, fragment
+from viewer.stream.inline import origin
 from viewer.stream.kernel import Module
 from viewer.stream.machines import MACHINES
 from viewer.stream.mask import MASKS, stream_sources
@@ -40,6 +41,8 @@ def sources(
     """The passes of a machine, in its order: name, states, fragment program; masks and census have no states."""
     bound = Bound(program, parts)
     single = machine == "singlepass"
+    if single or fuse != "none":
+        bound = bound.inlined()  # as the renderer does where a pass takes a ray to its hit
     form = Form(scheduled=not single, discards=not single and MASKS[mask].discards, counting=counting)
     steps = [bound.single()] if single else bound.steps(fuse)
     for step in steps:
@@ -51,9 +54,9 @@ def sources(
 
 def listing(source: Source) -> Iterator[str]:
     """The lines with their origins at the left."""
-    width = max(len(str(origin)) for _, origin in source.lines)
-    for text, origin in source.lines:
-        yield f"{origin!s:{width}} | {text}".rstrip()
+    width = max(len(str(place)) for _, place in source.lines)
+    for text, place in source.lines:
+        yield f"{place!s:{width}} | {text}".rstrip()
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -74,16 +77,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         recipe = {name: getattr(arguments, name) for name in ("accel", "walk", "intersection")}
         prepared = prepare(viewer.load("cornell"), **recipe)
         walking = LEVELS[prepared.structure.levels]
-        program = (
-            trace(walking)
-            if arguments.program == "trace"
-            else PICTURES[arguments.program](walking, layers=arguments.layers)
-        )
+        if arguments.layers and arguments.program != "cast":
+            raise ViewerError("--layers", f"are not those of program {arguments.program}", "take --program cast")
+        form = {"layers": True} if arguments.layers else {}
+        program = trace(walking) if arguments.program == "trace" else PICTURES[arguments.program](walking, **form)
         if arguments.fuse != "none" and arguments.fuse not in program.groups:
             raise ViewerError("--fuse", f"unknown group '{arguments.fuse}'", f"none or {', '.join(program.groups)}")
-        parts = prepared.modules(arguments.machine == "multipass" and arguments.fuse == "none")
+        stepwise = arguments.machine == "multipass" and arguments.fuse == "none"
+        parts = prepared.modules(stepwise, "film" in program.inputs)
         made = list(sources(program, arguments.machine, arguments.fuse, arguments.mask, arguments.counting, parts))
-        wanted = [(name, text) for name, states, text in made if arguments.step in (None, name, *states)]
+        wanted = [
+            (name, text)
+            for name, states, text in made
+            if arguments.step in (None, name, *states, *(origin(state) for state in states))
+        ]
         if not wanted:
             names = ", ".join(name for name, _, _ in made)
             raise ViewerError("--step", f"no step '{arguments.step}'", f"there are {names}")

@@ -1,7 +1,8 @@
 """The README's pictures of the window: ``python tools/screenshots.py [--out DIR]``.
 
-``window.png``: in flight through the built-in forest. ``inspector.png``: the panels, a frame half way through its
-passes and the voxels that one ray visits. Taken on an Xvfb of their own, so that nothing of the desktop is in them.
+``window.png``: the built-in teapotahedron, path traced. ``panels.png``: a box with its panels, its lamp
+selected. ``inspector.png``: a frame half way through its passes and the boxes that one ray visits. Taken on an Xvfb of
+their own, so that nothing of the desktop is in them. On the processor alone this takes some minutes.
 """
 
 from __future__ import annotations
@@ -27,18 +28,17 @@ LARGEST = 300 * 1024  # bytes of a picture
 PICTURES = ROOT / "assets" / "pictures"
 
 
-def settle(app: Any) -> None:
-    """Until nothing loads, compiles or moves and the picture is complete."""
+def settle(app: Any, converged: bool = False) -> None:
+    """Until nothing loads, compiles or moves and the picture is complete, with ``converged`` all of its samples."""
     while (
         app.renderer is None
         or app.loading
         or app.compiling
         or app.probing is not None
         or app.flight.moving
-        or not app.frame.complete
+        or not (app.frame.idle if converged else app.frame.complete)
         or (app.heat is not None and not (app.heat_map and app.heat_map.complete))
     ):
-        app.wake()
         app.turn()
     app.say("")
     for _ in range(4):  # ImGui lays out in two
@@ -46,12 +46,20 @@ def settle(app: Any) -> None:
         app.turn()
 
 
-def flying(app: Any) -> None:
-    """The forest from the inside, nothing over it."""
-    app.do("camera.mode")
-    app.do("exposure.up")
-    app.do("exposure.up")
-    settle(app)
+def traced(app: Any) -> None:
+    """The teapotahedron under the default sky, nothing over it."""
+    app.tone_map = "agx"
+    app.frame.aim(24, 0.0)
+    settle(app, converged=True)
+
+
+def lighting(app: Any) -> None:
+    """The panels of samples and lights, and the lamp's marker."""
+    app.tone_map = "agx"
+    app.frame.aim(24, 0.0)
+    app.do("lights.next")
+    app.do("statistics")
+    settle(app, converged=True)
 
 
 def inspecting(app: Any) -> None:
@@ -69,9 +77,11 @@ def inspecting(app: Any) -> None:
     settle(app)
 
 
+TRACED = {"program": "path", "machine": "singlepass"}
 SHOTS: dict[str, tuple[str, dict[str, Any], Callable[[Any], None]]] = {
-    "window": ("forest", {"camera": "inside"}, flying),
-    "inspector": ("teapotahedron", {}, inspecting),
+    "window": ("teapotahedron", TRACED, traced),
+    "panels": ("cornell", TRACED, lighting),
+    "inspector": ("teapotahedron", {"program": "cast"}, inspecting),
 }
 
 
@@ -119,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with screen(SIZE, own=True):
             for name, (scene, more, pose) in SHOTS.items():
                 path = arguments.out / f"{name}.png"
-                path.write_bytes(packed(shoot(scene, more, pose, panels=name == "inspector")))
+                path.write_bytes(packed(shoot(scene, more, pose, panels=name != "window")))
                 say(f"wrote {path}, {path.stat().st_size // 1024} KiB")
     except ViewerError as error:
         say(f"screenshots.py: error: {error}")

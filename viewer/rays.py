@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.errors import ViewerError
-from viewer.kernels import RAY
+from viewer.kernels import RAY, records
 from viewer.prepare import Prepared
 from viewer.stream.machines import Machine
 
-FAR = np.float32(3.4e38)  # t_max of rays without an end; infinity itself is not to be had in GLSL 3.30
+FAR = np.float32(records.FAR)
 
 
 class Hits(NamedTuple):

@@ -116,7 +116,7 @@ def make_picture(
 ) -> Picture:
     """The picture that a renderer makes as it stands, going on from a film, with layers of these names.
 
-    counting : every pass. state : is saved when it is due, and on Ctrl-C.
+    counting : every pass. state : is saved when it is due, and on Ctrl-C where that is worth it.
     """
     began = perf_counter()
     width, height = film.size
@@ -132,7 +132,7 @@ def make_picture(
         if plain or not renderer.samples:
             cast(renderer, film, plain, total, progress, counting)
     except KeyboardInterrupt:
-        if state is not None and film.count.any():
+        if state is not None and state.worth(film):
             state.save(film)
         raise
     facts = {"size": f"{width}x{height}", **picture_facts(renderer)}
@@ -165,7 +165,7 @@ def sample_settings(renderer: Renderer) -> dict[str, str]:
         "program": renderer.choices.program,
         "camera": camera.text(),
         "fov": str(camera.fov),
-        "lens": f"{camera.aperture:g} {camera.focus_distance:g}",
+        "lens": f"{camera.aperture} {camera.focus_distance}",
         **sampling_facts(renderer),
         CONTENT: renderer.prepared.fingerprint,  # last: what a user has set is named first
     }

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer import options as known
 from viewer.errors import ViewerError
 from viewer.film.movie import frame_path, is_movie, write_movie
 from viewer.film.tonemap import srgb8
 from viewer.render import Picture, Renderer
 from viewer.scene.animation import turntable as turned
 from viewer.scene.camera import Camera
+from viewer.scene.light import with_light_at
 from viewer.scene.scene import Scene
 
 # Times at which a scene that moves is looked at for the bounds of all of its motion.
@@ -109,17 +111,23 @@ class _Stage:
     """The renderer of a scene in motion."""
 
     def __init__(self, scene: Scene, camera: Camera | str | None, options: dict[str, Any]) -> None:
-        self.scene, self.camera, self.options = scene, camera, options
+        self.scene, self.camera = scene, camera
+        self.options = {name: value for name, value in options.items() if name != "light"}
+        self.moved_lights = known.check("light", options.get("light", known.option("light").default))
         self.renderer: Renderer | None = None
         self.transforms: NDArray[np.float64] | None = None
 
     def at(self, seconds: float) -> Renderer:
-        """The renderer of the scene at a time, its camera where the animation has it."""
+        """The renderer of the scene at a time, its camera and its lights where the animation has them."""
         posed = self.scene.posed(seconds)
+        for name, position in self.moved_lights:
+            posed = with_light_at(posed, name, position)
         transforms = np.array([instance.transform for instance in posed.instances])
         if self.renderer is None or self.transforms is None or not np.array_equal(transforms, self.transforms):
             self.renderer = self._move(posed, transforms)
             self.transforms = transforms
+        if posed.lights != self.renderer.scene.lights:
+            self.renderer.relight(posed)
         self.renderer.scene = posed
         self.renderer.camera = self.renderer._camera(self.camera)
         return self.renderer

@@ -1,5 +1,5 @@
-// The walk through a bounding volume hierarchy in depth-first order, without a stack: its state is one node's number, and
-// every node knows the one behind its subtree (escape index).
+// The walk through a bounding volume hierarchy in depth-first order, without a stack: its state is one node's number,
+// and every node knows the one behind its subtree (escape index).
 // N. Thrane and L. O. Simonsen, "A Comparison of Acceleration Structures for GPU Assisted Ray Tracing" (Aarhus 2005).
 #include "interface/accel.glsl"
 #include "lib/direction.glsl"

@@ -2,9 +2,9 @@
 // pass. Both children's boxes lie together, the nearer child comes first, the other waits on the stack.
 // A reference is 8 * a pair's number, or for a leaf -(8 * its first triangle + triangles), of which it has 1 to 8.
 //
-// A step is one line of code without branches, with one place that pops and one that pushes: machines that run both sides
-// of every branch, lane by lane under a mask, then touch the stack twice a step (on llvmpipe a fifth less time). What
-// lies above the top of the stack may be anything.
+// A step is one line of code without branches, with one place that pops and one that pushes: machines that run both
+// sides of every branch, lane by lane under a mask, then touch the stack twice a step (on llvmpipe a fifth less time).
+// What lies above the top of the stack may be anything.
 #include "interface/accel.glsl"
 #include "lib/direction.glsl"
 #include "lib/box.glsl"

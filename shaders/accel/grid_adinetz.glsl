@@ -36,6 +36,6 @@ int accel_step(Ray ray, float nearest, inout Walk walk) {
     ivec3 up = ivec3(greaterThan(walk.inverse, vec3(0.0)));
     vec3 t = (vec3(walk.voxel + up) - origin) * walk.inverse;
     walk.t_exit = min(min(t.x, t.y), t.z);
-    walk.voxel += ivec3(lessThanEqual(t, vec3(walk.t_exit))) * (2 * up - 1);
+    walk.voxel += ivec3(not(greaterThan(t, vec3(walk.t_exit)))) * (2 * up - 1);  // a NaN goes on, too: loops end
     return walk.list >= 0 ? ACCEL_TEST : accel_ends(walk, nearest) ? ACCEL_END : ACCEL_AGAIN;
 }

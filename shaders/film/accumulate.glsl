@@ -4,14 +4,14 @@
 // reassociate undo this; the outputs that a film goes to must be invariant.
 // square sums squared deviations of the luminance from the mean so far (Welford 1962); a sum of squares less the square
 // of the mean cancels. Needs the record Film.
+#include "lib/luminance.glsl"
 
-const vec3 FILM_LUMINANCE = vec3(0.2126, 0.7152, 0.0722);  // of linear sRGB (IEC 61966-2-1)
 const float FILM_BRIGHTEST = 1.8014398509481984e16;        // 2^54, of a luminance: the squares of 2^16 of them add up
 // The bits of 2^100: what is as large, infinite or no number is dropped. Compilers may take NaN out of comparisons.
 const uint FILM_BROKEN = 0x71800000u;
 
 float film_luminance(vec3 radiance) {
-    vec3 parts = radiance * FILM_LUMINANCE;
+    vec3 parts = radiance * LUMINANCE;
     return clamp(parts.x + parts.y + parts.z, -FILM_BRIGHTEST, FILM_BRIGHTEST);  // a dot() has no order of its own
 }
 

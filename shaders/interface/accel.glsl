@@ -1,5 +1,5 @@
-// What an acceleration structure provides; Walk is the record that it keeps per ray. After ACCEL_TEST, candidates are to
-// be had from accel_candidate.
+// What an acceleration structure provides; Walk is the record that it keeps per ray. After ACCEL_TEST, candidates are
+// to be had from accel_candidate.
 #include "interface/steps.glsl"
 
 // Prepares the walk through a numbered object (0 where there is only one). False: the ray misses its box, and there is

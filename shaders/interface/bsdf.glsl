@@ -14,8 +14,8 @@ bool bsdf_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, 
 // Whether it scatters into single directions only, so that no light can be sampled for it.
 bool bsdf_delta(Interaction at);
 
-// The single directions that it reflects and refracts into, with their weights, whatever their share; weights are 0 where
-// it does neither.
+// The single directions that it reflects and refracts into, with their weights, whatever their share; weights are 0
+// where it does neither.
 void bsdf_branches(
     Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
 );

@@ -17,6 +17,6 @@ const int PATH_BSDF = 2;    // directions alone
 // Whether light over so many surfaces counts.
 bool path_counts(int surfaces);
 
-// The weight of a sample that was found with density mine, where another way finds it with density other (E. Veach, 1997,
-// section 9.2.2: the power heuristic, of squares).
+// The weight of a sample that was found with density mine, where another way finds it with density other (E. Veach,
+// 1997, section 9.2.2: the power heuristic, of squares).
 float path_weight(float mine, float other);

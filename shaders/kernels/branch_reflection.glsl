@@ -1,6 +1,7 @@
 // The reflected child of a surface, which is followed at once.
 #include "interface/bsdf.glsl"
 #include "interface/whitted.glsl"
+#include "lib/far.glsl"
 #include "lib/offset_origin.glsl"
 
 int branch_reflection(in Interaction interaction, inout Path path, out Ray ray) {
@@ -8,7 +9,7 @@ int branch_reflection(in Interaction interaction, inout Path path, out Ray ray) 
     bsdf_branches(interaction, path.wo, reflected, reflection, refracted, refraction);
     ray.direction = reflected;
     ray.origin = offset_origin(interaction.position, interaction.normal, reflected, interaction.error);
-    ray.t_max = 3.4e38;
+    ray.t_max = FAR;
     ray.any_hit = 0;
     path.throughput *= reflection;
     path.depth += 1;

@@ -1,9 +1,10 @@
 // Generates the ray of a pixel. Purcell 2004, figure 3.1 (ray generator).
 #include "interface/camera.glsl"
+#include "lib/far.glsl"
 
 int eye_ray(in Pixel pixel, out Ray ray) {
     camera_ray(pixel.at, ray.origin, ray.direction);
-    ray.t_max = 3.4e38;
+    ray.t_max = FAR;
     ray.any_hit = 0;
     return EXIT_RAY;
 }

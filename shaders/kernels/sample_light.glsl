@@ -1,6 +1,6 @@
 // Chooses a light and a point of it, and prepares the shadow ray: next-event estimation.
-// The light's contribution waits until the shadow ray is back. Of the dimensions of surface k, 4 + 8 k on, it takes 0, 2
-// and 3.
+// The light's contribution waits until the shadow ray is back. Of the dimensions of surface k, 4 + 8 k on, it takes 0,
+// 2 and 3.
 #include "interface/bsdf.glsl"
 #include "interface/light.glsl"
 #include "interface/path.glsl"

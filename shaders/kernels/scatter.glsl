@@ -1,8 +1,10 @@
 // Chooses where the path goes on, or ends it. Russian roulette: J. Arvo and D. Kirk, "Particle Transport and Image
-// Synthesis" (1990). Of the dimensions of surface k, 4 + 8 k on, it takes 4, 5 and 6 for the direction, 7 for the roulette.
+// Synthesis" (1990). Of the dimensions of surface k, 4 + 8 k on, it takes 4, 5 and 6 for the direction, 7 for the
+// roulette.
 #include "interface/bsdf.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
+#include "lib/far.glsl"
 #include "lib/offset_origin.glsl"
 
 int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray ray) {
@@ -11,7 +13,7 @@ int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray
     vec2 other = sample_2d(pixel.at, path.number, dimension + 6);
     vec3 weight;
     path.depth += 1;
-    ray = Ray(vec3(0.0), 3.4e38, vec3(0.0, 0.0, 1.0), 0);
+    ray = Ray(vec3(0.0), FAR, vec3(0.0, 0.0, 1.0), 0);
     if (!bsdf_sample(interaction, path.wo, vec3(direction, other.x), ray.direction, weight, path.pdf)) {
         return EXIT_END;
     }

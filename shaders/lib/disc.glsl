@@ -7,6 +7,6 @@ vec2 concentric_disc(vec2 u) {
     if (at.x == 0.0 && at.y == 0.0) return vec2(0.0);
     bool wide = abs(at.x) > abs(at.y);
     float radius = wide ? at.x : at.y;
-    float angle = wide ? 0.78539816 * (at.y / at.x) : 1.5707963 - 0.78539816 * (at.x / at.y);
+    float angle = wide ? 0.78539816 * (at.y / at.x) : 1.57079633 - 0.78539816 * (at.x / at.y);
     return radius * vec2(cos(angle), sin(angle));
 }

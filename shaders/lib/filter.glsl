@@ -8,8 +8,8 @@ float tent(float u) {
     return u < 0.5 ? sqrt(2.0 * u) - 1.0 : 1.0 - sqrt(2.0 - 2.0 * u);
 }
 
-// An offset from the pixel's centre, in pixels. Point: none. Box: width 1. Tent: radius 1. Gaussian: standard deviation 1/2 along
-// each axis, cut off at radius 1.5, where 1 - exp(-1.5^2 / (2 / 4)) = 0.98889 of it lies inside.
+// An offset from the pixel's centre, in pixels. Point: none. Box: width 1. Tent: radius 1. Gaussian: standard deviation
+// 1/2 along each axis, cut off at radius 1.5, where 1 - exp(-1.5^2 / (2 / 4)) = 0.98889 of it lies inside.
 vec2 filter_offset(int kind, vec2 u) {
     if (kind == FILTER_TENT) return vec2(tent(u.x), tent(u.y));
     if (kind == FILTER_GAUSSIAN) {

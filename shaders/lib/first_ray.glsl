@@ -3,12 +3,13 @@
 #include "interface/camera.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
+#include "lib/far.glsl"
 
 Ray first_ray(ivec2 pixel, int number) {
     Ray ray;
     vec2 film = sample_2d(path_shared == 1 ? ivec2(0) : pixel, number, 0);
     camera_sample(pixel, film, sample_2d(pixel, number, 2), ray.origin, ray.direction);
-    ray.t_max = 3.4e38;
+    ray.t_max = FAR;
     ray.any_hit = 0;
     return ray;
 }

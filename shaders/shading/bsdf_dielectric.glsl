@@ -1,7 +1,7 @@
-// A smooth boundary between the outside (the front) and a dielectric inside, whose index relative to it is the parameter:
-// reflects or refracts, chosen in proportion to Fresnel's share. The albedo tints what is refracted.
-// Radiance is scaled by the squared ratio of the indices when it crosses (Veach 1997, section 5.2). By the shading normal
-// alone, as in Mitsuba 3 (dielectric).
+// A smooth boundary between the outside (the front) and a dielectric inside, whose index relative to it is the
+// parameter: reflects or refracts, chosen in proportion to Fresnel's share. The albedo tints what is refracted.
+// Radiance is scaled by the squared ratio of the indices when it crosses (Veach 1997, section 5.2). By the shading
+// normal alone, as in Mitsuba 3 (dielectric).
 #include "lib/fresnel.glsl"
 
 void dielectric_branches(

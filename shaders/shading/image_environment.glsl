@@ -15,8 +15,8 @@ vec2 environment_place(vec3 direction) {
 }
 
 vec3 environment_texel(int column, int row) {
-    int x = column < 0 ? column + environment_size.x : column >= environment_size.x ? column - environment_size.x : column;
-    return fetch_environment_texels(clamp(row, 0, environment_size.y - 1) * environment_size.x + x).radiance;
+    int width = environment_size.x, x = column < 0 ? column + width : column >= width ? column - width : column;
+    return fetch_environment_texels(clamp(row, 0, environment_size.y - 1) * width + x).radiance;
 }
 
 vec3 environment_radiance(vec3 direction) {

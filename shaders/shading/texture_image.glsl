@@ -1,5 +1,5 @@
-// Base-colour images in one memory of texels: bilinear in linear light, or the nearest texel; all wrap modes of glTF 2.0
-// (section 3.8.4). No smaller versions of an image are kept: far away it is smoothed by samples alone.
+// Base-colour images in one memory of texels: bilinear in linear light, or the nearest texel; all wrap modes of glTF
+// 2.0 (section 3.8.4). No smaller versions of an image are kept: far away it is smoothed by samples alone.
 // Heckbert, Fundamentals of Texture Mapping and Image Warping (1989).
 #include "interface/texture.glsl"
 #include "lib/srgb.glsl"

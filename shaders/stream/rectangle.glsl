@@ -1,5 +1,5 @@
-// Lays a rectangle of records out in row order, as a stream holds them whose width is another. Needs: copy(ivec2), which
-// takes the record of that place over.
+// Lays a rectangle of records out in row order, as a stream holds them whose width is another. Needs: copy(ivec2),
+// which takes the record of that place over.
 
 uniform int width;     // of the stream
 uniform ivec2 wide;    // width of the rectangle, texels in it

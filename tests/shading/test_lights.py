@@ -24,8 +24,6 @@ from viewer.shading.lights import (
     light_density,
     light_list,
     lights,
-    replace_lights,
-    scene_lights,
 )
 
 SIGNATURE = "bool light_sample(vec3 position, float choose, vec2 u, out LightSample found)"
@@ -386,20 +384,6 @@ def test_emitters_are_the_flat_scene_s_triangles() -> None:
     scene.materials = [Material()]
     scene.instances.pop()
     assert emitters(scene).corners.shape == (0, 3, 3)
-
-
-def test_a_moved_light_overwrites_one_small_table(device) -> None:
-    scene = room()
-    scene.lights = [Light("point", "lamp", (0, 1, 0))]
-    module = scene_lights(scene).module()
-    (table,) = module.memories
-    before = table.data.copy()
-    scene.lights = [Light("point", "lamp", (5, 1, 0))]
-    uniforms = replace_lights(module, scene_lights(scene))
-    assert uniforms == {"environment_levels": 0, "light_levels": QUANTA // 4}
-    np.testing.assert_array_equal(np.flatnonzero(before != table.data), [2])
-    np.testing.assert_array_equal(table.data["at"][2], [5, 1, 0])
-    assert replace_lights(module, scene_lights(Scene())) is None  # other kinds: another program
 
 
 def test_the_module_by_its_parts() -> None:

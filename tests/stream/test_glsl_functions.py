@@ -14,9 +14,10 @@ from viewer.kernels.records import HIT, RAY
 from viewer.scene.camera import Camera
 from viewer.scene.material import Material
 from viewer.scene.scene import Scene
+from viewer.shading.camera import thin_lens
 from viewer.shading.geometry import flat_geometry
 from viewer.shading.materials import appearance
-from viewer.shading.modules import camera_uniforms, constant_environment, pinhole
+from viewer.shading.modules import camera_uniforms, constant_environment
 
 ULP = 2.0**-24  # half a unit in the last place, relative: one rounding of float32
 FAR = np.float32(3.4e38)
@@ -51,7 +52,7 @@ def camera_ray(device):
         return glsl_call.Function(
             device,
             "void camera_ray(ivec2 pixel, out vec3 origin, out vec3 direction)",
-            modules=[pinhole(Camera((0, 0, 1), (0, 0, 0)))],
+            modules=[thin_lens(Camera((0, 0, 1), (0, 0, 0)))],
         )
 
 

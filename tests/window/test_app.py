@@ -590,7 +590,7 @@ def test_keys_of_ones_own(opened: Opener, place: Path) -> None:
     xdotool("key", "p")
     hands.turn(5)
     assert hands.app.paused  # P does nothing now
-    assert hands.app.keymap.text("pause") == "J"
+    assert hands.app.keymap.text("pause") == "F9"
 
 
 def test_the_cameras_of_a_scene(opened: Opener, shared_scenes: Path) -> None:

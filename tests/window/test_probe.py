@@ -263,3 +263,27 @@ def test_the_way_through_a_tree(device: Any, walk: str) -> None:
         assert [test.triangle for test in segment.tests] == tested
         for test in segment.tests:
             np.testing.assert_array_equal(test.corners, corners[test.triangle])
+
+
+def test_two_levels_are_drawn_where_the_objects_stand(device: Any) -> None:
+    """Boxes and triangles are an object's own; brought to the world, the ray hits there what the renderer says."""
+    renderer = framed(device, accel="two-level-bvh")
+    found = probe(renderer, renderer.camera, SIZE, (32, 30))
+    origin, direction = (rays[30, 32] for rays in renderer.camera.rays(*SIZE))
+    depth = renderer.render(SIZE, layers=("depth",)).layers["depth"][30, 32]
+    hit = [segment for segment in found.segments if segment.t_hit is not None]
+    assert hit and len(found.segments) >= 1
+    nearest = min(hit, key=lambda segment: segment.t_hit)
+    point = nearest.hit_point
+    np.testing.assert_allclose(nearest.world(point), origin + depth * direction, atol=1e-4)
+    assert nearest.t_hit == pytest.approx(depth, rel=1e-6)
+    (test,) = [test for test in nearest.tests if test.nearest][-1:]
+    corners = nearest.world(test.corners)
+    normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+    away = np.dot(nearest.world(point) - corners[0], normal) / np.linalg.norm(normal)
+    assert away == pytest.approx(0, abs=1e-4)  # scene units; it is 20 units away
+    for segment in found.segments:
+        for visit in segment.visits:
+            if visit.t_enter <= visit.t_exit:
+                middle = segment.at((visit.t_enter + visit.t_exit) / 2)
+                assert (middle >= visit.box[0] - 1e-4).all() and (middle <= visit.box[1] + 1e-4).all()

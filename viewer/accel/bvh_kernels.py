@@ -126,13 +126,13 @@ def _binned(refs, first, last, known, bins, counts, after):
         counts[0, p] += 1
         counts[1, q] += 1
         counts[2, r] += 1
-        for a, k in ((np.uint32(0), p), (np.uint32(1), q), (np.uint32(2), r)):
-            bins[a, k, 0] = min(bins[a, k, 0], x)
-            bins[a, k, 1] = min(bins[a, k, 1], y)
-            bins[a, k, 2] = min(bins[a, k, 2], z)
-            bins[a, k, 3] = min(bins[a, k, 3], u)
-            bins[a, k, 4] = min(bins[a, k, 4], v)
-            bins[a, k, 5] = min(bins[a, k, 5], w)
+        for row, cell in ((np.uint32(0), p), (np.uint32(1), q), (np.uint32(2), r)):
+            bins[row, cell, 0] = min(bins[row, cell, 0], x)
+            bins[row, cell, 1] = min(bins[row, cell, 1], y)
+            bins[row, cell, 2] = min(bins[row, cell, 2], z)
+            bins[row, cell, 3] = min(bins[row, cell, 3], u)
+            bins[row, cell, 4] = min(bins[row, cell, 4], v)
+            bins[row, cell, 5] = min(bins[row, cell, 5], w)
     best, axis, place = np.inf, -1, 0
     for a in range(3):
         if counts[a, 0] == last - first:

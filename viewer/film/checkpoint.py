@@ -31,6 +31,8 @@ from viewer.film.film import Film
 from viewer.options import OPTIONS
 
 EVERY = 60.0  # seconds between two states of a long render
+PAUSE = 10.0  # times as long as saving takes, at least, until the next
+PIXELS_PER_SECOND = 2e6  # about what is saved
 MOST_SAMPLES = 65536
 SETTING, CHECK = "film.setting.", "film.check"
 CONTENT = "content"  # the setting that is a fingerprint of the scene
@@ -119,15 +121,20 @@ class Checkpoint:
         self.every, self.clock = every, clock
         self.saved = 0  # states so far
         self.samples = 0  # of every pixel, in the last of them
-        self._last = clock()
+        self._last, self._took = clock(), 0.0
 
     def due(self) -> bool:
         """Whether it is time to save: reading the film back is only worth its cost then."""
-        return self.clock() - self._last >= self.every
+        return self.clock() - self._last >= max(self.every, PAUSE * self._took)
+
+    def worth(self, film: Film) -> bool:
+        """Whether saving takes less time than was spent since the last state: one who interrupts does not wait long."""
+        pixels = film.size[0] * film.size[1]
+        return bool(film.count.any()) and self.clock() - self._last >= max(self._took, pixels / PIXELS_PER_SECOND)
 
     def save(self, film: Film, layers: Mapping[str, NDArray] | None = None) -> None:
         """Save now. Raises ViewerError where the file cannot be written; the old state then stays."""
-        samples = int(film.count.min())
+        samples, began = int(film.count.min()), self.clock()
         save(
             self.path,
             film,
@@ -136,6 +143,7 @@ class Checkpoint:
             {**self.metadata, "samples": str(samples), "stopped by": "nothing yet"},
         )
         self._last, self.saved, self.samples = self.clock(), self.saved + 1, samples
+        self._took = self._last - began
 
     def finish(self, resumed: str | os.PathLike[str] | None = None) -> None:
         """The picture has been saved: a state beside it, or one there that was ``resumed``, is of no use any more."""

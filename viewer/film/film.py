@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.kernels.records import FILM
+from viewer.scene import light
 
-LUMINANCE = np.array([0.2126, 0.7152, 0.0722], np.float32)  # of linear sRGB (IEC 61966-2-1)
+LUMINANCE = light.LUMINANCE.astype(np.float32)
 BRIGHTEST = np.float32(2.0**54)  # of a luminance: the squares of 2^16 of them still add up
 LARGEST_SAMPLE = np.float32(2.0**100)  # from here on a sample is as good as infinite
 
@@ -136,6 +137,6 @@ def clamp(samples: ArrayLike, most: float) -> NDArray[np.float32]:
 
 
 def _luminance(radiance: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(...) float32 of (..., 3), added in the order of GLSL's dot."""
+    """(...) float32 of (..., 3), added in the shader's order."""
     red, green, blue = (radiance[..., k] * LUMINANCE[k] for k in range(3))
     return np.clip(red + green + blue, -BRIGHTEST, BRIGHTEST)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.errors import ViewerError
+from viewer.scene.light import LUMINANCE
 
 ToneMap = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
@@ -29,8 +30,6 @@ def register(name: str) -> Callable[[ToneMap], ToneMap]:
 
 WHITE = np.float32(4.0)  # Reinhard: the luminance that becomes white
 BRIGHTEST = np.float32(1e6)  # where every curve has long ended
-
-_LUMINANCE = np.array([0.2126, 0.7152, 0.0722], np.float32)  # of linear sRGB (IEC 61966-2-1)
 
 _ACES_IN = np.array([[0.59719, 0.35458, 0.04823], [0.076, 0.90834, 0.01566], [0.0284, 0.13383, 0.83777]])
 _ACES_OUT = np.array([[1.60475, -0.53108, -0.07367], [-0.10208, 1.10813, -0.00605], [-0.00327, -0.07276, 1.07602]])
@@ -63,7 +62,7 @@ def none(linear: NDArray[np.float32]) -> NDArray[np.float32]:
 def reinhard(linear: NDArray[np.float32]) -> NDArray[np.float32]:
     """Reinhard et al. 2002, equation 4, on luminance with a white of 4; the ratios of the colours stay."""
     light = _light(linear)
-    luminance = (light @ _LUMINANCE)[..., None]
+    luminance = (light @ LUMINANCE.astype(np.float32))[..., None]
     return (light * ((1 + luminance / (WHITE * WHITE)) / (1 + luminance))).astype(np.float32, copy=False)
 
 

@@ -6,6 +6,8 @@ from viewer.stream.record import Field, Record
 
 PIXEL = Record("Pixel", Field("at", "ivec2", "pixels", "picture", "column and row, row 0 at the top"))
 
+FAR = 3.4e38  # t_max of rays without an end, and the largest weight of a light; also shaders/lib/far.glsl
+
 RAY = Record(
     "Ray",
     Field("origin", "vec3", "scene units", "world"),

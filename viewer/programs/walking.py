@@ -1,7 +1,8 @@
 """How rays find their hits: the states that every program calls, and returns from.
 
 Walking exists once, for camera, shadow and bounce rays alike; a program `Call`s the state "enter" with the stream
-``ray``, and finds the stream ``hit`` where the call returns.
+``ray``, and finds the stream ``hit`` where the call returns. Machines that take a ray to its hit in one pass give each
+call a copy of these states (`viewer.stream.inline`).
 """
 
 from __future__ import annotations

@@ -27,12 +27,12 @@ KINDS = ("point", "spot", "directional")
 BRIGHTEST = 1e30
 FARTHEST = 1e18
 
-_LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of linear sRGB, ITU-R BT.709
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of linear sRGB, ITU-R BT.709; also shaders/lib/luminance.glsl
 
 
 def luminance(rgb: NDArray | Sequence[float]) -> NDArray[np.float64]:
     """(...) of linear sRGB (..., 3); the weights are those of ITU-R BT.709."""
-    return np.asarray(rgb, np.float64) @ _LUMINANCE
+    return np.asarray(rgb, np.float64) @ LUMINANCE
 
 
 @dataclass(frozen=True)

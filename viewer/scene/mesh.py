@@ -46,7 +46,7 @@ class Mesh:
             )
         self.triangles = np.ascontiguousarray(triangles, np.int32)
         if self.materials is None:
-            self.materials = np.zeros(len(self.triangles), np.int32)
+            self.materials = np.zeros(len(self.triangles), np.int32)  # type: ignore[unreachable]
         self.materials = np.ascontiguousarray(
             np.broadcast_to(np.asarray(self.materials, np.int32), (len(self.triangles),))
         )

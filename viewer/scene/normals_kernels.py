@@ -25,8 +25,8 @@ def weld(words):
     while size < 2 * count:
         size *= 2
     table = np.empty(size, np.int32)
-    for slot in range(size):
-        table[slot] = -1
+    for place in range(size):
+        table[place] = -1
     number = np.empty(count, np.int32)
     first = np.empty(count, np.int32)
     found = 0
@@ -60,7 +60,7 @@ def weld(words):
                 break
             slot += 1
             if slot == size:
-                slot = 0
+                slot = np.int64(0)
     return number, first, found
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.errors import ViewerError
-from viewer.kernels.records import LIGHT_SAMPLE
+from viewer.kernels.records import FAR, LIGHT_SAMPLE
 from viewer.scene.environment import DARKNESS, Environment
 from viewer.scene.light import KINDS, Light, luminance
 from viewer.scene.scene import Scene
@@ -29,7 +29,6 @@ from viewer.stream.record import Field, Record
 QUANTA = 1 << 24  # a random number in [0, 1) is one of so many
 MOST_LIGHTS = 1 << 22
 FAIR = (1 / 8, 1 / 2)  # least and greatest share of what is infinitely far, where something near shines too
-FAR = 3.4e38
 
 KIND = {"triangle": 0, **{name: number for number, name in enumerate(KINDS, 1)}}
 
@@ -209,19 +208,6 @@ def light_density(scene: Scene, environment: Environment = DARKNESS) -> NDArray[
 def scene_lights(scene: Scene, environment: Environment = DARKNESS) -> LightList:
     """The list of a scene's lights, in an environment."""
     return light_list(emitters(scene), scene.lights, environment, scene.bounds(), len(scene.materials))
-
-
-def replace_lights(module: Module, listed: LightList) -> dict[str, Any] | None:
-    """Put moved lights into a module that is in use: its table is overwritten in place, to be filled again, and the
-    uniforms to set are returned. None where the module's shape does not fit (lights came or went): make another."""
-    (table,) = module.memories
-    assert isinstance(table, Table)
-    other = listed.module()
-    if len(table.data) != len(listed.records) or module.constants != other.constants:
-        return None
-    table.data[:] = listed.records
-    module.uniforms.update(other.uniforms)
-    return listed.uniforms()
 
 
 def _triangles(shining: Emitters, warnings: list[str]) -> tuple[Emitters, NDArray[np.float64], dict[int, float]]:

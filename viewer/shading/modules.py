@@ -26,18 +26,6 @@ def camera_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, tuple[fl
     }
 
 
-def pinhole(camera: Camera, size: tuple[int, int] = (1, 1)) -> Module:
-    """The camera module; its uniforms are set again for every picture."""
-    values = camera_uniforms(camera, size)
-    types = {name: f"vec{len(value)}" for name, value in values.items()}
-    return Module(
-        "pinhole camera",
-        provides=("camera_ray",),
-        source="shading/pinhole.glsl",
-        uniforms={name: (types[name], value) for name, value in values.items()},
-    )
-
-
 def constant_environment(color: tuple[float, float, float] = BACKGROUND) -> Module:
     """The same radiance (linear sRGB) from everywhere."""
     return Module(

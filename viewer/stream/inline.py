@@ -40,6 +40,7 @@ def inlined(program: Program) -> Program:
         return program
     called = {name for call in program.calls() for name in program.body(call.state)}
     start = resolve(program.start, None)
+    assert isinstance(start, str)
     states = []
     for state in program.states:
         if state.name not in called:

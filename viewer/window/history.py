@@ -53,7 +53,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Test:
-    """A triangle tested: its corners (3, 3) float32, world space, and whether it became the nearest hit."""
+    """A triangle tested: its corners (3, 3) float32, in its segment's space, and whether it became the nearest hit."""
 
     __test__ = False  # pytest, this is none of yours
 
@@ -64,9 +64,11 @@ class Test:
 
 @dataclass
 class Segment:
-    """One ray of the history, in world space: where it goes, the cells that it visits, the triangles that it tests.
+    """One ray of the history: where it goes, the cells that it visits, the triangles that it tests.
 
-    origin, direction : (3,) float32, unit length. t_hit, triangle, barycentric : of the nearest hit, None without.
+    origin, direction : (3,) float32. t_hit, triangle, barycentric : of the nearest hit, None without.
+    Under a structure of two levels it is in the space of an ``instance``'s object, from which ``to_world`` (4, 4)
+    leads; else in world space, and its direction of unit length.
     """
 
     origin: NDArray[np.float32]
@@ -78,6 +80,12 @@ class Segment:
     t_hit: float | None = None
     triangle: int | None = None
     barycentric: tuple[float, float] | None = None
+    instance: int | None = None
+    to_world: NDArray[np.float64] = field(default_factory=lambda: np.eye(4))
+
+    def world(self, points: NDArray) -> NDArray[np.float64]:
+        """(..., 3): points of the segment's space in world space."""
+        return points.astype(np.float64) @ self.to_world[:3, :3].T + self.to_world[:3, 3]
 
     def at(self, t: float) -> NDArray[np.float64]:
         """(3,): the point at a distance."""

@@ -95,7 +95,7 @@ class Inspector:
         """Every ray waits for the first state. Compiles the kernels when program, size, policy or unroll are new."""
         with self.renderer.device.current():
             machine = self._ready()
-            fill(machine, camera, self.size)
+            fill(machine, self.renderer, camera, self.size)
         self._run = machine.run()
         self.passes = []
         self._start = machine.bound.start_numbers()

@@ -6,8 +6,10 @@ from collections.abc import Iterator, Mapping
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viewer import kernels
+from viewer.accel.two_level import TwoLevel
 from viewer.errors import ViewerError
 from viewer.kernels import HIT, RAY
 from viewer.render import COUNTED_LAYERS, Renderer
@@ -44,7 +46,7 @@ def probing(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tu
         raise ViewerError(f"pixel {x}, {y}", f"is not in a picture of {size[0]} x {size[1]}", "column and row from 0")
     with renderer.device.current():
         machine = _machine(renderer)
-        fill(machine, camera, size, x, y)
+        fill(machine, renderer, camera, size, x, y)
         history = _History(
             machine, renderer, Probe((x, y), size, renderer.choices.program, tuple(machine.bound.program.by_name))
         )
@@ -65,15 +67,15 @@ def probing(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tu
     yield history.probe
 
 
-_machines: WeakKeyDictionary[Renderer, dict[str, Multipass]] = WeakKeyDictionary()
+_machines: WeakKeyDictionary[Renderer, dict[tuple[str, int | None], Multipass]] = WeakKeyDictionary()
 
 
 def _machine(renderer: Renderer) -> Multipass:
     kept = _machines.setdefault(renderer, {})
-    program = renderer.choices.program
-    if program not in kept:
-        kept[program] = unfused(renderer, (1, 1), PolicyChoice("naive"), Unroll((1,)))
-    return kept[program]
+    key = renderer.choices.program, renderer.resolved.depth  # some programs have streams for every depth
+    if key not in kept:
+        kept[key] = unfused(renderer, (1, 1), PolicyChoice("naive"), Unroll((1,)))
+    return kept[key]
 
 
 def forget(renderer: Renderer) -> None:
@@ -91,7 +93,8 @@ class _History:
         self.program: Program = machine.bound.program
         flat = renderer.structure.levels == 1  # of two levels walks are in objects' spaces, and nothing is flattened
         self.triangles: Triangles | None = renderer.triangles if flat else None
-        self.walks: Walks | None = walks(renderer.prepared.modules(stepwise=True)) if flat else None
+        self.two: TwoLevel | None = None if flat else renderer.structure.built
+        self.walks: Walks | None = walks(renderer.prepared.modules(stepwise=True))
         self.states = ("done", *self.program.by_name)
         self.back = machine.bound.start_numbers()[1]
         self.held = {name: machine.streams[name].read()[0, 0] for name in self.program.inputs}
@@ -156,7 +159,7 @@ class _History:
         if walk is not None and walk in state.writes() and walk not in state.reads():
             self.unwalked = None
             if ray is not None:
-                self.probe.segments.append(_segment(self.held[ray]))
+                self.probe.segments.append(self._begun(ray))
         if walk is None or not self.probe.segments:
             return
         segment = self.probe.segments[-1]
@@ -164,13 +167,31 @@ class _History:
             segment.visits.append(self.walks.visit(segment, before[walk], self.held[walk], opened))
         if hit is not None and hit in state.writes():
             now = self.held[hit]
-            if tested is not None and self.triangles is not None:
+            if tested is not None:
                 nearest = int(now["triangle"]) == tested and before[hit].tobytes() != now.tobytes()
-                corners = self.triangles.positions[self.triangles.triangles[tested]]
-                segment.tests.append(Test(tested, corners, nearest))
-            if now["triangle"] >= 0:
+                segment.tests.append(Test(tested, self._corners(tested, segment), nearest))
+            if now["triangle"] >= 0 and segment.instance in (None, int(now["instance"])):
                 u, v = (float(weight) for weight in now["barycentric"])
                 segment.t_hit, segment.triangle, segment.barycentric = float(now["t"]), int(now["triangle"]), (u, v)
+
+    def _begun(self, ray: str) -> Segment:
+        """The ray that a walk begins with; of two levels in the space of the instance's object."""
+        if self.two is None:
+            return _segment(self.held[ray])
+        instance = int(self.held["top"]["instance"])
+        made, row = _segment(self.held[ray]), self.two.table.data[instance]
+        made.instance = instance
+        for axis, name in enumerate("xyz"):
+            made.to_world[axis, :3] = row[f"linear_{name}"]
+            made.to_world[axis, 3] = row[f"inverse_{name}"][3]
+        return made
+
+    def _corners(self, triangle: int, segment: Segment) -> NDArray[np.float32]:
+        """(3, 3) of a triangle, in the segment's space."""
+        if self.two is None or segment.instance is None:
+            assert self.triangles is not None
+            return self.triangles.positions[self.triangles.triangles[triangle]]
+        return self.two.objects.corners[int(self.two.objects.of[segment.instance])][triangle]
 
     @staticmethod
     def _stream(state: State, record: Record | Kept) -> str | None:

@@ -57,26 +57,23 @@ class Space:
             add(point(x0, y0), point(x1, y1), color, thick)
 
     def _probe(self, app: App) -> None:
-        """Boxes visited, triangles tested, and the ray up to its hit; nothing of two levels, where they are an
-        object's own."""
-        assert app.probe is not None and app.renderer is not None
-        if app.renderer.structure.levels > 1:
-            return
+        """Boxes visited, triangles tested, and the ray up to its hit; of two levels where the object stands."""
+        assert app.probe is not None
         for segment in app.probe.segments:
             origin, direction = segment.origin.astype(np.float64), segment.direction.astype(np.float64)
             inside = [visit.box for visit in segment.visits if visit.t_enter <= visit.t_exit]
             if inside:
                 boxes = np.stack(inside)
-                self._lines(app, box_edges(boxes[:, 0], boxes[:, 1]).reshape(-1, 2, 3), VISITED)
+                self._lines(app, segment.world(box_edges(boxes[:, 0], boxes[:, 1]).reshape(-1, 2, 3)), VISITED)
             for nearest, color in ((False, TESTED), (True, HIT)):
                 found = [test.corners for test in segment.tests if test.nearest == nearest]
                 if found:
                     corners = np.stack(found).astype(np.float64)
                     edges = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2).reshape(-1, 2, 3)
-                    self._lines(app, edges, color)
+                    self._lines(app, segment.world(edges), color)
             span = segment.span or (0.0, 0.0)
             end = segment.t_hit if segment.t_hit is not None else span[1]
-            self._lines(app, np.stack([origin, origin + end * direction])[None], RAY, 2.0)
+            self._lines(app, segment.world(np.stack([origin, origin + end * direction]))[None], RAY, 2.0)
 
     def _heat(self, app: App) -> None:
         heat = app.heat_map

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -10,10 +11,12 @@ import numpy as np
 from viewer.errors import ViewerError
 from viewer.render import Renderer
 from viewer.scene.camera import Camera
-from viewer.shading.modules import camera_uniforms
+from viewer.shading.camera import lens_uniforms
+from viewer.shading.sampler import sampler_uniforms
 from viewer.stream.machines import Multipass
 from viewer.stream.policy import Policy
 from viewer.stream.policy import policy as make_policy
+from viewer.stream.program import Program
 from viewer.values import PolicyChoice, Unroll
 
 
@@ -43,7 +46,7 @@ def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unr
     """
     machine = Multipass(
         renderer.device,
-        renderer.bind(renderer.program(), stepwise=True),
+        renderer.bind(_by_rays(renderer), stepwise=True),
         size,
         renderer.memories,
         counting=True,
@@ -56,8 +59,21 @@ def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unr
     return machine
 
 
-def fill(machine: Multipass, camera: Camera, size: tuple[int, int], left: int = 0, top: int = 0) -> None:
-    """Point the machine's rays at the pixels of a picture of ``size``, from column ``left`` and row ``top`` on.
+def _by_rays(renderer: Renderer) -> Program:
+    """The renderer's program, its first hits found by rays, whose passes can be looked at."""
+    chosen = renderer.choices
+    renderer.choices = replace(chosen, primary="rays")
+    try:
+        return renderer.program()
+    finally:
+        renderer.choices = chosen
+
+
+def fill(
+    machine: Multipass, renderer: Renderer, camera: Camera, size: tuple[int, int], left: int = 0, top: int = 0
+) -> None:
+    """Point the machine's rays at the pixels of the renderer's picture of ``size``, from column ``left`` and row
+    ``top`` on; of a program of samples at the first one.
 
     Raises ViewerError for a program that does not start from pixels.
     """
@@ -65,7 +81,8 @@ def fill(machine: Multipass, camera: Camera, size: tuple[int, int], left: int = 
     if "pixel" not in inputs:
         name = machine.bound.program.name
         raise ViewerError(f"program {name}", "does not start from pixels", "choose a program that makes pictures")
-    machine.set(camera_uniforms(camera, size))
+    machine.set(lens_uniforms(camera, size, renderer.pixel_filter))
+    machine.set({**renderer.resolved.uniforms(), **sampler_uniforms(renderer.seed)})
     width, height = machine.size
     for name in inputs:
         elements = np.zeros((height, width), machine.bound.records[name].dtype)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Visit:
-    """A step of a walk: the voxel by its indices or the node by its number, its box (2, 3) float64 in world space, the
-    distances at which the ray is in it, and the triangles that wait to be tested there."""
+    """A step of a walk: the voxel by its indices or the node by its number, its box (2, 3) float64 in the ray's space,
+    the distances at which the ray is in it, and the triangles that wait to be tested there."""
 
     cell: tuple[int, ...]
     box: NDArray[np.float64]
