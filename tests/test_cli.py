@@ -490,12 +490,15 @@ def test_devices(tmp_path):
 @pytest.mark.parametrize("delay", [0.05, 0.4, 1.5])
 def test_interrupted_process_leaves_nothing(tmp_path, delay):
     command = [sys.executable, "-P", "-m", "viewer", "render", "cornell", "-o", "a.png", "--size", "8192x8192"]
-    command += ["--stats", "s.json"]
+    command += ["--stats", "s.json", "--program", "cast"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     child = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
     time.sleep(delay)
     child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=30)
+    try:
+        _, err = child.communicate(timeout=30)
+    finally:
+        child.kill()
     if delay > 0.3:  # before, the interpreter itself may still be starting
         assert (child.returncode, err) == (130, "raystream: stopped\n")
     assert child.returncode != 0

@@ -19,6 +19,7 @@ from viewer import Camera, Picture, Renderer, Scene, ViewerError, cli
 from viewer.film import image
 from viewer.film.film import Film
 from viewer.film.stop import FIRST_LOOK
+from viewer.options import FEW_SAMPLES
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZE = (24, 18)
@@ -165,6 +166,15 @@ def test_an_unreachable_error_ends_with_the_samples(renderer: Renderer, whole: P
     picture = renderer.render(SIZE, spp=24, error=1e-6)
     assert picture.stats.facts["stopped by"] == "spp"
     assert_same(film_of(picture), film_of(whole))
+
+
+def test_a_time_or_an_error_decides_where_no_samples_are_given(renderer: Renderer) -> None:
+    """Without a number of samples the picture goes beyond those of one that has no rule at all."""
+    facts = renderer.render((4, 4), time=0.5).stats.facts
+    assert facts["stopped by"] == "time" and facts["samples"] > FEW_SAMPLES
+    facts = renderer.render((4, 4), error=0.05).stats.facts
+    assert facts["stopped by"] == "error" and facts["samples"] > FEW_SAMPLES
+    assert renderer.render((4, 4)).stats.facts["samples"] == FEW_SAMPLES
 
 
 # -- layers -----------------------------------------------------------------------------------------------------------

@@ -34,6 +34,7 @@ GOOD = [
     ("spp", "16", 16),
     ("spp", 65536, 65536),
     ("spp", np.uint8(3), 3),
+    ("spp", None, None),
     ("machine", "singlepass", "singlepass"),
     ("policy", "sweep", PolicyChoice("sweep")),
     ("policy", "most-work", PolicyChoice("most-work")),
@@ -119,7 +120,7 @@ def test_good_value(name, value, expected):
 BAD = [
     *(("size", v) for v in ("", "640", "640x", "x480", "0x5", "5x0", "-5x5", "32769x1", "1x32769", "640x480x3")),
     *(("size", v) for v in ("6_4x5", "1e3x5", "٣x5", "9" * 5000 + "x5", 640, None, (640,), (640, 480.5), (True, 5))),
-    *(("spp", v) for v in ("", "0", "-1", "1.5", "many", "65537", None, True, 1.5, float("nan"))),
+    *(("spp", v) for v in ("", "0", "-1", "1.5", "many", "65537", True, 1.5, float("nan"))),
     *(("machine", v) for v in ("", "multi pass", "Multipass", None, 3)),
     *(("policy", v) for v in ("", "best", "threshold=", "threshold=0", "threshold=1.01", "threshold=nan")),
     *(("policy", v) for v in ("threshold=-0.2", "threshold=0.2,", "threshold=0.2,some", "sweep=0.2", "sweep=")),

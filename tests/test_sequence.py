@@ -223,6 +223,7 @@ def test_pictures_movie_and_statistics_of_the_command(tmp_path, monkeypatch, cap
 @pytest.mark.usefixtures("device")
 def test_an_interrupted_run_leaves_whole_files(output, tmp_path):
     command = [sys.executable, "-P", "-m", "viewer", "render", "balls", "--frames", "0-9999", "-o", output]
+    command += ["--program", "cast", "--size", "160x120"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     child = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
     begin = time.monotonic()
@@ -230,7 +231,10 @@ def test_an_interrupted_run_leaves_whole_files(output, tmp_path):
         time.sleep(0.05)
     time.sleep(0.7)
     child.send_signal(signal.SIGINT)
-    _, err = child.communicate(timeout=30)
+    try:
+        _, err = child.communicate(timeout=30)
+    finally:
+        child.kill()
     assert (child.returncode, err) == (130, "raystream: stopped\n")
     left = sorted(os.listdir(tmp_path))
     if output == "a.gif":

@@ -49,14 +49,12 @@ def settle(app: Any, converged: bool = False) -> None:
 def traced(app: Any) -> None:
     """The teapotahedron under the default sky, nothing over it."""
     app.tone_map = "agx"
-    app.frame.aim(24, 0.0)
     settle(app, converged=True)
 
 
 def lighting(app: Any) -> None:
     """The panels of samples and lights, and the lamp's marker."""
     app.tone_map = "agx"
-    app.frame.aim(24, 0.0)
     app.do("lights.next")
     app.do("statistics")
     settle(app, converged=True)
@@ -85,7 +83,7 @@ SHOTS: dict[str, tuple[str, dict[str, Any], Callable[[Any], None]]] = {
 }
 
 
-def shoot(scene: str, arguments: dict[str, Any], pose: Callable[[Any], None], panels: bool) -> bytes:
+def shoot(scene: str, arguments: dict[str, Any], pose: Callable[[Any], None], panels: bool, samples: int) -> bytes:
     """RGB of the window, top row first."""
     import numpy as np
 
@@ -93,7 +91,8 @@ def shoot(scene: str, arguments: dict[str, Any], pose: Callable[[Any], None], pa
     from viewer.window.settings import Settings
 
     with tempfile.TemporaryDirectory() as folder:
-        app = App(scene, size=SIZE, settings=Settings(path=Path(folder) / "settings.toml", panels=panels), **arguments)
+        settings = Settings(path=Path(folder) / "settings.toml", panels=panels, samples=samples, noise=0.0)
+        app = App(scene, size=SIZE, settings=settings, **arguments)
         try:
             settle(app)
             pose(app)
@@ -124,12 +123,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Take them; 0, or 2 with one line on standard error."""
     parser = argparse.ArgumentParser(prog="screenshots.py", description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=PICTURES, help="folder of the pictures")
+    parser.add_argument("--samples", type=int, default=64, help="of a pixel, of what is path traced")
     arguments = parser.parse_args(argv)
     try:
         with screen(SIZE, own=True):
             for name, (scene, more, pose) in SHOTS.items():
                 path = arguments.out / f"{name}.png"
-                path.write_bytes(packed(shoot(scene, more, pose, panels=name != "window")))
+                path.write_bytes(packed(shoot(scene, more, pose, name != "window", arguments.samples)))
                 say(f"wrote {path}, {path.stat().st_size // 1024} KiB")
     except ViewerError as error:
         say(f"screenshots.py: error: {error}")

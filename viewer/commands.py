@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from viewer import textfile
 from viewer.errors import ViewerError
-from viewer.options import OPTIONS, keywords
+from viewer.options import OPTIONS, keywords, most_samples
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -110,7 +110,8 @@ def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
     if state is None or not state.saved:
         return "stopped"
     path = shlex.quote(os.fspath(state.path))
-    return f"stopped after {state.samples} of {_count(arguments.spp, 'sample')}; go on with --resume {path}"
+    wanted = most_samples(arguments.spp, arguments.time, arguments.error)
+    return f"stopped after {state.samples} of {_count(wanted, 'sample')}; go on with --resume {path}"
 
 
 def _check_output(arguments: Namespace) -> None:

@@ -16,6 +16,9 @@ from viewer import values
 from viewer.errors import ViewerError
 from viewer.values import LARGEST_SIDE, Option, PolicyChoice, Scope, Unroll, suggestion
 
+# Samples per pixel where --spp does not say: alone, and where --time or --error is to end the picture.
+FEW_SAMPLES, MOST_SAMPLES = 32, 65536
+
 _TABLE = (
     Option(
         "output",
@@ -40,7 +43,18 @@ _TABLE = (
         scope="render",
         default_text="512x512",
     ),
-    Option("spp", values.read_integer, 32, "samples per pixel, at most", "N", "samples", 1, 65536, scope="render"),
+    Option(
+        "spp",
+        values.read_optional_integer,
+        None,
+        "samples per pixel, at most",
+        "N",
+        "samples",
+        1,
+        MOST_SAMPLES,
+        scope="render",
+        default_text=f"{FEW_SAMPLES}; with --time or --error {MOST_SAMPLES}",
+    ),
     Option(
         "time",
         values.read_optional_closed_real,
@@ -505,6 +519,14 @@ def check(name: str, value: Any, choices: Collection[str] = ()) -> Any:
     if choices:
         found = with_choices(found, tuple(choices))
     return found.read(found, value)
+
+
+def most_samples(spp: int | None, time: float | None, error: float | None) -> int:
+    """At most how many samples of a pixel these checked values mean: without ``spp`` few, but where a time or an error
+    is given, so many that these decide."""
+    if spp is not None:
+        return spp
+    return FEW_SAMPLES if time is None and error is None else MOST_SAMPLES
 
 
 @cache

@@ -23,7 +23,7 @@ from viewer.shading.environment import environment as environment_module
 from viewer.shading.geometry import flat_geometry
 from viewer.shading.geometry_objects import object_geometry
 from viewer.shading.lights import LightList, scene_lights
-from viewer.shading.materials import appearance
+from viewer.shading.materials import appearance, with_light_density
 from viewer.shading.modules import constant_environment
 from viewer.shading.path import path_settings, whitted_settings
 from viewer.shading.sampler import sampler as sampler_module
@@ -41,19 +41,22 @@ class Surroundings:
     each: Module
     _plain: list[Module] = field(default_factory=lambda: [constant_environment()], repr=False)
     _lit: list[Module] = field(default_factory=list, repr=False)
+    _far: list[Module] = field(default_factory=list, repr=False)  # the environment's, whose tables may be large
     _samplers: dict[str, Module] = field(default_factory=dict, repr=False)
 
     def over(self, scene: Scene) -> Surroundings:
         """The same environment over another scene."""
         listed = scene_lights(scene, self.environment)
-        return Surroundings(self.environment, listed, self.notes, each_light(scene, self.environment))
+        return Surroundings(self.environment, listed, self.notes, each_light(scene, self.environment), _far=self._far)
 
     def modules(self, lit: bool, sampler: str) -> list[Module]:
         """The modules of both; the same objects every time, so that they are uploaded once."""
         if not lit:
             return self._plain
         if not self._lit:
-            self._lit = [environment_module(self.environment), self.listed.module(), path_settings()]
+            if not self._far:
+                self._far.append(environment_module(self.environment))
+            self._lit = [*self._far, self.listed.module(), path_settings()]
             self._lit += [self.each, whitted_settings()]
         if sampler not in self._samplers:
             self._samplers[sampler] = sampler_module(sampler)
@@ -117,7 +120,7 @@ class Prepared:
         made = replace(self, scene=scene)
         if _shines(scene, numbers):
             around = self.around.over(scene)
-            looks = appearance(scene.materials, scene.textures, around.listed.density)
+            looks = with_light_density(self.shading[2:], scene.materials, len(scene.textures), around.listed.density)
             made = replace(made, shading=[*self.shading[:2], *looks], around=around)
         made.__dict__["starts"] = self.starts
         return made

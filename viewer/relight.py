@@ -15,7 +15,7 @@ from viewer.scene.scene import Scene
 from viewer.shading.each_light import each_light
 from viewer.shading.environment import environment_uniforms
 from viewer.shading.lights import scene_lights
-from viewer.shading.materials import appearance
+from viewer.shading.materials import with_light_density
 from viewer.stream.kernel import Module, Table
 from viewer.stream.machines.common import Memories
 
@@ -28,8 +28,9 @@ def lit_by(prepared: Prepared, scene: Scene, environment: Environment | None = N
     before = prepared.around
     found = before.environment if environment is None else environment
     listed = scene_lights(scene, found)
-    around = replace(before, environment=found, listed=listed, each=each_light(scene, found), _lit=[])
-    looks = appearance(scene.materials, scene.textures, listed.density)
+    far = before._far if found is before.environment else []
+    around = replace(before, environment=found, listed=listed, each=each_light(scene, found), _lit=[], _far=far)
+    looks = with_light_density(prepared.shading[2:], scene.materials, len(scene.textures), listed.density)
     made = replace(prepared, scene=scene, shading=[*prepared.shading[:2], *looks], around=around)
     made.__dict__.update({name: prepared.__dict__[name] for name in KEPT if name in vars(prepared)})
     return made
@@ -39,11 +40,14 @@ def adopted(before: Prepared, after: Prepared, memories: Memories, machines: Mac
     """What machines that hold the modules of ``before`` go on with to show ``after``, of the same structure.
 
     Where modules differ in numbers alone, those of ``before`` are overwritten, on the device as well. Else all machines
-    go, and ``after`` it is. The context must be current; pictures under way are to be abandoned.
+    go, with the memories that they alone had, and ``after`` it is. The context must be current; pictures under way are
+    to be abandoned.
     """
     old, new = _modules(before), _modules(after)
     if not _alike(old, new):
         machines.release()
+        kept_ones = {id(memory) for module in new for memory in module.memories}
+        memories.drop(memory for module in old for memory in module.memories if id(memory) not in kept_ones)
         return after
     values: dict[str, Any] = {}
     for mine, other in zip(old, new, strict=True):
@@ -92,7 +96,7 @@ def _modules(prepared: Prepared) -> list[Module]:
 def _alike(old: Sequence[Module], new: Sequence[Module]) -> bool:
     """Whether the same shaders serve both, from tables of the same shapes."""
     return [_form(module) for module in old] == [_form(module) for module in new] and all(
-        isinstance(memory, Table) or np.array_equal(memory.data, fresh.data)
+        isinstance(memory, Table) or memory is fresh or np.array_equal(memory.data, fresh.data)
         for mine, other in zip(old, new, strict=True)
         for memory, fresh in zip(mine.memories, other.memories, strict=True)
     )

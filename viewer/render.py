@@ -187,7 +187,7 @@ class Renderer:
     def render(
         self,
         size: tuple[int, int] | str = DEFAULT["size"],
-        spp: int = DEFAULT["spp"],
+        spp: int | None = DEFAULT["spp"],
         layers: Sequence[str] | str = (),
         stats: bool = False,
         progress: Report | None = None,
@@ -199,7 +199,8 @@ class Renderer:
         """A picture of ``size`` (width, height) with the layers asked for.
 
         spp, time, error : of programs of samples, which end with the first of these that is met: samples per pixel,
-        seconds, estimated relative error. The ray caster samples pixel centres, so that all its samples are one.
+        seconds, estimated relative error; of ``spp`` None see `options.most_samples`. The ray caster samples pixel
+        centres, so that all its samples are one.
         stats    : count every pass (the host then waits for each), see `Stats`.
         progress : called with the share that is done and a text.
         resume   : an EXR of the same picture, to go on from.
@@ -207,7 +208,8 @@ class Renderer:
         """
         width, height = options.check("size", size)
         names = options.check("layers", layers, (*LAYERS, *SERIES))
-        stop = Stop(options.check("spp", spp), options.check("time", time), options.check("error", error))
+        time, error = options.check("time", time), options.check("error", error)
+        stop = Stop(options.most_samples(options.check("spp", spp), time, error), time, error)
         if not self.samples and (resume is not None or "bounce" in names):
             what = "--resume" if resume is not None else "--layers bounce"
             raise ViewerError(what, f"program {self.choices.program} adds no samples", "take --program path")

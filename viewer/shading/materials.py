@@ -81,6 +81,15 @@ def interactions() -> Module:
     )
 
 
+def with_light_density(
+    modules: Sequence[Module], found: Sequence[Material], texture_count: int, light_density: ArrayLike
+) -> list[Module]:
+    """The modules of `appearance` under other lights: the same objects, but for the materials' table."""
+    return [
+        materials(found, texture_count, light_density) if module.name == "materials" else module for module in modules
+    ]
+
+
 def appearance(
     found: Sequence[Material], textures: Sequence[Texture] = (), light_density: ArrayLike | None = None
 ) -> list[Module]:

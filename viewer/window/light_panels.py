@@ -40,7 +40,7 @@ def draw_sampling(app: App) -> None:
         app.frame.aim(app.frame.most, max(0.0, share / 100))
         app.wake()
     if program != "shadow":
-        depth = _slider(app, "depth", settings.depth, 0, MOST_DEPTH, options.option("depth").help)
+        depth = _slider(app, "depth", settings.depth or 0, 0, MOST_DEPTH, options.option("depth").help)
         if depth is not None:
             app.follow(depth=depth)
     if program == "path":

@@ -8,8 +8,8 @@ SMALL, LARGE = (256, 128), (1024, 512)  # streams (width, height): of a software
 STEP = 0.009  # seconds that a step of a run may take
 LONGEST = 0.02  # seconds that one may take where the picture is as dear as its dearest rows so far
 FORGET = 0.8  # of what the dearest rows cost, from picture to picture
-FIRST_ROWS = 4
-LEAST_ROWS = 1  # of the dearest pictures; fewer rays cost more beside their tracing
+FIRST_ROWS = 16
+LEAST_ROWS = 8  # fewer cost more beside their rays
 
 
 def stream_shape(device: Device) -> tuple[int, int]:

@@ -121,7 +121,7 @@ class Scenes(Surround):
         if bounds is None:
             yield from self._bring_light(made)
             return
-        camera = self.first_camera
+        camera: Camera | str | None = self.first_camera
         if camera is None and not made.scene.cameras:
             camera = Camera.framing(bounds)
         try:

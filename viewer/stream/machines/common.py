@@ -74,6 +74,14 @@ class Memories:
             if id(source) in joined.bases:
                 joined.update(source, first, last)
 
+    def drop(self, sources: Iterable[Table | Volume | Texels]) -> None:
+        """Free the textures of these, of which no machine is left that reads them."""
+        gone = set(map(id, sources))
+        for key in gone & self._made.keys():
+            self._made.pop(key).release()
+        for tables in [tables for tables in self._joined if not gone.isdisjoint(tables)]:
+            self._joined.pop(tables).release()
+
     def bytes(self) -> dict[str, int]:
         """Texture bytes by name."""
         shared = sum(joined.bytes for joined in self._joined.values())
