@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from viewer.errors import ViewerError
-from viewer.options import OPTIONS, check, keywords, markdown_table
+from viewer.options import FEW_SAMPLES, MOST_SAMPLES, OPTIONS, check, keywords, markdown_table, most_samples
 from viewer.values import LARGEST_SIDE, PolicyChoice, Unroll
 
 
@@ -115,6 +115,12 @@ def test_good_value(name, value, expected):
     assert result == expected
     assert type(result) is type(expected)
     assert check(name, result) == expected  # a checked value stays itself
+
+
+def test_most_samples():
+    assert most_samples(None, None, None) == FEW_SAMPLES
+    assert most_samples(None, 10.0, None) == most_samples(None, None, 0.01) == MOST_SAMPLES
+    assert most_samples(7, None, None) == most_samples(7, 10.0, 0.01) == 7
 
 
 BAD = [

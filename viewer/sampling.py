@@ -159,7 +159,7 @@ def sampling_facts(renderer: Renderer) -> dict[str, str]:
 
 def sample_settings(renderer: Renderer) -> dict[str, str]:
     """Everything that a sample depends on, beside pixel and number: what a picture to be resumed must agree in."""
-    camera = renderer.camera
+    camera, recipe = renderer.camera, renderer.prepared.recipe
     return {
         "scene": renderer.scene.name,
         "program": renderer.choices.program,
@@ -167,6 +167,8 @@ def sample_settings(renderer: Renderer) -> dict[str, str]:
         "fov": str(camera.fov),
         "lens": f"{camera.aperture} {camera.focus_distance}",
         **sampling_facts(renderer),
+        "intersection": recipe.intersection + (f" {recipe.plane_slack}" if recipe.intersection == "planes" else ""),
+        "levels": str(renderer.structure.levels),
         CONTENT: renderer.prepared.fingerprint,  # last: what a user has set is named first
     }
 
