@@ -48,6 +48,7 @@ def run(options: Options) -> Result:
         "size": size,
         "runs": runs,
         "scenes": {},
+        "missing": [],
     }
     # The first of each kind is built twice: that is when the compiled loops are fetched.
     for trees, kinds in (
