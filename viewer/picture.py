@@ -37,6 +37,11 @@ class Picture:
     film: Film | None = None  # of a program of samples, which an EXR keeps, so that it can be resumed
     depends: dict[str, str] = field(default_factory=dict)  # what its samples depend on
 
+    def __repr__(self) -> str:
+        height, width = self.linear.shape[:2]
+        layers = ", ".join(self.layers) or "none"
+        return f"<Picture {width} x {height}, samples {self.metadata.get('samples', '1')}, layers {layers}>"
+
     def save(self, path: str | Path, exposure: float = 0.0, tone_map: str = "none") -> None:
         """Write PNG (8 bit sRGB), EXR or NPZ (float32 linear and layers), by the ending; whole or not at all.
 

@@ -9,6 +9,7 @@ import pytest
 from documents import SQUARE, TWO, Document
 
 from viewer.formats import load
+from viewer.scene.hierarchy import Hierarchy
 
 MODES = {
     4: [[0, 1, 2], [3, 4, 5]],
@@ -265,6 +266,37 @@ def test_cameras(tmp_path):
     assert np.allclose(np.array(camera.up) / np.linalg.norm(camera.up), (0, 1, 0))
     assert camera.fov == pytest.approx(math.degrees(0.5))
     assert sum("camera" in warning for warning in scene.warnings) == 3
+
+
+def test_a_lens_shows_the_middle_of_the_scene_sharp(tmp_path):
+    """Unless that lies behind the camera; the file itself has no focus."""
+    doc = Document()
+    doc.square()
+    doc.json["cameras"] = [{"type": "perspective", "perspective": {"yfov": 0.5, "znear": 1}}]
+    doc.json["nodes"] = [
+        {"children": [1, 2, 3]},
+        {"mesh": 0, "translation": [0, 0, -8]},
+        {"camera": 0, "translation": [5, 0, -1]},
+        {"camera": 0, "translation": [0, 0, -20]},
+    ]
+    depth = -8 + np.asarray(SQUARE)[:, 2].mean()
+    seen, behind = load(doc.write(tmp_path)).cameras
+    assert seen.focus_distance == pytest.approx(-1 - depth)
+    assert behind.focus is None
+
+
+def test_parts_of_an_object(tmp_path):
+    """The primitives of a node's mesh belong together; another node's, at the same place, do not."""
+    doc = Document()
+    mesh = doc.square()
+    doc.json["meshes"][mesh]["primitives"] *= 3
+    doc.json["nodes"] = [{"children": [1, 2, 3]}, *({"mesh": mesh, "translation": [x, 0, 0]} for x in (0, 1, 0))]
+    scene = load(doc.write(tmp_path))
+    scene.hierarchy = None
+    assert [scene.parts(number) for number in (0, 4, 8)] == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
+    scene.hierarchy = Hierarchy.of([-1, 0, 1], np.zeros((3, 3)), [0, 0, 0, 1, 1, 1, 2, 2])  # the last is not in it
+    assert [scene.parts(number) for number in (0, 4, 6, 8)] == [[*range(8)], [*range(3, 8)], [6, 7, 8], [6, 7, 8]]
+    assert repr(scene).startswith(f"<Scene {scene.name!r}: 18 triangles,")
 
 
 def test_materials(tmp_path):

@@ -578,3 +578,13 @@ def test_a_level_camera_stays_level_and_upright(drags) -> None:
         getattr(flight, gesture)(dx, dy)
         right, up, _ = flight.camera.basis()
         assert abs(right[1]) < 1e-9 and up[1] > -1e-9
+
+
+def test_a_file_s_camera_turns_about_what_it_looks_at() -> None:
+    """Its target is one unit ahead, but its focus at the scene's middle (see `viewer.formats.gltf`)."""
+    camera = Camera((0.0, 0.0, 8.0), (0.0, 0.0, 7.0), focus=8.0)
+    flight = Flight(camera, [[-1, -1, -1], [1, 1, 1]])
+    assert flight.camera is camera
+    flight.orbit(100.0, 0.0)
+    np.testing.assert_allclose(flight.camera.target, (0, 0, 0), atol=1e-12)
+    assert np.linalg.norm(flight.camera.origin) == pytest.approx(8.0)

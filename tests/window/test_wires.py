@@ -70,3 +70,14 @@ def test_the_tree() -> None:
     np.testing.assert_array_equal([low[0], high[0]], [tree.low[0], tree.high[0]])
     assert MOST_BOXES / 2 < len(boxes) <= MOST_BOXES
     assert not len(structure_lines(None, CAMERA))
+
+
+@pytest.mark.parametrize("accel", ["two-level-bvh", "two-level-grid"])
+def test_two_levels_show_the_instances(accel: str) -> None:
+    scene = viewer.load("balls")
+    lines = structure_lines(prepare(scene, accel=accel).structure.built, CAMERA)
+    assert len(lines) == 12 * min(len(scene.instances), MOST_BOXES)
+    low, high = scene.bounds()
+    slack = 1e-5 * (high - low).max()  # boxes are float32, rounded outward
+    np.testing.assert_allclose(lines.min(axis=(0, 1)), low, atol=slack)
+    np.testing.assert_allclose(lines.max(axis=(0, 1)), high, atol=slack)

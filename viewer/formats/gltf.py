@@ -25,7 +25,7 @@ from viewer.formats.gltf_materials import default_material, read_materials
 from viewer.formats.gltf_meshes import Meshes
 from viewer.formats.gltf_nodes import Nodes, scene_nodes
 from viewer.scene.animation import place_camera
-from viewer.scene.camera import Camera
+from viewer.scene.camera import LARGEST_LENS, NEAREST_FOCUS, Camera
 from viewer.scene.hierarchy import Hierarchy, compose
 from viewer.scene.scene import Instance, Scene
 
@@ -120,7 +120,7 @@ def read(path: Path) -> Scene:
 
     warnings.extend(f"{count:,} {text}" for text, count in meshes.left_out.items())
     _remark(document, nodes, warnings)
-    return Scene(
+    scene = Scene(
         meshes.meshes,
         instances,
         materials,
@@ -135,6 +135,8 @@ def read(path: Path) -> Scene:
         hierarchy=_hierarchy(document, nodes, hung, held, shining, offsets),
         animations=animations,
     )
+    scene.cameras = _focused(scene)
+    return scene
 
 
 def _unpack(data: bytes, where: str) -> tuple[bytes, bytes | None]:
@@ -326,6 +328,18 @@ def _cameras(document: Object, nodes: Nodes, warnings: list[str]) -> tuple[list[
         except ViewerError as error:
             warnings.append(f"camera '{name}' left out: {error.what}")
     return cameras, held
+
+
+def _focused(scene: Scene) -> list[Camera]:
+    """The cameras with lenses that show the middle of the scene sharp where it lies before them: glTF has no focus."""
+    if not scene.cameras:
+        return []
+    middle = scene.bounds().mean(axis=0)
+    depths = [float((middle - camera.origin) @ camera.basis()[2]) for camera in scene.cameras]
+    return [
+        camera.with_lens(focus=depth) if NEAREST_FOCUS <= depth <= LARGEST_LENS else camera
+        for camera, depth in zip(scene.cameras, depths, strict=True)
+    ]
 
 
 def _camera_index(node: Object, described: Objects, warnings: list[str]) -> int | None:

@@ -125,6 +125,34 @@ class Scene:
         found = bounds_of(points, meshes, transforms)
         return np.zeros((2, 3)) if found is None else found
 
+    def parts(self, number: int) -> list[int]:
+        """The numbers of the instances that are one object with this one: those of its name at its place, and those
+        that hang on the nodes below its own.
+
+        A glTF mesh of several primitives is an instance of each. One without a name stands for itself.
+        """
+        chosen, found = self.instances[number], {number}
+        if chosen.name:
+            found |= {
+                each
+                for each, other in enumerate(self.instances)
+                if other.name == chosen.name and np.array_equal(other.transform, chosen.transform)
+            }
+        nodes = [] if self.hierarchy is None else self.hierarchy.instance_nodes.tolist()
+        if self.hierarchy is not None and number < len(nodes) and nodes[number] >= 0:
+            below = np.zeros(len(self.hierarchy.parents), bool)
+            for node, parent in enumerate(self.hierarchy.parents.tolist()):  # parents stand before their children
+                below[node] = parent >= 0 and (parent == nodes[number] or below[parent])
+            found |= {each for each, node in enumerate(nodes) if node >= 0 and below[node]}
+        return sorted(found)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Scene {self.name!r}: {self.triangle_count:,} triangles, {len(self.meshes):,} meshes, "
+            f"{len(self.instances):,} instances, {len(self.materials):,} materials, {len(self.cameras):,} cameras, "
+            f"{len(self.lights):,} lights, {len(self.animations):,} animations>"
+        )
+
     def camera(self, name: str | None = None) -> Camera:
         """The camera of that name (the first one without); one that frames the scene where there is none.
 

@@ -95,10 +95,16 @@ class Flight:
         return self._diagonal / CROSSING
 
     def set_camera(self, camera: Camera) -> None:
-        """Take another camera as it is, at once; eased motion ends."""
+        """Take another camera as it is, at once; eased motion ends.
+
+        A pinhole's focus, which no picture shows, is where a file's camera is taken to look: the target comes there.
+        """
         self._pose = pose_of(camera)
         self._fov, self._name = camera.fov, camera.name
         self._lens = camera.aperture, camera.focus
+        if camera.aperture == 0 and camera.focus is not None:
+            self._pose.distance, self._lens = camera.focus, (0.0, None)
+            self._pose.target = self._pose.eye + camera.focus * self._pose.forward()
         self._stop()
         self._camera = camera
         self._changed = True

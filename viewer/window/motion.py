@@ -265,10 +265,11 @@ class Motion:
             self._change(lambda renderer: renderer.relight(scene))
 
     def _shift_instance(self, number: int, scene: Scene, shift: np.ndarray) -> None:
-        """An instance to so far from where it stands in ``scene``."""
-        transform = scene.instances[number].transform.copy()
-        transform[:3, 3] += shift
-        self._change(lambda renderer: renderer.move({number: transform}))
+        """An instance, with all that is one object with it, to so far from where it stands in ``scene``."""
+        shifted = {each: scene.instances[each].transform.copy() for each in scene.parts(number)}
+        for transform in shifted.values():
+            transform[:3, 3] += shift
+        self._change(lambda renderer: renderer.move(shifted))
 
     def _pose(self) -> None:
         """The animation's scene at its time."""

@@ -82,18 +82,29 @@ def segments(
     """
     chosen = None
     gap = units(2)
-    wide = (imgui.get_content_region_avail().x - gap * (len(values) - 1)) / max(1, len(values))
+    all_wide = imgui.get_content_region_avail().x - gap * (len(values) - 1)
+    wide = _widths([imgui.calc_text_size(text).x for text in texts or values], all_wide)
     imgui.push_id(name)
     for k, (value, text) in enumerate(zip(values, texts or values, strict=True)):
         if k:
             imgui.same_line(0, gap)
         imgui.begin_disabled(not enabled(value))
-        if button(f"{text}##{value}", value == current, wide):
+        if button(f"{text}##{value}", value == current, wide[k]):
             chosen = value
         imgui.end_disabled()
         tip(*describe(value))
     imgui.pop_id()
     return chosen
+
+
+def _widths(needed: Sequence[float], room: float) -> list[float]:
+    """Widths of buttons for texts that need so much: all alike, or where one would be cut and there is room for all,
+    more for the longer."""
+    alike = room / max(1, len(needed))
+    spare = alike - sum(needed) / max(1, len(needed))
+    if max(needed, default=0.0) <= alike or spare < 0:
+        return [alike] * len(needed)
+    return [each + spare for each in needed]
 
 
 def button(text: str, on: bool = False, width: float = 0.0) -> bool:

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from viewer.accel.bvh_build import Bvh
 from viewer.accel.grid_build import Grid
+from viewer.accel.two_level import TwoLevel
 from viewer.scene.camera import Camera
 
 NEAR = 1e-4  # of the distance to the target: nearer parts of a line are cut off
@@ -61,7 +62,13 @@ def tree_lines(tree: Bvh) -> NDArray[np.float64]:
 
 
 def structure_lines(built: object, camera: Camera) -> NDArray[np.float64]:
-    """(N, 2, 3) float64: what there is to see of a structure; nothing of one that is not known here."""
+    """(N, 2, 3) float64: what there is to see of a structure, of two levels the largest instances' boxes; nothing of
+    one that is not known here."""
+    if isinstance(built, TwoLevel):
+        full = np.flatnonzero((built.low <= built.high).all(axis=1))
+        sizes = (built.high[full] - built.low[full]).max(axis=1)
+        shown = full[np.argsort(-sizes, kind="stable")[:MOST_BOXES]]
+        return box_edges(built.low[shown], built.high[shown]).reshape(-1, 2, 3)
     if isinstance(built, Grid):
         return grid_lines(built, camera)
     return tree_lines(built) if isinstance(built, Bvh) else np.zeros((0, 2, 3))
