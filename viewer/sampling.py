@@ -165,7 +165,7 @@ def sample_settings(renderer: Renderer) -> dict[str, str]:
         "program": renderer.choices.program,
         "camera": camera.text(),
         "fov": str(camera.fov),
-        "lens": f"{camera.aperture} {camera.focus_distance}",
+        "lens": f"{camera.aperture} {camera.focus_distance}" if camera.aperture > 0 else "pinhole",
         **sampling_facts(renderer),
         "intersection": recipe.intersection + (f" {recipe.plane_slack}" if recipe.intersection == "planes" else ""),
         "levels": str(renderer.structure.levels),

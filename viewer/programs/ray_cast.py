@@ -34,7 +34,7 @@ def ray_cast(
         results=("radiance", "hit", *(("surface",) if layers else ())),
         states=tuple(states),
         start="eye",
-        groups={"ray": (walking.group,)} if walks else {},
+        groups={"ray": (("->shade", "shade"),)} if walks else {},
     )
 
 
