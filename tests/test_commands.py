@@ -64,6 +64,20 @@ def test_more_samples_from_the_file_of_fewer_are_those_of_an_unbroken_render(cap
 
 
 @pytest.mark.usefixtures("device")
+def test_a_preset_gives_other_defaults_and_what_is_typed_goes_before(capsys):
+    run("render", "cornell", "-o", "a.exr", "--preset", "2002", "--spp", "1", "--machine", "singlepass")
+    header, channels = read_exr("a.exr")
+    assert channels["R"].shape == (256, 256)
+    assert {name: header[name] for name in ("samples", "depth", "sampler", "program")} == {
+        "samples": "1",
+        "depth": "3",
+        "sampler": "table",
+        "program": "path",
+    }
+    capsys.readouterr()
+    assert "did you mean '2002'?" in refused(capsys, "-o", "b.png", "--preset", "2003")
+
+
 def test_a_file_of_other_settings_is_refused_and_the_option_named(capsys):
     run("render", "cornell", "-o", "a.exr", "--spp", "1", "--clamp", "2", "--quiet", *SMALL)
     on = ("-o", "b.exr", "--resume", "a.exr", "--machine", "singlepass")

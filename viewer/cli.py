@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 from viewer import commands
-from viewer.commands import VIEW_DEFAULTS, VIEWED, printable
+from viewer.commands import PRESETS, VIEW_DEFAULTS, VIEWED, printable
 from viewer.errors import ViewerError
 from viewer.options import OPTIONS, check, suggestion, with_choices
 
@@ -238,7 +238,9 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
         raise ViewerError(f"'{unknown[0]}'", "one argument too many", f"usage: {parser.usage}")
     if command.scene and not found.scene:
         raise ViewerError(name, "the scene is missing", f"usage: {parser.usage}")
-    others = VIEW_DEFAULTS if name == "view" else {}
+    others: dict[str, Any] = dict(VIEW_DEFAULTS) if name == "view" else {}
+    if getattr(found, "preset", None) is not None:
+        others |= PRESETS[check("preset", found.preset)]
     for each in command.options:
         value = getattr(found, each)
         default = others.get(each, OPTIONS[each].default)

@@ -491,6 +491,16 @@ _TABLE = (
         "NAME",
         choices=("auto", "texture"),
     ),
+    Option(
+        "preset",
+        values.read_optional_word,
+        None,
+        "other defaults; 2002: the path tracer as it was published, 256 x 256, 64 samples, two bounces",
+        "NAME",
+        choices=("2002",),
+        scope="command",
+        default_text="none",
+    ),
     Option("quiet", values.read_switch, False, "print nothing but errors", scope="command"),
     Option("debug", values.read_switch, False, "show the traceback of an error", scope="command"),
 )

@@ -147,6 +147,10 @@ def read_word(option: Option, value: Any) -> str:
     raise wrong(option, value, hint=hint)
 
 
+def read_optional_word(option: Option, value: Any) -> str | None:
+    return None if value is None else read_word(option, value)
+
+
 def _whole(value: Any) -> int | None:
     """The whole number of a text or Python value, None where it is none; a bool is none."""
     if isinstance(value, str):
