@@ -31,8 +31,8 @@ VIEWED = (
 )
 # Other defaults there: small tiles, which answer soon, have few rays for the many passes of multipass.
 VIEW_DEFAULTS = {"machine": "singlepass"}
-# What `--preset` puts in place of options that are not given. 2002: the path tracer of Purcell et al., one path for each
-# sample, two bounces beyond the first surface, and random numbers from a texture.
+# What `--preset` puts in place of options that are not given.
+# 2002: the path tracer of Purcell et al., one path a sample, two bounces, random numbers from a texture.
 PRESETS: dict[str, dict[str, Any]] = {
     "2002": {"program": "path", "size": (256, 256), "spp": 64, "depth": 3, "sampler": "table", "seed": 0},
 }
