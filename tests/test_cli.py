@@ -48,6 +48,7 @@ class FakeRenderer:
     samples = True
 
     def __init__(self, scene, **options):
+        self.report = options.pop("progress", None)
         self.scene, self.options = scene, options
         FakeRenderer.made.append(self)
 
@@ -126,7 +127,7 @@ def test_defaults_reach_the_renderer(library, capsys):
     (made,) = FakeRenderer.made
     assert made.scene is library.scene
     assert made.options == DEFAULTS
-    assert callable(made.render_options.pop("progress"))
+    assert callable(made.report) and callable(made.render_options.pop("progress"))
     assert made.render_options == {**RENDER_DEFAULTS, "stats": False, "state": None}
     out, err = capsys.readouterr()
     assert out.startswith("a.png: 512 x 512, 1 triangle, 3 passes; load 0.0")

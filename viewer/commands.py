@@ -69,7 +69,7 @@ def render(arguments: Namespace) -> bool:
             scene = scene.posed(arguments.moment)
         times.append(perf_counter())
         progress(None, "building")
-        renderer = Renderer(scene, **_named(arguments, "renderer"))
+        renderer = Renderer(scene, **_named(arguments, "renderer"), progress=progress)
         _tell(renderer.notes, arguments, progress)
         if not renderer.samples:
             _tell(_unused(arguments), arguments, progress)

@@ -52,6 +52,7 @@ class Renderer:
     device : number of the EGL device, a `Device`, or None for the driver's choice. camera : a `Camera`, the name of
     one of the scene's, or text. The scene is read once: build a new Renderer when it changes. Where it is `prepare`d
     already, ``light``, ``environment`` and what structures are built from (``accel``, ``grid`` ...) have been used.
+    progress : called with the share of the structure that is built and a text.
 
     Raises ViewerError for a value out of range and a scene that does not fit, DeviceError without OpenGL 3.3.
     """
@@ -95,6 +96,7 @@ class Renderer:
         device: int | Device | None = None,
         barrier: str = DEFAULT["barrier"],
         memory: str = DEFAULT["memory"],
+        progress: Report | None = None,
     ) -> None:
         started = perf_counter()
         if not isinstance(scene, Prepared):
@@ -102,7 +104,7 @@ class Renderer:
                 scene = with_light_at(scene, name, position)
             recipe: dict[str, Any] = {"accel": accel, "top": top, "build": build, "grid": grid, "walk": walk}
             recipe |= {"intersection": intersection, "plane_slack": plane_slack}
-            scene = prepare(scene, None, environment, environment_rotation, **recipe)
+            scene = prepare(scene, progress, environment, environment_rotation, **recipe)
         self.prepared, self.scene, self.choices = scene, scene.scene, Choices()
         self.configure(program=program, machine=machine, policy=policy, unroll=unroll, fuse=fuse, mask=mask)
         self.configure(sampler=sampler, primary=primary)

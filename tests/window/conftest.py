@@ -33,7 +33,7 @@ def screen() -> Iterator[str]:
         number = answer.readline().strip()  # ends with the server
     if not number:
         server.wait()
-        pytest.skip(f"Xvfb did not start: it ended with {server.returncode}")
+        pytest.fail(f"Xvfb did not start: it ended with {server.returncode}")
     yield f":{number}"
     server.terminate()
     server.wait()
