@@ -50,8 +50,8 @@ def flat_forest(shared_scenes: Path, request: pytest.FixtureRequest, tmp_path_fa
 @pytest.fixture(scope="session")
 def device() -> Any:
     """The process's headless OpenGL device; tests skip where there is none, but not in continuous integration."""
-    from viewer.errors import DeviceError
-    from viewer.stream.device import shared_device
+    from viewer.base.errors import DeviceError
+    from viewer.stream.gl.device import shared_device
 
     try:
         return shared_device()
@@ -69,7 +69,7 @@ def _opengl(request: pytest.FixtureRequest) -> Iterator[None]:
             yield
     else:
         yield
-    module = sys.modules.get("viewer.stream.device")  # tests of other floors need not import it
+    module = sys.modules.get("viewer.stream.gl.device")  # tests of other floors need not import it
     left = [error for shared in (module._shared.values() if module else ()) for error in _errors(shared)]
     assert not left, f"the test left OpenGL errors behind: {', '.join(left)}"
 

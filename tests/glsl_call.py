@@ -18,14 +18,14 @@ import moderngl
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.stream.device import Device
-from viewer.stream.draw import Drawing, Shader, Tiles
-from viewer.stream.generate import VERSION, memory_glsl
-from viewer.stream.kernel import Module, Table
-from viewer.stream.memory import Memory
-from viewer.stream.record import WIDTHS, Field, Record
-from viewer.stream.source import Source
-from viewer.stream.stream import Stream
+from viewer.stream.compile.generate import VERSION, memory_glsl
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import WIDTHS, Field, Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.memory import Memory
+from viewer.stream.gl.stream import Stream
 
 COLUMNS = 256
 _SIGNATURE = re.compile(r"\s*(\w+)\s+(\w+)\s*\(([^)]*)\)\s*;?\s*")

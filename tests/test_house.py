@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from viewer import paths
-from viewer.version import __version__
+from viewer.base import paths
+from viewer.base.version import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
 BASH = shutil.which("bash")
@@ -65,11 +65,11 @@ class House:
         self.work = folder / "work"
         self.root = folder / "a house"
         self.bin = folder / "bin"
-        for each in (self.work, self.root / "viewer", self.bin):
+        for each in (self.work, self.root / "viewer" / "base", self.bin):
             each.mkdir(parents=True)
         shutil.copytree(ROOT / "tools", self.root / "tools")
         shutil.copy(ROOT / "pyproject.toml", self.root)
-        shutil.copy(ROOT / "viewer" / "version.py", self.root / "viewer")
+        shutil.copy(ROOT / "viewer" / "base" / "version.py", self.root / "viewer" / "base")
         for name in USED:
             (self.bin / name).symlink_to(str(shutil.which(name)))
         self.program("python3", PYTHON.format(work=self.work))
@@ -366,7 +366,7 @@ def test_scripts_are_well_formed(script):
 
 
 def test_readme_s_table_of_options_is_the_program_s():
-    from viewer.cli import options_table
+    from viewer.cli.main import options_table
 
     readme = ROOT / "README.md"
     assert options_table() in readme.read_text()

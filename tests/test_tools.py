@@ -24,8 +24,8 @@ from benchmarks.scenes import SPAN, facing  # noqa: E402
 from benchmarks.schedule import Runs, Simulation  # noqa: E402
 
 import viewer  # noqa: E402
-from viewer.paths import shaders  # noqa: E402
-from viewer.stream.policy import MostWork, Naive, Policy, Sweep, Threshold  # noqa: E402
+from viewer.base.paths import shaders  # noqa: E402
+from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold  # noqa: E402
 
 POLICIES: tuple[Policy, ...] = (
     Sweep(),

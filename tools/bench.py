@@ -20,7 +20,7 @@ if __name__ == "__main__":
 
 from benchmarks.common import RESULTS, Options, machine_name, say
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 
 NAMES = ("cast", "path", "raster", "accel", "policies", "memory", "masks", "window")
 NAMES += ("bvh-build", "instances", "samplers")

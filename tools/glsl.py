@@ -18,19 +18,19 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
 
 import viewer
-from viewer import options
-from viewer.errors import ViewerError
-from viewer.prepare import prepare
+from viewer.base.errors import ViewerError
+from viewer.options import table as options
 from viewer.programs import LEVELS, PICTURES, trace
-from viewer.stream.bound import Bound
-from viewer.stream.generate import Form, fragment
-from viewer.stream.inline import origin
-from viewer.stream.kernel import Module
-from viewer.stream.machines import MACHINES
-from viewer.stream.mask import MASKS, stream_sources
-from viewer.stream.memory import layout
-from viewer.stream.program import Program
-from viewer.stream.source import Source
+from viewer.renderer.prepared import prepare
+from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.inline import origin
+from viewer.stream.compile.link import Bound
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.kernel import Module
+from viewer.stream.declare.program import Program
+from viewer.stream.gl.memory import layout
+from viewer.stream.machines.mask import MASKS, stream_sources
+from viewer.stream.machines.registry import MACHINES
 
 WIDEST = 16384  # edge of a texture that memories are laid out for
 

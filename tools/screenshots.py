@@ -21,7 +21,7 @@ if __name__ == "__main__":
 from benchmarks.common import ROOT, say
 from benchmarks.screen import screen
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 
 SIZE = (1280, 720)
 LARGEST = 1536 * 1024  # bytes of a picture

@@ -10,16 +10,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
-from viewer.errors import ViewerError
-from viewer.version import __version__
+from viewer.base.errors import ViewerError
+from viewer.base.version import __version__
 
 if TYPE_CHECKING:
-    from viewer.picture import Picture
-    from viewer.rays import Hits
-    from viewer.render import Renderer
+    from viewer.renderer.picture import Picture
+    from viewer.renderer.rays import Hits
+    from viewer.renderer.renderer import Renderer
+    from viewer.renderer.sequence import Frame, render_frames, save_frames
     from viewer.scene.camera import Camera
     from viewer.scene.scene import Scene
-    from viewer.sequence import Frame, render_frames, save_frames
 
 __all__ = [
     "Camera",
@@ -38,13 +38,13 @@ __all__ = [
 # Looked up when asked for, so that `import viewer` is quick and needs no OpenGL.
 _HOMES = {
     "Camera": "viewer.scene.camera",
-    "Hits": "viewer.rays",
-    "Frame": "viewer.sequence",
-    "Picture": "viewer.picture",
-    "Renderer": "viewer.render",
+    "Hits": "viewer.renderer.rays",
+    "Frame": "viewer.renderer.sequence",
+    "Picture": "viewer.renderer.picture",
+    "Renderer": "viewer.renderer.renderer",
     "Scene": "viewer.scene.scene",
-    "render_frames": "viewer.sequence",
-    "save_frames": "viewer.sequence",
+    "render_frames": "viewer.renderer.sequence",
+    "save_frames": "viewer.renderer.sequence",
 }
 
 

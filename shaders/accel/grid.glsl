@@ -3,7 +3,7 @@
 //
 // grid_pointers holds, for each voxel, the address of its list in grid_lists, -1 where it is empty.
 // Distances at which voxels end are computed afresh from the voxel's index, so that no error builds up along the ray;
-// what rounding is left, the builder covers by widening the voxels (see viewer/accel/overlap.py).
+// what rounding is left, the builder covers by widening the voxels (see viewer/accel/grid/overlap.py).
 #include "interface/accel.glsl"
 #include "lib/direction.glsl"
 #include "accel/grid_lists.glsl"

@@ -1,4 +1,4 @@
-// The walk through the grid of a numbered object, all of whose voxels lie in one volume (viewer/accel/grid_blocks.py).
+// The walk through the grid of a numbered object, all of whose voxels lie in one volume (viewer/accel/grid/blocks.py).
 // A. Adinetz and B. Berezin, "Implementing classical ray tracing on GPU" (2006): many grids in one texture, in blocks
 // of 16^3. Rays are in the object's space, and their direction may have any length.
 //

@@ -1,7 +1,7 @@
 // An equirectangular picture as environment: twin of viewer.scene.environment.ImageEnvironment.
 // Row 0 is around +Y; the middle column is towards +X, from there to +Z on the right. Between texels it is bilinear.
 // A texel is chosen through an alias table, and a direction in it uniformly by solid angle (densities are those of
-// viewer.shading.environment); rows are bounded by latitudes, whose heights are kept from the nearer pole, where
+// viewer.lighting.environment); rows are bounded by latitudes, whose heights are kept from the nearer pole, where
 // 1 - cos would lose its digits: the squared sine of half the angle.
 #include "interface/environment.glsl"
 

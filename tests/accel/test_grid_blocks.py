@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from soups import KINDS, soup
 from walker import rays, through, walker
 
-from viewer.accel import grid, grid_objects, triangles
-from viewer.accel.grid import mark_last
-from viewer.accel.grid_blocks import BLOCK, GRANTED, Blocks, allocate, tile_edge, volume_shape
-from viewer.accel.grid_build import Grid, build
-from viewer.errors import ViewerError
-from viewer.stream.device import shared_device
+from viewer.accel import triangles
+from viewer.accel.grid import grid
+from viewer.accel.grid import objects as grid_objects
+from viewer.accel.grid.blocks import BLOCK, GRANTED, Blocks, allocate, tile_edge, volume_shape
+from viewer.accel.grid.build import Grid, build
+from viewer.accel.grid.grid import mark_last
+from viewer.base.errors import ViewerError
+from viewer.stream.gl.device import shared_device
 
 
 def numbered(resolution: tuple[int, int, int], rng: np.random.Generator) -> Grid:

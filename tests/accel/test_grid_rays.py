@@ -10,8 +10,8 @@ from numba import njit
 from oracle import moller_trumbore, walk_oracle
 from soups import read_ply, soup
 
-from viewer.accel.grid import texel_coordinates
-from viewer.accel.grid_build import Grid, build, rounding_margin
+from viewer.accel.grid.build import Grid, build, rounding_margin
+from viewer.accel.grid.grid import texel_coordinates
 
 
 @njit(cache=True)

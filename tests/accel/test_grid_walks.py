@@ -11,8 +11,9 @@ from soups import KINDS, read_ply, soup
 from walker import rays, through, walker
 
 import viewer
-from viewer.accel import grid, triangles
-from viewer.accel.grid_build import Grid, build
+from viewer.accel import triangles
+from viewer.accel.grid import grid
+from viewer.accel.grid.build import Grid, build
 
 SIZE = 384
 

@@ -12,14 +12,14 @@ from instances import KINDS
 from test_two_level import NAMES, assert_as_flat
 
 import viewer
-from viewer.accel.objects import transforms_of
-from viewer.accel.two_level import TwoLevel
-from viewer.errors import ViewerError
-from viewer.prepare import prepare
+from viewer.accel.two_level.objects import transforms_of
+from viewer.accel.two_level.structure import TwoLevel
+from viewer.base.errors import ViewerError
+from viewer.renderer.prepared import prepare
 from viewer.scene.builtin import forest
 from viewer.scene.hierarchy import compose
 from viewer.scene.scene import Instance, Scene
-from viewer.stream.device import Device
+from viewer.stream.gl.device import Device
 
 LAYERS = ("depth", "normal", "triangle", "instance")
 

@@ -15,15 +15,19 @@ from walker import rays, through, walker
 
 import viewer
 from viewer import Renderer, Scene
-from viewer.accel import bvh, bvh_build, grid, grid_build, structures, triangles
+from viewer.accel import structures, triangles
+from viewer.accel.bvh import build as bvh_build
+from viewer.accel.bvh import tree as bvh
+from viewer.accel.grid import build as grid_build
+from viewer.accel.grid import grid
 from viewer.accel.structures import Recipe, Structure
-from viewer.errors import ViewerError, WiringError
+from viewer.base.errors import ViewerError, WiringError
 from viewer.kernels.records import RAY
 from viewer.programs import LEVELS, trace
-from viewer.rays import pack_rays
-from viewer.stream.bound import Bound
-from viewer.stream.kernel import Module
-from viewer.stream.machines import MACHINES
+from viewer.renderer.rays import pack_rays
+from viewer.stream.compile.link import Bound
+from viewer.stream.declare.kernel import Module
+from viewer.stream.machines.registry import MACHINES
 
 SCENES = ("bunny", "dragon", "forest_flat", "cornell", "stadium")
 STRUCTURES = {

@@ -10,8 +10,9 @@ import pytest
 from soups import read_ply
 from walker import rays, through, walker
 
-from viewer.accel import grid, triangles
-from viewer.accel.grid_build import build
+from viewer.accel import triangles
+from viewer.accel.grid import grid
+from viewer.accel.grid.build import build
 
 
 def planes_walker(device, corners: np.ndarray, slack: float = 1.0):

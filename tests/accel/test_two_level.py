@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 
 import viewer
 from viewer import Renderer, Scene
-from viewer.accel import bvh, bvh_build
-from viewer.accel.objects import inverses, objects_of, world_boxes
-from viewer.errors import ViewerError
-from viewer.prepare import prepare
+from viewer.accel.bvh import build as bvh_build
+from viewer.accel.bvh import tree as bvh
+from viewer.accel.two_level.objects import inverses, objects_of, world_boxes
+from viewer.base.errors import ViewerError
+from viewer.renderer.prepared import prepare
 from viewer.scene.scene import Instance
 
 # Of the ray's distance: a flat scene's 1e-6, and as much for each of the ray's two maps and the corners' one.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.kernels.records import HIT, RAY
-from viewer.stream.kernel import Module
+from viewer.stream.declare.kernel import Module
 
 FAR = np.float32(3.4e38)
 

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from viewer import paths
+from viewer.base import paths
 from viewer.film.film import Film, clamp
 from viewer.film.stop import Stop
 from viewer.kernels.records import FILM
-from viewer.stream.bound import Bound
-from viewer.stream.kernel import INOUT, Kernel
+from viewer.stream.compile.link import Bound
+from viewer.stream.declare.kernel import INOUT, Kernel
+from viewer.stream.declare.program import DONE, Program, State
+from viewer.stream.declare.record import Field, Record
 from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.singlepass import Singlepass
-from viewer.stream.program import DONE, Program, State
-from viewer.stream.record import Field, Record
 
 SAMPLES = 65536
 LUMINANCE = np.array([0.2126, 0.7152, 0.0722])

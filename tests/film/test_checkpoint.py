@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.film import checkpoint, image
 from viewer.film.checkpoint import Checkpoint, film_layers, film_metadata, fingerprint, resume, save
 from viewer.film.film import Film

@@ -6,7 +6,7 @@ import glsl_call
 import numpy as np
 import pytest
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.film import tonemap
 from viewer.film.film import Film
 from viewer.film.layers import LAYERS, parse
@@ -151,8 +151,8 @@ def test_tone_maps_at_published_points() -> None:
 @pytest.mark.parametrize("name", list(tonemap.TONE_MAPS))
 def test_the_window_shows_what_a_png_holds(device, name) -> None:
     """``film/show.glsl`` into an 8-bit target, against `srgb8`: the same code, or the next one where it is close."""
-    from viewer.window.display import Display
-    from viewer.window.frame import Frame
+    from viewer.window.picture.display import Display
+    from viewer.window.picture.frame import Frame
 
     display, frame = Display(device), Frame(device, (16, 16))
     linear = COLORS[: 16 * 16].reshape(16, 16, 3)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.film import image
 from viewer.film.tonemap import srgb8
 

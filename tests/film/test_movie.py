@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.film.movie import check_output, frame_path, is_movie, write_movie
 
 

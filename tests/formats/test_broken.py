@@ -17,7 +17,7 @@ WORKER = """
 import json, resource, sys, tempfile, time
 from pathlib import Path
 import numpy, numba
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.formats import load
 # Machine code is made once on a machine, and kept: what that takes is no file's fault.
 angles = numpy.linspace(0, 6, 5000)

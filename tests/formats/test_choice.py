@@ -7,7 +7,7 @@ import os
 import pytest
 from documents import Document, samples
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.formats import load, suffixes
 from viewer.formats.files import decode_data_uri, resolve_uri, uri_fault
 

@@ -7,11 +7,11 @@ import OpenEXR
 import pytest
 from PIL import Image
 
-from viewer.errors import ViewerError
-from viewer.formats import environment_maps
-from viewer.formats.color import linear_from_srgb
-from viewer.formats.cube_maps import FACES, cube_radiance, equirectangular, from_layout, layout_of
-from viewer.formats.environment_maps import environment_of, load, read_picture, reduced
+from viewer.base.errors import ViewerError
+from viewer.formats.image import environment_maps
+from viewer.formats.image.color import linear_from_srgb
+from viewer.formats.image.cube_maps import FACES, cube_radiance, equirectangular, from_layout, layout_of
+from viewer.formats.image.environment_maps import environment_of, load, read_picture, reduced
 from viewer.scene.environment import DARKNESS, ConstantEnvironment, ImageEnvironment
 
 

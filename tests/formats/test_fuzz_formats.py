@@ -10,7 +10,7 @@ from documents import MTL, samples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.formats import load
 
 PIECES = [

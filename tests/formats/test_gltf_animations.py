@@ -14,7 +14,7 @@ from documents import Document
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.formats import load
 
 HALF = np.float32([[0, 0, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0]])  # none, half a turn about +Y, about +Z

@@ -9,10 +9,10 @@ import pytest
 from documents import Document
 
 import viewer
-from viewer.errors import ViewerError
-from viewer.formats.gltf_json import Object
-from viewer.formats.gltf_lights import EXTENSION, read_lights
-from viewer.formats.gltf_nodes import scene_nodes
+from viewer.base.errors import ViewerError
+from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.lights import EXTENSION, read_lights
+from viewer.formats.gltf.nodes import scene_nodes
 
 
 def document(lights: list[dict], nodes: list[dict]) -> Object:

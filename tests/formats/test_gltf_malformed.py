@@ -11,9 +11,9 @@ from documents import SQUARE, TWO, Document, samples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.formats import load
-from viewer.formats.gltf_json import parse
+from viewer.formats.gltf.json import parse
 
 
 def square() -> Document:

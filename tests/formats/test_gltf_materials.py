@@ -12,11 +12,11 @@ import pytest
 from documents import SQUARE, TWO, Document
 from PIL import Image as Pillow
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.formats import load
-from viewer.formats.color import linear_from_srgb
-from viewer.formats.images import decode
-from viewer.shading.lights import scene_lights
+from viewer.formats.image.color import linear_from_srgb
+from viewer.formats.image.images import decode
+from viewer.lighting.lights import scene_lights
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (5, 3, 4), np.uint8)
 

@@ -9,8 +9,8 @@ import pytest
 from PIL import Image as Pillow
 
 from viewer.formats import load
-from viewer.formats.mtl import read_mtl
-from viewer.formats.mtl_textures import _parse
+from viewer.formats.obj.mtl import read_mtl
+from viewer.formats.obj.mtl_textures import _parse
 
 DOTS = np.random.default_rng(1).integers(0, 256, (2, 3, 4), np.uint8)
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from documents import MTL, OBJ
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.formats import load
-from viewer.formats import obj as obj_module
+from viewer.formats.obj import reader as obj_module
 
 
 @pytest.fixture(params=[True, False], ids=["plain", "compiled"])

@@ -10,8 +10,9 @@ from documents import SQUARE, ply
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.errors import ViewerError
-from viewer.formats import load, ply_elements
+from viewer.base.errors import ViewerError
+from viewer.formats import load
+from viewer.formats.ply import elements as ply_elements
 
 ENCODINGS = ("ascii", "binary_little_endian", "binary_big_endian")
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from documents import SQUARE, TWO, ascii_stl, stl
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.formats import load
-from viewer.formats import stl as stl_module
+from viewer.formats.stl import reader as stl_module
 
 CORNERS = SQUARE[TWO].reshape(-1, 3, 3)
 

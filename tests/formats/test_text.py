@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from viewer.base.jit import run
 from viewer.formats.text import integer, number, table
-from viewer.jit import run
 
 
 def parse(text: str, small: bool = True) -> tuple[float, int]:

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer import Camera, Scene
+from viewer.cameras.lens import lens_rays
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance
-from viewer.shading.camera import lens_rays
 
 Array = NDArray[np.float64]
 OFF = 1e-6  # scene units by which origins leave a surface, in scenes of about 10 units

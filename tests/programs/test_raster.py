@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 
 import viewer
 from viewer import Camera, Renderer, Scene
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
+from viewer.cameras.lens import lens_rays, lens_uniforms
 from viewer.film.film import Film
 from viewer.kernels.records import HIT
-from viewer.raster import Raster, differing
-from viewer.rays import FAR
-from viewer.shading.camera import lens_rays, lens_uniforms
-from viewer.shading.sampler import sampler_uniforms
-from viewer.stream.device import Device
-from viewer.stream.stream import Stream
+from viewer.lighting.sampler import sampler_uniforms
+from viewer.renderer.rasterized import Raster, differing
+from viewer.renderer.rays import FAR
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.stream import Stream
 
 # A rasteriser may leave a pixel out that a silhouette touches beyond 1/16 pixel; llvmpipe leaves none.
 TIES = 1e-4
@@ -160,7 +160,7 @@ def _offset(device: Any, number: int) -> NDArray:
     """The point of the unit square that sample ``number`` of pixel (0, 0) takes."""
     import glsl_call
 
-    from viewer.shading.sampler import sampler
+    from viewer.lighting.sampler import sampler
 
     function = glsl_call.Function(
         device, "vec2 sample_2d(ivec2 pixel, int number, int dimension)", modules=[sampler()], text=""

@@ -13,7 +13,7 @@ from shade_tree import SIZE, Oracle, Tree, mixed, piece, placed
 
 import viewer
 from viewer import Camera, Renderer, Scene
-from viewer.errors import ViewerError, WiringError
+from viewer.base.errors import ViewerError, WiringError
 from viewer.programs import PICTURES
 from viewer.programs.whitted import whitted_trace
 from viewer.scene.light import Light, with_light_at

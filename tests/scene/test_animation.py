@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.scene import builtin
 from viewer.scene.animation import INTERPOLATIONS, PATHS, Animation, Poser, Track, turntable
 from viewer.scene.camera import Camera

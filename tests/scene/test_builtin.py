@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.scene import builtin
 from viewer.scene.builtin.shapes import Part, boxes, revolve, tube
 from viewer.scene.builtin.solids import SOLIDS, solid

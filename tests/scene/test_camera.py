@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.scene.camera import Camera
 
 number = st.floats(-1e6, 1e6, allow_nan=False)

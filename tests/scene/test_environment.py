@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.scene.environment import MOST_TEXELS, ConstantEnvironment, ImageEnvironment, sky
 from viewer.scene.light import luminance
 

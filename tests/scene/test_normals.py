@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.jit import run
+from viewer.base.jit import run
 from viewer.scene import normals as normals_module
 from viewer.scene.mesh import Mesh
 from viewer.scene.normals import unit_normals, with_normals
-from viewer.scene.normals_kernels import crease_normals, weld
+from viewer.scene.normals_loops import crease_normals, weld
 
 CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], np.float32)
 CUBE_FACES = np.array(

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.scene import builtin
 from viewer.scene.light import Light, luminance, movable_lights, with_light_at
 from viewer.scene.material import Material

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import toys
 
-from viewer import paths
+from viewer.base import paths
 
 
 @pytest.fixture(scope="session")

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from toys import COLLATZ, NESTED, STRAIGHT, Toy, simulate
 
-from viewer.stream.counters import KernelTotal, Pass, Stats
-from viewer.stream.machines import Machine, Multipass, Singlepass
-from viewer.stream.mask import MASKS
-from viewer.stream.policy import MostWork, Naive, Policy, Threshold
+from viewer.stream.machines.common import Machine
+from viewer.stream.machines.counters import KernelTotal, Pass, Stats
+from viewer.stream.machines.mask import MASKS
+from viewer.stream.machines.multipass import Multipass
+from viewer.stream.machines.policy import MostWork, Naive, Policy, Threshold
+from viewer.stream.machines.singlepass import Singlepass
 
 SIZE = (33, 7)
 RAYS = SIZE[0] * SIZE[1]

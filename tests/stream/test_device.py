@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from viewer.errors import DeviceError
-from viewer.stream import device as devices_module
-from viewer.stream.device import VARIABLE, Device, devices, open_device, shared_device
+from viewer.base.errors import DeviceError
+from viewer.stream.gl import device as devices_module
+from viewer.stream.gl.device import VARIABLE, Device, devices, open_device, shared_device
 
 egl = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="devices are chosen through EGL, on Linux")
 

@@ -10,14 +10,14 @@ import pytest
 from numpy.typing import NDArray
 
 from viewer.accel import triangles
+from viewer.cameras.lens import thin_lens
+from viewer.cameras.pinhole import camera_uniforms, constant_environment
 from viewer.kernels.records import HIT, RAY
+from viewer.materials.geometry import flat_geometry
+from viewer.materials.tables import appearance
 from viewer.scene.camera import Camera
 from viewer.scene.material import Material
 from viewer.scene.scene import Scene
-from viewer.shading.camera import thin_lens
-from viewer.shading.geometry import flat_geometry
-from viewer.shading.materials import appearance
-from viewer.shading.modules import camera_uniforms, constant_environment
 
 ULP = 2.0**-24  # half a unit in the last place, relative: one rounding of float32
 FAR = np.float32(3.4e38)

@@ -7,8 +7,8 @@ import pytest
 from viewer import programs
 from viewer.programs.path_trace import path_trace
 from viewer.programs.walking import FLAT, OBJECTS
-from viewer.stream.inline import inlined, origin
-from viewer.stream.program import DONE, RETURN, Call
+from viewer.stream.compile.inline import inlined, origin
+from viewer.stream.declare.program import DONE, RETURN, Call
 
 
 @pytest.mark.parametrize("walking", [FLAT, OBJECTS])

@@ -11,12 +11,13 @@ import toys
 from numpy.typing import NDArray
 from toys import COLLATZ, NESTED, STRAIGHT, Outcome, Toy, simulate
 
-from viewer.stream.bound import Bound
-from viewer.stream.device import Device
-from viewer.stream.machines import Machine, Multipass, Singlepass
-from viewer.stream.machines.common import Memories
-from viewer.stream.mask import MASKS
-from viewer.stream.policy import MostWork, Naive, Policy, Sweep, Threshold
+from viewer.stream.compile.link import Bound
+from viewer.stream.gl.device import Device
+from viewer.stream.machines.common import Machine, Memories
+from viewer.stream.machines.mask import MASKS
+from viewer.stream.machines.multipass import Multipass
+from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
+from viewer.stream.machines.singlepass import Singlepass
 
 SIZE = (33, 7)  # odd, and a little more than a tile
 TOYS = {toy.program.name: toy for toy in (COLLATZ, NESTED, STRAIGHT)}
@@ -257,7 +258,7 @@ def test_memories_are_uploaded_once(device):
 
 
 def test_a_kernel_with_another_signature_is_found_by_the_compiler(device, shader_folder):
-    from viewer.errors import ShaderError
+    from viewer.base.errors import ShaderError
 
     (shader_folder / "kernels" / "odd_one.glsl").write_text("int odd_one(in Seed seed) { return EXIT_DONE; }\n")
     kernel = toys.Kernel("odd_one", (toys.IN("seed", toys.SEED), toys.OUT("number", toys.NUMBER)), ("done",))
@@ -270,7 +271,7 @@ def test_a_kernel_with_another_signature_is_found_by_the_compiler(device, shader
 
 @pytest.mark.parametrize("unroll", [0, -1, (), (4, 0)])
 def test_an_unroll_that_would_never_end_is_refused(device, unroll):
-    from viewer.errors import ViewerError
+    from viewer.base.errors import ViewerError
 
     with pytest.raises(ViewerError, match="unroll"):
         Multipass(device, COLLATZ.bound, SIZE, unroll=unroll)

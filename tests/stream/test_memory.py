@@ -6,15 +6,15 @@ import glsl_call
 import numpy as np
 import pytest
 
-from viewer.errors import DeviceError, WiringError
-from viewer.stream.device import Device
-from viewer.stream.draw import Drawing, Shader, Tiles
-from viewer.stream.generate import VERSION, memory_glsl
-from viewer.stream.kernel import Module, Table, Volume
-from viewer.stream.memory import IN_BUFFER, Memory, layout
-from viewer.stream.record import LARGEST_INTEGER, Field, Record
-from viewer.stream.source import Source
-from viewer.stream.stream import float_texture
+from viewer.base.errors import DeviceError, WiringError
+from viewer.stream.compile.generate import VERSION, memory_glsl
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.kernel import Module, Table, Volume
+from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.memory import IN_BUFFER, Memory, layout
+from viewer.stream.gl.stream import float_texture
 
 RECORDS = {
     1: Record("One", Field("a", "int")),

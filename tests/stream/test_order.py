@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from viewer.programs import ray_cast
-from viewer.stream.order import Element, Loop, flatten, weak_topological_order
+from viewer.stream.compile.order import Element, Loop, flatten, weak_topological_order
 
 Graph = dict[str, list[str]]
 

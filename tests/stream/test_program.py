@@ -11,11 +11,11 @@ import pytest
 import toys
 
 from viewer import programs
-from viewer.errors import WiringError
-from viewer.stream.bound import Bound
-from viewer.stream.kernel import IN, INOUT, OUT, Kept, Kernel, Module, Table, Volume
-from viewer.stream.program import DONE, RETURN, Call, Program, State
-from viewer.stream.record import Field, Record
+from viewer.base.errors import WiringError
+from viewer.stream.compile.link import Bound
+from viewer.stream.declare.kernel import IN, INOUT, OUT, Kept, Kernel, Module, Table, Volume
+from viewer.stream.declare.program import DONE, RETURN, Call, Program, State
+from viewer.stream.declare.record import Field, Record
 
 A = Record("A", Field("x", "float"))
 B = Record("B", Field("y", "vec4"), Field("z", "vec4"))
@@ -284,7 +284,7 @@ def test_the_smallest_tables_share_a_texture_where_there_are_too_many():
 
 
 def test_counting_counts_as_attachments(device):
-    from viewer.stream.machines import Multipass
+    from viewer.stream.machines.multipass import Multipass
 
     wide = Record("Wide", *(Field(f"f{k}", "vec4") for k in range(7)))
     grow = Kernel("grow", (IN("a", A), OUT("wide", wide)), ("done",))
@@ -335,11 +335,12 @@ def test_programs_need_no_opengl():
     code = """
 import sys
 sys.modules["moderngl"] = None  # importing it raises ImportError
-import viewer.stream.record, viewer.stream.kernel, viewer.stream.program, viewer.stream.order, viewer.stream.bound
-import viewer.stream.source, viewer.stream.generate, viewer.stream.policy, viewer.stream.counters
-import viewer.programs, viewer.kernels, viewer.accel.grid, viewer.accel.triangles, viewer.shading.modules
-from viewer.errors import WiringError
-from viewer.stream.bound import Bound
+import viewer.stream.declare.record, viewer.stream.declare.kernel, viewer.stream.declare.program
+import viewer.stream.compile.order, viewer.stream.compile.link, viewer.stream.compile.source
+import viewer.stream.compile.generate, viewer.stream.machines.policy, viewer.stream.machines.counters
+import viewer.programs, viewer.kernels, viewer.accel.grid.grid, viewer.accel.triangles, viewer.cameras.pinhole
+from viewer.base.errors import WiringError
+from viewer.stream.compile.link import Bound
 viewer.programs.ray_cast(layers=True)
 try:
     Bound(viewer.programs.trace(), [])

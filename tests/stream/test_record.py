@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 
-from viewer.errors import ViewerError, WiringError
-from viewer.stream.generate import VERSION
-from viewer.stream.record import LARGEST_INTEGER, WIDTHS, Field, Record
-from viewer.stream.source import Source
-from viewer.stream.stream import Stream
+from viewer.base.errors import ViewerError, WiringError
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.record import LARGEST_INTEGER, WIDTHS, Field, Record
+from viewer.stream.gl.stream import Stream
 
 # A NaN's payload may be lost on the way through a register, so one NaN stands for all.
 SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-38, 3.4028235e38, 1.1754944e-38], np.float32)

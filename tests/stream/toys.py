@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.stream.bound import Bound
-from viewer.stream.kernel import IN, INOUT, OUT, Kept, Kernel, Module, Table, Volume
-from viewer.stream.program import DONE, RETURN, Call, Program, State
-from viewer.stream.record import Field, Record
+from viewer.stream.compile.link import Bound
+from viewer.stream.declare.kernel import IN, INOUT, OUT, Kept, Kernel, Module, Table, Volume
+from viewer.stream.declare.program import DONE, RETURN, Call, Program, State
+from viewer.stream.declare.record import Field, Record
 
 Serve = Callable[..., NDArray]  # arrays of the kernel's arguments, updated in place -> exit names
 

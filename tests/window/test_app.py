@@ -107,7 +107,7 @@ def test_no_display(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("size", [(320, 240), (401, 259)])
 def test_the_picture_is_the_renderers(opened: Opener, size: tuple[int, int]) -> None:
     """Bit for bit, after flying: previews, tiles and sizes of pieces leave no trace."""
-    from viewer.render import Renderer
+    from viewer.renderer.renderer import Renderer
 
     hands = opened("teapotahedron", size)
     app = hands.app
@@ -452,7 +452,7 @@ def test_focus_lost_with_keys_held(opened: Opener) -> None:
 def test_a_storm_of_sizes(opened: Opener) -> None:
     import glfw
 
-    from viewer.render import Renderer
+    from viewer.renderer.renderer import Renderer
 
     hands = opened("teapotahedron")
     app = hands.app
@@ -645,7 +645,7 @@ def test_loading_is_cancelled_by_escape(opened: Opener) -> None:
 
 
 def test_upload_is_cancelled_by_escape(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
-    from viewer.render import Renderer
+    from viewer.renderer.renderer import Renderer
 
     hands = opened("teapotahedron")
     app, scene = hands.app, hands.app.scene
@@ -678,7 +678,7 @@ def test_broken_settings_are_told(opened: Opener, place: Path) -> None:
 def test_shaders_are_compiled_anew(opened: Opener, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import shutil
 
-    from viewer import paths
+    from viewer.base import paths
 
     copy = place / "shaders"
     shutil.copytree(paths.shaders(), copy)

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from viewer.scene.camera import Camera
-from viewer.window.flight import FAST, GLIDE, LOOK, MOTIONS, ORBIT, SLOW, WHEEL_DOLLY, Flight
-from viewer.window.pose import MOVE_SECONDS
+from viewer.window.input.flight import FAST, GLIDE, LOOK, MOTIONS, ORBIT, SLOW, WHEEL_DOLLY, Flight
+from viewer.window.input.pose import MOVE_SECONDS
 
 BOX = np.array([[-1.0, 0.0, -2.0], [3.0, 2.0, 1.0]])
 START = Camera((4.0, 3.0, 6.0), (1.0, 1.0, -0.5), fov=40.0, name="start")
@@ -581,7 +581,7 @@ def test_a_level_camera_stays_level_and_upright(drags) -> None:
 
 
 def test_a_file_s_camera_turns_about_what_it_looks_at() -> None:
-    """Its target is one unit ahead, but its focus at the scene's middle (see `viewer.formats.gltf`)."""
+    """Its target is one unit ahead, but its focus at the scene's middle (see `viewer.formats.gltf.reader`)."""
     camera = Camera((0.0, 0.0, 8.0), (0.0, 0.0, 7.0), focus=8.0)
     flight = Flight(camera, [[-1, -1, -1], [1, 1, 1]])
     assert flight.camera is camera

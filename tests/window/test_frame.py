@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import viewer
-from viewer.errors import ViewerError
-from viewer.render import Renderer
-from viewer.window.frame import SCALES, Frame
-from viewer.window.pace import LEAST_ROWS, LONGEST, STEP, Pace, stream_shape
+from viewer.base.errors import ViewerError
+from viewer.renderer.renderer import Renderer
+from viewer.window.picture.frame import SCALES, Frame
+from viewer.window.picture.pace import LEAST_ROWS, LONGEST, STEP, Pace, stream_shape
 
 SIZE = (300, 150)  # more than a tile wide, and no multiple of one
 
@@ -52,7 +52,7 @@ def test_what_compiles_is_told_first(frame: Frame) -> None:
 @pytest.mark.parametrize("barrier", ["auto", "off"])
 def test_compiling_ahead_leaves_no_trace(device: Any, choices: dict[str, str], barrier: str) -> None:
     """Drivers compile when a pass is first drawn: it is drawn for no ray before the first picture."""
-    from viewer.stream.device import shared_device
+    from viewer.stream.gl.device import shared_device
 
     chosen = device if barrier == "auto" else shared_device(None, False, True)
     renderer = Renderer(viewer.load("cornell"), device=chosen, program="cast", **choices)

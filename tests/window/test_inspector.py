@@ -9,11 +9,11 @@ import pytest
 
 import viewer
 from viewer import Camera, Renderer
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.programs import PICTURES, ray_cast
-from viewer.render import COUNTED_LAYERS
-from viewer.window.false_color import DONE, NONE
-from viewer.window.inspector import Heat, Inspector, heat
+from viewer.renderer.renderer import COUNTED_LAYERS
+from viewer.window.study.false_color import DONE, NONE
+from viewer.window.study.inspector import Heat, Inspector, heat
 
 SIZE = (64, 36)
 

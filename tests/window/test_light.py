@@ -15,7 +15,7 @@ import pytest
 import viewer
 from tests.window.conftest import Hands
 from viewer.film import image
-from viewer.render import Renderer
+from viewer.renderer.renderer import Renderer
 
 Opener = Callable[..., Hands]
 SIZE = (96, 72)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.window.loader import Loader
 
 

@@ -12,7 +12,7 @@ import pytest
 imgui_bundle = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
 imgui, ImVec2 = imgui_bundle.imgui, imgui_bundle.ImVec2
 
-from viewer.options import OPTIONS, keywords  # noqa: E402
+from viewer.options.table import OPTIONS, keywords  # noqa: E402
 from viewer.scene.environment import DARKNESS  # noqa: E402
 
 SIZE = (1280, 800)
@@ -22,13 +22,13 @@ class Stage:
     """The state of `viewer.window.app.App` that panels read, and a record of what they ask for."""
 
     def __init__(self, device: Any) -> None:
-        from viewer.render import Renderer
+        from viewer.renderer.renderer import Renderer
         from viewer.scene.scene import Scene
-        from viewer.window.actions import Keymap
-        from viewer.window.flight import Flight
-        from viewer.window.frame import Frame
-        from viewer.window.imgui_draw import ImguiDraw
+        from viewer.window.input.actions import Keymap
+        from viewer.window.input.flight import Flight
         from viewer.window.motion import Motion
+        from viewer.window.panels.imgui_draw import ImguiDraw
+        from viewer.window.picture.frame import Frame
 
         self.imgui = imgui.create_context()
         imgui.get_io().set_ini_filename("")
@@ -91,7 +91,7 @@ class Stage:
 
     def draw(self, frames: int = 3, size: tuple[int, int] = SIZE, mouse: Any = None, down: bool = False) -> np.ndarray:
         """(height, width) bool: where something was drawn."""
-        from viewer.window.panels import draw_panels
+        from viewer.window.panels.panels import draw_panels
 
         io = imgui.get_io()
         for _ in range(frames):
@@ -117,7 +117,7 @@ class Stage:
         return list(self.asked)
 
     def inspect(self) -> None:
-        from viewer.window.inspector import Inspector
+        from viewer.window.study.inspector import Inspector
 
         self.inspector = Inspector(self.renderer, size=(24, 16))
         self.inspector.begin(self.flight.camera)
@@ -175,7 +175,7 @@ def test_errors_are_red(stage):
 
 def test_buttons_ask_the_application(stage, monkeypatch):
     """Clicks down a column of the section of rendering, and of the camera's; not on a heading, which would close it."""
-    from viewer.window import panels
+    from viewer.window.panels.panels import panels
 
     monkeypatch.setattr(panels, "SECTIONS", (("Render", panels._render, True),))
     stage.draw()
@@ -192,7 +192,8 @@ def test_buttons_ask_the_application(stage, monkeypatch):
 def test_every_setting_of_light_can_be_chosen(stage, monkeypatch):
     """Down the sections of samples and of lights: what is asked for reaches the renderer."""
     import viewer
-    from viewer.window import light_panels, panels
+    from viewer.window.panels.panels import light as light_panels
+    from viewer.window.panels.panels import panels
 
     scene = viewer.load("cornell")
     stage.renderer = type(stage.renderer)(scene, device=stage.renderer.device, program="path")
@@ -217,8 +218,8 @@ def test_every_option_of_a_structure_can_be_chosen(stage, monkeypatch):
     """A new option appears by itself: words side by side or in a list, numbers typed."""
     from dataclasses import replace
 
-    from viewer import options
-    from viewer.window import panels
+    from viewer.options.table import table as options
+    from viewer.window.panels.panels import panels
 
     monkeypatch.setattr(panels, "SECTIONS", (("Structure", panels._structure, True),))
     made = {
@@ -257,10 +258,10 @@ def types(stage: Stage, x: float, y: float) -> bool:
 
 
 def test_the_legend_of_the_heat_map_is_seen_beside_the_probe(stage):
-    from viewer.window import probe_panel
-    from viewer.window.heat import Heat
-    from viewer.window.probe import probe
-    from viewer.window.space import Space
+    from viewer.window.panels.panels import probe as probe_panel
+    from viewer.window.study.heat import Heat
+    from viewer.window.study.probe import probe
+    from viewer.window.study.space import Space
 
     stage.draw()
     stage.window.size, space = SIZE, Space(stage.draw_imgui)
@@ -286,16 +287,16 @@ def test_the_legend_of_the_heat_map_is_seen_beside_the_probe(stage):
 
 
 def panels_of(stage: Stage) -> None:
-    from viewer.window.panels import draw_panels
+    from viewer.window.panels.panels import draw_panels
 
     draw_panels(stage)  # type: ignore[arg-type]
 
 
 def test_the_probe_s_table_grows(stage, monkeypatch):
     """Rows are made into text once."""
-    from viewer.window import probe_panel
-    from viewer.window.history import Probe
-    from viewer.window.probe import probing
+    from viewer.window.panels.panels import probe as probe_panel
+    from viewer.window.study.history import Probe
+    from viewer.window.study.probe import probing
 
     made = []
     table = Probe.table
@@ -317,7 +318,7 @@ def test_the_inspector_shows_a_stream(stage):
     for color in np.unique(picture.reshape(-1, 3), axis=0):
         assert (shown.reshape(-1, 3) == color).all(axis=1).sum() >= 20, color  # a ray is over 100 pixels
     for channel in stage.inspector.channels():
-        from viewer.window import inspector_panel
+        from viewer.window.panels.panels import inspector as inspector_panel
 
         inspector_panel._view.channel = channel.name
         stage.draw(1, mouse=(1100, 200))  # with the value of a ray
@@ -327,7 +328,7 @@ def test_the_inspector_shows_a_stream(stage):
 
 
 def test_the_probe_is_a_table(stage):
-    from viewer.window.probe import probe
+    from viewer.window.study.probe import probe
 
     stage.draw()
     stage.probe = probe(stage.renderer, stage.flight.camera, (64, 40), (32, 20))

@@ -11,11 +11,11 @@ import pytest
 
 import viewer
 from viewer import Camera, Renderer
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.kernels import HIT, RADIANCE
 from viewer.programs import PICTURES, ray_cast
-from viewer.stream.program import RETURN, Call
-from viewer.window.probe import COLUMNS, Probe, forget, probe, probing
+from viewer.stream.declare.program import RETURN, Call
+from viewer.window.study.probe import COLUMNS, Probe, forget, probe, probing
 
 SIZE = (64, 48)
 CAMERA = Camera((0, 14, 26), (0, 2, 0), fov=45)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import viewer
-from viewer import paths
-from viewer.errors import ShaderError
-from viewer.render import Renderer
+from viewer.base import paths
+from viewer.base.errors import ShaderError
+from viewer.renderer.renderer import Renderer
 from viewer.window.reload import EVERY, Watch
 
 

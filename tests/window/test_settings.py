@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.window import settings as module
-from viewer.window.actions import ACTIONS, Keymap
+from viewer.window.input.actions import ACTIONS, Keymap
 from viewer.window.settings import MOST_RECENT, READERS, Settings, settings_path
 
 HAND_WRITTEN = """\

@@ -20,12 +20,12 @@ from viewer.accel import structures
 from viewer.accel.structures import Recipe, Structure
 from viewer.kernels.records import RAY
 from viewer.programs import LEVELS, trace
-from viewer.rays import pack_rays
-from viewer.stream.bound import Bound
-from viewer.stream.device import Device, shared_device
-from viewer.stream.kernel import Module
-from viewer.stream.machines import MACHINES, Machine
-from viewer.stream.machines.common import Memories
+from viewer.renderer.rays import pack_rays
+from viewer.stream.compile.link import Bound
+from viewer.stream.declare.kernel import Module
+from viewer.stream.gl.device import Device, shared_device
+from viewer.stream.machines.common import Machine, Memories
+from viewer.stream.machines.registry import MACHINES
 
 from . import accel_tables, embree
 from .accel_grid import Repeats, repeated_tests

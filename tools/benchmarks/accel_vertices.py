@@ -11,8 +11,8 @@ import numpy as np
 
 import viewer
 from viewer.kernels.records import TRIANGLE
-from viewer.stream.kernel import Module, Table
-from viewer.stream.record import Field, Record
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Field, Record
 
 CORNERS = Record(
     "TriangleCorners",

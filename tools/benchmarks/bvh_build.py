@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 import viewer
-from viewer.accel import bvh_build
-from viewer.accel.bvh_kernels import TEST, TRAVERSAL
+from viewer.accel.bvh import build as bvh_build
+from viewer.accel.bvh.loops import TEST, TRAVERSAL
 
 from . import plots
 from .common import Options, Result, Table, facts, interleave, say

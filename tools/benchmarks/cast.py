@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 import viewer
-from viewer.accel import grid_build
-from viewer.render import Renderer
-from viewer.stream.policy import MostWork, Naive, Threshold
+from viewer.accel.grid import build as grid_build
+from viewer.renderer.renderer import Renderer
+from viewer.stream.machines.policy import MostWork, Naive, Threshold
 
 from . import embree, fresh, plots
 from .common import Options, Result, Table, Timing, cpus, facts, interleave, say

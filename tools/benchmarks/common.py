@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from viewer.stream.device import Device, shared_device
-from viewer.version import __version__
+from viewer.base.version import __version__
+from viewer.stream.gl.device import Device, shared_device
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from viewer.accel.two_level import TwoLevel
-from viewer.prepare import prepare
-from viewer.render import Renderer
+from viewer.accel.two_level.structure import TwoLevel
+from viewer.renderer.prepared import prepare
+from viewer.renderer.renderer import Renderer
 from viewer.scene.builtin import balls, forest
 from viewer.scene.camera import Camera
 from viewer.scene.hierarchy import compose

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from viewer.cameras.pinhole import camera_uniforms
 from viewer.kernels import PIXEL
 from viewer.programs import LEVELS, PICTURES
-from viewer.render import Renderer
-from viewer.shading.modules import camera_uniforms
-from viewer.stream.machines import MACHINES, Machine
-from viewer.stream.policy import Policy, Sweep
+from viewer.renderer.renderer import Renderer
+from viewer.stream.machines.common import Machine
+from viewer.stream.machines.policy import Policy, Sweep
+from viewer.stream.machines.registry import MACHINES
 
 
 @dataclass(frozen=True)

@@ -14,19 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 import viewer
-from viewer.render import Renderer
-from viewer.stream.bound import Bound
-from viewer.stream.device import Device
-from viewer.stream.draw import Drawing, Shader, Tiles
-from viewer.stream.generate import Form, fragment, inputs, outputs
-from viewer.stream.kernel import INOUT, Kernel
+from viewer.renderer.renderer import Renderer
+from viewer.stream.compile.generate import Form, fragment, inputs, outputs
+from viewer.stream.compile.link import Bound
+from viewer.stream.compile.source import read_shader
+from viewer.stream.declare.kernel import INOUT, Kernel
+from viewer.stream.declare.program import DONE, Program, State
+from viewer.stream.declare.record import Field, Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.memory import layouts
+from viewer.stream.gl.stream import Stream
+from viewer.stream.machines.mask import DEPTH_OF_STEP, MASKS
 from viewer.stream.machines.multipass import STATE
-from viewer.stream.mask import DEPTH_OF_STEP, MASKS
-from viewer.stream.memory import layouts
-from viewer.stream.program import DONE, Program, State
-from viewer.stream.record import Field, Record
-from viewer.stream.source import read_shader
-from viewer.stream.stream import Stream
 
 from . import plots
 from .common import Options, Result, Table, facts, interleave, say

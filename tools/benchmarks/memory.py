@@ -14,15 +14,15 @@ from typing import Any
 import moderngl
 import numpy as np
 
-from viewer.accel.grid import ENTRY
+from viewer.accel.grid.grid import ENTRY
 from viewer.kernels.records import TRIANGLE
-from viewer.stream.device import Device
-from viewer.stream.draw import Drawing, Shader, Tiles
-from viewer.stream.generate import VERSION, memory_glsl
-from viewer.stream.kernel import Table as Records
-from viewer.stream.memory import Memory, layout
-from viewer.stream.source import Source
-from viewer.stream.stream import float_texture
+from viewer.stream.compile.generate import VERSION, memory_glsl
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.kernel import Table as Records
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.memory import Memory, layout
+from viewer.stream.gl.stream import float_texture
 
 from .common import Options, Result, Table, facts, interleave
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from viewer.film.film import LUMINANCE, Film
-from viewer.render import Renderer
+from viewer.renderer.renderer import Renderer
 from viewer.scene.scene import Scene
 
 from . import fresh, plots

@@ -25,8 +25,8 @@ def main(scene: str, camera: str, fov: str, width: str, height: str, program: st
         times[part], at = now - at, now
 
     import viewer
-    from viewer.render import Renderer
-    from viewer.stream.device import shared_device
+    from viewer.renderer.renderer import Renderer
+    from viewer.stream.gl.device import shared_device
 
     done("import")
     loaded = viewer.load(scene)

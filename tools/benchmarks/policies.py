@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import viewer
-from viewer.render import Renderer
-from viewer.stream.policy import MostWork, Naive, Policy, Sweep, Threshold
+from viewer.renderer.renderer import Renderer
+from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
 from . import plots
 from .common import Options, Result, Table, facts, say

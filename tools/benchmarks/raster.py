@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import viewer
+from viewer.cameras.lens import lens_uniforms
 from viewer.kernels.records import HIT
-from viewer.raster import Raster, differing
-from viewer.render import Renderer
-from viewer.shading.camera import lens_uniforms
-from viewer.stream.stream import Stream
+from viewer.renderer.rasterized import Raster, differing
+from viewer.renderer.renderer import Renderer
+from viewer.stream.gl.stream import Stream
 
 from .common import Options, Result, Table, facts, interleave, say
 from .machines import Setting, make, whole_run

@@ -14,13 +14,13 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.shading.sampler import SAMPLERS, sampler, sampler_uniforms
-from viewer.stream.device import Device
-from viewer.stream.draw import Drawing, Shader, Tiles
-from viewer.stream.generate import VERSION, memory_glsl
-from viewer.stream.memory import Memory
-from viewer.stream.source import Source
-from viewer.stream.stream import float_texture
+from viewer.lighting.sampler import SAMPLERS, sampler, sampler_uniforms
+from viewer.stream.compile.generate import VERSION, memory_glsl
+from viewer.stream.compile.source import Source
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.memory import Memory
+from viewer.stream.gl.stream import float_texture
 
 from . import plots
 from .common import Options, Result, Table, facts, interleave

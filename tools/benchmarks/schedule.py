@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from viewer.render import Renderer
-from viewer.stream.policy import Policy
+from viewer.renderer.renderer import Renderer
+from viewer.stream.machines.policy import Policy
 
 from .machines import Setting, make
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.scene.camera import Camera
 
 from . import plots

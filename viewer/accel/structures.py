@@ -10,14 +10,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel import bvh, bvh_build, grid, grid_build, grid_objects, triangles
-from viewer.accel.bvh_build import Bvh
-from viewer.accel.grid_build import Grid
-from viewer.accel.two_level import TwoLevel
-from viewer.errors import ViewerError
+from viewer.accel import triangles
+from viewer.accel.bvh import build as bvh_build
+from viewer.accel.bvh import tree as bvh
+from viewer.accel.bvh.build import Bvh
+from viewer.accel.grid import build as grid_build
+from viewer.accel.grid import grid
+from viewer.accel.grid import objects as grid_objects
+from viewer.accel.grid.build import Grid
+from viewer.accel.two_level.structure import TwoLevel
+from viewer.base.errors import ViewerError
+from viewer.options.values import suggestion
 from viewer.scene.scene import Scene
-from viewer.stream.kernel import Module
-from viewer.values import suggestion
+from viewer.stream.declare.kernel import Module
 
 Progress = Callable[[float, str], None]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.kernels.records import HIT, RAY, TRIANGLE
-from viewer.stream.kernel import Module, Table
-from viewer.stream.record import Field, Record
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Field, Record
 
 TESTS = {
     "watertight": Record(

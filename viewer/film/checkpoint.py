@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.film import image
 from viewer.film.film import Film
-from viewer.options import OPTIONS
+from viewer.options.table import OPTIONS
 
 EVERY = 60.0  # seconds between two states of a long render
 PAUSE = 10.0  # times as long as saving takes, at least, until the next

@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.film.layers import RGB, find
 from viewer.film.tonemap import srgb8
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.scene.light import LUMINANCE
 
 ToneMap = Callable[[NDArray[np.float32]], NDArray[np.float32]]

@@ -7,9 +7,12 @@ from types import ModuleType
 
 import numpy as np
 
-from viewer.errors import ViewerError
-from viewer.formats import gltf, obj, ply, stl
+from viewer.base.errors import ViewerError
 from viewer.formats.files import read_file
+from viewer.formats.gltf import reader as gltf
+from viewer.formats.obj import reader as obj
+from viewer.formats.ply import reader as ply
+from viewer.formats.stl import reader as stl
 from viewer.scene.scene import Scene
 
 # Each has NAME, SUFFIXES, sniff(head, path) -> bool and read(path) -> Scene; asked in this order.

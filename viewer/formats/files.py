@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 
 # Larger files would need more memory than this loader should take unasked.
 LARGEST_FILE = 8 << 30

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.formats.polygons_kernels import clip_polygons, cut_polygons
-from viewer.jit import run
+from viewer.base.jit import run
+from viewer.formats.polygons_loops import clip_polygons, cut_polygons
 
 Long = NDArray[np.int64]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.jit import helper
+from viewer.base.jit import helper
 
 # 10^-400 .. 10^400: exact or nearest doubles in between, 0 and infinity beyond.
 _POWER = np.array([float(f"1e{e}") for e in range(-400, 401)])

@@ -1,7 +1,7 @@
 """Declarations of what one step of a ray is: the twins of ``shaders/kernels/``."""
 
 from viewer.kernels.records import HIT, PIXEL, RADIANCE, RAY, SURFACE
-from viewer.stream.kernel import IN, INOUT, OUT, Kept, Kernel
+from viewer.stream.declare.kernel import IN, INOUT, OUT, Kept, Kernel
 
 WALK = Kept("Walk")  # where a ray is in the acceleration structure
 TOP = Kept("Top")  # where it is in the structure over instances, where there are two levels

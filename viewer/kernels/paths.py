@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from viewer.kernels.records import FILM, HIT, INTERACTION, PATH, PIXEL, RADIANCE, RAY
-from viewer.stream.kernel import IN, INOUT, OUT, Kernel
+from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
 
 BEGIN = Kernel(
     "begin_path",

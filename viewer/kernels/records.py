@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.stream.record import Field, Record
+from viewer.stream.declare.record import Field, Record
 
 PIXEL = Record("Pixel", Field("at", "ivec2", "pixels", "picture", "column and row, row 0 at the top"))
 

@@ -7,8 +7,8 @@ in streams of their own, one for each level of a stack.
 from __future__ import annotations
 
 from viewer.kernels.records import HIT, INTERACTION, PATH, PIXEL, RADIANCE, RAY
-from viewer.stream.kernel import IN, INOUT, OUT, Kernel
-from viewer.stream.record import Field, Record
+from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
+from viewer.stream.declare.record import Field, Record
 
 TREE = Record(
     "Tree",

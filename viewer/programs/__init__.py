@@ -9,7 +9,7 @@ from viewer.programs.ray_cast import ray_cast, trace
 from viewer.programs.shadow_cast import shadow_cast
 from viewer.programs.walking import LEVELS, Walking
 from viewer.programs.whitted import DEPTH, whitted_trace
-from viewer.stream.program import Program
+from viewer.stream.declare.program import Program
 
 # A picture program takes how its rays walk, and how its first hits are found (``primary``); the ray caster takes
 # ``layers=True`` to leave the surfaces it sees beside radiance and hits.

@@ -11,7 +11,7 @@ from viewer.kernels import paths
 from viewer.kernels.records import FILM, INTERACTION, PATH, PIXEL, RADIANCE
 from viewer.programs.primary import primary_states, primary_streams, taken
 from viewer.programs.walking import FLAT, Walking
-from viewer.stream.program import DONE, Call, Program, State
+from viewer.stream.declare.program import DONE, Call, Program, State
 
 
 def path_trace(walking: Walking = FLAT, primary: str = "rays") -> Program:

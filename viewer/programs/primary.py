@@ -1,8 +1,8 @@
 """How a program finds what its camera rays hit: by walking, or in a stream that a feed-forward pass has filled.
 
 T. J. Purcell, *Ray Tracing on a Stream Processor* (2004): where the eye rays of a picture have one origin, drawing the
-triangles into a depth buffer finds the same hits. The pass itself is `viewer.raster`; it fills the stream ``seen``, one
-sample at a time.
+triangles into a depth buffer finds the same hits. The pass itself is `viewer.renderer.rasterized`; it fills the stream
+``seen``, one sample at a time.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from viewer.errors import WiringError
+from viewer.base.errors import WiringError
 from viewer.kernels.records import HIT
 from viewer.kernels.whitted import SEEN
-from viewer.stream.program import Call, State
-from viewer.stream.record import Record
+from viewer.stream.declare.program import Call, State
+from viewer.stream.declare.record import Record
 
 PRIMARY = ("rays", "raster")
 

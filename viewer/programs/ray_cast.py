@@ -6,8 +6,8 @@ from viewer import kernels
 from viewer.kernels import HIT, PIXEL, RADIANCE, RAY, SURFACE
 from viewer.programs.primary import primary_states, primary_streams
 from viewer.programs.walking import FLAT, Walking
-from viewer.stream.kernel import Kernel
-from viewer.stream.program import DONE, Call, Program, State
+from viewer.stream.declare.kernel import Kernel
+from viewer.stream.declare.program import DONE, Call, Program, State
 
 
 def ray_cast(

@@ -9,7 +9,7 @@ from viewer.kernels import paths, whitted
 from viewer.kernels.records import FILM, INTERACTION, PATH, PIXEL, RADIANCE
 from viewer.programs.primary import primary_states, primary_streams, taken
 from viewer.programs.walking import FLAT, Walking
-from viewer.stream.program import DONE, Call, Program, State
+from viewer.stream.declare.program import DONE, Call, Program, State
 
 
 def shadow_cast(walking: Walking = FLAT, depth: int = 1, primary: str = "rays") -> Program:

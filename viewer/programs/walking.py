@@ -2,7 +2,7 @@
 
 Walking exists once, for camera, shadow and bounce rays alike; a program `Call`s the state "enter" with the stream
 ``ray``, and finds the stream ``hit`` where the call returns. Machines that take a ray to its hit in one pass give each
-call a copy of these states (`viewer.stream.inline`).
+call a copy of these states (`viewer.stream.compile.inline`).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from viewer import kernels
 from viewer.kernels import HIT, RAY, SHEAR, TOP, WALK
-from viewer.stream.kernel import Kept
-from viewer.stream.program import RETURN, State
-from viewer.stream.record import Record
+from viewer.stream.declare.kernel import Kept
+from viewer.stream.declare.program import RETURN, State
+from viewer.stream.declare.record import Record
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ path may come over, times one child less than a surface has, and each level is a
 
 from __future__ import annotations
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.kernels import paths, whitted
 from viewer.kernels.records import FILM, INTERACTION, PATH, PIXEL, RADIANCE
 from viewer.programs.primary import primary_states, primary_streams, taken
 from viewer.programs.walking import FLAT, Walking
-from viewer.stream.program import DONE, Call, Program, State
+from viewer.stream.declare.program import DONE, Call, Program, State
 
 DEPTH = 4  # surfaces that light comes over
 CHILDREN = 2  # of a surface

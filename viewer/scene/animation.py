@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.scene.camera import Camera
 from viewer.scene.hierarchy import Float, Hierarchy, Index, compose, levels, unit_quaternions
 from viewer.scene.light import Light

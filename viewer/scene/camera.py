@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 
 Vector = tuple[float, float, float]
 Array = NDArray[np.float64]

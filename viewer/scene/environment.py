@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.scene.light import BRIGHTEST, Vector, luminance
 
 # Texels of an environment: their addresses live in floats.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 
 if TYPE_CHECKING:
     from viewer.scene.scene import Scene

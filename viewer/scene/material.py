@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 
 # Ways to scatter light; the numbers are those of the shaders' constants BSDF_LAMBERT and so on.
 KINDS = {"lambert": 0, "mirror": 1, "dielectric": 2, "phong": 3}

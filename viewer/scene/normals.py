@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.jit import run
+from viewer.base.jit import run
 from viewer.scene.mesh import Float, Int, Mesh
-from viewer.scene.normals_kernels import crease_normals, weld
+from viewer.scene.normals_loops import crease_normals, weld
 
 # Coplanar faces whose unit normals differ by rounding still count as one surface at a crease angle of 0.
 ROUNDING = 1e-12

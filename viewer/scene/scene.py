@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.scene.animation import Animation, Pose, Poser
 from viewer.scene.bounds import bounds_of
 from viewer.scene.camera import Camera
@@ -18,7 +18,7 @@ from viewer.scene.material import Material
 from viewer.scene.mesh import Float, Int, Mesh
 from viewer.scene.normals import with_normals
 from viewer.scene.texture import Texture
-from viewer.stream.record import LARGEST_INTEGER
+from viewer.stream.declare.record import LARGEST_INTEGER
 
 # Beyond this the products of the watertight triangle test (two coordinates each) leave float32's range.
 LARGEST_COORDINATE = 1e18

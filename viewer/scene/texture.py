@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 
 # How a coordinate beyond 0 .. 1 is brought back; the numbers are those of the record Texture.
 WRAPS = {"repeat": 0, "mirrored": 1, "clamp": 2}

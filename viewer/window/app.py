@@ -9,31 +9,31 @@ from typing import Any
 from imgui_bundle import imgui
 
 import viewer
-from viewer import options
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
+from viewer.options import table as options
 from viewer.programs import PICTURES
-from viewer.render import DEFAULT, Renderer
+from viewer.renderer.renderer import DEFAULT, Renderer
 from viewer.scene.scene import Scene
-from viewer.stream.device import Device
-from viewer.window.actions import Action, Keymap
+from viewer.stream.gl.device import Device
 from viewer.window.commands import handlers
-from viewer.window.display import Display
-from viewer.window.events import Events
-from viewer.window.flight import Flight
-from viewer.window.frame import Frame
-from viewer.window.heat import Heat
-from viewer.window.imgui_draw import ImguiDraw
-from viewer.window.imgui_input import ImguiInput
-from viewer.window.inspector import Inspector
+from viewer.window.input.actions import Action, Keymap
+from viewer.window.input.events import Events
+from viewer.window.input.flight import Flight
+from viewer.window.input.imgui_input import ImguiInput
 from viewer.window.loader import Loader
 from viewer.window.looking import Looking
 from viewer.window.motion import Motion
-from viewer.window.panels import draw_panels
-from viewer.window.probe import Probe
+from viewer.window.panels.imgui_draw import ImguiDraw
+from viewer.window.panels.panels import draw_panels
+from viewer.window.picture.display import Display
+from viewer.window.picture.frame import Frame
 from viewer.window.reload import Watch
 from viewer.window.scenes import Scenes
 from viewer.window.settings import Settings
-from viewer.window.space import Space
+from viewer.window.study.heat import Heat
+from viewer.window.study.inspector import Inspector
+from viewer.window.study.probe import Probe
+from viewer.window.study.space import Space
 from viewer.window.surround import work
 from viewer.window.window import Window
 

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from viewer import options
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.film import image
 from viewer.film.tonemap import TONE_MAPS
-from viewer.picture import Picture
+from viewer.options import table as options
 from viewer.programs import PICTURES
-from viewer.sampling import sample_settings
+from viewer.renderer.picture import Picture
+from viewer.renderer.sampling import sample_settings
 from viewer.scene.camera import Camera
-from viewer.stream.counters import Stats
-from viewer.window.actions import BY_NAME
-from viewer.window.inspector import Inspector
-from viewer.window.probe import probing
+from viewer.stream.machines.counters import Stats
+from viewer.window.input.actions import BY_NAME
+from viewer.window.study.inspector import Inspector
+from viewer.window.study.probe import probing
 
 if TYPE_CHECKING:
     from viewer.window.app import App

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from viewer.scene.light import Light, Movable, movable_lights
 from viewer.scene.scene import Scene
-from viewer.window.wires import project_points
+from viewer.window.study.wires import project_points
 
 if TYPE_CHECKING:
     from viewer.window.app import App

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.scene.scene import Scene
 
 

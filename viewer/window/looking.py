@@ -6,16 +6,16 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from viewer.errors import ViewerError
-from viewer.render import Renderer
-from viewer.stream.device import Device
-from viewer.window.display import Display
-from viewer.window.flight import Flight
-from viewer.window.frame import Frame
-from viewer.window.heat import Heat
-from viewer.window.inspector import Inspector
-from viewer.window.probe import Probe, forget
+from viewer.base.errors import ViewerError
+from viewer.renderer.renderer import Renderer
+from viewer.stream.gl.device import Device
+from viewer.window.input.flight import Flight
+from viewer.window.picture.display import Display
+from viewer.window.picture.frame import Frame
 from viewer.window.reload import Watch
+from viewer.window.study.heat import Heat
+from viewer.window.study.inspector import Inspector
+from viewer.window.study.probe import Probe, forget
 from viewer.window.window import Window
 
 

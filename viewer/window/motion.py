@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from viewer.errors import ViewerError
-from viewer.render import Renderer
+from viewer.base.errors import ViewerError
+from viewer.renderer.renderer import Renderer
 from viewer.scene.light import Movable
 from viewer.scene.scene import Scene
-from viewer.window.flight import ORBIT
-from viewer.window.grab import Grab
+from viewer.window.input.flight import ORBIT
+from viewer.window.input.grab import Grab
 from viewer.window.lights import Lights
 
 if TYPE_CHECKING:

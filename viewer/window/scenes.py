@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from viewer.errors import ViewerError
-from viewer.prepare import Prepared
-from viewer.render import Choices, Renderer
+from viewer.base.errors import ViewerError
+from viewer.renderer.prepared import Prepared
+from viewer.renderer.renderer import Choices, Renderer
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
-from viewer.stream.device import Device
-from viewer.window.flight import Flight
-from viewer.window.frame import Frame
+from viewer.stream.gl.device import Device
+from viewer.window.input.flight import Flight
 from viewer.window.loader import Loader
 from viewer.window.motion import Motion
+from viewer.window.picture.frame import Frame
 from viewer.window.settings import Settings
 from viewer.window.surround import Surround
 from viewer.window.window import Window

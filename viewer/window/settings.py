@@ -20,8 +20,8 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from viewer.errors import ViewerError
-from viewer.values import LARGEST_SIDE, suggestion
+from viewer.base.errors import ViewerError
+from viewer.options.values import LARGEST_SIDE, suggestion
 
 VARIABLE = "RAYSTREAM_SETTINGS"
 MOST_RECENT = 10

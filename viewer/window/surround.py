@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from viewer.errors import ViewerError
-from viewer.formats.environment_maps import environment_of
-from viewer.prepare import Prepared, prepare
-from viewer.relight import lit_by
-from viewer.render import Renderer
+from viewer.base.errors import ViewerError
+from viewer.formats.image.environment_maps import environment_of
+from viewer.renderer.prepared import Prepared, prepare
+from viewer.renderer.relight import lit_by
+from viewer.renderer.renderer import Renderer
 from viewer.scene.environment import DARKNESS, ConstantEnvironment, Environment, ImageEnvironment
 from viewer.scene.scene import Scene
-from viewer.window.frame import Frame
+from viewer.window.picture.frame import Frame
 
 Wished = str | Environment | None
 

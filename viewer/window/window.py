@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import glfw
 import moderngl
 
-from viewer.errors import DeviceError, ViewerError
+from viewer.base.errors import DeviceError, ViewerError
 
 NONE: Any = None  # where GLFW takes none, and its Python declarations do not
 NO_DISPLAY = "use `raystream render` to make pictures without a window"

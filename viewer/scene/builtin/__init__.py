@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from viewer.errors import ViewerError
+from viewer.base.errors import ViewerError
 from viewer.scene.scene import Scene
 
 # Name -> what it shows; each is a module of this folder with a function build().

@@ -11,8 +11,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer import paths
-from viewer.errors import ViewerError
+from viewer.base import paths
+from viewer.base.errors import ViewerError
 from viewer.scene.builtin.shapes import Array, Index, Part, unit
 
 # Normals that differ by less are one smooth surface.

@@ -10,16 +10,16 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.errors import DeviceError
-from viewer.stream.bound import COUNTED_PER_TEXEL, Bound, Step
-from viewer.stream.counters import KernelTotal, Stats
-from viewer.stream.device import Device
-from viewer.stream.draw import Shader
-from viewer.stream.generate import Form, fragment, inputs, outputs
-from viewer.stream.kernel import Table, Texels, Volume
-from viewer.stream.memory import Joined, Memory, layouts
-from viewer.stream.record import Field, Record
-from viewer.stream.stream import Stream
+from viewer.base.errors import DeviceError
+from viewer.stream.compile.generate import Form, fragment, inputs, outputs
+from viewer.stream.compile.link import COUNTED_PER_TEXEL, Bound, Step
+from viewer.stream.declare.kernel import Table, Texels, Volume
+from viewer.stream.declare.record import Field, Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Shader
+from viewer.stream.gl.memory import Joined, Memory, layouts
+from viewer.stream.gl.stream import Stream
+from viewer.stream.machines.counters import KernelTotal, Stats
 
 STATE_WORDS = 2  # state and return state
 COUNTS = Record("Counts", Field("pairs", "vec4", about="calls and random words of two states"))

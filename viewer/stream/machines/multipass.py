@@ -13,19 +13,19 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.errors import ViewerError
-from viewer.stream.bound import Bound, Step
-from viewer.stream.counters import Pass, Stats
-from viewer.stream.device import Device
-from viewer.stream.draw import Drawing, Shader, Tiles
-from viewer.stream.generate import VERSION, Form, outputs
-from viewer.stream.inline import origin
+from viewer.base.errors import ViewerError
+from viewer.stream.compile.generate import VERSION, Form, outputs
+from viewer.stream.compile.inline import origin
+from viewer.stream.compile.link import Bound, Step
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.record import Field, Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import COUNTS, STATE_WORDS, Machine, Memories, Progress
-from viewer.stream.mask import DEPTH_OF_STEP, MASKS, census_sources
-from viewer.stream.policy import Policy, Sweep
-from viewer.stream.record import Field, Record
-from viewer.stream.source import Source
-from viewer.stream.stream import Stream
+from viewer.stream.machines.counters import Pass, Stats
+from viewer.stream.machines.mask import DEPTH_OF_STEP, MASKS, census_sources
+from viewer.stream.machines.policy import Policy, Sweep
 
 STATE = Record("State", Field("at", "int", about="0: done"), Field("back", "int", about="state after a RETURN"))
 EDGE = 16  # rays along a tile's edge
@@ -93,8 +93,9 @@ class Multipass(Machine):
     """Host loop over passes.
 
     steps  : what makes one pass each (`Bound.steps`). unroll : most calls of a looping kernel in one pass: a number, a
-    number for each looping state in the program's order, or 'auto'. mask : a key of `viewer.stream.mask.MASKS`.
-    Without a texture barrier on the device, kernels write to a second set of textures and a copy pass follows.
+    number for each looping state in the program's order, or 'auto'. mask : a key of
+    `viewer.stream.machines.mask.MASKS`. Without a texture barrier on the device, kernels write to a second set of
+    textures and a copy pass follows.
     """
 
     name = "multipass"

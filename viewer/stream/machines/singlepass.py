@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 
 import moderngl
 
-from viewer.stream.bound import Bound
-from viewer.stream.counters import Pass, Stats
-from viewer.stream.device import Device
-from viewer.stream.draw import Drawing, Tiles
-from viewer.stream.generate import Form
+from viewer.stream.compile.generate import Form
+from viewer.stream.compile.link import Bound
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Tiles
+from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Machine, Memories, Progress
+from viewer.stream.machines.counters import Pass, Stats
 from viewer.stream.machines.multipass import Multipass
-from viewer.stream.stream import Stream
 
 
 class Singlepass(Machine):

@@ -1,0 +1,70 @@
+"""Surfaces that shine through a texture: what is seen, and the light that chance finds, against a quadrature."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from viewer.formats.image.color import linear_from_srgb
+from viewer.renderer.renderer import Renderer
+from viewer.scene.camera import Camera
+from viewer.scene.material import Material
+from viewer.scene.mesh import Mesh
+from viewer.scene.scene import Instance, Scene
+from viewer.scene.texture import Image, Texture
+
+SQUARE = np.float32([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
+FACTOR = (2.0, 1.0, 0.5)
+
+
+def shining(size: int = 4) -> Scene:
+    """A square at z = 0 that shines towards +z, texel by texel; its image's upper left is at (-1, 1)."""
+    texels = np.random.default_rng(1).integers(0, 256, (size, size, 4), np.uint8)
+    uvs = np.stack([(SQUARE[:, 0] + 1) / 2, (1 - SQUARE[:, 1]) / 2], axis=1)
+    mesh = Mesh(SQUARE, np.int32([[0, 1, 2], [0, 2, 3]]), uvs=uvs)
+    material = Material("lamp", (0.0, 0.0, 0.0, 1.0), emission=FACTOR, emission_texture=0)
+    return Scene([mesh], [Instance(0)], [material], textures=[Texture(Image(texels, "lamp"), nearest=True)])
+
+
+def radiance(scene: Scene) -> np.ndarray:
+    """(H, W, 3): of each texel."""
+    return linear_from_srgb(scene.textures[0].image.texels[..., :3] / 255) * FACTOR
+
+
+@pytest.mark.parametrize("machine", ["singlepass", "multipass"])
+def test_every_texel_is_seen_and_the_back_is_dark(device, machine):
+    scene = shining()
+    for side in (1, -1):
+        camera = Camera(origin=(0, 0, side), target=(0, 0, 0), up=(0, 1, 0), fov=90.0)
+        made = Renderer(scene, camera=camera, machine=machine, environment="none", device=device).render((4, 4), spp=4)
+        # Decoding's power, as in test_textures; four samples of a texel are alike.
+        np.testing.assert_allclose(made.linear, radiance(scene) if side == 1 else 0, atol=2e-5)
+
+
+@pytest.mark.parametrize("strategy", ["both", "lights", "bsdf"])
+def test_chance_finds_the_light_of_every_texel(device, strategy):
+    """A small white floor under the lamp: its radiance is the sum over texels of L cos cos / (pi d^2)."""
+    scene = shining()
+    low = SQUARE * np.float32([0.05, 0.05, 1]) + np.float32([0.3, 0.1, 0.8])
+    scene.meshes.append(Mesh(low[::-1].copy(), np.int32([[0, 1, 2], [0, 2, 3]])))  # faces the lamp: -z
+    scene.instances.append(Instance(1, material=1))
+    scene.materials.append(Material("floor", (1.0, 1.0, 1.0, 1.0)))
+    camera = Camera(origin=(0.3, 0.1, 0.7), target=(0.3, 0.1, 0.8), up=(0, 1, 0), fov=20.0)
+    renderer = Renderer(
+        scene, camera=camera, depth=1, strategy=strategy, sampler="independent", environment="none", device=device
+    )
+    made = renderer.render((16, 16), spp=64)
+    fine = 400  # points across: the quadrature's own error is far below the noise
+    grid = (np.arange(fine) + 0.5) / fine * 2 - 1
+    x, y = np.meshgrid(grid, -grid)
+    squared = (x - 0.3) ** 2 + (y - 0.1) ** 2 + 0.8**2
+    weight = 0.8**2 / (np.pi * squared**2) * (2 / fine) ** 2
+    wanted = (radiance(scene).repeat(fine // 4, 0).repeat(fine // 4, 1) * weight[..., None]).sum(axis=(0, 1))
+    found = made.linear.reshape(-1, 3).astype(np.float64)
+    spread = found.std(axis=0) / np.sqrt(len(found))
+    assert (np.abs(found.mean(axis=0) - wanted) < 4.5 * spread).all()
+    assert (spread < 0.02 * wanted).all()
+
+
+def test_such_a_scene_stands_under_the_sky(device):
+    assert any("default sky" in note for note in Renderer(shining(), device=device).notes)

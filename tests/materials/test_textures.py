@@ -1,0 +1,181 @@
+"""Texture lookups on the device against a float64 twin, for all wraps and filters; and the memory of texels."""
+
+from __future__ import annotations
+
+import glsl_call
+import numpy as np
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.formats.image.color import linear_from_srgb
+from viewer.materials.textures import BLOCK, textures
+from viewer.scene.texture import WRAPS, Image, Texture, uv_transform
+from viewer.stream.compile.generate import memory_glsl
+from viewer.stream.declare.kernel import Texels
+from viewer.stream.gl.memory import IN_BUFFER, Memory, layout
+
+LOOKUP = "vec3 texture_color(int number, vec2 uv)"
+# Decoding takes a power, which drivers compute by an approximate logarithm: good to about 2^-18 of the value here.
+DECODED = 4e-6
+
+
+def picture(width: int, height: int, seed: int = 0) -> Image:
+    return Image(np.random.default_rng(seed).integers(0, 256, (height, width, 4), np.uint8), f"{width} x {height}")
+
+
+def wrap(index: np.ndarray, size: int, way: str) -> np.ndarray:
+    """Texel numbers brought back into 0 .. size - 1, by NumPy's own padding modes."""
+    mode = {"repeat": "wrap", "mirrored": "symmetric", "clamp": "edge"}[way]
+    far = 40
+    padded = np.pad(np.arange(size), far * size, mode=mode)
+    return padded[index + far * size]
+
+
+def lookup(texture: Texture, uv: np.ndarray) -> np.ndarray:
+    """(N, 3) float64: the twin."""
+    uv = np.column_stack([uv.astype(np.float64), np.ones(len(uv))]) @ texture.transform.T
+    linear = linear_from_srgb(texture.image.texels[..., :3] / 255.0)
+    height, width = linear.shape[:2]
+    place = uv * (width, height)
+    if texture.nearest:
+        column, row = (np.floor(place[:, k]).astype(int) for k in (0, 1))
+        return linear[wrap(row, height, texture.wrap[1]), wrap(column, width, texture.wrap[0])]
+    place -= 0.5
+    low = np.floor(place).astype(int)
+    share = place - low
+    total = np.zeros((len(uv), 3))
+    for right in (0, 1):
+        for down in (0, 1):
+            weight = np.where(right, share[:, 0], 1 - share[:, 0]) * np.where(down, share[:, 1], 1 - share[:, 1])
+            column = wrap(low[:, 0] + right, width, texture.wrap[0])
+            row = wrap(low[:, 1] + down, height, texture.wrap[1])
+            total += weight[:, None] * linear[row, column]
+    return total
+
+
+@pytest.mark.parametrize("nearest", [False, True], ids=["bilinear", "nearest"])
+def test_lookups(device, nearest):
+    found = [
+        Texture(picture(*size, seed), (across, down), nearest)
+        for seed, size in enumerate([(1, 1), (2, 5), (37, 61), (256, 1)])
+        for across in WRAPS
+        for down in WRAPS
+    ]
+    function = glsl_call.Function(device, LOOKUP, modules=[textures(found)])
+    random = np.random.default_rng(1)
+    count = 600
+    uv = random.uniform(-4, 5, (count, 2)).astype(np.float32)
+    numbers = np.repeat(np.arange(len(found)), count)
+    (color,) = function(numbers, np.tile(uv, (len(found), 1)))
+    for number, texture in enumerate(found):
+        width, height = texture.image.size
+        want = lookup(texture, uv)
+        got = color[number * count : (number + 1) * count]
+        # A coordinate of up to 5 is rounded at 2^-22 of a period: that many texels of an error in a share.
+        slack = 2.0**-21 * (width + height) + DECODED
+        place = uv * (width, height)
+        sure = (np.abs(place - np.round(place)) > 1e-4).all(axis=1) if nearest else np.ones(count, bool)
+        assert np.abs(got - want)[sure].max() <= slack, (texture.image.name, texture.wrap)
+
+
+def test_bilinear_lookups_agree_with_pillow(device):
+    """Pillow's enlargement by triangles is bilinear interpolation between the middles of texels, with clamped edges."""
+    from PIL import Image as Pillow
+
+    image = picture(9, 7, 3)
+    linear = linear_from_srgb(image.texels[..., :3] / 255.0).astype(np.float32)
+    larger = (9 * 8, 7 * 8)
+    want = np.stack(
+        [
+            np.asarray(Pillow.fromarray(np.ascontiguousarray(linear[..., k]), "F").resize(larger, Pillow.BILINEAR))
+            for k in range(3)
+        ],
+        axis=-1,
+    )
+    y, x = np.mgrid[: larger[1], : larger[0]]
+    uv = np.stack([(x.ravel() + 0.5) / larger[0], (y.ravel() + 0.5) / larger[1]], axis=1)
+    function = glsl_call.Function(device, LOOKUP, modules=[textures([Texture(image, ("clamp", "clamp"))])])
+    (color,) = function(np.zeros(len(uv)), uv)
+    np.testing.assert_allclose(color.reshape(want.shape), want, rtol=0, atol=2e-5)  # Pillow's weights are rounded, too
+
+
+def test_transforms(device):
+    """Khronos' own example of KHR_texture_transform turns by a right angle: u becomes v."""
+    np.testing.assert_allclose(uv_transform((0, 1), np.pi / 2, (0.5, 0.25)), [[0, 0.25, 0], [-0.5, 0, 1]], atol=1e-15)
+    transform = uv_transform((0.3, -0.2), 0.7, (2.0, -1.5))
+    texture = Texture(picture(16, 8), transform=transform)
+    function = glsl_call.Function(device, LOOKUP, modules=[textures([texture])])
+    uv = np.random.default_rng(5).random((2000, 2)).astype(np.float32)
+    (color,) = function(np.zeros(len(uv)), uv)
+    np.testing.assert_allclose(color, lookup(texture, uv), rtol=0, atol=2.0**-20 * 24 + DECODED)
+
+
+def test_white_without_a_texture_and_defined_without_a_number(device):
+    odd = np.array([[np.nan, 0.5], [np.inf, -np.inf], [3e38, -3e38], [1e9, -1e9], [0.5, 0.5]], np.float32)
+    for found in ([], [Texture(picture(4, 4))]):
+        function = glsl_call.Function(device, LOOKUP, modules=[textures(found)])
+        np.testing.assert_array_equal(function(np.full(5, -1), odd)[0], 1)
+    (color,) = function(np.zeros(5), odd)
+    assert np.isfinite(color).all() and (color >= 0).all() and (color <= 1).all()
+
+
+def test_images_are_held_once():
+    image = picture(20, 20)
+    module = textures([Texture(image), Texture(image, nearest=True), Texture(picture(3, 3))])
+    table, texels = (memory.data for memory in module.memories)
+    assert len(texels) == -(-400 // BLOCK) * BLOCK + BLOCK
+    assert table["start"].tolist() == [0, 0, -(-400 // BLOCK)]
+    assert table["nearest"].tolist() == [0, 1, 0]
+
+
+def test_faults_are_named():
+    with pytest.raises(ViewerError, match="unknown wrap 'border'"):
+        Texture(picture(1, 1), ("repeat", "border"))
+    with pytest.raises(ViewerError, match="2 x 3 finite"):
+        Texture(picture(1, 1), transform=np.full((2, 3), np.nan))
+    with pytest.raises(ViewerError, match="uint8"):
+        Image(np.zeros((2, 2, 3), np.uint8))
+
+
+# -- the memory ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("two_dimensional", [False, True], ids=["buffer texture", "2-D texture"])
+def test_texels_are_exact(device, two_dimensional):
+    data = np.random.default_rng(6).integers(0, 256, (300_001, 4), np.uint8)
+    source = Texels("texels", data)
+    form = layout(2048, source, 0 if two_dimensional else device.max_buffer)
+    assert (form.per_row == IN_BUFFER) != two_dimensional
+    memory = Memory(device, source, form)
+    assert memory.bytes == (4 * len(data) if not two_dimensional else 4 * form.per_row * -(-len(data) // form.per_row))
+    text = memory_glsl(source, form, counting=False) + "\nvec4 read(int i) { return fetch_texels(i); }"
+    function = glsl_call.Function(device, "vec4 read(int i)", text=text)
+    function.memories["texels"] = memory
+    at = np.random.default_rng(7).integers(0, len(data), 20_000)
+    np.testing.assert_array_equal(np.round(function(at)[0] * 255), data[at])
+    memory.release()
+
+
+def test_texels_beyond_what_a_float_numbers(device):
+    """More than 2^24 texels: addresses are integers in GLSL, and their blocks in the table."""
+    if device.max_buffer < (1 << 24) + 4096 and device.max_texture < 8192:
+        pytest.skip("this driver's textures end below 2^24 texels")
+    wide = Image(np.zeros((4096, 4096, 4), np.uint8))
+    small = Image(np.tile(np.uint8([[[255, 0, 0, 255]], [[0, 255, 0, 255]]]), (1, 3, 1)))
+    module = textures([Texture(wide), Texture(small, nearest=True)])
+    assert len(module.memories[1].data) > 1 << 24
+    function = glsl_call.Function(device, LOOKUP, modules=[module])
+    (color,) = function([1, 1, 0], [[0.9, 0.2], [0.9, 0.8], [0.3, 0.3]])
+    np.testing.assert_array_equal(color, [[1, 0, 0], [0, 1, 0], [0, 0, 0]])
+    for memory in function.memories.values():
+        memory.release()
+
+
+def test_a_texel_counts_as_one_word():
+    source = Texels("texels", np.zeros((5, 4), np.uint8))
+    assert "random_words += 1;" in memory_glsl(source, layout(64, source, 100), counting=True)
+
+
+def test_a_texture_too_large_for_the_driver_says_so():
+    with pytest.raises(ViewerError, match="exceed a texture of 64 x 64"):
+        layout(64, Texels("texels", np.zeros((4097, 4), np.uint8)), 4096)

@@ -1,0 +1,62 @@
+"""Other light on the same scene: the picture of a renderer made for it, and nothing left behind on the device."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from viewer.cli.shader_check import everything
+from viewer.renderer.renderer import Renderer
+from viewer.scene.environment import ConstantEnvironment, ImageEnvironment, sky
+from viewer.scene.light import with_light_at
+
+SHOWN = {"size": (24, 16), "spp": 2}
+WHITE = ConstantEnvironment((1.0, 1.0, 1.0))
+
+
+@pytest.fixture
+def renderer(device):
+    made = Renderer(everything(), environment="sky", device=device, machine="singlepass")
+    made.render(**SHOWN)
+    yield made
+    made.release()
+
+
+def is_as_made_anew(renderer, environment) -> bool:
+    """Whether its picture has the bits of another renderer's, of the same scene in that environment."""
+    other = Renderer(
+        renderer.scene,
+        environment=environment,
+        camera=renderer.camera,
+        device=renderer.device,
+        machine="singlepass",
+    )
+    pictures = [each.render(**SHOWN).linear for each in (renderer, other)]
+    other.release()
+    return np.array_equal(*pictures)
+
+
+def test_another_environment_takes_the_place_of_the_one_before(renderer) -> None:
+    held, size = len(renderer.memories.bytes()), sum(renderer.memories.bytes().values())
+    for _ in range(2):
+        renderer.relight(renderer.scene, WHITE)
+        assert is_as_made_anew(renderer, WHITE)
+        assert len(renderer.memories.bytes()) < held
+        renderer.relight(renderer.scene, sky())
+        assert is_as_made_anew(renderer, "sky")
+        assert (len(renderer.memories.bytes()), sum(renderer.memories.bytes().values())) == (held, size)
+
+
+def test_lights_that_move_leave_everything_else_as_it_is(renderer) -> None:
+    """Also where the environment has been turned, or was exchanged for another one, before."""
+    kept = {module.name: module for module in renderer.prepared.modules(lit=True)}
+    for place, environment in (((1, 2, 3), sky()), ((-1, 2, 3), sky().rotated(40)), ((0, 2, 1), None)):
+        if environment is None:
+            environment = ImageEnvironment(2 * sky(256).pixels, "bright")
+            renderer.relight(renderer.scene, environment)
+        else:
+            renderer.turn_environment(environment.rotation)
+        renderer.relight(with_light_at(renderer.scene, renderer.scene.lights[0].name, place))
+        assert is_as_made_anew(renderer, environment)
+        now = {module.name: module for module in renderer.prepared.modules(lit=True)}
+        assert all(now[name] is kept[name] for name in ("textures", "watertight", "flat geometry"))

@@ -1,0 +1,282 @@
+"""The command ``raystream``: reads the arguments, runs the command, and alone prints errors and exits.
+
+Exit codes: 0 done; 1 a fault of the program, or shaders that do not compile; 2 something that the user can mend;
+130 stopped by Ctrl-C; 141 the reader of the output has gone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, NoReturn
+
+from viewer.base.errors import ViewerError
+from viewer.cli import commands
+from viewer.cli.commands import PRESETS, VIEW_DEFAULTS, VIEWED, printable
+from viewer.options.table import OPTIONS, check, suggestion, with_choices
+
+FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
+DONE, FAULT, USER_ERROR, STOPPED, BROKEN_PIPE = 0, 1, 2, 130, 141
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: its line of help, what stands after it, its options, whether it takes a scene, and what it does."""
+
+    help: str
+    usage: str
+    run: Callable[[argparse.Namespace], bool]  # whether all is well
+    options: tuple[str, ...] = ()
+    scene: bool = False
+    json: bool = False
+
+
+def entry() -> NoReturn:
+    """The script's entry: run and exit."""
+    import signal
+    import warnings
+
+    if not sys.warnoptions and "--debug" not in sys.argv:
+        warnings.simplefilter("ignore")  # remarks for developers, not for whoever renders
+    code = main()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not interrupt the interpreter's own end
+    sys.exit(code)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments (the process's own without) and return its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        try:
+            code = _dispatch(arguments)
+        except SystemExit:  # argparse, after --help
+            code = DONE
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt as stop:
+        return _complain(str(stop) or "stopped", STOPPED, kind="")
+    except BrokenPipeError:
+        _abandon_output()
+        return BROKEN_PIPE
+    except BaseException as error:
+        code, line = _explain(error)
+        if "--debug" in arguments:
+            import traceback
+
+            traceback.print_exc()
+        if isinstance(error, OSError):
+            _abandon_output()
+        return _complain(line, code)
+
+
+def _explain(error: BaseException) -> tuple[int, str]:
+    """Exit code and line for an exception."""
+    if isinstance(error, ViewerError):
+        return USER_ERROR, str(error)
+    if isinstance(error, MemoryError):
+        return USER_ERROR, "not enough memory (choose a smaller scene or --size)"
+    if isinstance(error, OSError) and error.strerror:
+        what = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+        return USER_ERROR, what
+    text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
+    return FAULT, f"{text} (this is a bug in raystream; --debug shows where)"
+
+
+def _complain(line: str, code: int, kind: str = "error: ") -> int:
+    print(f"raystream: {kind}{printable(line)}", file=sys.stderr)
+    return code
+
+
+def _abandon_output() -> None:
+    """Send what is still buffered nowhere, or Python complains once more when it ends."""
+    with suppress(OSError, ValueError):  # standard output may be no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if not arguments:
+        return _first()
+    first, rest = arguments[0], arguments[1:]
+    if first in COMMANDS:
+        return DONE if COMMANDS[first].run(_parse(first, rest)) else FAULT
+    if first in ("-h", "--help"):
+        print(_overview())
+        return DONE
+    if first == "--version":
+        from viewer.base.version import __version__
+
+        print(f"raystream {__version__}")
+        return DONE
+    if first.startswith("-"):
+        raise ViewerError(f"option '{first}'", "expected a command before any option", _commands())
+    hint = suggestion(first, COMMANDS)
+    if not hint and (os.path.exists(first) or first.isidentifier()):
+        hint = f"to see a scene: raystream view {first}; to render it: raystream render {first} -o picture.png"
+    raise ViewerError(f"command '{first}'", "unknown", hint or _commands())
+
+
+def _commands() -> str:
+    return f"commands: {', '.join(COMMANDS)}"
+
+
+def _overview() -> str:
+    from viewer.scene.builtin import SCENES
+
+    width = max(len(f"{name} {command.usage}") for name, command in COMMANDS.items()) + 2
+    lines = [
+        "usage: raystream COMMAND ...",
+        "",
+        "Ray tracing as stream programs on the fragment processor of an OpenGL 3.3 GPU.",
+        f"Without arguments it shows the {FIRST_SCENE} scene in a window, or where there is no display renders it to",
+        f"./{FIRST_PICTURE}.",
+        "",
+        "commands:",
+        *(f"  {f'{name} {command.usage}':{width}}{command.help}" for name, command in COMMANDS.items()),
+        "",
+        "  -h, --help  after a command: its options        --version  the version",
+        "",
+        "SCENE is a file (.gltf .glb .ply .obj .stl) or, where there is none of that name,",
+        f"a built-in scene ({', '.join(SCENES)}).",
+    ]
+    return "\n".join(lines)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells its errors as every other error is told."""
+
+    def print_help(self, file: Any = None) -> None:
+        print(self.format_help(), end="", file=file)  # argparse's own swallows a full disk
+
+    def error(self, message: str) -> NoReturn:
+        found = re.fullmatch(r"argument (?:-\w/)?--([\w-]+): (.*)", message)
+        if found and found[1] in OPTIONS:
+            option, what = OPTIONS[found[1]], found[2]
+            if "expected one argument" in what:
+                what = f"the value is missing; expected {option.expected() or option.metavar}"
+            elif option.switch:
+                what = "takes no value"
+            raise ViewerError(option.flag, what)
+        raise ViewerError(self.prog.removeprefix("raystream "), message, f"see {self.prog} --help")
+
+
+def _parser(name: str, choices: dict[str, Collection[str]]) -> _Parser:
+    command = COMMANDS[name]
+    parser = _Parser(
+        prog=f"raystream {name}",
+        usage=f"raystream {name} {command.usage}",
+        description=f"{command.help[0].upper()}{command.help[1:]}.",
+        allow_abbrev=False,
+    )
+    if command.scene:
+        parser.add_argument("scene", nargs="?", metavar="SCENE", help="a scene file or the name of a built-in scene")
+    if command.json:
+        parser.add_argument("--json", action="store_true", help="the same as data")
+    for each in command.options:
+        option = OPTIONS[each]
+        if name == "view" and each in VIEW_DEFAULTS:
+            option = replace(option, default=VIEW_DEFAULTS[each])
+        if each in choices:
+            option = with_choices(option, tuple(choices[each]))
+        flags = [option.short, option.flag] if option.short else [option.flag]
+        if option.switch:
+            parser.add_argument(*flags, action="store_true", help=option.help)
+            continue
+        words, default = option.expected(), option.default_words()
+        text = option.help + (f"; {words}" if words else "") + (f" (default: {default})" if default else "")
+        # argparse reads % in a help text as a format.
+        action = "append" if option.repeats else "store"
+        parser.add_argument(*flags, action=action, metavar=option.metavar, help=text.replace("%", "%%"))
+    return parser
+
+
+def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
+    """The arguments with values that begin like a negative number tied to their options: argparse takes -1,0,0 for an
+    option of its own."""
+    valued = {flag for action in parser._actions if action.nargs is None for flag in action.option_strings}
+    made: list[str] = []
+    for word in arguments:
+        if made and made[-1] in valued and made[-1].startswith("--") and re.match(r"-[\d.]", word):
+            made[-1] += f"={word}"
+        else:
+            made.append(word)
+    return made
+
+
+def _choices() -> dict[str, Collection[str]]:
+    """What higher floors register, by option."""
+    from viewer.film.layers import LAYERS, SERIES
+    from viewer.film.tonemap import TONE_MAPS
+    from viewer.programs import PICTURES
+
+    return {"program": tuple(PICTURES), "layers": (*LAYERS, *SERIES), "tonemap": tuple(TONE_MAPS)}
+
+
+def options_table() -> str:
+    """The README's table of options, with what this installation registers."""
+    from viewer.options.table import markdown_table
+
+    return markdown_table(_choices())
+
+
+def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
+    """The command's arguments, every option checked. Raises ViewerError with one line that says what is wrong."""
+    command = COMMANDS[name]
+    choices = _choices() if "program" in command.options else {}
+    parser = _parser(name, choices)
+    found, unknown = parser.parse_known_args(_joined(arguments, parser))
+    known = [flag for action in parser._actions for flag in action.option_strings]
+    for word in unknown:
+        if word.startswith("-") and word != "-":
+            typed = word.partition("=")[0]
+            raise ViewerError(f"option '{typed}'", "unknown", suggestion(typed, known) or f"see {parser.prog} --help")
+    if unknown:
+        raise ViewerError(f"'{unknown[0]}'", "one argument too many", f"usage: {parser.usage}")
+    if command.scene and not found.scene:
+        raise ViewerError(name, "the scene is missing", f"usage: {parser.usage}")
+    others: dict[str, Any] = dict(VIEW_DEFAULTS) if name == "view" else {}
+    if getattr(found, "preset", None) is not None:
+        others |= PRESETS[check("preset", found.preset)]
+    for each in command.options:
+        value = getattr(found, each)
+        default = others.get(each, OPTIONS[each].default)
+        setattr(found, each, default if value is None else check(each, value, choices.get(each, ())))
+    return found
+
+
+def _first() -> int:
+    """Without arguments: the first scene in a window, or where there is no display in a picture."""
+    if _has_display():
+        commands.view(_parse("view", [FIRST_SCENE]))
+        return DONE
+    commands.render(_parse("render", [FIRST_SCENE, "-o", os.path.abspath(FIRST_PICTURE)]))
+    print("raystream --help shows what else it can do", file=sys.stderr)
+    return DONE
+
+
+def _has_display() -> bool:
+    return not sys.platform.startswith("linux") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+COMMANDS = {
+    "render": Command(
+        "render a scene to a picture", "SCENE -o OUT [options]", commands.render, tuple(OPTIONS), scene=True
+    ),
+    "view": Command("fly through a scene in a window", "SCENE [options]", commands.view, VIEWED, scene=True),
+    "info": Command(
+        "tell what a scene holds and what it takes",
+        "SCENE [--json]",
+        commands.info,
+        ("program", "debug"),
+        scene=True,
+        json=True,
+    ),
+    "devices": Command(
+        "list the GPUs and what their OpenGL can do", "[--json]", commands.devices, ("debug",), json=True
+    ),
+    "check-shaders": Command("assemble and compile every program", "", commands.check_shaders, ("debug",)),
+}

@@ -1,0 +1,157 @@
+"""Assembles fragment programs of every program, machine and fusion; compiles and, where it is installed, validates
+each with glslangValidator."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from viewer.accel.bvh import tree as bvh
+from viewer.accel.grid import grid
+from viewer.accel.triangles import TESTS
+from viewer.accel.two_level.top import TOPS
+from viewer.base.errors import ShaderError, WiringError
+from viewer.options.table import OPTIONS
+from viewer.programs import LEVELS, PICTURES, trace
+from viewer.renderer.renderer import Renderer
+from viewer.scene.light import KINDS as LIGHTS
+from viewer.scene.light import Light
+from viewer.scene.material import KINDS, Material
+from viewer.scene.scene import Instance, Scene
+from viewer.scene.texture import Image, Texture
+from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.program import Program
+from viewer.stream.gl.device import Device, shared_device
+from viewer.stream.gl.draw import tiles_source
+from viewer.stream.gl.memory import layouts
+from viewer.stream.machines.mask import stream_sources
+
+VALIDATOR = "glslangValidator"
+# Every module of structures and triangle tests is in one of these.
+_RECIPES: tuple[dict[str, Any], ...] = (
+    *({"accel": "bvh", "intersection": test} for test in TESTS),
+    *({"accel": "bvh", "walk": walk} for walk in bvh.WALKS),
+    *({"accel": "grid", "walk": walk} for walk in grid.WALKS),
+    *({"accel": f"two-level-{inner}", "top": top} for inner in TOPS for top in TOPS),
+    *({"accel": "two-level-bvh", "walk": walk} for walk in bvh.WALKS),
+)
+_TRIANGLE = ([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+
+
+def check_shaders(report: Callable[[str], None] = print, device: Device | None = None) -> int:
+    """Check all shaders; ``report`` gets a line for each program. Returns the number of failures."""
+    device = device or shared_device()
+    validator = shutil.which(VALIDATOR)
+    failures = checked = 0
+    seen: set[str] = set()
+    for name, source in _sources(device):
+        if source.text in seen:
+            continue
+        seen.add(source.text)
+        checked += 1
+        try:
+            with device.current():
+                device.program(tiles_source(), source).release()
+            if validator:
+                _validate(validator, source)
+        except ShaderError as error:
+            failures += 1
+            report(f"{name}: {error}")
+            for line in error.log.splitlines():
+                report(f"    {line}")
+        else:
+            report(f"{name}: ok, {len(source.lines)} lines")
+    how = f"compiled by {device.name}"
+    how += f" and validated by {VALIDATOR}" if validator else f" ({VALIDATOR} is not installed, so not validated by it)"
+    report(f"{checked} programs {how}, {failures} failed")
+    return failures
+
+
+def _sources(device: Device) -> Iterator[tuple[str, Source]]:
+    """Name and source of fragment programs in which every module, kernel and form occurs, though not in every company:
+    all structures under the ray caster, all programs over a scene with everything, all that can be exchanged there."""
+    plain = Scene.from_triangles(*_TRIANGLE)
+    for number, recipe in enumerate(_RECIPES):
+        renderer = Renderer(plain, program="cast", device=device, **recipe)
+        walking, mark = LEVELS[renderer.structure.levels], " ".join(recipe.values())
+        for program in (PICTURES["cast"](walking), trace(walking)):
+            yield from _all_forms(device, renderer, program, mark, every=number == 0)
+    rich = everything()
+    for accel in ("bvh", "two-level-bvh"):
+        renderer = Renderer(rich, accel=accel, environment="sky", device=device)
+        walking = LEVELS[renderer.structure.levels]
+        yield from _all_forms(device, renderer, PICTURES["cast"](walking, layers=True), accel)
+        for make in PICTURES.values():
+            yield from _all_forms(device, renderer, make(walking), accel, every=accel == "bvh")
+            yield from _single(device, renderer, make(walking, primary="raster"), f"{accel} raster")
+    for sampler in OPTIONS["sampler"].choices:
+        for environment in ("none", "sky"):
+            renderer = Renderer(rich, sampler=sampler, environment=environment, device=device)
+            mark = f"sampler {sampler}, environment {environment}"
+            yield from _single(device, renderer, renderer.program(), mark)
+
+
+def everything() -> Scene:
+    """A scene with every kind of surface and of light, and textures."""
+    scene = Scene.from_triangles(*_TRIANGLE)
+    scene.meshes[0] = replace(scene.meshes[0], uvs=np.eye(3, 2, dtype=np.float32))
+    scene.textures = [Texture(Image(np.full((2, 2, 4), 128, np.uint8)))]
+    scene.materials = [Material(kind, kind=kind, texture=0) for kind in KINDS]
+    scene.materials += [Material("even", emission=(1, 1, 1)), Material("spots", emission=(1, 1, 1), emission_texture=0)]
+    scene.instances = [Instance(0, material=number) for number in range(len(scene.materials))]
+    scene.lights = [Light(kind) for kind in LIGHTS]  # type: ignore[arg-type]  # they are its kinds
+    return scene
+
+
+def _single(
+    device: Device, renderer: Renderer, program: Program, mark: str, counting: bool = False
+) -> Iterator[tuple[str, Source]]:
+    """The one pass of the single-pass machine; none where its counts are too many, which the machine says, too."""
+    bound = renderer.bind(program, False)
+    step = bound.single()
+    try:
+        bound.check(step, 0, len(bound.count_textures(step)) if counting else 0)
+    except WiringError:
+        return
+    source = fragment(bound, step, Form(scheduled=False, counting=counting), layouts(device))
+    yield f"{program.name} single pass ({mark}{', counting' if counting else ''})", source
+
+
+def _all_forms(
+    device: Device, renderer: Renderer, program: Program, mark: str, every: bool = False
+) -> Iterator[tuple[str, Source]]:
+    """The passes of both machines and all fusions; with ``every`` those that count, and those without a mask, too."""
+    yield from _single(device, renderer, program, mark)
+    if every:
+        yield from _single(device, renderer, program, mark, counting=True)
+    for fuse in ("none", *program.groups):
+        bound = renderer.bind(program, fuse == "none")
+        steps = bound.steps(fuse)
+        for step in steps:
+            for discards, counting in product((False, True), repeat=2) if every else ((False, False),):
+                try:
+                    bound.check(step, 1, len(bound.count_textures(step)) if counting else 0)
+                except WiringError:  # too many attachments with the counts: machines say so, and compile nothing
+                    continue
+                source = fragment(bound, step, Form(True, discards, counting), layouts(device))
+                marks = [mark, *(["without mask"] if discards else []), *(["counting"] if counting else [])]
+                yield f"{program.name} {fuse}/{step.name} ({', '.join(marks)})", source
+        for name, source in stream_sources(bound, steps):
+            yield f"{program.name} {fuse}: {name}", source
+
+
+def _validate(validator: str, source: Source) -> None:
+    """Raises ShaderError with what the validator says."""
+    done = subprocess.run(
+        [validator, "--stdin", "-S", "frag"], input=source.text, capture_output=True, text=True, timeout=60, check=False
+    )
+    if done.returncode:
+        log = "\n".join(line for line in done.stdout.splitlines() if not line.startswith("stdin"))
+        raise source.error(VALIDATOR, log)

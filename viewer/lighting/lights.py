@@ -1,0 +1,275 @@
+"""All lights of a scene as one list, chosen by power: the module that provides ``light_sample``.
+
+Power is luminous in the sense of linear sRGB: a triangle's is pi times area times radiance, a point's its intensity
+over the sphere, and what is infinitely far, the environment and directional lights, shines through the disc that
+bounds the scene. Of the outdoor light in an indoor scene that disc says too much, so that lights far and near each keep
+a fair share whatever their powers (`FAIR`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.kernels.records import FAR, LIGHT_SAMPLE
+from viewer.lighting import alias
+from viewer.lighting.environment import LEVELS
+from viewer.scene.environment import DARKNESS, Environment
+from viewer.scene.light import KINDS, Light, luminance
+from viewer.scene.scene import Scene
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Field, Record
+
+QUANTA = 1 << 24  # a random number in [0, 1) is one of so many
+MOST_LIGHTS = 1 << 22
+FAIR = (1 / 8, 1 / 2)  # least and greatest share of what is infinitely far, where something near shines too
+
+KIND = {"triangle": 0, **{name: number for number, name in enumerate(KINDS, 1)}}
+
+LIGHT = Record(
+    "Light",
+    Field("kind", "int", about="LIGHT_TRIANGLE and so on"),
+    Field("threshold", "int", "quanta", about="of the alias table: below it this slot stands for its own light"),
+    Field("alias", "int", about="the light that this slot stands for else"),
+    Field("density", "float", "1 / area", about="of choosing a point of this triangle"),
+    Field("at", "vec3", "scene units", "world", "a triangle's first corner, a position"),
+    Field("along", "vec3", "", "world", "a triangle's first edge, a spot's direction, the way to a directional light"),
+    Field("across", "vec3", "", "world", "a triangle's second edge; scale and offset of a spot's falloff"),
+    Field("power", "vec3", "linear sRGB", about="radiance, intensity or irradiance, over the probability"),
+)
+
+
+class Emitters(NamedTuple):
+    """Triangles that shine, L of them, from the side on which their corners run counter-clockwise.
+
+    corners (L, 3, 3) float32, world space. emission (L, 3) float32, W/(m^2 sr), the same wherever material (L,) int32
+    is the same.
+    """
+
+    corners: NDArray[np.float32]
+    emission: NDArray[np.float32]
+    material: NDArray[np.int32]
+
+
+def emitters(scene: Scene) -> Emitters:
+    """The triangles of all instances whose material shines evenly, in scene order: those of `Scene.flatten`, for flat
+    and two-level scenes alike. Where a texture shines is left to chance: points chosen by area would miss its spots.
+    """
+    emission = np.array([material.emission for material in scene.materials], np.float32).reshape(-1, 3)
+    spotted = np.array([material.emission_texture is not None for material in scene.materials], bool)
+    dark = np.asarray(np.all(emission <= 0, axis=1)) | spotted  # what is not a number is found below
+    corners: list[NDArray] = [np.zeros((0, 3, 3), np.float32)]
+    materials: list[NDArray] = [np.zeros(0, np.int32)]
+    for instance in () if dark.all() else scene.instances:
+        mesh = scene.meshes[instance.mesh]
+        own = mesh.materials if instance.material is None else np.full(len(mesh.triangles), instance.material, np.int32)
+        lit = np.flatnonzero(~dark[own])
+        if not len(lit):
+            continue
+        points = mesh.positions[mesh.triangles[lit]]
+        linear = instance.transform[:3, :3]
+        if not np.array_equal(instance.transform, np.eye(4)):
+            with np.errstate(all="ignore"):  # what is not finite is left out below
+                points = (points.astype(np.float64) @ linear.T + instance.transform[:3, 3]).astype(np.float32)
+        corners.append(points[:, [0, 2, 1]] if np.linalg.det(linear) < 0 else points)
+        materials.append(own[lit].astype(np.int32))
+    material = np.concatenate(materials)
+    return Emitters(np.concatenate(corners), emission[material], material)
+
+
+@dataclass(frozen=True)
+class LightList:
+    """The list as the device sees it.
+
+    records (N,) of `LIGHT`, N a power of two; the first ``count`` are lights. probability (count,) with which each is
+    chosen. environment_levels of the 2^24 quanta are the environment's, ``levels`` those of each record.
+    density (M,) float32, 1 / area: with which a point of a triangle of each material is chosen. Lights of no power are
+    left out, and ``warnings`` say so.
+    """
+
+    records: NDArray
+    count: int
+    probability: NDArray[np.float64]
+    environment_levels: int
+    levels: int
+    density: NDArray[np.float32]
+    warnings: list[str] = field(default_factory=list)
+
+    def uniforms(self) -> dict[str, int]:
+        """How the random number is shared out."""
+        return {"environment_levels": self.environment_levels, "light_levels": self.levels}
+
+    def kinds(self) -> set[int]:
+        """The kinds of light that are there: numbers of `KIND`."""
+        return set(map(int, np.unique(self.records["kind"][: self.count])))
+
+    def module(self) -> Module:
+        """The module ``lights``; it asks for that of an environment."""
+        kinds = self.kinds()
+        constants: dict[str, int | float] = {f"LIGHT_{name.upper()}": number for name, number in KIND.items()}
+        constants |= {
+            "LIGHT_TRIANGLES": int(KIND["triangle"] in kinds),
+            "LIGHT_POINTS": int(bool(kinds & {KIND["point"], KIND["spot"]})),
+            "LIGHT_LARGEST": FAR,
+        }
+        return Module(
+            "lights",
+            provides=("light_sample", "environment_pdf"),
+            source="shading/light.glsl",
+            memories=(Table("lights", LIGHT, self.records),),
+            uniforms={name: ("int", value) for name, value in self.uniforms().items()},
+            constants=constants,
+            needs=("environment_radiance", "environment_sample", "environment_density"),
+            uses=(LIGHT_SAMPLE,),
+        )
+
+
+def light_list(
+    shining: Emitters,
+    lights: Sequence[Light] = (),
+    environment: Environment = DARKNESS,
+    bounds: ArrayLike = ((-1, -1, -1), (1, 1, 1)),
+    materials: int = 0,
+) -> LightList:
+    """The list of everything that shines.
+
+    bounds : (2, 3), the scene's lowest and highest corner. materials : how many the scene has, M of ``density`` (more
+    where an emitter says so).
+    Raises ViewerError for more lights than can be told apart by one random number.
+    """
+    warnings: list[str] = []
+    triangles, power, density_of = _triangles(shining, warnings)
+    lit = [light for light in lights if max(light.intensity) > 0]
+    if len(lit) < len(lights):
+        names = [light.name for light in lights if max(light.intensity) == 0]
+        warnings.append(f"without intensity, and left out: {_names(names)}")
+    count = len(triangles.corners) + len(lit)
+    if count > MOST_LIGHTS:
+        hint = "let fewer surfaces shine"
+        raise ViewerError("lights", f"{count:,} triangles and lights; {MOST_LIGHTS:,} can be told apart", hint)
+    low, high = np.asarray(bounds, np.float64).reshape(2, 3)
+    disc = math.pi * max(float(np.linalg.norm(high - low)) / 2, 1e-18) ** 2
+
+    flux = np.array([float(luminance(light.intensity)) for light in lit])
+    far = np.array([light.kind == "directional" for light in lit], bool)
+    punctual = flux * np.where(far, disc, [light.solid_angle for light in lit]) if lit else flux
+    near = float(power.sum() + punctual[~far].sum())
+    beyond = float(punctual[far].sum())
+    surrounding = disc * environment.flux
+    slots = alias.power_of_two(count)
+    environment_levels = _share_of_environment(surrounding, near + beyond, max(slots, LEVELS))
+    listed = 1.0 - environment_levels / QUANTA  # probability of the list, without the environment
+    far_share = _fair(beyond, near)
+    near_scale = listed * (1.0 - far_share) / near if near > 0 else 0.0
+    far_scale = listed * far_share / beyond if beyond > 0 else 0.0
+
+    by_material = np.zeros(max([materials, *(material + 1 for material in density_of)]), np.float64)
+    for material, radiance in density_of.items():
+        by_material[material] = near_scale * math.pi * radiance
+    density = np.minimum(by_material, FAR).astype(np.float32)
+
+    records = np.zeros(slots, LIGHT.dtype)
+    levels = (QUANTA - environment_levels) // slots if count else 0
+    if not count:
+        return LightList(records, 0, np.zeros(0), environment_levels, 0, density, warnings)
+    weights = np.concatenate([power * near_scale, punctual * np.where(far, far_scale, near_scale)])
+    table = alias.build(weights, slots, levels)
+    probability = table.quanta / QUANTA
+    records["threshold"], records["alias"] = table.threshold, table.alias
+    _describe(records, triangles, lit, probability)
+    used = len(triangles.corners)
+    if materials:
+        records["density"][:used] = density[triangles.material]
+    return LightList(records, count, probability, environment_levels, levels, density, warnings)
+
+
+def lights(
+    shining: Emitters,
+    punctual: Sequence[Light] = (),
+    environment: Environment = DARKNESS,
+    bounds: ArrayLike = ((-1, -1, -1), (1, 1, 1)),
+    materials: int = 0,
+) -> Module:
+    """The module of `light_list`, with the same arguments."""
+    return light_list(shining, punctual, environment, bounds, materials).module()
+
+
+def light_density(scene: Scene, environment: Environment = DARKNESS) -> NDArray[np.float32]:
+    """(M,) density per unit world area with which ``light_sample`` chooses a point of a surface of each material."""
+    return scene_lights(scene, environment).density
+
+
+def scene_lights(scene: Scene, environment: Environment = DARKNESS) -> LightList:
+    """The list of a scene's lights, in an environment."""
+    return light_list(emitters(scene), scene.lights, environment, scene.bounds(), len(scene.materials))
+
+
+def _triangles(shining: Emitters, warnings: list[str]) -> tuple[Emitters, NDArray[np.float64], dict[int, float]]:
+    """Those with area and finite light; their powers (L,); and the luminance of every material's radiance."""
+    corners = np.asarray(shining.corners, np.float32)
+    with np.errstate(all="ignore"):
+        edges = corners[:, 1:] - corners[:, :1]
+        normal = np.cross(edges[:, 0], edges[:, 1])  # in float32, as the device will
+        area = np.linalg.norm(normal.astype(np.float64), axis=1) / 2
+        kept = np.isfinite(area) & (area > 0) & np.isfinite(corners).all(axis=(1, 2))
+        bright = np.isfinite(shining.emission).all(axis=1) & (shining.emission >= 0).all(axis=1)
+    if not kept.all():
+        number = int(np.count_nonzero(~kept))
+        what = "triangle that should shine has" if number == 1 else "triangles that should shine have"
+        warnings.append(f"{number:,} {what} no area, or corners that are not finite; no light comes from there")
+    if not bright.all():
+        wrong = sorted(set(map(int, np.asarray(shining.material)[~bright])))
+        warnings.append(f"emission that is negative or not finite, of material {_names(map(str, wrong))}; it is dark")
+    kept &= bright
+    found = Emitters(corners[kept], np.asarray(shining.emission)[kept], np.asarray(shining.material)[kept])
+    radiance = luminance(found.emission)
+    numbers, first, which = np.unique(found.material, return_index=True, return_inverse=True)
+    other = (found.emission != found.emission[first][which]).any(axis=1)
+    if other.any():
+        raise ValueError(f"emission differs between triangles of material {found.material[np.argmax(other)]}")
+    density_of = {int(number): float(radiance[at]) for number, at in zip(numbers, first, strict=True)}
+    return found, math.pi * area[kept] * radiance, density_of
+
+
+def _fair(beyond: float, near: float) -> float:
+    """The share of what is infinitely far: by power, but a fair one where something near shines as well."""
+    if beyond <= 0 or near <= 0:
+        return float(beyond > 0)
+    return min(max(beyond / (beyond + near), FAIR[0]), FAIR[1])
+
+
+def _share_of_environment(surrounding: float, others: float, step: int) -> int:
+    """Quanta of the environment: a multiple of ``step``, so that all slots of both tables are equally likely."""
+    if surrounding <= 0 or others <= 0:
+        return QUANTA if surrounding > 0 else 0
+    wished = round(_fair(surrounding, others) * QUANTA / step)
+    return min(max(wished, 1), QUANTA // step - 1) * step
+
+
+def _describe(records: NDArray, triangles: Emitters, lit: Sequence[Light], probability: NDArray) -> None:
+    used = len(triangles.corners)
+    records["kind"][:used] = KIND["triangle"]
+    corner = triangles.corners
+    records["at"][:used] = corner[:, 0]
+    records["along"][:used] = corner[:, 1] - corner[:, 0]
+    records["across"][:used] = corner[:, 2] - corner[:, 0]
+    records["power"][:used] = np.minimum(triangles.emission / probability[:used, None], FAR)
+    for number, light in enumerate(lit, used):
+        records["kind"][number] = KIND[light.kind]
+        records["at"][number] = (0.0, 0.0, 0.0) if light.kind == "directional" else light.position
+        x, y, z = light.direction
+        records["along"][number] = (-x, -y, -z) if light.kind == "directional" else light.direction
+        if light.kind == "spot":
+            records["across"][number] = (*light.falloff, 0.0)
+        records["power"][number] = np.minimum(np.divide(light.intensity, probability[number]), FAR)
+
+
+def _names(names: Sequence[str] | Any) -> str:
+    listed = list(names)
+    return ", ".join(listed[:3]) + (f" and {len(listed) - 3} more" if len(listed) > 3 else "")

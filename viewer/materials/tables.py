@@ -1,0 +1,106 @@
+"""Materials as modules: their table, surfaces as the ray caster sees them, and interactions as paths do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from viewer.base.errors import ViewerError
+from viewer.kernels.records import GEOMETRY, HIT, INTERACTION, MATERIAL, RAY, SURFACE
+from viewer.materials.textures import textures as texture_module
+from viewer.scene.material import KINDS, Material
+from viewer.scene.texture import Texture
+from viewer.stream.declare.kernel import Module, Table
+
+# Phong's lobe at its narrowest: beyond, the direction's own rounding decides the value.
+LARGEST_EXPONENT = 1e5
+
+
+def materials(found: Sequence[Material], texture_count: int = 0, light_density: ArrayLike | None = None) -> Module:
+    """``material_color``, ``material_emission`` and the table ``fetch_materials``; never empty, so that a stray number
+    finds something.
+
+    light_density : (M,), per unit of world area, with which light sampling picks a point of each material's surfaces.
+    Raises ViewerError for a material that names a texture which is not there.
+    """
+    table = np.zeros(max(1, len(found)), MATERIAL.dtype)
+    table["texture"] = table["emission_texture"] = -1
+    if light_density is not None and len(found):
+        table["light_density"] = light_density
+    for row, material in zip(table, found, strict=False):
+        color = np.asarray(material.base_color[:3], np.float64)
+        row["kind"] = KINDS[material.kind]
+        row["emission"] = material.emission
+        if material.kind == "dielectric":
+            if not material.ior > 0.0:
+                raise ViewerError(f"material '{material.name}'", f"index of refraction {material.ior}", "above 0")
+            row["parameter"] = material.ior
+        elif material.kind == "phong":
+            whole = max(1.0, float(color.max()) + material.specular)  # no more comes back than came
+            color, row["specular"] = color / whole, material.specular / whole
+            row["parameter"] = min(max(material.exponent, 0.0), LARGEST_EXPONENT)
+        row["base_color"] = color
+        for name in ("texture", "emission_texture"):
+            number = getattr(material, name)
+            if number is None:
+                continue
+            if not 0 <= number < texture_count:
+                raise ViewerError(f"material '{material.name}'", f"names texture {number} of {texture_count}")
+            row[name] = number
+    return Module(
+        "materials",
+        provides=("material_color", "material_emission"),
+        source="shading/material.glsl",
+        memories=(Table("materials", MATERIAL, table),),
+        needs=("texture_color",),
+        uses=(GEOMETRY,),
+    )
+
+
+def surfaces() -> Module:
+    """``surface_at`` over any geometry: shading normal on the ray's side, and base colour."""
+    return Module(
+        "surfaces",
+        provides=("surface_at",),
+        source="shading/surface.glsl",
+        needs=("geometry_at", "material_color"),
+        uses=(RAY, HIT, GEOMETRY, SURFACE),
+    )
+
+
+def interactions() -> Module:
+    """``interaction_at`` over any geometry: what a path meets at a hit."""
+    return Module(
+        "interactions",
+        provides=("interaction_at",),
+        source="shading/material_interaction.glsl",
+        needs=("geometry_at", "material_color", "material_emission", "bsdf_delta"),
+        uses=(RAY, HIT, GEOMETRY, INTERACTION),
+    )
+
+
+def with_light_density(
+    modules: Sequence[Module], found: Sequence[Material], texture_count: int, light_density: ArrayLike
+) -> list[Module]:
+    """The modules of `appearance` under other lights: the same objects, but for the materials' table."""
+    return [
+        materials(found, texture_count, light_density) if module.name == "materials" else module for module in modules
+    ]
+
+
+def appearance(
+    found: Sequence[Material], textures: Sequence[Texture] = (), light_density: ArrayLike | None = None
+) -> list[Module]:
+    """All modules of a scene's materials, which work over any geometry: textures, materials, surfaces, interactions and
+    the BSDFs of the kinds that are there."""
+    from viewer.materials.bsdf import bsdfs
+
+    return [
+        texture_module(textures),
+        materials(found, len(textures), light_density),
+        surfaces(),
+        *bsdfs({material.kind for material in found} or {"lambert"}),
+        interactions(),
+    ]

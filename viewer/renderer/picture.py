@@ -1,0 +1,141 @@
+"""A rendered picture, and how a run's results come into it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.film import image
+from viewer.film.checkpoint import film_layers, film_metadata
+from viewer.film.film import Film
+from viewer.kernels import PIXEL
+from viewer.renderer.prepared import Prepared
+from viewer.stream.gl.device import Device
+from viewer.stream.machines.common import Machine, Progress
+from viewer.stream.machines.counters import Stats
+
+COUNTED_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the state whose kernel calls it shows
+SURFACE_LAYERS = ("normal", "albedo")
+NUMBER_LAYERS = ("triangle", "instance")
+
+Report = Callable[[float, str], None]
+
+
+@dataclass
+class Picture:
+    """A rendered picture: ``linear`` (H, W, 3) float32 linear sRGB, row 0 at the top; layers by name; counters."""
+
+    linear: NDArray[np.float32]
+    layers: dict[str, NDArray]
+    stats: Stats
+    metadata: dict[str, str] = field(default_factory=dict)
+    film: Film | None = None  # of a program of samples, which an EXR keeps, so that it can be resumed
+    depends: dict[str, str] = field(default_factory=dict)  # what its samples depend on
+
+    def __repr__(self) -> str:
+        height, width = self.linear.shape[:2]
+        layers = ", ".join(self.layers) or "none"
+        return f"<Picture {width} x {height}, samples {self.metadata.get('samples', '1')}, layers {layers}>"
+
+    def save(self, path: str | Path, exposure: float = 0.0, tone_map: str = "none") -> None:
+        """Write PNG (8 bit sRGB), EXR or NPZ (float32 linear and layers), by the ending; whole or not at all.
+
+        exposure (stops), tone_map : for PNG alone, as in `viewer.film.tonemap.srgb8`.
+        """
+        layers, metadata = self.layers, self.metadata
+        if self.film is not None and str(path).lower().endswith(".exr"):
+            layers = {**layers, **film_layers(self.film)}
+            metadata = {**metadata, **film_metadata(self.film, self.depends)}
+        image.save(path, self.linear, layers, metadata, exposure, tone_map)
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A rectangle of the picture that was rendered in one run; ``columns`` and ``rows`` index the picture."""
+
+    rows: slice
+    columns: slice
+    machine: Machine
+
+
+def run(device: Device, machine: Machine, down: slice, across: slice, film: Film | None) -> Iterator[float]:
+    """Run a rectangle of the picture, at most as many pixels as the machine's streams hold; yields the share done.
+
+    film : of a program of samples, whose rectangle the run goes on from, and which has the new samples at the end.
+    It may be abandoned at any yield; the film then is as it was.
+    """
+    width, height = machine.size
+    pixels = np.zeros((height, width), PIXEL.dtype)
+    y, x = np.mgrid[down, across]
+    count = y.size
+    flat = pixels.reshape(-1)
+    flat["at"][:count, 0], flat["at"][:count, 1] = x.ravel(), y.ravel()
+    with device.current():
+        machine.write("pixel", pixels)
+        if film is not None:
+            machine.write("film", _in_rows(film.records(*_box(down, across)), (width, height)))
+    steps = machine.run(None if count == machine.rays else count)
+    while True:
+        with device.current():
+            state: Progress | None = next(steps, None)
+        if state is None:
+            break
+        yield 1 - state.active / max(1, state.rays)
+    if film is None:
+        return
+    with device.current():
+        held = machine.read("film").reshape(-1)[:count].reshape(y.shape)
+    try:
+        film.store(held, across.start, down.start)
+    except KeyboardInterrupt:  # a film is saved on Ctrl-C: it must not hold half of a rectangle
+        film.store(held, across.start, down.start)
+        raise
+
+
+def collect(part: Slice, device: Device, prepared: Prepared, film: Film | None, layers: Mapping[str, NDArray]) -> None:
+    """Take what the ray caster leaves for a slice into the picture's layers, and its colour into ``film``, if given."""
+    machine, at = part.machine, (part.rows, part.columns)
+    shape = (part.rows.stop - part.rows.start, part.columns.stop - part.columns.start)
+    count = shape[0] * shape[1]
+
+    def picture(values: NDArray) -> NDArray:
+        rest = values.shape[2:]
+        return values.reshape(-1, *rest)[:count].reshape(*shape, *rest)
+
+    with device.current():
+        if film is not None:
+            film.add(picture(machine.read("radiance")["rgb"]), part.columns.start, part.rows.start)
+        hit = picture(machine.read("hit")) if layers else None
+        surface = picture(machine.read("surface")) if any(n in SURFACE_LAYERS for n in layers) else None
+    numbers: dict[str, Any] = {}
+    if hit is not None and not layers.keys().isdisjoint(NUMBER_LAYERS):
+        numbers = dict(zip(NUMBER_LAYERS, prepared.numbered(hit), strict=True))
+    for name, layer in layers.items():
+        assert hit is not None
+        if name in COUNTED_LAYERS:
+            calls = machine.stats.calls.get(COUNTED_LAYERS[name])  # None where nothing walks, but triangles are drawn
+            layer[at] = 0 if calls is None else picture(calls)
+        elif name in SURFACE_LAYERS:
+            assert surface is not None
+            layer[at] = surface[name]
+        elif name == "depth":
+            layer[at] = np.where(hit["triangle"] >= 0, hit["t"], np.inf)
+        else:
+            layer[at] = numbers[name]
+
+
+def _box(down: slice, across: slice) -> tuple[int, int, int, int]:
+    """Left, top, width and height of a rectangle."""
+    return across.start, down.start, across.stop - across.start, down.stop - down.start
+
+
+def _in_rows(values: NDArray, shape: tuple[int, int]) -> NDArray:
+    """The values of a rectangle in row order, as a stream of ``shape`` (width, height) holds them."""
+    out = np.zeros(shape[0] * shape[1], values.dtype)
+    out[: values.size] = values.ravel()
+    return out.reshape(shape[1], shape[0])

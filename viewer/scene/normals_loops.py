@@ -1,0 +1,259 @@
+"""The compiled loops of vertex normals and of welding."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from viewer.base.jit import helper
+
+# Up to this many corners around a point, all pairs are compared; beyond it, normals are gathered in cells of direction.
+FEW = 64
+# Cells along an edge of the cube of directions: 6 * 24^2 cells of about 3.75 degrees.
+CELLS = 24
+
+
+def weld(words):
+    """Rows of equal bits, numbered by first appearance.
+
+    words (N, K) uint32; -0.0 counts as 0.0 (the same place). Returns (number of each row (N,) int32, first row of each
+    number (., int32), how many numbers). Open addressing with linear probing.
+    """
+    count, width = words.shape
+    size = 16
+    while size < 2 * count:
+        size *= 2
+    table = np.empty(size, np.int32)
+    for place in range(size):
+        table[place] = -1
+    number = np.empty(count, np.int32)
+    first = np.empty(count, np.int32)
+    found = 0
+    mask = np.uint64(size - 1)
+    for row in range(count):
+        key = np.uint64(0x9E3779B97F4A7C15)
+        for k in range(width):
+            word = words[row, k]
+            if word == np.uint32(0x80000000):
+                word = np.uint32(0)
+            key ^= np.uint64(word)
+            key *= np.uint64(0xBF58476D1CE4E5B9)
+            key ^= key >> np.uint64(29)
+        slot = np.int64(key & mask)
+        while True:
+            other = table[slot]
+            if other < 0:
+                table[slot] = found
+                first[found] = row
+                number[row] = found
+                found += 1
+                break
+            same = True
+            for k in range(width):
+                a, b = words[row, k], words[first[other], k]
+                if a != b and not ((a | b) == np.uint32(0x80000000) and (a & b) == np.uint32(0)):
+                    same = False
+                    break
+            if same:
+                number[row] = other
+                break
+            slot += 1
+            if slot == size:
+                slot = np.int64(0)
+    return number, first, found
+
+
+@helper
+def _faces_and_angles(positions, triangles):
+    """Unit face normals (T, 3) and the angle at each corner (T, 3), radians; zero for faces without a direction."""
+    count = len(triangles)
+    normals = np.zeros((count, 3))
+    angles = np.zeros((count, 3))
+    edge = np.empty((3, 3))
+    size = np.empty(3)
+    for t in range(count):
+        for c in range(3):
+            a, b = triangles[t, c], triangles[t, (c + 1) % 3]
+            for k in range(3):
+                edge[c, k] = np.float64(positions[b, k]) - np.float64(positions[a, k])
+        x = edge[0, 1] * edge[1, 2] - edge[0, 2] * edge[1, 1]
+        y = edge[0, 2] * edge[1, 0] - edge[0, 0] * edge[1, 2]
+        z = edge[0, 0] * edge[1, 1] - edge[0, 1] * edge[1, 0]
+        length = math.sqrt(x * x + y * y + z * z)
+        if not (length > 0.0 and length < np.inf):
+            continue
+        normals[t, 0], normals[t, 1], normals[t, 2] = x / length, y / length, z / length
+        for c in range(3):
+            size[c] = math.sqrt(edge[c, 0] ** 2 + edge[c, 1] ** 2 + edge[c, 2] ** 2)
+        for c in range(2):
+            before = (c + 2) % 3
+            dot = -(edge[c, 0] * edge[before, 0] + edge[c, 1] * edge[before, 1] + edge[c, 2] * edge[before, 2])
+            angles[t, c] = math.acos(min(1.0, max(-1.0, dot / (size[c] * size[before]))))
+        angles[t, 2] = max(0.0, math.pi - angles[t, 0] - angles[t, 1])
+    return normals, angles
+
+
+@helper
+def _direction_cell(x, y, z):
+    """The cell of a direction on the cube of directions, 0 .. 6 * CELLS^2 - 1."""
+    ax, ay, az = abs(x), abs(y), abs(z)
+    if ax >= ay and ax >= az:
+        side, u, v = (0 if x > 0 else 1), y / ax, z / ax
+    elif ay >= az:
+        side, u, v = (2 if y > 0 else 3), x / ay, z / ay
+    else:
+        side, u, v = (4 if z > 0 else 5), x / az, y / az
+    i = min(CELLS - 1, int((u + 1.0) * 0.5 * CELLS))
+    j = min(CELLS - 1, int((v + 1.0) * 0.5 * CELLS))
+    return (side * CELLS + i) * CELLS + j
+
+
+def crease_normals(positions, triangles, group, threshold):
+    """Corner normals by crease angle, and the vertices split where they differ.
+
+    positions (V, 3) float32, triangles (T, 3) int32, group (V,) int32: the place of each vertex; threshold: cosine of
+    the crease angle. Returns triangles (T, 3) int32, source (V',) int64 (the vertex that each was copied from, the
+    first V themselves), normals (V', 3) float32, and V'; rows beyond that are spare.
+    """
+    vertices, count = len(positions), len(triangles)
+    faces, angles = _faces_and_angles(positions, triangles)
+    corner_normals = np.zeros((3 * count, 3), np.float32)
+
+    # Corners by place: a counting sort.
+    start = np.zeros(vertices + 1, np.int64)
+    for t in range(count):
+        for c in range(3):
+            start[group[triangles[t, c]] + 1] += 1
+    for g in range(vertices):
+        start[g + 1] += start[g]
+    fill = np.empty(vertices, np.int64)
+    for g in range(vertices):
+        fill[g] = start[g]
+    order = np.empty(3 * count, np.int64)
+    for t in range(count):
+        for c in range(3):
+            g = group[triangles[t, c]]
+            order[fill[g]] = 3 * t + c
+            fill[g] += 1
+
+    result = np.empty((count, 3), np.int32)
+    capacity = vertices + vertices // 2 + 16
+    source = np.empty(capacity, np.int64)
+    normals = np.zeros((capacity, 3), np.float32)
+    taken = np.zeros(vertices, np.bool_)
+    for v in range(vertices):
+        source[v] = v
+        normals[v, 2] = 1.0
+    total = vertices
+
+    near = np.empty((FEW, 4))
+    cells = np.zeros((6 * CELLS * CELLS, 3))
+    in_use = np.empty(6 * CELLS * CELLS, np.int64)
+    recent = np.empty(FEW, np.int64)  # splits of this place to compare with
+
+    for g in range(vertices):
+        begin, end = start[g], start[g + 1]
+        many = end - begin > FEW
+        used = 0
+        for at in range(begin, end):
+            corner = order[at]
+            t, c = corner // 3, corner % 3
+            x, y, z, weight = faces[t, 0], faces[t, 1], faces[t, 2], angles[t, c]
+            if many:
+                if x == 0.0 and y == 0.0 and z == 0.0:
+                    continue
+                cell = _direction_cell(x, y, z)
+                if cells[cell, 0] == 0.0 and cells[cell, 1] == 0.0 and cells[cell, 2] == 0.0:
+                    in_use[used] = cell
+                    used += 1
+                # A needle's angle may vanish: its own direction must still count for its corner.
+                weight = max(weight, 1e-12)
+                cells[cell, 0] += weight * x
+                cells[cell, 1] += weight * y
+                cells[cell, 2] += weight * z
+            else:
+                near[used, 0], near[used, 1], near[used, 2], near[used, 3] = x, y, z, weight
+                used += 1
+
+        known = 0
+        for at in range(begin, end):
+            corner = order[at]
+            t = corner // 3
+            x, y, z = faces[t, 0], faces[t, 1], faces[t, 2]
+            sx, sy, sz = 0.0, 0.0, 0.0
+            if x != 0.0 or y != 0.0 or z != 0.0:
+                if many:
+                    own = _direction_cell(x, y, z)
+                    for k in range(used):
+                        cx, cy, cz = cells[in_use[k], 0], cells[in_use[k], 1], cells[in_use[k], 2]
+                        length = math.sqrt(cx * cx + cy * cy + cz * cz)
+                        if in_use[k] == own or x * cx + y * cy + z * cz >= threshold * length:
+                            sx += cx
+                            sy += cy
+                            sz += cz
+                else:
+                    for k in range(used):
+                        nx, ny, nz = near[k, 0], near[k, 1], near[k, 2]
+                        if (nx != 0.0 or ny != 0.0 or nz != 0.0) and x * nx + y * ny + z * nz >= threshold:
+                            sx += near[k, 3] * nx
+                            sy += near[k, 3] * ny
+                            sz += near[k, 3] * nz
+                length = math.sqrt(sx * sx + sy * sy + sz * sz)
+                if length > 1e-9:
+                    sx, sy, sz = sx / length, sy / length, sz / length
+                else:  # needles, or faces that cancel out
+                    sx, sy, sz = x, y, z
+            corner_normals[corner, 0] = sx
+            corner_normals[corner, 1] = sy
+            corner_normals[corner, 2] = sz
+
+        for k in range(used if many else 0):
+            cells[in_use[k], 0] = cells[in_use[k], 1] = cells[in_use[k], 2] = 0.0
+
+        # Faces with a direction first: the others then share a vertex that has a normal already.
+        for turn in range(2):
+            for at in range(begin, end):
+                corner = order[at]
+                t, c = corner // 3, corner % 3
+                v = triangles[t, c]
+                x, y, z = corner_normals[corner, 0], corner_normals[corner, 1], corner_normals[corner, 2]
+                flat = x == 0.0 and y == 0.0 and z == 0.0
+                if flat != (turn == 1):
+                    continue
+                if flat:
+                    result[t, c] = v
+                    continue
+                match = -1
+                if not taken[v]:
+                    taken[v] = True
+                    match = v
+                    normals[v, 0], normals[v, 1], normals[v, 2] = x, y, z
+                    recent[known % FEW] = v
+                    known += 1
+                else:
+                    for k in range(min(known, FEW)):
+                        other = recent[k]
+                        if source[other] == v and (
+                            normals[other, 0] == x and normals[other, 1] == y and normals[other, 2] == z
+                        ):
+                            match = other
+                            break
+                if match < 0:
+                    if total == capacity:
+                        capacity = 2 * capacity
+                        wider = np.empty(capacity, np.int64)
+                        taller = np.zeros((capacity, 3), np.float32)
+                        for k in range(total):
+                            wider[k] = source[k]
+                            taller[k, 0], taller[k, 1], taller[k, 2] = normals[k, 0], normals[k, 1], normals[k, 2]
+                        source = wider
+                        normals = taller
+                    source[total] = v
+                    normals[total, 0], normals[total, 1], normals[total, 2] = x, y, z
+                    match = total
+                    recent[known % FEW] = total
+                    known += 1
+                    total += 1
+                result[t, c] = match
+    return result, source, normals, total

@@ -1,0 +1,320 @@
+"""A program with the modules that provide what its kernels need: the last checks before OpenGL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from viewer.base.errors import WiringError
+from viewer.stream.compile.inline import inlined, origin
+from viewer.stream.compile.order import Element, Loop, flatten, weak_topological_order
+from viewer.stream.declare.kernel import Kept, Kernel, Module, Table, Texels, Volume
+from viewer.stream.declare.program import DONE, Program, entry_state
+from viewer.stream.declare.record import Record
+
+MOST_ATTACHMENTS = 8  # what OpenGL 3.3 grants
+MOST_SAMPLERS = 16
+COUNTED_PER_TEXEL = 2  # states whose (calls, random words) share a texel of the count textures
+MOST_JOINED = 65536  # texels of tables that share a buffer texture: what 3.3 grants one
+
+
+@dataclass(frozen=True)
+class Step:
+    """States that run in one pass: one, a fused group, or (single pass) all. ``order`` nests their loops.
+
+    entries : states of it that a ray may come in. loads, stores : streams read before and written after, in the
+    program's order of streams.
+    """
+
+    name: str
+    states: tuple[str, ...]
+    order: tuple[Element, ...]
+    entries: tuple[str, ...]
+    loads: tuple[str, ...]
+    stores: tuple[str, ...]
+    fused: bool
+
+
+@dataclass
+class Bound:
+    """A program, its modules, and the records that its streams really hold.
+
+    Raises WiringError for a function that nobody provides or two modules provide, a kept record that no module keeps or
+    two keep, modules that need each other in a circle, two records or memories of one name, and a step beyond the
+    attachments or samplers of OpenGL 3.3; the message names the step.
+    """
+
+    program: Program
+    modules: Sequence[Module]
+    original: Program | None = None  # the one that calls were resolved in
+    samplers: int = MOST_SAMPLERS  # that a fragment program may have
+    records: dict[str, Record] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.providers: dict[str, Module] = {}
+        kept: dict[str, Record] = {}
+        for module in self.modules:
+            for function in module.provides:
+                if function in self.providers:
+                    raise WiringError(
+                        f"program {self.program.name}",
+                        f"function {function} is provided by {self.providers[function].name} and {module.name}",
+                    )
+                self.providers[function] = module
+            if module.keeps is not None:
+                if module.keeps.name in kept:
+                    raise WiringError(f"program {self.program.name}", f"two modules keep record {module.keeps.name}")
+                kept[module.keeps.name] = module.keeps
+        self.records = {}
+        for stream, record in self.program.streams.items():
+            if isinstance(record, Kept) and record.name not in kept:
+                raise WiringError(
+                    f"program {self.program.name}", f"stream '{stream}' holds {record.name}, which no module keeps"
+                )
+            self.records[stream] = kept[record.name] if isinstance(record, Kept) else record
+        self._check_names(self.modules_for([state.kernel for state in self.program.states]))
+
+    def _check_names(self, modules: Sequence[Module]) -> None:
+        """Raises where two different things would have one name in GLSL."""
+        memories = [memory for module in modules for memory in module.memories]
+        records = [*self.records.values(), *(m.record for m in memories if isinstance(m, Table))]
+        records += [record for module in modules for record in module.uses]
+        globals_ = [name for module in modules for name in (*module.uniforms, *module.constants)]
+        for what, names in (
+            ("records", [record.name for record in dict.fromkeys(records)]),
+            ("memories", [memory.name for memory in memories]),
+            ("uniforms or constants", globals_),
+        ):
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise WiringError(f"program {self.program.name}", f"two {what} are named {twice}", "rename one")
+
+    def inlined(self) -> Bound:
+        """The same with its calls resolved (`viewer.stream.compile.inline`)."""
+        return Bound(inlined(self.program), self.modules, self.counted, self.samplers)
+
+    @property
+    def counted(self) -> Program:
+        """The program whose states are counted."""
+        return self.original or self.program
+
+    def count_of(self, state: str) -> int:
+        """Where the calls of a state, or of the one that it is a copy of, are counted: from 0."""
+        return self.counted.number(origin(state)) - 1
+
+    def count_textures(self, step: Step) -> list[int]:
+        """The count textures that a step updates."""
+        return sorted({self.count_of(state) // COUNTED_PER_TEXEL for state in step.states})
+
+    def modules_for(self, kernels: Sequence[Kernel]) -> list[Module]:
+        """The modules that the kernels need, needs of needs included, providers before users."""
+        out: list[Module] = []
+        asking: list[Module] = []
+
+        def require(function: str, by: str) -> None:
+            module = self.providers.get(function)
+            if module is None:
+                raise WiringError(f"program {self.program.name}, {by}", f"no module provides {function}")
+            if any(module is known for known in out):
+                return
+            if any(module is other for other in asking):
+                circle = " -> ".join(m.name for m in [*asking, module])
+                raise WiringError(f"program {self.program.name}", f"modules need each other: {circle}")
+            asking.append(module)
+            for need in module.needs:
+                require(need, f"module {module.name}")
+            out.append(asking.pop())
+
+        for kernel in kernels:
+            for need in kernel.needs:
+                require(need, f"kernel {kernel.name}")
+        return out
+
+    def kernels_of(self, step: Step) -> list[Kernel]:
+        """The step's kernels, each once."""
+        out: list[Kernel] = []
+        for name in step.states:
+            kernel = self.program.by_name[name].kernel
+            if kernel not in out:
+                out.append(kernel)
+        return out
+
+    def memories_of(self, step: Step) -> list[Table | Volume | Texels]:
+        """The memories that the step's modules bring."""
+        return [memory for module in self.modules_for(self.kernels_of(step)) for memory in module.memories]
+
+    def step(self, name: str, states: Sequence[str], whole: bool = False) -> Step:
+        """The pass that runs ``states``; ``whole`` when it is the single pass: program inputs in, results out."""
+        program = self.program
+        start = entry_state(program.start)
+        inside = [s for s in states]
+        entered = [s for s in inside if s == start or any(s in program.successors(o) for o in self._others(inside))]
+        rank = program.order if whole and set(program.order) == set(inside) else ()
+        order = weak_topological_order(inside, program.successors, entered[0] if entered else inside[0], rank=rank)
+        touched = [program.by_name[s] for s in inside]
+        if whole:
+            loads, stores = list(program.inputs), list(program.results)
+        else:
+            writes = {stream for s in touched for stream in s.writes()}
+            needed = self._read_before_written(inside, entered)
+            after = {s for name in inside for s in program.successors(name) if s not in inside}
+            live = {*program.results, *needed}  # what it loads when a ray comes again
+            for other in after:
+                live |= self.live[other]
+            loads = [s for s in program.streams if s in needed]
+            stores = [s for s in program.streams if s in writes & live]
+            # A stream that some ways through the group leave unwritten must go out as it came in.
+            sure = self._always_written(inside, entered) if len(inside) > 1 else set(stores)
+            loads = [s for s in program.streams if s in loads or (s in stores and s not in sure)]
+        entries = (*inside,) if len(inside) == 1 else (*entered,)
+        return Step(name, tuple(flatten(order)), order, entries, tuple(loads), tuple(stores), len(inside) > 1)
+
+    @cached_property
+    def live(self) -> dict[str, set[str]]:
+        """For each state, the streams that it or a later one reads before they are written: liveness."""
+        live: dict[str, set[str]] = {state.name: set() for state in self.program.states}
+        grows = True
+        while grows:
+            grows = False
+            for state in reversed(self.program.states):
+                after = {s for other in self.program.successors(state.name) for s in live[other]}
+                if DONE in [*state.exits.values(), *self.program.returns.get(state.name, ())]:
+                    after |= set(self.program.results)
+                found = set(state.reads()) | (after - set(state.writes()))
+                grows |= found != live[state.name]
+                live[state.name] = found
+        return live
+
+    def _others(self, inside: Sequence[str]) -> list[str]:
+        return [s.name for s in self.program.states if s.name not in inside]
+
+    def _read_before_written(self, inside: Sequence[str], entered: Sequence[str]) -> set[str]:
+        """Streams that some way through a group, from one of its entries, reads before it writes them: liveness."""
+        live: dict[str, set[str]] = {name: set() for name in inside}
+        grows = True
+        while grows:
+            grows = False
+            for name in reversed(inside):
+                state = self.program.by_name[name]
+                after = {stream for other in self.program.successors(name) if other in live for stream in live[other]}
+                found = set(state.reads()) | (after - set(state.writes()))
+                grows |= found != live[name]
+                live[name] = found
+        return {stream for name in entered for stream in live[name]}
+
+    def _samplers(self, step: Step, state_textures: int, count_textures: int) -> int:
+        """Textures that a step reads from."""
+        samplers = sum(self.records[s].texels for s in step.loads)
+        samplers += state_textures + count_textures if state_textures else 0  # a single pass reads neither
+        return samplers + sum(m.record.texels > 0 if isinstance(m, Table) else 1 for m in self.memories_of(step))
+
+    def joined(self, step: Step, state_textures: int = 1, count_textures: int = 0) -> tuple[Table, ...]:
+        """The smallest tables of a step that would read from too many textures: they share one. None where it reads
+        from few enough, or where these would not fit a buffer texture of every OpenGL 3.3."""
+        over = self._samplers(step, state_textures, count_textures) - self.samplers
+        if over <= 0:
+            return ()
+        tables = [m for m in self.memories_of(step) if isinstance(m, Table) and m.record.texels]
+        chosen = sorted(tables, key=lambda table: table.record.texels * max(1, len(table.data)))[: over + 1]
+        fits = sum(table.record.texels * max(1, len(table.data)) for table in chosen) <= MOST_JOINED
+        return tuple(chosen) if fits and len(chosen) > over else ()
+
+    def _always_written(self, inside: Sequence[str], entered: Sequence[str]) -> set[str]:
+        """Streams that every way through a group, from one of its entries to beyond, has written."""
+        written: dict[str, set[str]] = {name: set() for name in entered}  # when a ray comes to a state
+        ahead, out = list(entered), None
+        while ahead:
+            name = ahead.pop()
+            after = written[name] | set(self.program.by_name[name].writes())
+            leaves = self.program.returns.get(name, []) + [*self.program.by_name[name].exits.values()]
+            if DONE in leaves or any(other not in inside for other in self.program.successors(name)):
+                out = after if out is None else out & after
+            for other in self.program.successors(name):
+                if other in inside and written.get(other, set(self.records)) & after != written.get(other):
+                    written[other] = written.get(other, set(self.records)) & after
+                    ahead.append(other)
+        return out or set()
+
+    def check(self, step: Step, state_textures: int = 1, count_textures: int = 0) -> None:
+        """Raises WiringError where a step is beyond what every OpenGL 3.3 grants, or parts a module from its locals."""
+        for module in self.modules_for(self.kernels_of(step)):
+            crossing = [s for s in (*step.loads, *step.stores) if self.records[s] is module.keeps]
+            if module.local and crossing:
+                raise WiringError(
+                    f"program {self.program.name}, step {step.name}",
+                    f"{module.name} has locals, which end with the pass, and '{crossing[0]}' goes on to another",
+                    "fuse the states that walk, or take a walk without a stack",
+                )
+        attachments = state_textures + count_textures + sum(self.records[s].texels for s in step.stores)
+        samplers = self._samplers(step, state_textures, count_textures)
+        samplers -= max(0, len(self.joined(step, state_textures, count_textures)) - 1)
+        for what, number, most in (
+            ("attachments", attachments, MOST_ATTACHMENTS),
+            ("samplers", samplers, self.samplers),
+        ):
+            if number > most:
+                raise WiringError(
+                    f"program {self.program.name}, step {step.name}",
+                    f"needs {number} {what}, {most} are granted",
+                    "split the kernel, or fuse fewer states" + (", or do not count" if count_textures else ""),
+                )
+
+    def steps(self, fuse: str, counting: bool = False) -> list[Step]:
+        """The passes of a multipass machine under a fusion ('none', or a group of the program), in its order."""
+        groups = (
+            {} if fuse == "none" else {name: group for group in self.program.groups.get(fuse, ()) for name in group}
+        )
+        out: list[Step] = []
+        done: set[str] = set()
+        for state in self.program.states:
+            if state.name in done:
+                continue
+            group = tuple(name for name in groups.get(state.name, (state.name,)) if name not in done)
+            step = self._widest(group, counting)
+            done |= set(step.states)
+            out.append(step)
+        return out
+
+    def _widest(self, group: tuple[str, ...], counting: bool) -> Step:
+        """The pass of as many of the group's states, from the first, as textures allow."""
+        while True:
+            step = self.step("+".join(group), group)
+            try:
+                self.check(step, 1, len(self.count_textures(step)) if counting else 0)
+            except WiringError:
+                if len(group) == 1:
+                    raise
+                group = group[:-1]
+                continue
+            return step
+
+    def single(self) -> Step:
+        """The one pass of the single-pass machine."""
+        step = self.step(self.program.name, [s.name for s in self.program.states], whole=True)
+        self.check(step, state_textures=0)
+        return step
+
+    def stages(self, steps: Sequence[Step]) -> list[list[Step]]:
+        """Steps grouped by the loops that tie them, in topological order: a stage is served until no ray is in it."""
+        of_state = {state: step for step in steps for state in step.states}
+
+        def successors(name: str) -> list[str]:
+            step = by_name[name]
+            out = []
+            for state in step.states:
+                out += [of_state[s].name for s in self.program.successors(state)]
+            return out
+
+        by_name = {step.name: step for step in steps}
+        start = entry_state(self.program.start)
+        assert isinstance(start, str)
+        order = weak_topological_order([s.name for s in steps], successors, of_state[start].name)
+        return [[by_name[n] for n in (e.states() if isinstance(e, Loop) else [e])] for e in order]
+
+    def start_numbers(self) -> tuple[int, int]:
+        """(state, return state) that every ray begins with."""
+        start = self.program.start
+        if isinstance(start, str):
+            return self.program.number(start), 0
+        return self.program.number(start.state), self.program.number(start.then) if start.then is not DONE else 0

@@ -1,0 +1,163 @@
+"""Kernels and modules, as declarations: what a GLSL function takes, gives and needs. No OpenGL here.
+
+A kernel is one GLSL function, in ``shaders/kernels/<name>.glsl``, that advances one ray and returns an exit
+(``EXIT_AGAIN`` for the exit ``again``). A module is GLSL that provides functions which kernels need.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import WiringError
+from viewer.stream.declare.record import IDENTIFIER, LARGEST_INTEGER, Record
+
+
+class Access(Enum):
+    """What a kernel does with an argument."""
+
+    IN = "in"
+    OUT = "out"
+    INOUT = "inout"
+
+    @property
+    def reads(self) -> bool:
+        """Whether the argument's stream is loaded before the call."""
+        return self is not Access.OUT
+
+    @property
+    def writes(self) -> bool:
+        """Whether the argument's stream is stored after the call."""
+        return self is not Access.IN
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A record whose fields the providing module decides (the walk's state differs from structure to structure)."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A kernel's argument: its name, its record (or the name of a module's), its access."""
+
+    name: str
+    record: Record | Kept
+    access: Access
+
+
+def IN(name: str, record: Record | Kept) -> Argument:
+    """An argument that is only read."""
+    return Argument(name, record, Access.IN)
+
+
+def OUT(name: str, record: Record | Kept) -> Argument:
+    """An argument that every exit has written in full."""
+    return Argument(name, record, Access.OUT)
+
+
+def INOUT(name: str, record: Record | Kept) -> Argument:
+    """An argument that is read and updated in place."""
+    return Argument(name, record, Access.INOUT)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A GLSL function ``int name(arguments)`` in ``kernels/<name>.glsl``.
+
+    exits : names that it may return. needs : functions that modules provide.
+    """
+
+    name: str
+    arguments: tuple[Argument, ...]
+    exits: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for what, names in (("arguments", [a.name for a in self.arguments]), ("exits", list(self.exits))):
+            for part in (self.name, *names):
+                if not IDENTIFIER.fullmatch(part):
+                    raise WiringError(f"kernel {self.name}", f"'{part}' is no name in GLSL", "letters, digits, _")
+            if len({name.upper() for name in names} if what == "exits" else set(names)) != len(names):
+                raise WiringError(f"kernel {self.name}", f"two {what} of one name among {', '.join(names)}")
+        if not self.exits:
+            raise WiringError(f"kernel {self.name}", "no exits", "a kernel returns where its ray goes next")
+
+    @property
+    def file(self) -> str:
+        """Its source, relative to ``shaders/``."""
+        return f"kernels/{self.name}.glsl"
+
+    def prototype(self) -> str:
+        """The GLSL prototype: emitted from here, so that the compiler finds a source with another signature."""
+        arguments = ", ".join(f"{a.access.value} {a.record.name} {a.name}" for a in self.arguments)
+        return f"int {self.name}({arguments});"
+
+
+@dataclass
+class Table:
+    """Read-only records with 1-D addresses: ``fetch_<name>(int) -> <record>`` in GLSL.
+
+    data : (N,) structured of ``record.dtype``. Raises WiringError beyond 2^24 records: addresses live in floats.
+    """
+
+    name: str
+    record: Record
+    data: NDArray
+
+    def __post_init__(self) -> None:
+        if not self.record.fields:
+            raise WiringError(f"memory {self.name}", f"record {self.record.name} has no fields")
+        if len(self.data) > LARGEST_INTEGER:
+            raise WiringError(
+                f"memory {self.name}",
+                f"{len(self.data):,} records; an address in a float is exact up to 2^24 = {LARGEST_INTEGER:,}",
+                "use a smaller scene or a coarser grid",
+            )
+
+
+@dataclass
+class Volume:
+    """Read-only floats with 3-D addresses: ``fetch_<name>(ivec3) -> float`` in GLSL. data: (D, H, W) float32."""
+
+    name: str
+    data: NDArray[np.float32]
+
+
+@dataclass
+class Texels:
+    """Read-only RGBA texels of a byte per channel with 1-D addresses: ``fetch_<name>(int) -> vec4``, 0 .. 1, in GLSL.
+
+    data : (N, 4) uint8. Addresses are integers of GLSL, which never pass through a float: N may exceed 2^24.
+    """
+
+    name: str
+    data: NDArray[np.uint8]
+
+
+@dataclass
+class Module:
+    """GLSL that provides functions, with what it brings: memories, uniforms, and the record it keeps between calls.
+
+    provides : function names. source : file relative to ``shaders/``. uniforms : name -> (GLSL type, value).
+    constants : name -> value, emitted as GLSL ``const`` (declared once, in Python). keeps : a record, or None.
+    needs : functions of other modules. uses : records that its functions take. text : generated GLSL, emitted before
+    the source. local : between calls it keeps more than its record (a stack), in variables that end with the pass.
+    """
+
+    name: str
+    provides: tuple[str, ...]
+    source: str
+    memories: tuple[Table | Volume | Texels, ...] = ()
+    uniforms: dict[str, tuple[str, Any]] = field(default_factory=dict)
+    constants: dict[str, int | float] = field(default_factory=dict)
+    keeps: Record | None = None
+    needs: tuple[str, ...] = ()
+    uses: tuple[Record, ...] = ()
+    text: str = ""
+    local: bool = False

@@ -1,0 +1,268 @@
+"""The OpenGL context, and the one place that knows what its driver can do."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import moderngl
+
+from viewer.base.errors import DeviceError
+from viewer.stream.compile.source import Source
+
+VARIABLE = "RAYSTREAM_GL_DEVICE"
+_INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"
+_MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
+_MOST_DEVICES = 64  # where EGL keeps handing out devices without end
+
+
+_current: Device | None = None  # of the thread that renders; contexts are not shared among threads
+
+
+@dataclass
+class Device:
+    """An OpenGL context with its limits.
+
+    Without ``allow_barrier`` machines double-buffer and copy; without ``allow_buffers`` memories are 2-D and 3-D
+    textures; both as on drivers that have no better.
+
+    Raises DeviceError where OpenGL is older than 3.3 or cannot render to float textures.
+    """
+
+    context: moderngl.Context
+    allow_barrier: bool = True
+    allow_buffers: bool = True
+    headless: bool = False
+    compiled: int = field(default=0, init=False)
+    files: set[str] = field(default_factory=set, init=False)  # of shaders/, that went into its programs
+
+    def __post_init__(self) -> None:
+        # Read while the context is current, which it is not always: moderngl asks the driver at every look.
+        self.info: dict[str, Any] = dict(self.context.info)
+        self.extensions = frozenset(self.context.extensions)
+        self.context.gc_mode = "context_gc"  # what Python drops is freed at the next `current`
+        if self.context.version_code < 330:
+            raise DeviceError(
+                self.name, f"OpenGL {self.context.version_code / 100:.1f}; 3.3 is needed", "update the graphics driver"
+            )
+        self.max_buffer = self._integer(_MAX_BUFFER) if self.allow_buffers else 0  # texels of a buffer texture
+        try:
+            probe = self.context.texture((1, 1), 4, dtype="f4")
+            self.context.framebuffer([probe]).release()
+            probe.release()
+        except moderngl.Error as error:
+            raise DeviceError(self.name, f"cannot render to float textures ({error})", "another driver may") from None
+
+    @property
+    def name(self) -> str:
+        """The renderer's name, as the driver gives it."""
+        return str(self.info["GL_RENDERER"])
+
+    @property
+    def software(self) -> bool:
+        """Whether the driver rasterises on the CPU."""
+        return any(word in self.name.lower() for word in ("llvmpipe", "softpipe", "swrast", "software"))
+
+    @property
+    def max_samplers(self) -> int:
+        """Textures that a fragment program may sample: 16 or more."""
+        return int(self.info["GL_MAX_TEXTURE_IMAGE_UNITS"])
+
+    @property
+    def max_texture(self) -> int:
+        """Largest edge of a 2-D texture, texels."""
+        return int(self.info["GL_MAX_TEXTURE_SIZE"])
+
+    @property
+    def max_volume(self) -> int:
+        """Largest edge of a 3-D texture, texels."""
+        return int(self.info["GL_MAX_3D_TEXTURE_SIZE"])
+
+    @cached_property
+    def texture_barrier(self) -> Callable[[], None] | None:
+        """``glTextureBarrier`` (4.5, ARB or NV); None where there is none, or where it is switched off."""
+        extensions = self.extensions
+        arb = self.context.version_code >= 450 or "GL_ARB_texture_barrier" in extensions
+        names = ["glTextureBarrier"] if arb else []
+        names += ["glTextureBarrierNV"] if "GL_NV_texture_barrier" in extensions else []
+        if not self.allow_barrier:
+            return None
+        for name in names:
+            function = self.load(name, None)
+            if function is not None:
+                return function
+        return None
+
+    def load(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any] | None:
+        """A raw OpenGL function that moderngl does not wrap; None where the driver has none."""
+        address = self.context.mglo._context.load_opengl_function(name)
+        if not address:
+            return None
+        kind = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)  # OpenGL's convention on Windows
+        return kind(result, *arguments)(address)
+
+    def require(self, name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
+        """A raw OpenGL function that every 3.3 has. Raises DeviceError where this driver does not."""
+        function = self.load(name, result, *arguments)
+        if function is None:
+            raise DeviceError(self.name, f"the driver has no {name}", "update the graphics driver")
+        return function
+
+    def program(self, vertex: Source, fragment: Source) -> moderngl.Program:
+        """Compile and link. Raises ShaderError with the driver's log mapped to the source files."""
+        self.files.update(vertex.files, fragment.files)
+        try:
+            program = self.context.program(vertex_shader=vertex.text, fragment_shader=fragment.text)
+        except moderngl.Error as error:
+            log = str(error)
+            blamed = vertex if "vertex_shader" in log else fragment
+            raise blamed.error("GLSL", log) from None
+        self.compiled += 1
+        return program
+
+    def describe(self) -> dict[str, Any]:
+        """What the driver is and can do, as data."""
+        info = self.info
+        version = self.context.version_code
+        extensions = self.extensions
+        return {
+            "vendor": str(info["GL_VENDOR"]),
+            "renderer": self.name,
+            "version": str(info["GL_VERSION"]),
+            "glsl": self._string(_SHADING_LANGUAGE_VERSION),
+            "opengl": f"{version // 100}.{version % 100 // 10}",
+            "max_texture_size": self.max_texture,
+            "max_3d_texture_size": self.max_volume,
+            "max_buffer_texture_size": self.max_buffer,
+            "max_attachments": int(info.get("GL_MAX_DRAW_BUFFERS", 8)),
+            "max_samplers": int(info.get("GL_MAX_TEXTURE_IMAGE_UNITS", 16)),
+            "texture_barrier": self.texture_barrier is not None,
+            "early_fragment_tests": version >= 420 or "GL_ARB_shader_image_load_store" in extensions,
+            "compute": version >= 430 or "GL_ARB_compute_shader" in extensions,
+            "software": self.software,
+        }
+
+    def _integer(self, name: int) -> int:
+        found = ctypes.c_int(0)
+        self.require("glGetIntegerv", ctypes.c_uint, ctypes.POINTER(ctypes.c_int))(name, ctypes.byref(found))
+        return found.value
+
+    def _string(self, name: int) -> str:
+        get = self.load("glGetString", ctypes.c_char_p, ctypes.c_uint)
+        value = get(name) if get else None
+        return value.decode(errors="replace") if value else ""
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Make this the thread's OpenGL context, where it is a headless one of our own (a window keeps its own)."""
+        global _current
+        if not self.headless:  # a window's is current all the time
+            self._free_dropped()
+            yield
+            return
+        if _current is self:
+            yield
+            return
+        before, _current = _current, self
+        try:
+            with self.context:
+                self._free_dropped()
+                yield
+        finally:
+            _current = before
+            if before is not None:  # leaving a context leaves none current
+                before.context.__enter__()
+
+    def _free_dropped(self) -> None:
+        """Free what Python has dropped since; moderngl's own gc() stumbles over what was released already."""
+        dropped = self.context.objects
+        while dropped:
+            held = dropped.popleft()
+            if hasattr(held, "release"):
+                held.release()
+
+    def release(self) -> None:
+        """Give the context back; every texture and program of it is gone."""
+        self.context.release()
+
+
+def open_device(index: int | None = None, barrier: bool = True, buffers: bool = True) -> Device:
+    """A headless device: EGL on Linux, the platform's standalone context elsewhere.
+
+    index : number of the EGL device; else ``RAYSTREAM_GL_DEVICE``, else the driver's choice.
+    Raises DeviceError, which says what to install, where there is no OpenGL 3.3.
+    """
+    if index is None and os.environ.get(VARIABLE):
+        try:
+            index = int(os.environ[VARIABLE])
+        except ValueError:
+            raise DeviceError(VARIABLE, f"not a number: '{os.environ[VARIABLE]}'", "see `raystream devices`") from None
+    if index is not None and index < 0:  # EGL has another complaint for each driver
+        raise DeviceError("OpenGL", f"no device {index}", "see `raystream devices`")
+    settings: dict[str, Any] = {"standalone": True, "require": 330}
+    if sys.platform.startswith("linux"):
+        settings["backend"] = "egl"
+        if index is not None:
+            settings["device_index"] = index
+    elif index is not None:
+        raise DeviceError("--device", "choosing a device needs EGL, which is on Linux only", "leave it out")
+    try:
+        context = moderngl.create_context(**settings)
+    except Exception as error:
+        raise _no_context(error, index) from None
+    device = Device(context, barrier, buffers, headless=True)
+    if _current is not None:  # a new context takes over
+        _current.context.__enter__()
+    return device
+
+
+_shared: dict[tuple[int | None, bool, bool], Device] = {}
+
+
+def shared_device(index: int | None = None, barrier: bool = True, buffers: bool = True) -> Device:
+    """The process's headless device of that number, opened once: contexts are heavy, and renderers many."""
+    key = (index, barrier, buffers)
+    if key not in _shared:
+        _shared[key] = open_device(*key)
+    return _shared[key]
+
+
+def devices() -> list[dict[str, Any]]:
+    """What `open_device` could open, each as `Device.describe` says with its index; unusable ones carry ``error``."""
+    if not sys.platform.startswith("linux"):
+        device = open_device()
+        found = {"index": None, "default": True, **device.describe()}
+        device.release()
+        return [found]
+    out: list[dict[str, Any]] = []
+    preferred = open_device().describe()  # raises a clear error where there is no OpenGL at all
+    for index in range(_MOST_DEVICES):
+        try:
+            device = open_device(index)
+        except DeviceError as error:
+            if "no device" in error.what:
+                break
+            out.append({"index": index, "default": False, "error": str(error)})
+            continue
+        found = device.describe()
+        device.release()
+        first = found["renderer"] == preferred["renderer"] and not any(d["default"] for d in out)
+        out.append({"index": index, "default": first, **found})
+    return out
+
+
+def _no_context(error: Exception, index: int | None) -> DeviceError:
+    text = " ".join(str(error).split())
+    if index is None and ("found 0 devices" in text or "eglQueryDevicesEXT" in text):
+        return DeviceError("OpenGL", f"EGL finds no device ({text})", _INSTALL)
+    if "requested device index" in text or "eglQueryDevicesEXT" in text or "out of range" in text:
+        return DeviceError("OpenGL", f"no device {index} ({text})", "see `raystream devices`")
+    if "libEGL" in text or "libGL" in text:
+        return DeviceError("OpenGL", f"library not found ({text})", _INSTALL)
+    return DeviceError("OpenGL", f"no context of OpenGL 3.3 ({text})", _INSTALL)

@@ -1,0 +1,108 @@
+"""Shaders drawn over squares of a stream: what masks, machines and the window have in common."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.source import Source
+from viewer.stream.gl.device import Device
+
+
+def tiles_source() -> Source:
+    """The vertex program of every pass."""
+    vertex = Source()
+    vertex.add(VERSION, "version")
+    vertex.include("stream/tiles.glsl")
+    return vertex
+
+
+class Shader:
+    """A compiled program, drawn over tiles unless ``vertex`` says where; with its samplers and uniforms."""
+
+    def __init__(self, device: Device, source: Source, vertex: Source | None = None) -> None:
+        self.source, self.vertex = source, vertex or tiles_source()
+        self.program = device.program(self.vertex, source)
+        self.members = {name: self.program[name] for name in self.program}
+        self.units: dict[str, int] = {}
+        for name, member in self.members.items():
+            if isinstance(member, moderngl.Uniform) and name.startswith(("in_", "memory_")):
+                self.units[name] = len(self.units)
+                member.value = self.units[name]
+        self._number_buffers(device)
+
+    def _number_buffers(self, device: Device) -> None:
+        """Give samplers of buffer textures their units: moderngl cannot set them."""
+        start, lines = "uniform samplerBuffer ", [*self.vertex.lines, *self.source.lines]
+        names = [line.removeprefix(start).rstrip(";") for line, _ in lines if line.startswith(start)]
+        if not names:
+            return
+        unsigned = ctypes.c_uint
+        locate = device.require("glGetUniformLocation", unsigned, ctypes.c_char_p, result=ctypes.c_int)
+        device.require("glUseProgram", unsigned)(self.program.glo)
+        put = device.require("glUniform1i", ctypes.c_int, ctypes.c_int)
+        for name in names:
+            place = locate(self.program.glo, name.encode())
+            if place >= 0:
+                put(place, self.units.setdefault(name, len(self.units)))
+
+    def set(self, name: str, value: Any) -> None:
+        """Set a uniform; one that the compiler removed is ignored."""
+        member = self.members.get(name)
+        if isinstance(member, moderngl.Uniform):
+            member.value = value
+
+    def bind(self, name: str, texture: Any) -> None:
+        """Bind a texture to a sampler; one that the compiler removed is ignored."""
+        unit = self.units.get(name)
+        if unit is not None:
+            texture.use(unit)
+
+
+class Tiles:
+    """Squares of a stream to draw on, as an instance buffer."""
+
+    def __init__(self, device: Device, size: tuple[int, int], edge: int) -> None:
+        self.size, self.edge = size, edge
+        self.columns, self.rows = -(-size[0] // edge), -(-size[1] // edge)
+        self.buffer = device.context.buffer(reserve=8 * max(1, self.columns * self.rows), dynamic=True)
+        self.whole = device.context.buffer(np.zeros(2, np.float32).tobytes())
+        self.count, self.all = 0, True
+
+    def keep(self, alive: NDArray[np.bool_] | None) -> None:
+        """alive: (rows, columns) tiles to draw; None for the whole stream as one square."""
+        self.all = alive is None
+        if alive is not None:
+            rows, columns = np.nonzero(alive)
+            self.count = len(rows)
+            if self.count:
+                self.buffer.write(np.stack([columns, rows], axis=1).astype(np.float32) * self.edge)
+
+
+class Drawing:
+    """A shader with the vertex arrays to draw it over tiles."""
+
+    def __init__(self, device: Device, shader: Shader, tiles: Tiles) -> None:
+        self.shader, self.tiles = shader, tiles
+        context = device.context
+        self.some = context.vertex_array(shader.program, [(tiles.buffer, "2f4/i", "tile")])
+        self.whole = context.vertex_array(shader.program, [(tiles.whole, "2f4/i", "tile")])
+        shader.set("clip", (2.0 / tiles.size[0], 2.0 / tiles.size[1]))
+        self._span: float | None = None
+
+    def render(self) -> None:
+        """Draw over the tiles that are kept."""
+        tiles = self.tiles
+        span = float(tiles.edge * (max(tiles.columns, tiles.rows) if tiles.all else 1))
+        if span != self._span:
+            self.shader.set("span", span)
+            self._span = span
+        if self.tiles.all:
+            self.whole.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=1)
+        elif self.tiles.count:
+            self.some.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=self.tiles.count)

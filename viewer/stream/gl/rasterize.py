@@ -1,0 +1,149 @@
+"""Triangles drawn with a depth buffer into records: the ordinary feed-forward pipeline beside the stream processor.
+
+A draw has a vertex and a fragment program of its own, both made of the modules that kernels are made of. It fills a
+rectangle of records, and `FeedForward.lay_out` brings these into a stream in row order, as machines take them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import moderngl
+import numpy as np
+
+from viewer.stream.compile.generate import VERSION, Layout, add_module
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.kernel import Module, Table, Texels, Volume
+from viewer.stream.declare.record import Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.stream import Stream
+
+_RENDERBUFFER, _FRAMEBUFFER, _DEPTH_ATTACHMENT = 0x8D41, 0x8D40, 0x8D00
+_DEPTH_32F = 0x8CAC
+
+
+def draw_source(
+    modules: Sequence[Module],
+    records: Sequence[Record],
+    file: str,
+    layout_of: Callable[[Table | Volume | Texels], Layout],
+) -> Source:
+    """A vertex or fragment program: these modules, and a file that has ``main``; ``records`` are what it names beside
+    those of the modules."""
+    source = Source()
+    source.add(VERSION, "version")
+    used = list(records)
+    for module in modules:
+        used += [memory.record for memory in module.memories if isinstance(memory, Table)]
+        used += [*module.uses, *([module.keeps] if module.keeps else [])]
+    for record in dict.fromkeys(used):
+        for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
+            source.add(part, f"record {record.name}")
+    for module in modules:
+        add_module(source, module, layout_of, counting=False)
+    source.include(file)
+    return source
+
+
+class FeedForward:
+    """A draw of triangles into W x H records, nearest first by ``gl_FragDepth``, 0 .. 1 in float32.
+
+    blank : the record (1,) of texels on which nothing is drawn. samplers : textures by the names of their samplers.
+    Equal depths are a tie that the earlier triangle wins.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        vertex: Source,
+        fragment: Source,
+        record: Record,
+        size: tuple[int, int],
+        blank: Any,
+        samplers: Mapping[str, Any],
+    ) -> None:
+        self.device, self.size, self.record = device, size, record
+        self.shader = Shader(device, fragment, vertex)
+        self.samplers = dict(samplers)
+        self.records = Stream(device, record, size)
+        context = device.context
+        self.array = context.vertex_array(self.shader.program, [])
+        self.target = context.framebuffer(self.records.textures)
+        self.single = [context.framebuffer([texture]) for texture in self.records.textures]
+        self.blank = [(float(r), float(g), float(b), float(a)) for r, g, b, a in record.pack(np.asarray(blank))[0]]
+        self._depth = ctypes.c_uint(0)
+        self._attach_depth()
+        self._copy: tuple[Stream, Drawing, moderngl.Framebuffer] | None = None
+
+    def _attach_depth(self) -> None:
+        """A depth buffer of float32, which moderngl has none of: 24 bits would not tell near distances apart."""
+        unsigned, integer = ctypes.c_uint, ctypes.c_int
+        require = self.device.require
+        require("glGenRenderbuffers", integer, ctypes.POINTER(unsigned))(1, ctypes.byref(self._depth))
+        require("glBindRenderbuffer", unsigned, unsigned)(_RENDERBUFFER, self._depth)
+        require("glRenderbufferStorage", unsigned, unsigned, integer, integer)(_RENDERBUFFER, _DEPTH_32F, *self.size)
+        self.target.use()
+        attach = require("glFramebufferRenderbuffer", unsigned, unsigned, unsigned, unsigned)
+        attach(_FRAMEBUFFER, _DEPTH_ATTACHMENT, _RENDERBUFFER, self._depth)
+
+    def draw(self, triangles: int, size: tuple[int, int], uniforms: Mapping[str, Any]) -> None:
+        """Draw so many triangles into the lower left rectangle of ``size`` (width, height)."""
+        context = self.device.context
+        self.target.depth_mask = True
+        self.target.use()  # and leaves the scissors that machines draw with, which would cut the clearing short
+        self.target.clear(depth=1.0)
+        for framebuffer, texel in zip(self.single, self.blank, strict=True):
+            framebuffer.use()
+            framebuffer.clear(color=texel)
+        self.target.use()
+        self.target.viewport = (0, 0, *size)
+        context.enable(moderngl.DEPTH_TEST)
+        context.depth_func = "<"
+        context.disable(moderngl.BLEND | moderngl.CULL_FACE)
+        for name, value in uniforms.items():
+            self.shader.set(name, value)
+        for name, texture in self.samplers.items():
+            self.shader.bind(name, texture)
+        if triangles:
+            self.array.render(moderngl.TRIANGLES, vertices=3 * triangles)
+
+    def lay_out(self, stream: Stream, size: tuple[int, int], corner: tuple[int, int] = (0, 0)) -> None:
+        """Bring the rectangle of ``size`` (width, height) from its lower left ``corner`` on into a stream of the same
+        record, in row order."""
+        if self._copy is None or self._copy[0] is not stream:
+            shader = Shader(self.device, self._copy_source())
+            tiles = Tiles(self.device, stream.size, max(stream.size))
+            tiles.keep(None)
+            drawing = Drawing(self.device, shader, tiles)
+            shader.set("depth", 0.5)
+            shader.set("width", stream.size[0])
+            self._copy = stream, drawing, self.device.context.framebuffer(stream.textures)
+        _, drawing, target = self._copy
+        target.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        for number, texture in enumerate(self.records.textures):
+            drawing.shader.bind(f"in_{number}", texture)
+        drawing.shader.set("wide", (size[0], size[0] * size[1]))
+        drawing.shader.set("corner", corner)
+        drawing.render()
+
+    def _copy_source(self) -> Source:
+        source = Source()
+        source.add(VERSION, "version")
+        numbers = range(self.record.texels)
+        for k in numbers:
+            source.add(f"uniform sampler2D in_{k};\nlayout(location = {k}) out vec4 out_{k};", "record")
+        body = "\n".join(f"    out_{k} = texelFetch(in_{k}, at, 0);" for k in numbers)
+        source.add(f"void copy(ivec2 at) {{\n{body}\n}}", "record")
+        source.include("stream/rectangle.glsl")
+        return source
+
+    def release(self) -> None:
+        """Free the textures."""
+        self.records.release()
+        unsigned = ctypes.c_uint
+        delete = self.device.require("glDeleteRenderbuffers", ctypes.c_int, ctypes.POINTER(unsigned))
+        delete(1, ctypes.byref(self._depth))

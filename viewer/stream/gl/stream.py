@@ -1,0 +1,73 @@
+"""Streams and memories on the device: records in float textures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.stream.declare.record import Record
+from viewer.stream.gl.device import Device
+
+LARGEST_STREAM = 1 << 20  # rays in flight: a larger picture is cut
+
+
+def float_texture(device: Device, size: tuple[int, int], channels: int = 4, data: Any = None) -> moderngl.Texture:
+    """A float32 texture that is read texel by texel."""
+    texture = device.context.texture(size, channels, data, dtype="f4")
+    texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
+    texture.repeat_x = texture.repeat_y = False
+    return texture
+
+
+class Stream:
+    """W x H records, one RGBA32F texture for each four scalars. ``back`` textures are made when a machine asks."""
+
+    def __init__(self, device: Device, record: Record, size: tuple[int, int], channels: int = 4) -> None:
+        self.device, self.record, self.size, self.channels = device, record, size, channels
+        self.textures = [float_texture(device, size, channels) for _ in range(record.texels)]
+        self._back: list[moderngl.Texture] = []
+
+    @property
+    def back(self) -> list[moderngl.Texture]:
+        """A second set of textures, for drivers on which a pass cannot read what it writes."""
+        if not self._back and self.textures:
+            self._back = [float_texture(self.device, self.size, self.channels) for _ in self.textures]
+        return self._back
+
+    @property
+    def bytes(self) -> int:
+        """Texture memory in use."""
+        return 4 * self.channels * self.size[0] * self.size[1] * (len(self.textures) + len(self._back))
+
+    def write(self, array: NDArray) -> None:
+        """array: (H, W) structured of the record's dtype."""
+        packed = self.record.pack(array)
+        for k, texture in enumerate(self.textures):
+            texture.write(np.ascontiguousarray(packed[..., k, : self.channels]))
+
+    def write_texels(self, texels: Sequence[NDArray[np.float32]]) -> None:
+        """One (H, W, channels) float32 array for each texture, already packed."""
+        for texture, array in zip(self.textures, texels, strict=True):
+            texture.write(np.ascontiguousarray(array, np.float32))
+
+    def read_texels(self) -> NDArray[np.float32]:
+        """(H, W, texels, 4) float32."""
+        width, height = self.size
+        out = np.zeros((height, width, len(self.textures), 4), np.float32)
+        for k, texture in enumerate(self.textures):
+            read = np.frombuffer(texture.read(), np.float32).reshape(height, width, self.channels)
+            out[..., k, : self.channels] = read
+        return out
+
+    def read(self) -> NDArray:
+        """(H, W) structured of the record's dtype."""
+        return self.record.unpack(self.read_texels())
+
+    def release(self) -> None:
+        """Free the textures."""
+        for texture in (*self.textures, *self._back):
+            texture.release()

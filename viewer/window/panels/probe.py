@@ -1,0 +1,116 @@
+"""The pixel probe's panel: the history of one ray as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from imgui_bundle import ImVec2, imgui
+
+from viewer.window.panels import theme
+from viewer.window.panels.theme import units
+from viewer.window.panels.widgets import grouped
+from viewer.window.study.false_color import Color, state_colors
+from viewer.window.study.history import COLUMNS, Probe
+
+if TYPE_CHECKING:
+    from viewer.window.app import App
+
+SIZE = (620.0, 230.0)
+
+
+@dataclass
+class _View:
+    """What is kept of the probe on show: its table, as of so many rows, and the colours of the states."""
+
+    probe: Probe | None = None
+    colors: dict[str, Color] = field(default_factory=dict)
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+    place: tuple[float, float, float, float] | None = None  # left, top, right, bottom
+
+
+_view = _View()
+
+
+def covered(app: App) -> tuple[float, float, float, float] | None:
+    """What the panel covers as last drawn: left, top, right and bottom in the window; None where it is not shown."""
+    return _view.place if app.probe is not None and app.panels_visible else None
+
+
+def draw_probe(app: App) -> None:
+    """The panel, where a ray has been probed."""
+    probe = app.probe
+    if probe is None:
+        _view.probe = _view.place = None
+        return
+    if _view.probe is not probe:
+        _view.probe, _view.rows = probe, []
+        _view.colors = state_colors(probe.states)
+    _view.rows += probe.table(len(_view.rows))  # the history grows
+    size, room = imgui.get_io().display_size, units(theme.ROOM)
+    left, right = theme.free(True, app.inspector is not None)
+    width, height = min(units(SIZE[0]), right - left - 2 * room), min(units(SIZE[1]), size.y - 2 * room)
+    bottom = size.y - room - units(theme.STATUS)
+    imgui.set_next_window_pos(ImVec2(left + room, bottom), imgui.Cond_.appearing, ImVec2(0, 1))
+    imgui.set_next_window_size(ImVec2(width, height), imgui.Cond_.appearing)
+    expanded, kept = imgui.begin("Pixel probe", True)
+    at, extent = imgui.get_window_pos(), imgui.get_window_size()
+    _view.place = (at.x, at.y, at.x + extent.x, at.y + extent.y)
+    if expanded:
+        _summary(probe)
+        _table()
+    imgui.end()
+    if not kept:
+        app.do("probe.show")
+
+
+def _summary(probe: Probe) -> None:
+    x, y = probe.pixel
+    imgui.text_unformatted(f"pixel ({x}, {y}) of {probe.size[0]} x {probe.size[1]}")
+    imgui.same_line()
+    imgui.text_disabled(
+        f"{grouped(len(probe.rows))} passes, {grouped(probe.steps)} steps, {grouped(probe.tests)} tests"
+    )
+    imgui.same_line()
+    hit = probe.results.get("hit")
+    if not probe.complete:
+        imgui.text_disabled("under way ...")
+    elif hit is not None and hit["triangle"] >= 0:
+        imgui.text_unformatted(f"hits triangle {hit['triangle']} at t = {float(hit['t']):.6g}")
+    else:
+        imgui.text_unformatted("hits nothing")
+
+
+def _table() -> None:
+    flags = (
+        imgui.TableFlags_.scroll_y
+        | imgui.TableFlags_.scroll_x
+        | imgui.TableFlags_.row_bg
+        | imgui.TableFlags_.borders_inner_v
+        | imgui.TableFlags_.resizable
+        | imgui.TableFlags_.sizing_fixed_fit
+    )
+    if not imgui.begin_table("history", len(COLUMNS), flags):
+        return
+    imgui.table_setup_scroll_freeze(0, 1)
+    for name in COLUMNS:
+        imgui.table_setup_column(name)
+    imgui.table_headers_row()
+    with theme.font("numbers"):
+        clipper = imgui.ListClipper()
+        clipper.begin(len(_view.rows))
+        while clipper.step():
+            for place in range(clipper.display_start, clipper.display_end):
+                _row(_view.rows[place])
+        clipper.end()
+    imgui.end_table()
+
+
+def _row(texts: tuple[str, ...]) -> None:
+    imgui.table_next_row()
+    for column, text in enumerate(texts):
+        imgui.table_next_column()
+        if COLUMNS[column] in ("state", "next") and text in _view.colors:
+            imgui.text_colored(theme.legible(_view.colors[text]), text)
+        else:
+            imgui.text_unformatted(text)

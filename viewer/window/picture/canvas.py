@@ -1,0 +1,104 @@
+"""Pictures on the device: tiles are put in their places, and a picture becomes another one's size."""
+
+from __future__ import annotations
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.renderer.renderer import Slice
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.source import Source
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.stream import float_texture
+
+
+def film_shader(device: Device, name: str) -> Shader:
+    """A program of ``shaders/film``."""
+    source = Source()
+    source.add(VERSION, "version")
+    source.include(f"film/{name}.glsl")
+    return Shader(device, source)
+
+
+class Canvas:
+    """Makes pictures (linear sRGB, float32, row 0 at the top) and draws into them."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._nowhere = device.context.framebuffer([self.texture((1, 1))])
+        self._plain = float_texture(device, (1, 1))
+        self._framebuffers: dict[int, moderngl.Framebuffer] = {}  # of pictures, by the texture's name
+        self.reload()
+
+    def reload(self) -> None:
+        """Compile the shaders anew. Raises ShaderError; the old ones then stay."""
+        place, resize = film_shader(self.device, "place"), film_shader(self.device, "resize")
+        square = Tiles(self.device, (1, 1), 1)
+        square.keep(None)
+        self._place, self._resize = Drawing(self.device, place, square), Drawing(self.device, resize, square)
+
+    def texture(self, size: tuple[int, int]) -> moderngl.Texture:
+        """A picture of (width, height); what is in it is not known."""
+        texture = float_texture(self.device, size)
+        texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+        return texture
+
+    def free(self, texture: moderngl.Texture) -> None:
+        """Give a picture back."""
+        framebuffer = self._framebuffers.pop(texture.glo, None)
+        if framebuffer is not None:
+            self._nowhere.use()  # a framebuffer that is bound must not go
+            framebuffer.release()
+        texture.release()
+
+    def put(self, piece: Slice, target: moderngl.Texture) -> None:
+        """Copy a tile to its place."""
+        left, top = piece.columns.start, piece.rows.start
+        wide, tall = piece.columns.stop - left, piece.rows.stop - top
+        streams, shader = piece.machine.streams, self._place.shader
+        summed = "film" in piece.machine.bound.program.results
+        shader.bind("in_tile", streams["film" if summed else "radiance"].textures[0])
+        shader.set("summed", int(summed))
+        shader.set("corner", (left, top))
+        shader.set("wide", wide)
+        self._draw(self._place, target, (left, top, wide, tall))
+
+    def enlarge(self, picture: moderngl.Texture, target: moderngl.Texture) -> None:
+        """One picture in another one's size, filtered."""
+        self._resize.shader.bind("in_picture", picture)
+        self._resize.shader.set("size", target.size)
+        self._draw(self._resize, target, (0, 0, *target.size))
+        self.settle()
+
+    def settle(self) -> None:
+        """Leave behind how streams are sampled.
+
+        To Mesa's drivers the sampling that a buffer texture finds in its place, from whatever was drawn before, makes
+        another variant of a machine's shader: after a filtered picture or a panel it would be compiled once more, in
+        the middle of a picture.
+        """
+        shader = self._place.shader
+        shader.bind("in_tile", self._plain)
+        shader.set("summed", 0)
+        shader.set("corner", (0, 0))
+        shader.set("wide", 1)
+        self._nowhere.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        self._place.render()
+
+    @staticmethod
+    def linear(texture: moderngl.Texture) -> NDArray[np.float32]:
+        """(H, W, 3) float32 of a picture."""
+        width, height = texture.size
+        return np.frombuffer(texture.read(), np.float32).reshape(height, width, 4)[..., :3].copy()
+
+    def _draw(self, drawing: Drawing, target: moderngl.Texture, viewport: tuple[int, int, int, int]) -> None:
+        if target.glo not in self._framebuffers:
+            self._framebuffers[target.glo] = self.device.context.framebuffer([target])
+        framebuffer = self._framebuffers[target.glo]
+        framebuffer.viewport = viewport
+        framebuffer.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        drawing.render()

@@ -1,0 +1,47 @@
+"""Shows the frame in the window: exposure, tone map, sRGB."""
+
+from __future__ import annotations
+
+import moderngl
+
+from viewer.film.tonemap import TONE_MAPS
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Tiles
+from viewer.window.picture.canvas import film_shader
+from viewer.window.picture.frame import Frame
+
+
+class Display:
+    """Draws a frame's picture over a whole framebuffer."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.reload()
+
+    def reload(self) -> None:
+        """Compile its shader anew. Raises ShaderError; the old one then stays."""
+        shader = film_shader(self.device, "show")
+        square = Tiles(self.device, (1, 1), 1)
+        square.keep(None)
+        self._drawing = Drawing(self.device, shader, square)
+
+    def draw(
+        self,
+        frame: Frame,
+        target: moderngl.Framebuffer,
+        size: tuple[int, int],
+        exposure: float,
+        tone_map: str = "none",
+    ) -> None:
+        """size: of the target, pixels. exposure: stops. tone_map: a name of TONE_MAPS, another shows as ``none``."""
+        context = self.device.context
+        target.use()
+        target.viewport = (0, 0, *size)
+        context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        shader = self._drawing.shader
+        shader.bind("in_picture", frame.texture)
+        shader.set("window", size)
+        shader.set("exposure", exposure)
+        shader.set("curve", list(TONE_MAPS).index(tone_map) if tone_map in TONE_MAPS else 0)
+        shader.set("smooth_up", int(frame.texture.size != size))
+        self._drawing.render()

@@ -1,0 +1,59 @@
+"""How large a piece of a picture is traced at a time, so that the window answers in between."""
+
+from __future__ import annotations
+
+from viewer.stream.gl.device import Device
+
+SMALL, LARGE = (256, 128), (1024, 512)  # streams (width, height): of a software driver, and of a GPU
+STEP = 0.009  # seconds that a step of a run may take
+LONGEST = 0.02  # seconds that one may take where the picture is as dear as its dearest rows so far
+FORGET = 0.8  # of what the dearest rows cost, from picture to picture
+FIRST_ROWS = 16
+LEAST_ROWS = 8  # fewer cost more beside their rays
+
+
+def stream_shape(device: Device) -> tuple[int, int]:
+    """(width, height) of the streams that serve pictures of every size: a GPU needs more rays to be busy."""
+    return SMALL if device.software else LARGE
+
+
+class Pace:
+    """Chooses the rows of the next piece by the slowest step of the last one, with room for dearer rows.
+
+    What lies below costs about the same, until the sky ends and the trees begin: no piece is made so large that it
+    would take `LONGEST` if its rows were the dearest seen.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.rows = min(FIRST_ROWS, most)
+        self._slowest = 0.0
+        self._before = self._dearest = 0.0  # seconds of a step for each row: of the last piece, and of the dearest
+
+    def note(self, seconds: float) -> None:
+        """A step of the piece under way took so long."""
+        self._slowest = max(self._slowest, seconds)
+
+    @property
+    def expected(self) -> float:
+        """Seconds that a step of the piece under way may take."""
+        return self._slowest
+
+    def forget(self) -> None:
+        """A picture is complete: the next may be cheaper."""
+        self._dearest *= FORGET
+
+    def next(self) -> int:
+        """Rows of the next piece."""
+        if self._slowest > 0:
+            seen = self._slowest / self.rows
+            # Two in a row: a busy machine stops a step now and then.
+            self._dearest = max(self._dearest, min(seen, self._before))
+            self._before = seen
+            # A busy machine stops a step now and then: that is no reason to go down to the least at once.
+            wanted = self.rows * min(2.0, max(0.25, STEP / self._slowest))
+            if self._dearest:
+                wanted = min(wanted, LONGEST / self._dearest)
+            self.rows = max(min(LEAST_ROWS, self.most), min(self.most, int(wanted)))
+            self._slowest = 0.0
+        return self.rows

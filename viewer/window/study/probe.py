@@ -1,0 +1,204 @@
+"""The pixel probe: the whole history of one ray on the dissertation's machine, pass by pass, and its way in space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer import kernels
+from viewer.accel.two_level.structure import TwoLevel
+from viewer.base.errors import ViewerError
+from viewer.kernels import HIT, RAY
+from viewer.options.values import PolicyChoice, Unroll
+from viewer.renderer.renderer import COUNTED_LAYERS, Renderer
+from viewer.scene.camera import Camera
+from viewer.scene.scene import Triangles
+from viewer.stream.declare.kernel import Kept
+from viewer.stream.declare.program import DONE, RETURN, Call, Program, State, Target
+from viewer.stream.declare.record import Record
+from viewer.stream.machines.multipass import Multipass
+from viewer.window.study.history import COLUMNS, Change, Probe, Row, Segment, Test
+from viewer.window.study.unfused import fill, unfused
+from viewer.window.study.walks import Walks, walks
+
+__all__ = ["COLUMNS", "Probe", "forget", "probe", "probing"]
+
+
+def probe(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tuple[int, int]) -> Probe:
+    """The history of the ray through ``pixel`` (column, row) of the renderer's picture of ``size`` (width, height).
+
+    Raises ViewerError for a pixel beside the picture.
+    """
+    *_, found = probing(renderer, camera, size, pixel)
+    return found
+
+
+def probing(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tuple[int, int]) -> Iterator[Probe]:
+    """`probe` in pieces: yields the same Probe after every pass, and may be abandoned at any yield.
+
+    One at a time for a renderer: its streams of one ray, and the kernels compiled for them, are kept until `forget`.
+    """
+    x, y = int(pixel[0]), int(pixel[1])
+    if not (0 <= x < size[0] and 0 <= y < size[1]):
+        raise ViewerError(f"pixel {x}, {y}", f"is not in a picture of {size[0]} x {size[1]}", "column and row from 0")
+    with renderer.device.current():
+        machine = _machine(renderer)
+        fill(machine, renderer, camera, size, x, y)
+        history = _History(
+            machine, renderer, Probe((x, y), size, renderer.choices.program, tuple(machine.bound.program.by_name))
+        )
+    run, passes = machine.run(), 0
+    while True:
+        with renderer.device.current():
+            if next(run, None) is None:
+                break
+            done = machine.stats.passes
+            if len(done) == passes or not done[-1].fragments:  # a pass that no ray was in is none of its history
+                passes = len(done)
+                continue
+            passes = len(done)
+            history.note(done[-1].step)
+        yield history.probe
+    with renderer.device.current():
+        history.finish()
+    yield history.probe
+
+
+_machines: WeakKeyDictionary[Renderer, dict[tuple[str, int | None], Multipass]] = WeakKeyDictionary()
+
+
+def _machine(renderer: Renderer) -> Multipass:
+    kept = _machines.setdefault(renderer, {})
+    key = renderer.choices.program, renderer.resolved.depth  # some programs have streams for every depth
+    if key not in kept:
+        kept[key] = unfused(renderer, (1, 1), PolicyChoice("naive"), Unroll((1,)))
+    return kept[key]
+
+
+def forget(renderer: Renderer) -> None:
+    """Compile anew for the next probe: kernels have been edited."""
+    for machine in _machines.pop(renderer, {}).values():
+        with renderer.device.current():
+            machine.release()
+
+
+class _History:
+    """Writes down what each pass did to the ray."""
+
+    def __init__(self, machine: Multipass, renderer: Renderer, empty: Probe) -> None:
+        self.machine, self.probe = machine, empty
+        self.program: Program = machine.bound.program
+        flat = renderer.structure.levels == 1  # of two levels walks are in objects' spaces, and nothing is flattened
+        self.triangles: Triangles | None = renderer.triangles if flat else None
+        self.two: TwoLevel | None = None if flat else renderer.structure.built
+        self.walks: Walks | None = walks(renderer.prepared.modules(stepwise=True))
+        self.states = ("done", *self.program.by_name)
+        self.back = machine.bound.start_numbers()[1]
+        self.held = {name: machine.streams[name].read()[0, 0] for name in self.program.inputs}
+        self.stores = {step.name: step.stores for step in machine.passes}
+        self.unwalked: np.void | None = None
+
+    def note(self, name: str) -> None:
+        """After a pass of state ``name`` in which the ray took part."""
+        state = self.program.by_name[name]
+        before = dict(self.held)
+        for stream in self.stores[name]:
+            self.held[stream] = self.machine.streams[stream].read()[0, 0]
+        at, back = (int(number) for number in self.machine.state.read()[0, 0])
+        exits = tuple(exit for exit, target in state.exits.items() if self._leads(target) == (at, back))
+        tested = self._tested(state, before)
+        changes = tuple(self._changes(before))
+        row = Row(len(self.probe.rows) + 1, name, state.kernel.name, exits, self.states[at], changes, tested)
+        self.probe.rows.append(row)
+        self.back = back
+        self._draw(state, before, tested, opened=self.states[at] == COUNTED_LAYERS["tests"])
+
+    def finish(self) -> None:
+        """The ray is done."""
+        found = self.probe
+        found.calls = {state: int(counts[0, 0]) for state, counts in self.machine.calls().items()}
+        found.results = {name: self.machine.read(name)[0, 0] for name in self.program.results}
+        if not found.segments and self.unwalked is not None:  # it misses the scene's box
+            found.segments.append(_segment(self.unwalked))
+        found.complete = True
+
+    def _leads(self, target: Target) -> tuple[int, int]:
+        """State and return state behind an exit."""
+        if target is RETURN:
+            return self.back, self.back
+        if isinstance(target, Call):
+            return self.program.number(target.state), 0 if target.then is DONE else self.program.number(target.then)
+        return self.program.number(target), self.back
+
+    def _changes(self, before: Mapping[str, np.void]) -> Iterator[Change]:
+        for stream, now in self.held.items():
+            old = before.get(stream)
+            if old is now:
+                continue
+            for name in now.dtype.names or ():
+                if old is None:
+                    yield Change(stream, name, None, now[name])
+                elif old[name].tobytes() != now[name].tobytes():
+                    yield Change(stream, name, old[name], now[name])
+
+    # -- its way in space ------------------------------------------------------------------------------------------
+
+    def _tested(self, state: State, before: Mapping[str, np.void]) -> int | None:
+        stream = self._stream(state, kernels.WALK)
+        if state.name != COUNTED_LAYERS["tests"] or stream is None or self.walks is None:
+            return None
+        return self.walks.candidate(before[stream])
+
+    def _draw(self, state: State, before: Mapping[str, np.void], tested: int | None, opened: bool) -> None:
+        ray, walk, hit = (self._stream(state, record) for record in (RAY, kernels.WALK, HIT))
+        if ray is not None and ray in state.writes():
+            self.unwalked = self.held[ray]
+        if walk is not None and walk in state.writes() and walk not in state.reads():
+            self.unwalked = None
+            if ray is not None:
+                self.probe.segments.append(self._begun(ray))
+        if walk is None or not self.probe.segments:
+            return
+        segment = self.probe.segments[-1]
+        if state.name == COUNTED_LAYERS["steps"] and self.walks is not None:
+            segment.visits.append(self.walks.visit(segment, before[walk], self.held[walk], opened))
+        if hit is not None and hit in state.writes():
+            now = self.held[hit]
+            if tested is not None:
+                nearest = int(now["triangle"]) == tested and before[hit].tobytes() != now.tobytes()
+                segment.tests.append(Test(tested, self._corners(tested, segment), nearest))
+            if now["triangle"] >= 0 and segment.instance in (None, int(now["instance"])):
+                u, v = (float(weight) for weight in now["barycentric"])
+                segment.t_hit, segment.triangle, segment.barycentric = float(now["t"]), int(now["triangle"]), (u, v)
+
+    def _begun(self, ray: str) -> Segment:
+        """The ray that a walk begins with; of two levels in the space of the instance's object."""
+        if self.two is None:
+            return _segment(self.held[ray])
+        instance = int(self.held["top"]["instance"])
+        made, row = _segment(self.held[ray]), self.two.table.data[instance]
+        made.instance = instance
+        for axis, name in enumerate("xyz"):
+            made.to_world[axis, :3] = row[f"linear_{name}"]
+            made.to_world[axis, 3] = row[f"inverse_{name}"][3]
+        return made
+
+    def _corners(self, triangle: int, segment: Segment) -> NDArray[np.float32]:
+        """(3, 3) of a triangle, in the segment's space."""
+        if self.two is None or segment.instance is None:
+            assert self.triangles is not None
+            return self.triangles.positions[self.triangles.triangles[triangle]]
+        return self.two.objects.corners[int(self.two.objects.of[segment.instance])][triangle]
+
+    @staticmethod
+    def _stream(state: State, record: Record | Kept) -> str | None:
+        """The stream that serves the state's argument of a record; the last where there are several."""
+        found = [state.stream_of(a.name) for a in state.kernel.arguments if a.record == record]
+        return found[-1] if found else None
+
+
+def _segment(ray: np.void) -> Segment:
+    return Segment(ray["origin"].copy(), ray["direction"].copy(), float(ray["t_max"]), bool(ray["any_hit"]))

@@ -1,0 +1,92 @@
+"""The dissertation's machine for looking at: ``multipass --fuse none``, counting, one kernel pass at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+import numpy as np
+
+from viewer.base.errors import ViewerError
+from viewer.cameras.lens import lens_uniforms
+from viewer.lighting.sampler import sampler_uniforms
+from viewer.options.values import PolicyChoice, Unroll
+from viewer.renderer.renderer import Renderer
+from viewer.scene.camera import Camera
+from viewer.stream.declare.program import Program
+from viewer.stream.machines.multipass import Multipass
+from viewer.stream.machines.policy import Policy
+from viewer.stream.machines.policy import policy as make_policy
+
+
+class OneByOne:
+    """What another policy chooses, a step at a time, so that the machine stops after every pass."""
+
+    counts: ClassVar[bool] = True
+
+    def __init__(self, inner: Policy) -> None:
+        self.inner = inner
+        self._ahead: list[int] = []
+
+    def choose(self, waiting: Sequence[int], total: int) -> list[int]:
+        """The next step of the round that somebody waits for."""
+        while True:
+            while self._ahead:
+                step = self._ahead.pop(0)
+                if step < len(waiting) and waiting[step]:  # a round may outlast its loop
+                    return [step]
+            self._ahead = list(self.inner.choose(waiting, total))
+
+
+def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unroll: Unroll) -> Multipass:
+    """The machine for the renderer's program over streams of ``size`` (width, height), whatever draws its pictures.
+
+    Every pass is compiled, so that none is slow when it is stepped to.
+    """
+    machine = Multipass(
+        renderer.device,
+        renderer.bind(_by_rays(renderer), stepwise=True),
+        size,
+        renderer.memories,
+        counting=True,
+        fuse="none",
+        policy=OneByOne(make_policy(policy.name, policy.share, policy.of)),
+        unroll="auto" if unroll.counts is None else unroll.counts,
+    )
+    for _ in machine.warm():
+        pass
+    return machine
+
+
+def _by_rays(renderer: Renderer) -> Program:
+    """The renderer's program, its first hits found by rays, whose passes can be looked at."""
+    chosen = renderer.choices
+    renderer.choices = replace(chosen, primary="rays")
+    try:
+        return renderer.program()
+    finally:
+        renderer.choices = chosen
+
+
+def fill(
+    machine: Multipass, renderer: Renderer, camera: Camera, size: tuple[int, int], left: int = 0, top: int = 0
+) -> None:
+    """Point the machine's rays at the pixels of the renderer's picture of ``size``, from column ``left`` and row
+    ``top`` on; of a program of samples at the first one.
+
+    Raises ViewerError for a program that does not start from pixels.
+    """
+    inputs = machine.bound.program.inputs
+    if "pixel" not in inputs:
+        name = machine.bound.program.name
+        raise ViewerError(f"program {name}", "does not start from pixels", "choose a program that makes pictures")
+    machine.set(lens_uniforms(camera, size, renderer.pixel_filter))
+    machine.set({**renderer.resolved.uniforms(), **sampler_uniforms(renderer.seed)})
+    width, height = machine.size
+    for name in inputs:
+        elements = np.zeros((height, width), machine.bound.records[name].dtype)
+        if name == "pixel":
+            y, x = np.mgrid[top : top + height, left : left + width]
+            elements["at"] = np.stack([x, y], axis=-1)
+        machine.write(name, elements)
