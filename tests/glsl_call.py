@@ -126,7 +126,7 @@ class Function:
     def _records(modules: Sequence[Module], records: Sequence[Record]) -> dict[str, Record]:
         found = list(records)
         for module in modules:
-            found += [*module.uses, *([module.keeps] if module.keeps else [])]
+            found += [*module.uses, *([module.module_state] if module.module_state else [])]
             found += [memory.record for memory in module.memories if isinstance(memory, Table)]
         return {record.name: record for record in found}
 

@@ -1,7 +1,7 @@
 """Prints the GLSL that a machine generates, with the file and line (or the generator's part) of each line at its left.
 
 ``python tools/glsl.py [--program NAME] [--machine multipass|singlepass] [--fuse none|ray] [--step NAME]
-[--counting] [--mask depth|kill|none] [--layers] [--accel NAME] [--walk NAME] [--intersection NAME]``; needs no OpenGL.
+[--counting] [--mask depth|kill|none] [--layers] [--accel NAME] [--traversal NAME] [--intersection NAME]``; needs no OpenGL.
 The scene is the Cornell box: others differ in their materials and the addressing of their memories alone. Without
 ``--step`` every pass of the machine is printed, those of its masks and census at the end.
 """
@@ -24,7 +24,7 @@ from viewer.programs import LEVELS, PICTURES, trace
 from viewer.renderer.prepared import prepare
 from viewer.stream.compile.generate import Form, fragment
 from viewer.stream.compile.inline import origin
-from viewer.stream.compile.link import Bound
+from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Module
 from viewer.stream.declare.program import Program
@@ -39,16 +39,16 @@ def sources(
     program: Program, machine: str, fuse: str, mask: str, counting: bool, parts: Sequence[Module]
 ) -> Iterator[tuple[str, tuple[str, ...], Source]]:
     """The passes of a machine, in its order: name, states, fragment program; masks and census have no states."""
-    bound = Bound(program, parts)
+    linked = LinkedProgram(program, parts)
     single = machine == "singlepass"
     if single or fuse != "none":
-        bound = bound.inlined()  # as the renderer does where a pass takes a ray to its hit
+        linked = linked.inlined()  # as the renderer does where a pass takes a ray to its hit
     form = Form(scheduled=not single, discards=not single and MASKS[mask].discards, counting=counting)
-    steps = [bound.single()] if single else bound.steps(fuse)
+    steps = [linked.single()] if single else linked.steps(fuse)
     for step in steps:
-        yield step.name, step.states, fragment(bound, step, form, lambda table: layout(WIDEST, table))
+        yield step.name, step.states, fragment(linked, step, form, lambda table: layout(WIDEST, table))
     if not single:
-        for name, source in stream_sources(bound, steps):
+        for name, source in stream_sources(linked, steps):
             yield name, (), source
 
 
@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--machine", default="multipass", choices=list(MACHINES))
     parser.add_argument("--fuse", default="none", help="none, or a group of the program (default: none)")
     parser.add_argument("--mask", default="depth", choices=list(MASKS))
-    for name in ("accel", "walk", "intersection"):
+    for name in ("accel", "traversal", "intersection"):
         option = options.option(name)
         parser.add_argument(option.flag, default=option.default, choices=option.choices)
     parser.add_argument("--step", help="one pass, by its name; a fused one by any of its states")
@@ -74,13 +74,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--layers", action="store_true", help="with the states that fill normal and albedo")
     arguments = parser.parse_args(argv)
     try:
-        recipe = {name: getattr(arguments, name) for name in ("accel", "walk", "intersection")}
+        recipe = {name: getattr(arguments, name) for name in ("accel", "traversal", "intersection")}
         prepared = prepare(viewer.load("cornell"), **recipe)
-        walking = LEVELS[prepared.structure.levels]
+        traversal = LEVELS[prepared.structure.levels]
         if arguments.layers and arguments.program != "cast":
             raise ViewerError("--layers", f"are not those of program {arguments.program}", "take --program cast")
         form = {"layers": True} if arguments.layers else {}
-        program = trace(walking) if arguments.program == "trace" else PICTURES[arguments.program](walking, **form)
+        program = trace(traversal) if arguments.program == "trace" else PICTURES[arguments.program](traversal, **form)
         if arguments.fuse != "none" and arguments.fuse not in program.groups:
             raise ViewerError("--fuse", f"unknown group '{arguments.fuse}'", f"none or {', '.join(program.groups)}")
         stepwise = arguments.machine == "multipass" and arguments.fuse == "none"

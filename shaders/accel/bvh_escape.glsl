@@ -3,8 +3,8 @@
 // N. Thrane and L. O. Simonsen, "A Comparison of Acceleration Structures for GPU Assisted Ray Tracing" (Aarhus 2005).
 #include "accel/bvh_node.glsl"
 
-int accel_step(Ray ray, float nearest, inout Walk walk) {
-    BvhNode node = fetch_bvh_nodes(walk.node);
-    int missed = fetch_bvh_links(walk.node).missed;  // behind the last leaf of an object the next one's tree begins
-    return bvh_advance(node, bvh_inside(node, ray, nearest), walk.node + 1, missed, walk);
+int accel_step(Ray ray, float nearest, inout Traversal traversal) {
+    BvhNode node = fetch_bvh_nodes(traversal.node);
+    int missed = fetch_bvh_links(traversal.node).missed;  // behind the last leaf of an object the next one's tree begins
+    return bvh_advance(node, bvh_inside(node, ray, nearest), traversal.node + 1, missed, traversal);
 }

@@ -3,13 +3,13 @@
 #include "lib/direction.glsl"
 #include "lib/box.glsl"
 
-bool accel_enter(Ray ray, int object, out Walk walk) {
-    walk = Walk(bvh_root(object).root, 0, 0);
+bool accel_start(Ray ray, int object, out Traversal traversal) {
+    traversal = Traversal(bvh_root(object).root, 0, 0);
     return true;
 }
 
-bool accel_ends(Walk walk, float nearest) {
-    return walk.node >= bvh_count;
+bool accel_ends(Traversal traversal, float nearest) {
+    return traversal.node >= bvh_count;
 }
 
 bool bvh_inside(BvhNode node, Ray ray, float nearest) {
@@ -18,18 +18,18 @@ bool bvh_inside(BvhNode node, Ray ray, float nearest) {
 }
 
 // From a node whose box is hit or not to the next: the child to visit first, or the one to visit when it is missed.
-int bvh_advance(BvhNode node, bool hit, int child, int missed, inout Walk walk) {
+int bvh_advance(BvhNode node, bool hit, int child, int missed, inout Traversal traversal) {
     bool leaf = node.count > 0;
-    walk.node = hit && !leaf ? child : missed;
-    walk.candidate = node.first;
-    walk.stop = node.first + node.count;
-    return hit && leaf ? ACCEL_TEST : walk.node >= bvh_count ? ACCEL_END : ACCEL_AGAIN;
+    traversal.node = hit && !leaf ? child : missed;
+    traversal.candidate = node.first;
+    traversal.stop = node.first + node.count;
+    return hit && leaf ? ACCEL_TEST : traversal.node >= bvh_count ? ACCEL_END : ACCEL_AGAIN;
 }
 
-int accel_candidate(inout Walk walk) {
-    return walk.candidate++;
+int accel_candidate(inout Traversal traversal) {
+    return traversal.candidate++;
 }
 
-bool accel_more(Walk walk) {
-    return walk.candidate < walk.stop;
+bool accel_more(Traversal traversal) {
+    return traversal.candidate < traversal.stop;
 }

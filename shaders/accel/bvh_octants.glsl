@@ -7,11 +7,11 @@
 // BvhNode.count is, for an inner node, minus 1, 2 or 4: the bit of the axis in an octant's number.
 #include "accel/bvh_node.glsl"
 
-int accel_step(Ray ray, float nearest, inout Walk walk) {
-    BvhNode node = fetch_bvh_nodes(walk.node);
+int accel_step(Ray ray, float nearest, inout Traversal traversal) {
+    BvhNode node = fetch_bvh_nodes(traversal.node);
     ivec3 negative = ivec3(lessThan(ray.direction, vec3(0.0)));
     int octant = negative.x + 2 * negative.y + 4 * negative.z;
-    int missed = fetch_bvh_links(octant * bvh_count + walk.node).missed;
-    int nearer = (octant & -node.count) != 0 ? node.first : walk.node + 1;
-    return bvh_advance(node, bvh_inside(node, ray, nearest), nearer, missed, walk);
+    int missed = fetch_bvh_links(octant * bvh_count + traversal.node).missed;
+    int nearer = (octant & -node.count) != 0 ? node.first : traversal.node + 1;
+    return bvh_advance(node, bvh_inside(node, ray, nearest), nearer, missed, traversal);
 }

@@ -12,24 +12,24 @@
 int bvh_stack[BVH_DEPTH];
 int bvh_top = 0;
 
-bool accel_enter(Ray ray, int object, out Walk walk) {
+bool accel_start(Ray ray, int object, out Traversal traversal) {
     BvhRoot start = bvh_root(object);
-    walk = Walk(1.0 / nonzero(ray.direction), 8 * start.root - start.count, 0);
+    traversal = Traversal(1.0 / nonzero(ray.direction), 8 * start.root - start.count, 0);
     bvh_top = 0;
     return start.count >= 0;
 }
 
-bool accel_ends(Walk walk, float nearest) {
+bool accel_ends(Traversal traversal, float nearest) {
     return bvh_top == 0;
 }
 
-int accel_step(Ray ray, float nearest, inout Walk walk) {
-    bool waiting = walk.node == BVH_POP;
+int accel_step(Ray ray, float nearest, inout Traversal traversal) {
+    bool waiting = traversal.node == BVH_POP;
     bvh_top -= int(waiting);
-    int next = waiting ? bvh_stack[bvh_top] : walk.node;
+    int next = waiting ? bvh_stack[bvh_top] : traversal.node;
     bool inner = next >= 0;
     BvhPair pair = fetch_bvh_pairs(max(next, 0) >> 3);
-    vec4 spans = box_intervals(pair.x, pair.y, pair.z, ray.origin, walk.inverse, nearest);
+    vec4 spans = box_intervals(pair.x, pair.y, pair.z, ray.origin, traversal.inverse, nearest);
     bool in_first = spans.x <= spans.z, in_second = spans.y <= spans.w;
     bool swapped = in_second && (!in_first || spans.y < spans.x);
     ivec2 child = 8 * pair.child - pair.count;
@@ -37,18 +37,18 @@ int accel_step(Ray ray, float nearest, inout Walk walk) {
     bvh_top += int(inner && in_first && in_second);
     if (inner) next = swapped ? child.y : in_first ? child.x : BVH_POP;
     bool leaf = next < 0;
-    walk.node = leaf ? BVH_POP : next;
-    walk.leaf = -1 - next;
+    traversal.node = leaf ? BVH_POP : next;
+    traversal.leaf = -1 - next;
     return leaf ? ACCEL_TEST : next == BVH_POP && bvh_top == 0 ? ACCEL_END : ACCEL_AGAIN;
 }
 
 // A leaf that is left with one triangle less: 8 (first + 1) + (triangles - 1) - 1.
-int accel_candidate(inout Walk walk) {
-    int address = walk.leaf >> 3;
-    walk.leaf += 7;
+int accel_candidate(inout Traversal traversal) {
+    int address = traversal.leaf >> 3;
+    traversal.leaf += 7;
     return address;
 }
 
-bool accel_more(Walk walk) {
-    return (walk.leaf & 7) != 7;
+bool accel_more(Traversal traversal) {
+    return (traversal.leaf & 7) != 7;
 }

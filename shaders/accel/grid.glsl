@@ -8,32 +8,32 @@
 #include "lib/direction.glsl"
 #include "accel/grid_lists.glsl"
 
-bool accel_enter(Ray ray, int object, out Walk walk) {
-    walk.inverse = 1.0 / nonzero(ray.direction);
-    vec3 at_low = (grid_low - ray.origin) * walk.inverse;
-    vec3 at_high = (grid_high - ray.origin) * walk.inverse;
+bool accel_start(Ray ray, int object, out Traversal traversal) {
+    traversal.inverse = 1.0 / nonzero(ray.direction);
+    vec3 at_low = (grid_low - ray.origin) * traversal.inverse;
+    vec3 at_high = (grid_high - ray.origin) * traversal.inverse;
     vec3 nearer = min(at_low, at_high), farther = max(at_low, at_high);
     float enters = max(max(max(nearer.x, nearer.y), nearer.z), 0.0);
     float leaves = min(min(min(farther.x, farther.y), farther.z), ray.t_max);
     vec3 inside = (ray.origin + enters * ray.direction - grid_low) / grid_voxel;
-    walk.voxel = clamp(ivec3(floor(inside)), ivec3(0), grid_resolution - 1);
-    walk.list = -1;
-    walk.t_exit = 0.0;
+    traversal.voxel = clamp(ivec3(floor(inside)), ivec3(0), grid_resolution - 1);
+    traversal.list = -1;
+    traversal.t_exit = 0.0;
     return enters <= leaves;
 }
 
-bool accel_ends(Walk walk, float nearest) {
+bool accel_ends(Traversal traversal, float nearest) {
     // A hit at the very border waits for the next voxel, which may hold a lower triangle number at the same distance.
-    return nearest < walk.t_exit || any(greaterThanEqual(uvec3(walk.voxel), uvec3(grid_resolution)));
+    return nearest < traversal.t_exit || any(greaterThanEqual(uvec3(traversal.voxel), uvec3(grid_resolution)));
 }
 
-int accel_step(Ray ray, float nearest, inout Walk walk) {
-    walk.list = int(fetch_grid_pointers(walk.voxel));
-    bvec3 up = greaterThan(walk.inverse, vec3(0.0));
-    vec3 t = (grid_low + vec3(walk.voxel + ivec3(up)) * grid_voxel - ray.origin) * walk.inverse;
+int accel_step(Ray ray, float nearest, inout Traversal traversal) {
+    traversal.list = int(fetch_grid_pointers(traversal.voxel));
+    bvec3 up = greaterThan(traversal.inverse, vec3(0.0));
+    vec3 t = (grid_low + vec3(traversal.voxel + ivec3(up)) * grid_voxel - ray.origin) * traversal.inverse;
     bool x = t.x <= t.y && t.x <= t.z;
     bool y = !x && t.y <= t.z;
-    walk.t_exit = x ? t.x : y ? t.y : t.z;
-    walk.voxel += ivec3(x, y, !(x || y)) * (2 * ivec3(up) - 1);
-    return walk.list >= 0 ? ACCEL_TEST : accel_ends(walk, nearest) ? ACCEL_END : ACCEL_AGAIN;
+    traversal.t_exit = x ? t.x : y ? t.y : t.z;
+    traversal.voxel += ivec3(x, y, !(x || y)) * (2 * ivec3(up) - 1);
+    return traversal.list >= 0 ? ACCEL_TEST : accel_ends(traversal, nearest) ? ACCEL_END : ACCEL_AGAIN;
 }

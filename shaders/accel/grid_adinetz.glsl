@@ -11,31 +11,31 @@
 #include "lib/direction.glsl"
 #include "accel/grid_lists.glsl"
 
-bool accel_enter(Ray ray, int object, out Walk walk) {
+bool accel_start(Ray ray, int object, out Traversal traversal) {
     vec3 origin = ray.origin * grid_scale + grid_shift, direction = nonzero(ray.direction * grid_scale);
-    walk.inverse = 1.0 / direction;
-    vec3 at_low = -origin * walk.inverse;
-    vec3 at_high = (vec3(grid_resolution) - origin) * walk.inverse;
+    traversal.inverse = 1.0 / direction;
+    vec3 at_low = -origin * traversal.inverse;
+    vec3 at_high = (vec3(grid_resolution) - origin) * traversal.inverse;
     vec3 nearer = min(at_low, at_high), farther = max(at_low, at_high);
     float enters = max(max(max(nearer.x, nearer.y), nearer.z), 0.0);
     float leaves = min(min(min(farther.x, farther.y), farther.z), ray.t_max);
-    walk.voxel = clamp(ivec3(floor(origin + enters * direction)), ivec3(0), grid_resolution - 1);
-    walk.list = -1;
-    walk.t_exit = 0.0;
+    traversal.voxel = clamp(ivec3(floor(origin + enters * direction)), ivec3(0), grid_resolution - 1);
+    traversal.list = -1;
+    traversal.t_exit = 0.0;
     return enters <= leaves;
 }
 
-bool accel_ends(Walk walk, float nearest) {
+bool accel_ends(Traversal traversal, float nearest) {
     // A hit at the very border waits for the next voxel, which may hold a lower triangle number at the same distance.
-    return nearest < walk.t_exit || any(greaterThanEqual(uvec3(walk.voxel), uvec3(grid_resolution)));
+    return nearest < traversal.t_exit || any(greaterThanEqual(uvec3(traversal.voxel), uvec3(grid_resolution)));
 }
 
-int accel_step(Ray ray, float nearest, inout Walk walk) {
-    walk.list = int(fetch_grid_pointers(walk.voxel));
+int accel_step(Ray ray, float nearest, inout Traversal traversal) {
+    traversal.list = int(fetch_grid_pointers(traversal.voxel));
     vec3 origin = ray.origin * grid_scale + grid_shift;
-    ivec3 up = ivec3(greaterThan(walk.inverse, vec3(0.0)));
-    vec3 t = (vec3(walk.voxel + up) - origin) * walk.inverse;
-    walk.t_exit = min(min(t.x, t.y), t.z);
-    walk.voxel += ivec3(not(greaterThan(t, vec3(walk.t_exit)))) * (2 * up - 1);  // a NaN goes on, too: loops end
-    return walk.list >= 0 ? ACCEL_TEST : accel_ends(walk, nearest) ? ACCEL_END : ACCEL_AGAIN;
+    ivec3 up = ivec3(greaterThan(traversal.inverse, vec3(0.0)));
+    vec3 t = (vec3(traversal.voxel + up) - origin) * traversal.inverse;
+    traversal.t_exit = min(min(t.x, t.y), t.z);
+    traversal.voxel += ivec3(not(greaterThan(t, vec3(traversal.t_exit)))) * (2 * up - 1);  // a NaN goes on, too: loops end
+    return traversal.list >= 0 ? ACCEL_TEST : accel_ends(traversal, nearest) ? ACCEL_END : ACCEL_AGAIN;
 }

@@ -2,13 +2,13 @@
 // memory grid_lists: addresses of triangles, the last entry n of a list written as -n - 1, which spares the null entry
 // and the fetch that would find it.
 
-int accel_candidate(inout Walk walk) {
-    int number = fetch_grid_lists(walk.list).entry;
+int accel_candidate(inout Traversal traversal) {
+    int number = fetch_grid_lists(traversal.list).entry;
     bool last = number < 0;
-    walk.list = last ? -1 : walk.list + 1;
+    traversal.list = last ? -1 : traversal.list + 1;
     return last ? -number - 1 : number;
 }
 
-bool accel_more(Walk walk) {
-    return walk.list >= 0;
+bool accel_more(Traversal traversal) {
+    return traversal.list >= 0;
 }

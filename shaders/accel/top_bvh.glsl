@@ -5,12 +5,12 @@
 #include "lib/direction.glsl"
 #include "lib/box.glsl"
 
-bool top_enter(Ray ray, out Top top) {
-    top = Top(top_root, -1);
+bool top_start(Ray ray, out TopTraversal top) {
+    top = TopTraversal(top_root, -1);
     return top_root < top_end;
 }
 
-int top_step(Ray ray, float nearest, inout Top top) {
+int top_step(Ray ray, float nearest, inout TopTraversal top) {
     if (top.node >= top_end) return ACCEL_END;
     TopNode node = fetch_top_nodes(top.node);
     vec2 inside = box_interval(node.low, node.high, ray.origin, 1.0 / nonzero(ray.direction), nearest);

@@ -6,7 +6,7 @@
 #include "interface/top.glsl"
 #include "lib/direction.glsl"
 
-bool top_enter(Ray ray, out Top top) {
+bool top_start(Ray ray, out TopTraversal top) {
     vec3 inverse = 1.0 / nonzero(ray.direction);
     vec3 at_low = (top_low - ray.origin) * inverse;
     vec3 at_high = (top_low + vec3(top_resolution) * top_voxel - ray.origin) * inverse;
@@ -15,15 +15,15 @@ bool top_enter(Ray ray, out Top top) {
     float leaves = min(min(min(farther.x, farther.y), farther.z), ray.t_max);
     vec3 inside = (ray.origin + enters * ray.direction - top_low) / top_voxel;
     ivec3 voxel = clamp(ivec3(floor(inside)), ivec3(0), top_resolution - 1);
-    top = Top(voxel.x + top_resolution.x * (voxel.y + top_resolution.y * voxel.z), -1, -1, 0.0);
+    top = TopTraversal(voxel.x + top_resolution.x * (voxel.y + top_resolution.y * voxel.z), -1, -1, 0.0);
     return enters <= leaves;
 }
 
-bool top_ends(Top top, float nearest) {
+bool top_ends(TopTraversal top, float nearest) {
     return top.list < 0 && (nearest < top.t_exit || top.voxel < 0);
 }
 
-int top_step(Ray ray, float nearest, inout Top top) {
+int top_step(Ray ray, float nearest, inout TopTraversal top) {
     if (top_ends(top, nearest)) return ACCEL_END;
     if (top.list < 0) {
         top.list = fetch_top_entries(top.voxel).entry;

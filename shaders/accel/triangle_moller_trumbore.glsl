@@ -2,11 +2,11 @@
 #include "interface/triangle.glsl"
 #include "lib/nearer.glsl"
 
-Shear triangle_shear(Ray ray) {
-    return Shear(0.0);
+TriangleSetup triangle_setup(Ray ray) {
+    return TriangleSetup(0.0);
 }
 
-void triangle_test(Ray ray, Shear shear, int address, int instance, inout Hit hit) {
+void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
     Triangle triangle = fetch_triangles(address);
     vec3 ab = triangle.b - triangle.a, ac = triangle.c - triangle.a;
     vec3 p = cross(ray.direction, ac);

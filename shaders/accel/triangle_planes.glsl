@@ -8,11 +8,11 @@
 #include "interface/triangle.glsl"
 #include "lib/nearer.glsl"
 
-Shear triangle_shear(Ray ray) {
-    return Shear(0.0);
+TriangleSetup triangle_setup(Ray ray) {
+    return TriangleSetup(0.0);
 }
 
-void triangle_test(Ray ray, Shear shear, int address, int instance, inout Hit hit) {
+void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
     TrianglePlanes triangle = fetch_triangles(address);
     vec4 origin = vec4(ray.origin - planes_center, 1.0);
     float slope = dot(triangle.plane.xyz, ray.direction);

@@ -7,19 +7,19 @@
 #include "interface/triangle.glsl"
 #include "lib/nearer.glsl"
 
-Shear triangle_shear(Ray ray) {
+TriangleSetup triangle_setup(Ray ray) {
     vec3 size = abs(ray.direction);
-    Shear shear;
-    shear.axis = size.z >= size.x && size.z >= size.y ? 2 : (size.y >= size.x ? 1 : 0);
+    TriangleSetup setup;
+    setup.axis = size.z >= size.x && size.z >= size.y ? 2 : (size.y >= size.x ? 1 : 0);
     // Cyclic, so that (x, y, z) is a turned frame whose z is the direction's largest component.
-    vec3 d = shear.axis == 2 ? ray.direction : (shear.axis == 1 ? ray.direction.zxy : ray.direction.yzx);
-    shear.by = vec3(d.x, d.y, 1.0) / d.z;
-    return shear;
+    vec3 d = setup.axis == 2 ? ray.direction : (setup.axis == 1 ? ray.direction.zxy : ray.direction.yzx);
+    setup.by = vec3(d.x, d.y, 1.0) / d.z;
+    return setup;
 }
 
-vec3 sheared(vec3 corner, Shear shear) {
-    vec3 v = shear.axis == 2 ? corner : (shear.axis == 1 ? corner.zxy : corner.yzx);
-    return vec3((v.xy - shear.by.xy * v.z) * triangle_scale, shear.by.z * v.z);
+vec3 sheared(vec3 corner, TriangleSetup setup) {
+    vec3 v = setup.axis == 2 ? corner : (setup.axis == 1 ? corner.zxy : corner.yzx);
+    return vec3((v.xy - setup.by.xy * v.z) * triangle_scale, setup.by.z * v.z);
 }
 
 float edge_function(vec3 from, vec3 to) {
@@ -30,11 +30,11 @@ float edge_function(vec3 from, vec3 to) {
     return abs(difference) <= 1.1920929e-7 * max(abs(forward), abs(backward)) ? 0.0 : difference;
 }
 
-void triangle_test(Ray ray, Shear shear, int address, int instance, inout Hit hit) {
+void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
     Triangle triangle = fetch_triangles(address);
-    vec3 a = sheared(triangle.a - ray.origin, shear);
-    vec3 b = sheared(triangle.b - ray.origin, shear);
-    vec3 c = sheared(triangle.c - ray.origin, shear);
+    vec3 a = sheared(triangle.a - ray.origin, setup);
+    vec3 b = sheared(triangle.b - ray.origin, setup);
+    vec3 c = sheared(triangle.c - ray.origin, setup);
     float u = edge_function(b, c), v = edge_function(c, a), w = edge_function(a, b);
     float low = min(min(u, v), w), high = max(max(u, v), w);
     float determinant = u + v + w;

@@ -19,4 +19,4 @@ bool path_counts(int surfaces);
 
 // The weight of a sample that was found with density mine, where another way finds it with density other (E. Veach,
 // 1997, section 9.2.2: the power heuristic, of squares).
-float path_weight(float mine, float other);
+float mis_weight(float mine, float other);

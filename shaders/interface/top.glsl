@@ -2,10 +2,10 @@
 #include "interface/steps.glsl"
 
 // Prepares the walk. False: there is nothing to walk.
-bool top_enter(Ray ray, out Top top);
+bool top_start(Ray ray, out TopTraversal top);
 
 // One step towards the next instance; nearest is the distance of the nearest hit so far. ACCEL_TEST: there is one.
-int top_step(Ray ray, float nearest, inout Top top);
+int top_step(Ray ray, float nearest, inout TopTraversal top);
 
 // The instance that was found. Only after ACCEL_TEST.
-int top_instance(Top top);
+int top_instance(TopTraversal top);

@@ -21,7 +21,7 @@ int arrive(in Ray ray, in Hit hit, in Path path, inout Radiance radiance, out In
     }
     // After a mirror, and from the camera, nothing else finds it.
     bool alone = path.pdf == 0.0 || path_strategy == PATH_BSDF;
-    float weight = alone ? 1.0 : path_weight(path.pdf, other);
+    float weight = alone ? 1.0 : mis_weight(path.pdf, other);
     if (!alone && path_strategy == PATH_LIGHTS) weight = other > 0.0 ? 0.0 : 1.0;
     if (path_counts(path.depth)) radiance.rgb += path.throughput * shines * weight;
     return missed || path.depth >= path_depth ? EXIT_END : EXIT_SURFACE;

@@ -2,8 +2,8 @@
 #include "interface/accel.glsl"
 #include "interface/triangle.glsl"
 
-int intersect(in Ray ray, in Shear shear, inout Walk walk, inout Hit hit) {
-    triangle_test(ray, shear, accel_candidate(walk), 0, hit);
+int intersect(in Ray ray, in TriangleSetup setup, inout Traversal traversal, inout Hit hit) {
+    triangle_test(ray, setup, accel_candidate(traversal), 0, hit);
     bool enough = ray.any_hit == 1 && hit.triangle >= 0;
-    return enough ? EXIT_END : accel_more(walk) ? EXIT_AGAIN : accel_ends(walk, hit.t) ? EXIT_END : EXIT_WALK;
+    return enough ? EXIT_END : accel_more(traversal) ? EXIT_AGAIN : accel_ends(traversal, hit.t) ? EXIT_END : EXIT_TRAVERSE;
 }

@@ -3,8 +3,8 @@
 #include "interface/top.glsl"
 #include "interface/triangle.glsl"
 
-int intersect_object(in Ray ray, in Shear shear, in Top top, inout Walk walk, inout Hit hit) {
-    triangle_test(ray, shear, accel_candidate(walk), top_instance(top), hit);
+int intersect_object(in Ray ray, in TriangleSetup setup, in TopTraversal top, inout Traversal traversal, inout Hit hit) {
+    triangle_test(ray, setup, accel_candidate(traversal), top_instance(top), hit);
     bool enough = ray.any_hit == 1 && hit.triangle >= 0;
-    return enough ? EXIT_END : accel_more(walk) ? EXIT_AGAIN : accel_ends(walk, hit.t) ? EXIT_END : EXIT_WALK;
+    return enough ? EXIT_END : accel_more(traversal) ? EXIT_AGAIN : accel_ends(traversal, hit.t) ? EXIT_END : EXIT_TRAVERSE;
 }

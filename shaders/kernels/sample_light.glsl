@@ -19,7 +19,7 @@ int sample_light(in Pixel pixel, in Interaction interaction, inout Path path, in
     }
     pending.rgb = path.throughput * light.weight * bsdf_value(interaction, path.wo, light.direction);
     if (light.pdf > 0.0 && path_strategy == PATH_BOTH) {
-        pending.rgb *= path_weight(light.pdf, bsdf_pdf(interaction, path.wo, light.direction));
+        pending.rgb *= mis_weight(light.pdf, bsdf_pdf(interaction, path.wo, light.direction));
     }
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_NONE;
     ray.origin = offset_origin(interaction.position, interaction.normal, light.direction, interaction.error);

@@ -17,7 +17,7 @@ invariant out_hit_1;
 void main() {
     Ray ray = first_ray(raster_origin + ivec2(gl_FragCoord.xy), raster_number);
     Hit hit = Hit(ray.t_max, vec2(0.0), -1, 0);
-    triangle_test(ray, triangle_shear(ray), drawn_address, 0, hit);
+    triangle_test(ray, triangle_setup(ray), drawn_address, 0, hit);
     if (hit.triangle < 0) discard;
     gl_FragDepth = hit.t * raster_scale;
     pack_Hit(hit, out_hit_0, out_hit_1);

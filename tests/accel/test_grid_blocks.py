@@ -150,14 +150,14 @@ def test_every_grid_is_walked_as_if_it_were_alone(device, objects) -> None:
 def test_directions_of_any_length(device, objects) -> None:
     """In an object's space a ray is as long as the instance is small; distances are in units of its direction."""
     corners, made = objects[0]
-    walk = walker(device, grid_objects.module([made]), triangles.module("watertight", corners))
+    traversal = walker(device, grid_objects.module([made]), triangles.module("watertight", corners))
     sent = through(corners.min(axis=(0, 1)), corners.max(axis=(0, 1)), np.random.default_rng(2), 2000)
-    plain = walk(sent)
+    plain = traversal(sent)
     assert (plain["triangle"] >= 0).mean() > 0.3
     for power in (-40, 3, 40):  # a power of two costs no bit
         scaled = sent.copy()
         scaled["direction"] = np.ldexp(sent["direction"], power)
-        hits = walk(scaled)
+        hits = traversal(scaled)
         hit = plain["triangle"] >= 0
         assert np.array_equal(hits["triangle"], plain["triangle"])
         assert np.array_equal(hits["t"][hit], np.ldexp(plain["t"][hit], -power))

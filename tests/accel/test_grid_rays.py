@@ -82,10 +82,10 @@ def _float32_adinetz(scale, shift, resolution, origin, direction, out):
     return visited
 
 
-@pytest.mark.parametrize("walk", ["dda", "adinetz"])
+@pytest.mark.parametrize("traversal", ["dda", "adinetz"])
 @pytest.mark.parametrize("offset", [0.0, 100.0])
 @pytest.mark.parametrize("distance", [0.3, 2.0, 16.0])
-def test_margin_bounds_the_rounding_of_a_float32_walk(distance: float, offset: float, walk: str) -> None:
+def test_margin_bounds_the_rounding_of_a_float32_walk(distance: float, offset: float, traversal: str) -> None:
     rng = np.random.default_rng(int(10 * distance))
     corners = (rng.uniform(-1, 1, (200, 3, 3)) * [3, 1, 2] + offset).astype(np.float32)
     grid = build(corners, (90, 30, 60))
@@ -100,7 +100,7 @@ def test_margin_bounds_the_rounding_of_a_float32_walk(distance: float, offset: f
         away *= distance * diagonal / np.linalg.norm(away)
         origin = (target + away).astype(np.float32)
         direction = (-away / np.linalg.norm(away)).astype(np.float32)
-        if walk == "dda":
+        if traversal == "dda":
             visited = _float32_walk(grid.low, grid.voxel, np.array(grid.resolution), origin, direction, out)
         else:
             visited = _float32_adinetz(*texel_coordinates(grid), np.array(grid.resolution), origin, direction, out)
@@ -113,7 +113,7 @@ def test_margin_bounds_the_rounding_of_a_float32_walk(distance: float, offset: f
                 worst = max(worst, (outside / margin).max())
     assert rays > 2900
     assert 0 < worst <= 1  # in margins: the bound holds, and is not vacuous
-    print(f"{walk}: at most {worst:.2f} of the margin")
+    print(f"{traversal}: at most {worst:.2f} of the margin")
     if distance == 16:
         assert worst > 0.02
 

@@ -20,7 +20,7 @@ SIZE = 384
 
 def both(device, corners: np.ndarray, built: Grid) -> list:
     test = triangles.module("watertight", corners, float(max(built.voxel * built.resolution)))
-    return [walker(device, grid.module(built, walk), test) for walk in ("dda", "adinetz")]
+    return [walker(device, grid.module(built, traversal), test) for traversal in ("dda", "adinetz")]
 
 
 @pytest.mark.parametrize("name", ["bunny", "forest"])
@@ -59,8 +59,8 @@ def test_hits_are_those_of_all_triangles(device, kind: str) -> None:
     given = np.concatenate([given, rays(lattice.astype(np.float32), diagonal), aimed])
     every, _ = both(device, corners, build(corners, (1, 1, 1)))  # one voxel: every triangle is tested
     expected = every(given)
-    for walk in both(device, corners, built):
-        assert walk(given).tobytes() == expected.tobytes()
+    for traversal in both(device, corners, built):
+        assert traversal(given).tobytes() == expected.tobytes()
     # Coplanar triangles near the origin are hit at distances that differ by the rounding of coordinates, of about 1.
     verdict = exact.judge(corners, given["origin"], given["direction"], expected["triangle"], expected["t"], tie=1e-4)
     assert not len(verdict.wrong), verdict.wrong[:10]

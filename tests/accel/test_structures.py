@@ -25,15 +25,15 @@ from viewer.base.errors import ViewerError, WiringError
 from viewer.kernels.records import RAY
 from viewer.programs import LEVELS, trace
 from viewer.renderer.rays import pack_rays
-from viewer.stream.compile.link import Bound
+from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.kernel import Module
 from viewer.stream.machines.registry import MACHINES
 
 SCENES = ("bunny", "dragon", "forest_flat", "cornell", "stadium")
 STRUCTURES = {
-    "bvh": (Recipe("bvh"), bvh.WALKS),
-    "midpoint": (Recipe("bvh", build="midpoint"), bvh.WALKS),
-    "grid": (Recipe("grid"), tuple(grid.WALKS)),
+    "bvh": (Recipe("bvh"), bvh.TRAVERSALS),
+    "midpoint": (Recipe("bvh", build="midpoint"), bvh.TRAVERSALS),
+    "grid": (Recipe("grid"), tuple(grid.TRAVERSALS)),
 }
 SINGLE: dict[str, Any] = {"machine": "singlepass"}
 RAY_PASSES = {"machine": "multipass", "fuse": "ray", "unroll": "auto"}
@@ -68,23 +68,23 @@ def made(request: pytest.FixtureRequest) -> Made:
     inside = rng.uniform(low, high, (12_000, 3))
     towards = rng.uniform(low, high, inside.shape) - inside
     towards /= np.linalg.norm(towards, axis=1, keepdims=True)
-    primary = [part.reshape(-1, 3) for part in scene.camera().rays(128, 128)]
+    first_hits = [part.reshape(-1, 3) for part in scene.camera().rays(128, 128)]
     origins, directions = (
-        np.concatenate(part).astype(np.float32) for part in zip(primary, (inside, towards), strict=True)
+        np.concatenate(part).astype(np.float32) for part in zip(first_hits, (inside, towards), strict=True)
     )
     return Made(name, corners, built, origins, directions)
 
 
-def run(device: Any, structure: Structure, walk: str, origins: Any, directions: Any, **machine: Any) -> np.ndarray:
+def run(device: Any, structure: Structure, traversal: str, origins: Any, directions: Any, **machine: Any) -> np.ndarray:
     """(R,) `HIT` of rays by a walk on a machine, the program that `Renderer.trace` runs."""
     options = dict(machine)
     program = trace(LEVELS[structure.levels])
     records, _ = pack_rays(origins, directions, np.inf, False)
     made = MACHINES[options.pop("machine")](
         device,
-        Bound(program, structure.make(walk)),
+        LinkedProgram(program, structure.make(traversal)),
         (COLUMNS, -(-len(records) // COLUMNS)),
-        fallback=lambda: Bound(program, structure.modules(stepwise=True)),
+        fallback=lambda: LinkedProgram(program, structure.modules(stepwise=True)),
         **options,
     )
     stream = np.zeros(made.rays, RAY.dtype)
@@ -116,10 +116,10 @@ def test_every_structure_and_walk_finds_what_embree_finds(device: Any, made: Mad
     print(f"{made.name}: {hit.mean():.1%} hit, {len(verdict.near_edge)} of {len(hit)} rays too near an edge")
     assert not len(verdict.wrong), f"rays {verdict.wrong[:10]}"
     assert len(verdict.near_edge) < LARGEST_EXCLUDED * len(hit) and hit.mean() > 0.1
-    for which, (_, walks) in STRUCTURES.items():
-        for walk in walks:
-            other = run(device, made.structures[which], walk, made.origins, made.directions, **SINGLE)
-            assert other.tobytes() == first.tobytes(), (which, walk)
+    for which, (_, traversals) in STRUCTURES.items():
+        for traversal in traversals:
+            other = run(device, made.structures[which], traversal, made.origins, made.directions, **SINGLE)
+            assert other.tobytes() == first.tobytes(), (which, traversal)
 
 
 def machines() -> Iterator[dict[str, Any]]:
@@ -137,24 +137,27 @@ def test_every_machine_gives_the_same_bits_whatever_the_walk(device: Any, made: 
     some = slice(None, None, 4 if made.name == "stadium" else 1)
     rays = made.origins[some], made.directions[some]
     first = run(device, made.structures["bvh"], "stack", *rays, **SINGLE).tobytes()
-    for which, (_, walks) in STRUCTURES.items():
-        for walk in walks:
+    for which, (_, traversals) in STRUCTURES.items():
+        for traversal in traversals:
             for choices in machines():
-                if walk == "stack" and choices.get("fuse") == "none":
+                if traversal == "stack" and choices.get("fuse") == "none":
                     continue
                 if which == "grid" and made.name == "stadium" and choices.get("unroll") == (16, 4):
                     continue  # 57,000 triangles in one voxel, 4 in a pass
-                assert run(device, made.structures[which], walk, *rays, **choices).tobytes() == first, (
+                assert run(device, made.structures[which], traversal, *rays, **choices).tobytes() == first, (
                     which,
-                    walk,
+                    traversal,
                     choices,
                 )
 
 
 def test_pictures_are_the_same_with_every_structure() -> None:
     scene = viewer.load("teapotahedron")
-    every = [{"accel": "bvh", "walk": walk} for walk in ("auto", *bvh.WALKS)]
-    every += [{"accel": "bvh", "build": "midpoint"}, *({"accel": "grid", "walk": walk} for walk in grid.WALKS)]
+    every = [{"accel": "bvh", "traversal": traversal} for traversal in ("auto", *bvh.TRAVERSALS)]
+    every += [
+        {"accel": "bvh", "build": "midpoint"},
+        *({"accel": "grid", "traversal": traversal} for traversal in grid.TRAVERSALS),
+    ]
     first = None
     for choices in every:
         renderer = Renderer(scene, program="cast", **choices)
@@ -170,10 +173,10 @@ def test_pictures_are_the_same_with_every_structure() -> None:
 # -- awkward triangles ---------------------------------------------------------------------------------------------
 
 
-def modules(corners: np.ndarray, walk: str, build: str = "sah", leaf: int = bvh.MOST_IN_LEAF) -> list[Module]:
+def modules(corners: np.ndarray, traversal: str, build: str = "sah", leaf: int = bvh.MOST_IN_LEAF) -> list[Module]:
     built = bvh_build.build(corners, build, leaf=leaf)
     extent = float((built.high[0] - built.low[0]).max())
-    return [bvh.module([built], walk), triangles.module("watertight", corners, extent, built.order)]
+    return [bvh.module([built], traversal), triangles.module("watertight", corners, extent, built.order)]
 
 
 def every_triangle(device: Any, corners: np.ndarray) -> Any:
@@ -203,8 +206,11 @@ def test_hits_are_those_of_all_triangles(device: Any, kind: str) -> None:
     expected = every_triangle(device, corners)(given)
     assert (expected["triangle"] >= 0).mean() > 0.1
     for build in bvh_build.METHODS:
-        for walk in bvh.WALKS:
-            assert walker(device, *modules(corners, walk, build))(given).tobytes() == expected.tobytes(), (build, walk)
+        for traversal in bvh.TRAVERSALS:
+            assert walker(device, *modules(corners, traversal, build))(given).tobytes() == expected.tobytes(), (
+                build,
+                traversal,
+            )
 
 
 @pytest.mark.parametrize("count", range(10))
@@ -214,10 +220,10 @@ def test_few_triangles(device: Any, count: int) -> None:
     corners = soup("random", rng, 9)[:count]
     given = through([-1, -1, -1], [1, 1, 1], rng, 600)
     near = exact.nearest(corners, given["origin"], given["direction"])
-    for walk in bvh.WALKS:
-        one, eight = (walker(device, *modules(corners, walk, leaf=leaf))(given) for leaf in (1, bvh.MOST_IN_LEAF))
-        assert one.tobytes() == eight.tobytes(), walk
-        assert np.array_equal(eight["triangle"], near.triangle), walk
+    for traversal in bvh.TRAVERSALS:
+        one, eight = (walker(device, *modules(corners, traversal, leaf=leaf))(given) for leaf in (1, bvh.MOST_IN_LEAF))
+        assert one.tobytes() == eight.tobytes(), traversal
+        assert np.array_equal(eight["triangle"], near.triangle), traversal
     if count:
         assert (near.triangle >= 0).any()
 
@@ -227,9 +233,9 @@ def test_of_equal_triangles_the_lowest_number_is_hit(device: Any, count: int) ->
     corners = np.tile(np.float32([[[0, 0, 0], [1, 0, 0], [0, 1, 0]]]), (count, 1, 1))
     given = through([0, 0, -0.5], [1, 1, 0.5], np.random.default_rng(1), 400)
     for build in bvh_build.METHODS:
-        for walk in bvh.WALKS:
-            found = walker(device, *modules(corners, walk, build))(given)
-            assert set(found["triangle"].tolist()) == {-1, 0}, (build, walk)
+        for traversal in bvh.TRAVERSALS:
+            found = walker(device, *modules(corners, traversal, build))(given)
+            assert set(found["triangle"].tolist()) == {-1, 0}, (build, traversal)
 
 
 def test_a_tree_as_deep_as_any(device: Any) -> None:
@@ -238,7 +244,7 @@ def test_a_tree_as_deep_as_any(device: Any) -> None:
     corners = np.ldexp(corners, np.arange(-25, 25)[:, None, None]).astype(np.float32)
     assert bvh_build.build(corners, "midpoint", leaf=1).depth > 40
     given = aimed(corners, np.random.default_rng(0).integers(0, len(corners), 2000), np.random.default_rng(1))
-    first, *others = (walker(device, *modules(corners, walk, "midpoint"))(given) for walk in bvh.WALKS)
+    first, *others = (walker(device, *modules(corners, traversal, "midpoint"))(given) for traversal in bvh.TRAVERSALS)
     assert all(other.tobytes() == first.tobytes() for other in others)
     assert (first["triangle"] >= 0).mean() > 0.9
 
@@ -271,17 +277,17 @@ def test_a_tree_that_a_stack_cannot_hold_is_refused() -> None:
 
 
 def test_a_walk_with_a_stack_goes_without_one_in_passes_of_one_kernel() -> None:
-    renderer = Renderer(meshes.scene(meshes.box().corners()), program="cast", walk="stack")
+    renderer = Renderer(meshes.scene(meshes.box().corners()), program="cast", traversal="stack")
     assert (renderer.structure.whole, renderer.structure.stepwise) == ("stack", "octants")
     renderer.configure(machine="multipass", fuse="none")
     assert renderer.trace([0, 0, 5], [0, 0, -1]).triangle[0] >= 0
 
 
-@pytest.mark.parametrize(("accel", "walk"), [("grid", "stack"), ("grid", "octants"), ("bvh", "dda")])
-def test_a_walk_of_another_structure_is_named(accel: str, walk: str) -> None:
+@pytest.mark.parametrize(("accel", "traversal"), [("grid", "stack"), ("grid", "octants"), ("bvh", "dda")])
+def test_a_walk_of_another_structure_is_named(accel: str, traversal: str) -> None:
     with pytest.raises(ViewerError) as raised:
-        Renderer(meshes.scene(meshes.box().corners()), accel=accel, walk=walk)
-    assert f"--walk {walk}" in str(raised.value) and f"--accel {accel}" in str(raised.value)
+        Renderer(meshes.scene(meshes.box().corners()), accel=accel, traversal=traversal)
+    assert f"--traversal {traversal}" in str(raised.value) and f"--accel {accel}" in str(raised.value)
     assert "\n" not in str(raised.value)
 
 
@@ -289,10 +295,10 @@ def test_front_to_back_walks_take_fewer_steps_than_depth_first() -> None:
     """The order is what escape indices of every octant, and a stack, are for."""
     scene = viewer.load("teapotahedron")
     steps = {}
-    for walk in bvh.WALKS:
-        renderer = Renderer(scene, program="cast", accel="bvh", walk=walk, machine="singlepass")
+    for traversal in bvh.TRAVERSALS:
+        renderer = Renderer(scene, program="cast", accel="bvh", traversal=traversal, machine="singlepass")
         picture = renderer.render((64, 64), layers=("steps", "tests"))
-        steps[walk] = {name: int(picture.layers[name].sum()) for name in ("steps", "tests")}
+        steps[traversal] = {name: int(picture.layers[name].sum()) for name in ("steps", "tests")}
         renderer.release()
     # A step of the stack's walk tests two boxes, of the others one.
     assert steps["octants"]["steps"] < 0.7 * steps["escape"]["steps"], steps

@@ -92,9 +92,9 @@ def test_the_forest_is_hit_as_if_flattened(
 def test_every_machine_finds_the_same_bits(device: object) -> None:
     """Of the same walk: the stackless ones run fused, stepwise and in a single pass."""
     scene = instances.nested(60)
-    for kind, walk in ((KINDS[0], "octants"), (KINDS[1], "auto"), (KINDS[2], "escape")):
+    for kind, traversal in ((KINDS[0], "octants"), (KINDS[1], "auto"), (KINDS[2], "escape")):
         found = [
-            instances.renderer(scene, kind, walk=walk, machine=machine, fuse=fuse)
+            instances.renderer(scene, kind, traversal=traversal, machine=machine, fuse=fuse)
             for machine, fuse in (("multipass", "ray"), ("multipass", "none"), ("singlepass", "ray"))
         ]
         pictures = [each.render((96, 96), layers=("depth", "normal", "triangle", "instance")) for each in found]

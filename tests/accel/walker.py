@@ -17,9 +17,9 @@ FAR = np.float32(3.4e38)
 _WALK = """
 Hit walk_ray(Ray ray, int object) {
     Hit hit = Hit(ray.t_max, vec2(0.0), -1, 0);
-    Shear shear = triangle_shear(ray);
+    TriangleSetup setup = triangle_setup(ray);
     Walk walk;
-    if (!accel_enter(ray, object, walk)) return hit;
+    if (!accel_start(ray, object, walk)) return hit;
     int what = ACCEL_AGAIN;
     while (what != ACCEL_END) {
         what = accel_step(ray, hit.t, walk);
@@ -38,11 +38,11 @@ def walker(device: Any, *modules: Module) -> Callable[..., NDArray]:
         device, "Hit walk_ray(Ray ray, int object)", modules=modules, records=[RAY, HIT], text=_WALK
     )
 
-    def walk(rays: NDArray, objects: ArrayLike = 0) -> NDArray:
+    def traversal(rays: NDArray, objects: ArrayLike = 0) -> NDArray:
         (hits,) = function(rays, np.broadcast_to(np.asarray(objects), len(rays)))
         return hits
 
-    return walk
+    return traversal
 
 
 def rays(origins: ArrayLike, directions: ArrayLike, unit: bool = True) -> NDArray:

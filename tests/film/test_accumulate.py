@@ -13,7 +13,7 @@ from viewer.base import paths
 from viewer.film.film import Film, clamp
 from viewer.film.stop import Stop
 from viewer.kernels.records import FILM
-from viewer.stream.compile.link import Bound
+from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.kernel import INOUT, Kernel
 from viewer.stream.declare.program import DONE, Program, State
 from viewer.stream.declare.record import Field, Record
@@ -116,7 +116,7 @@ def test_no_drift_in_the_programs_of_the_machines(device, tmp_path, monkeypatch)
     monkeypatch.setattr(paths, "shaders", lambda: tmp_path / "shaders")
     found = []
     for make in (Singlepass, lambda *given: Multipass(*given, unroll=100)):
-        machine = make(device, Bound(POURED, ()), (8, 4))
+        machine = make(device, LinkedProgram(POURED, ()), (8, 4))
         pixel = np.zeros((4, 8), AT.dtype)
         pixel["number"] = np.arange(32).reshape(4, 8)
         machine.write("pixel", pixel)

@@ -40,9 +40,9 @@ def test_the_slots_hold_what_the_table_says(given, more, levels) -> None:
 @given(st.lists(st.floats(0.01, 100.0), min_size=1, max_size=50))
 def test_probabilities_are_the_weights_to_a_quantum(given) -> None:
     total = alias.power_of_two(len(given)) * (1 << 16)
-    wished = np.asarray(given) / np.sum(given) * total
+    requested = np.asarray(given) / np.sum(given) * total
     quanta = alias.build(given, alias.power_of_two(len(given)), 1 << 16).quanta
-    assert np.abs(quanta - wished).max() <= 1
+    assert np.abs(quanta - requested).max() <= 1
 
 
 def test_a_weight_that_is_almost_nothing_keeps_a_quantum() -> None:

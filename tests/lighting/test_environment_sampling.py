@@ -26,14 +26,14 @@ def directions(count: int, seed: int = 2) -> np.ndarray:
     return (ways / np.linalg.norm(ways, axis=1, keepdims=True)).astype(np.float32)
 
 
-def flux(surroundings) -> float:
+def flux(scene_lighting) -> float:
     """Luminance over all directions, by a grid finer than any picture here."""
-    if isinstance(surroundings, ConstantEnvironment):
-        return surroundings.flux
-    polar, around = (np.arange(600) + 0.5) * np.pi / 600, (np.arange(1200) + 0.5) * np.pi / 600
+    if isinstance(scene_lighting, ConstantEnvironment):
+        return scene_lighting.flux
+    polar, lighting = (np.arange(600) + 0.5) * np.pi / 600, (np.arange(1200) + 0.5) * np.pi / 600
     ring, level = np.sin(polar)[:, None], np.broadcast_to(np.cos(polar)[:, None], (600, 1200))
-    ways = np.stack([ring * np.cos(around), level, ring * np.sin(around)], -1)
-    light = luminance(surroundings.radiance(ways.reshape(-1, 3))).reshape(600, 1200)
+    ways = np.stack([ring * np.cos(lighting), level, ring * np.sin(lighting)], -1)
+    light = luminance(scene_lighting.radiance(ways.reshape(-1, 3))).reshape(600, 1200)
     return float((light * ring).sum() * (np.pi / 600) ** 2)
 
 
@@ -69,15 +69,15 @@ def test_orientation(device) -> None:
 
 
 @pytest.mark.parametrize(
-    "surroundings", [sky(64), ImageEnvironment(picture(5, 3, 8), rotation=20), ConstantEnvironment((1, 2, 3))]
+    "scene_lighting", [sky(64), ImageEnvironment(picture(5, 3, 8), rotation=20), ConstantEnvironment((1, 2, 3))]
 )
-def test_samples_carry_the_flux_and_have_the_density_they_say(device, surroundings) -> None:
-    module = environment(surroundings)
+def test_samples_carry_the_flux_and_have_the_density_they_say(device, scene_lighting) -> None:
+    module = environment(scene_lighting)
     ways, density = sampled(device, module, 200_000)
     np.testing.assert_allclose(np.linalg.norm(ways.astype(float), axis=1), 1, atol=1e-6)
     (radiance,) = Function(device, RADIANCE, modules=[module])(ways)
     carried = luminance(radiance) / density
-    truth = flux(surroundings)
+    truth = flux(scene_lighting)
     error = carried.std() / math.sqrt(len(ways)) + 1e-5 * truth  # the latter for a constant one
     assert abs(carried.mean() - truth) < 4.5 * error
     assert abs((1 / density.astype(float)).mean() - 4 * math.pi) < 4.5 * (1 / density.astype(float)).std() / 400 + 1e-4
@@ -100,8 +100,8 @@ def test_the_density_integrates_to_one(device, size) -> None:
     width, height = size
     row, column = np.mgrid[:height, :width]
     polar = np.arccos((np.cos(row * np.pi / height) + np.cos((row + 1) * np.pi / height)) / 2)
-    around = ((column + 0.5) / width - 0.5) * 2 * np.pi
-    ways = np.stack([np.sin(polar) * np.cos(around), np.cos(polar), np.sin(polar) * np.sin(around)], -1)
+    lighting = ((column + 0.5) / width - 0.5) * 2 * np.pi
+    ways = np.stack([np.sin(polar) * np.cos(lighting), np.cos(polar), np.sin(polar) * np.sin(lighting)], -1)
     (density,) = Function(device, DENSITY, modules=[environment(given)])(ways.reshape(-1, 3))
     weight = np.repeat(given.solid_angles(), width)
     assert weight.sum() == pytest.approx(4 * np.pi) and (density * weight).sum() == pytest.approx(1, abs=1e-6)

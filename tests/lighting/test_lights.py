@@ -37,8 +37,8 @@ def random(count: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     return rng.integers(0, QUANTA, count) / QUANTA, rng.integers(0, QUANTA, (count, 2)) / QUANTA
 
 
-def sampler(device, listed, surroundings=DARKNESS) -> Function:
-    return Function(device, SIGNATURE, modules=[environment(surroundings), listed.module()], records=[LIGHT_SAMPLE])
+def sampler(device, listed, scene_lighting=DARKNESS) -> Function:
+    return Function(device, SIGNATURE, modules=[environment(scene_lighting), listed.module()], records=[LIGHT_SAMPLE])
 
 
 def some_emitters(count: int = 12, seed: int = 3) -> Emitters:
@@ -74,11 +74,11 @@ def folded(u: np.ndarray) -> np.ndarray:
     )
 
 
-def twin(shining, punctual, listed, number, position, u):
+def twin(emitting, punctual, listed, number, position, u):
     """(found, direction, distance, weight, pdf) of one call in float64, from the lights themselves."""
     probability = listed.probability[number]
-    if number < len(shining.corners):
-        a, b, c = shining.corners[number].astype(np.float64)
+    if number < len(emitting.corners):
+        a, b, c = emitting.corners[number].astype(np.float64)
         v, w = folded(u[None])[0]
         way = a + v * (b - a) + w * (c - a) - position
         normal = np.cross(b - a, c - a)
@@ -86,8 +86,8 @@ def twin(shining, punctual, listed, number, position, u):
         distance = np.linalg.norm(way)
         cosine = -normal @ way / distance / (2 * area)
         pdf = probability / area * distance**2 / cosine
-        return cosine > 0, way / distance, distance, shining.emission[number] / pdf, pdf
-    light = punctual[number - len(shining.corners)]
+        return cosine > 0, way / distance, distance, emitting.emission[number] / pdf, pdf
+    light = punctual[number - len(emitting.corners)]
     intensity = np.asarray(light.intensity) / probability
     if light.kind == "directional":
         return True, -np.asarray(light.direction), 3.4e38, intensity, 0.0
@@ -102,15 +102,15 @@ def twin(shining, punctual, listed, number, position, u):
 
 
 def test_every_kind_against_its_twin(device) -> None:
-    shining = some_emitters()
-    listed = light_list(shining, PUNCTUAL, DARKNESS, BOUNDS, 3)
+    emitting = some_emitters()
+    listed = light_list(emitting, PUNCTUAL, DARKNESS, BOUNDS, 3)
     assert listed.count == 16 and not listed.warnings and listed.probability.sum() == pytest.approx(1, abs=1e-12)
     choose, u = random(8000)
     position = np.random.default_rng(4).normal(size=(8000, 3)).astype(np.float32)
     ok, found = sampler(device, listed)(position, choose, u)
     seen = set()
     for k, number in enumerate(chosen(listed, choose)):
-        expected, direction, distance, weight, pdf = twin(shining, PUNCTUAL, listed, number, position[k], u[k])
+        expected, direction, distance, weight, pdf = twin(emitting, PUNCTUAL, listed, number, position[k], u[k])
         if number < 12 and abs(weight).max() < 1e-4 * listed.records["power"][number].max() * 0.01:
             continue  # seen almost edge-on: the side is a matter of rounding
         assert ok[k] == expected, (k, number)
@@ -132,14 +132,14 @@ def test_choices_are_those_of_the_table_to_the_quantum(device) -> None:
     rng = np.random.default_rng(5)
     strength = rng.random(count) ** 6 + 1e-5
     directional = [Light("directional", f"{k}", (0, 0, 0), rng.normal(size=3), [s] * 3) for k, s in enumerate(strength)]
-    surroundings = ConstantEnvironment((1, 1, 1))
-    listed = light_list(some_emitters(0), directional, surroundings, BOUNDS)
+    scene_lighting = ConstantEnvironment((1, 1, 1))
+    listed = light_list(some_emitters(0), directional, scene_lighting, BOUNDS)
     edges = listed.environment_levels + np.arange(len(listed.records)) * listed.levels
     edges = np.concatenate([edges, edges + listed.records["threshold"], [listed.environment_levels, QUANTA]])
     quanta = np.concatenate([edges, edges - 1, rng.integers(0, QUANTA, 60000)])
     quanta = np.unique(np.clip(quanta, 0, QUANTA - 1))
     choose = quanta / QUANTA
-    ok, found = sampler(device, listed, surroundings)(
+    ok, found = sampler(device, listed, scene_lighting)(
         np.zeros((len(choose), 3)), choose, np.full((len(choose), 2), 0.3)
     )
     number = chosen(listed, choose)
@@ -178,8 +178,8 @@ def z(values: np.ndarray, truth: float) -> float:
 
 
 def test_triangles_give_their_irradiance_and_densities_their_solid_angle(device) -> None:
-    shining = Emitters(FACING, np.float32([[2, 3, 4]]), np.int32([0]))
-    listed = light_list(shining, materials=1)
+    emitting = Emitters(FACING, np.float32([[2, 3, 4]]), np.int32([0]))
+    listed = light_list(emitting, materials=1)
     position, normal = np.array([0.4, 0.1, -0.2]), np.array([0.0, 1.0, 0.0])
     choose, u = random(100_000)
     ok, found = sampler(device, listed)(np.tile(position, (len(u), 1)), choose, u)
@@ -188,7 +188,7 @@ def test_triangles_give_their_irradiance_and_densities_their_solid_angle(device)
     # 4.5 standard errors: one of 150,000 right programs fails; the seed is fixed.
     assert abs(z(received, 2 * polygon_irradiance(FACING[0].astype(float), position, normal))) < 4.5
     assert abs(z(1 / found["pdf"].astype(float), solid_angle(FACING[0].astype(float), position))) < 4.5
-    assert light_list(shining, materials=1).density[0] == pytest.approx(1 / 2.0)  # area 2
+    assert light_list(emitting, materials=1).density[0] == pytest.approx(1 / 2.0)  # area 2
     ok, _ = sampler(device, listed)(np.tile([0.0, 5.0, 0.0], (100, 1)), choose[:100], u[:100])
     assert not ok.any()  # behind it
 
@@ -214,18 +214,18 @@ def test_points_of_a_triangle_are_even(device) -> None:
 
 
 def test_all_lights_together_sum_to_the_closed_forms(device) -> None:
-    surroundings = ConstantEnvironment((0.2, 0.3, 0.4))
-    shining = Emitters(np.concatenate([FACING, FACING * 0.5]), np.float32([[2, 3, 4], [40, 1, 0]]), np.int32([0, 2]))
-    listed = light_list(shining, PUNCTUAL, surroundings, BOUNDS, 3)
+    scene_lighting = ConstantEnvironment((0.2, 0.3, 0.4))
+    emitting = Emitters(np.concatenate([FACING, FACING * 0.5]), np.float32([[2, 3, 4], [40, 1, 0]]), np.int32([0, 2]))
+    listed = light_list(emitting, PUNCTUAL, scene_lighting, BOUNDS, 3)
     position, normal = np.array([0.1, 0.0, 0.2]), np.array([0.0, 1.0, 0.0])
     choose, u = random(400_000)
-    ok, found = sampler(device, listed, surroundings)(np.tile(position, (len(u), 1)), choose, u)
+    ok, found = sampler(device, listed, scene_lighting)(np.tile(position, (len(u), 1)), choose, u)
     received = np.where(ok, np.maximum(found["direction"] @ normal, 0), 0)[:, None] * found["weight"].astype(np.float64)
-    truth = math.pi * np.array(surroundings.radiance)
-    for corners, emission in zip(shining.corners.astype(float), shining.emission, strict=True):
+    truth = math.pi * np.array(scene_lighting.radiance)
+    for corners, emission in zip(emitting.corners.astype(float), emitting.emission, strict=True):
         truth = truth + emission * polygon_irradiance(corners, position, normal)
     for number, light in enumerate(PUNCTUAL, 2):
-        _, way, _, weight, _ = twin(shining, PUNCTUAL, listed, number, position, u[0])
+        _, way, _, weight, _ = twin(emitting, PUNCTUAL, listed, number, position, u[0])
         truth = truth + weight * max(way @ normal, 0) * listed.probability[number]
         assert light.kind in KIND
     assert max(abs(z(received[:, k], truth[k])) for k in range(3)) < 4.5
@@ -233,13 +233,13 @@ def test_all_lights_together_sum_to_the_closed_forms(device) -> None:
 
 def test_two_ways_of_sampling_weighted_by_their_densities_agree(device) -> None:
     """Multiple importance sampling (balance heuristic) of a triangle and a sky by lights and by cosine."""
-    surroundings = sky(64).rotated(70)
-    shining = Emitters(FACING, np.float32([[20, 30, 40]]), np.int32([1]))
-    listed = light_list(shining, (), surroundings, BOUNDS, 2)
+    scene_lighting = sky(64).rotated(70)
+    emitting = Emitters(FACING, np.float32([[20, 30, 40]]), np.int32([1]))
+    listed = light_list(emitting, (), scene_lighting, BOUNDS, 2)
     position, normal = np.array([0.3, 0.0, 0.2]), np.array([0.0, 1.0, 0.0])
     count = 200_000
     choose, u = random(count)
-    ok, found = sampler(device, listed, surroundings)(np.tile(position, (count, 1)), choose, u)
+    ok, found = sampler(device, listed, scene_lighting)(np.tile(position, (count, 1)), choose, u)
     a, b, c = FACING[0].astype(np.float64)
 
     def covered(direction):
@@ -259,23 +259,23 @@ def test_two_ways_of_sampling_weighted_by_their_densities_agree(device) -> None:
     ways = np.stack([ring * np.cos(angle), np.sqrt(1 - ring**2), ring * np.sin(angle)], 1)
     assert len(disc) == count
     on, t = covered(ways)
-    seen = np.where(on, luminance([20, 30, 40]), luminance(surroundings.radiance(ways)))
-    modules = [environment(surroundings), listed.module()]
+    seen = np.where(on, luminance([20, 30, 40]), luminance(scene_lighting.radiance(ways)))
+    modules = [environment(scene_lighting), listed.module()]
     (of_sky,) = Function(device, "float environment_pdf(vec3 direction)", modules=modules, records=[LIGHT_SAMPLE])(ways)
     of_light = np.where(on, listed.density[1] * t**2 / ways[:, 1], of_sky)
     by_cosine = seen * ways[:, 1] / (of_light + ways[:, 1] / math.pi)
     # The truth: the triangle's closed form, and the sky by a fine grid less what the triangle covers of it.
     height = 512
     polar = (np.arange(height) + 0.5) * np.pi / 2 / height
-    around = (np.arange(4 * height) + 0.5) * np.pi / 2 / height
+    lighting = (np.arange(4 * height) + 0.5) * np.pi / 2 / height
     grid = np.stack(
         np.broadcast_arrays(
-            np.sin(polar)[:, None] * np.cos(around), np.cos(polar)[:, None], np.sin(polar)[:, None] * np.sin(around)
+            np.sin(polar)[:, None] * np.cos(lighting), np.cos(polar)[:, None], np.sin(polar)[:, None] * np.sin(lighting)
         ),
         -1,
     ).reshape(-1, 3)
     weight = np.repeat(np.sin(polar) * np.cos(polar) * (np.pi / 2 / height) ** 2, 4 * height)
-    truth = float((luminance(surroundings.radiance(grid)) * weight)[~covered(grid)[0]].sum())
+    truth = float((luminance(scene_lighting.radiance(grid)) * weight)[~covered(grid)[0]].sum())
     truth += luminance([20, 30, 40]) * polygon_irradiance(FACING[0].astype(float), position, normal)
     both = by_light + by_cosine
     # 4.5 standard errors, and the grid's own error at the triangle's outline.
@@ -283,25 +283,25 @@ def test_two_ways_of_sampling_weighted_by_their_densities_agree(device) -> None:
 
 
 def test_densities_are_those_of_the_choice() -> None:
-    shining = some_emitters(50)
-    listed = light_list(shining, PUNCTUAL, ConstantEnvironment((1, 1, 1)), BOUNDS, 4)
-    edges = shining.corners[:, 1:].astype(np.float64) - shining.corners[:, :1]
+    emitting = some_emitters(50)
+    listed = light_list(emitting, PUNCTUAL, ConstantEnvironment((1, 1, 1)), BOUNDS, 4)
+    edges = emitting.corners[:, 1:].astype(np.float64) - emitting.corners[:, :1]
     area = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1) / 2
     # One quantum of 2^-24 in shares of about 1/100.
-    np.testing.assert_allclose(listed.density[shining.material], listed.probability[:50] / area, rtol=1e-3)
+    np.testing.assert_allclose(listed.density[emitting.material], listed.probability[:50] / area, rtol=1e-3)
     assert listed.density[3] == 0
     share = listed.environment_levels / QUANTA
     assert listed.probability.sum() + share == pytest.approx(1, abs=1e-9)
     # By power: pi area luminance against 4 pi intensity.
-    power = np.concatenate([math.pi * area * luminance(shining.emission), [4 * math.pi * luminance((5, 6, 7))]])
+    power = np.concatenate([math.pi * area * luminance(emitting.emission), [4 * math.pi * luminance((5, 6, 7))]])
     np.testing.assert_allclose(listed.probability[:51] / listed.probability[50], power / power[50], rtol=1e-3)
 
 
 def test_far_and_near_each_keep_a_fair_share() -> None:
     lamp, sun = Light("point", intensity=(1, 1, 1)), Light("directional", intensity=(1, 1, 1))
     for bright in (1e-9, 1.0, 1e9):
-        surroundings = ConstantEnvironment((bright,) * 3)
-        listed = light_list(some_emitters(0), [lamp], surroundings, BOUNDS)
+        scene_lighting = ConstantEnvironment((bright,) * 3)
+        listed = light_list(some_emitters(0), [lamp], scene_lighting, BOUNDS)
         assert FAIR[0] - 1e-6 <= listed.environment_levels / QUANTA <= FAIR[1] + 1e-6
         sunny = light_list(some_emitters(0), [lamp, Light("directional", intensity=(bright,) * 3)], DARKNESS, BOUNDS)
         assert FAIR[0] - 1e-6 <= sunny.probability[1] <= FAIR[1] + 1e-6
@@ -310,11 +310,11 @@ def test_far_and_near_each_keep_a_fair_share() -> None:
 
 
 def test_no_light_at_all(device) -> None:
-    for surroundings in (DARKNESS, ImageEnvironment(np.zeros((2, 4, 3), np.float32))):
-        listed = light_list(some_emitters(0), [], surroundings, BOUNDS, 2)
+    for scene_lighting in (DARKNESS, ImageEnvironment(np.zeros((2, 4, 3), np.float32))):
+        listed = light_list(some_emitters(0), [], scene_lighting, BOUNDS, 2)
         assert listed.count == listed.environment_levels == 0 and not listed.density.any()
         choose, u = random(100)
-        ok, found = sampler(device, listed, surroundings)(np.zeros((100, 3)), choose, u)
+        ok, found = sampler(device, listed, scene_lighting)(np.zeros((100, 3)), choose, u)
         assert not ok.any() and not found["weight"].any()
 
 
@@ -346,8 +346,8 @@ def test_extremes_give_no_nan(device) -> None:
     bright = np.float32([[1e30, 0, 1e-30], [1, 1, 1]])
     material = np.int32([0, 1, 0, 1, 0])
     punctual = [*PUNCTUAL, Light("point", "huge", (0, 0, 0), intensity=(1e30, 1e-30, 0))]
-    surroundings = ImageEnvironment(np.random.default_rng(1).random((5, 7, 3)).astype(np.float32) ** 40)
-    listed = light_list(Emitters(corners, bright[material], material), punctual, surroundings, BOUNDS, 2)
+    scene_lighting = ImageEnvironment(np.random.default_rng(1).random((5, 7, 3)).astype(np.float32) ** 40)
+    listed = light_list(Emitters(corners, bright[material], material), punctual, scene_lighting, BOUNDS, 2)
     ends = np.array([0, 1, 2**23, 2**24 - 2, 2**24 - 1]) / QUANTA
     choose, u = random(30_000)
     u[:10_000] = np.random.default_rng(2).choice(ends, (10_000, 2))
@@ -357,7 +357,7 @@ def test_extremes_give_no_nan(device) -> None:
     )
     position[::5] = corners.reshape(-1, 3)[np.arange(6000) % 15]
     position[1::5] = corners.mean(axis=1)[np.arange(6000) % 5]
-    ok, found = sampler(device, listed, surroundings)(position.astype(np.float32), choose, u)
+    ok, found = sampler(device, listed, scene_lighting)(position.astype(np.float32), choose, u)
     assert 0 < ok.mean() < 1
     for name in LIGHT_SAMPLE.dtype.names:
         assert np.isfinite(found[name]).all(), name
@@ -391,6 +391,6 @@ def test_the_module_by_its_parts() -> None:
     assert module.constants["LIGHT_TRIANGLES"] == module.constants["LIGHT_POINTS"] == 1
     assert lights(some_emitters(0), PUNCTUAL[3:]).constants["LIGHT_POINTS"] == 0
     with pytest.raises(ValueError, match="emission differs between triangles of material 0"):
-        shining = some_emitters()
-        shining.emission[0] += 1
-        lights(shining)
+        emitting = some_emitters()
+        emitting.emission[0] += 1
+        lights(emitting)

@@ -17,7 +17,7 @@ SQUARE = np.float32([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
 FACTOR = (2.0, 1.0, 0.5)
 
 
-def shining(size: int = 4) -> Scene:
+def emitting(size: int = 4) -> Scene:
     """A square at z = 0 that shines towards +z, texel by texel; its image's upper left is at (-1, 1)."""
     texels = np.random.default_rng(1).integers(0, 256, (size, size, 4), np.uint8)
     uvs = np.stack([(SQUARE[:, 0] + 1) / 2, (1 - SQUARE[:, 1]) / 2], axis=1)
@@ -33,7 +33,7 @@ def radiance(scene: Scene) -> np.ndarray:
 
 @pytest.mark.parametrize("machine", ["singlepass", "multipass"])
 def test_every_texel_is_seen_and_the_back_is_dark(device, machine):
-    scene = shining()
+    scene = emitting()
     for side in (1, -1):
         camera = Camera(origin=(0, 0, side), target=(0, 0, 0), up=(0, 1, 0), fov=90.0)
         made = Renderer(scene, camera=camera, machine=machine, environment="none", device=device).render((4, 4), spp=4)
@@ -44,7 +44,7 @@ def test_every_texel_is_seen_and_the_back_is_dark(device, machine):
 @pytest.mark.parametrize("strategy", ["both", "lights", "bsdf"])
 def test_chance_finds_the_light_of_every_texel(device, strategy):
     """A small white floor under the lamp: its radiance is the sum over texels of L cos cos / (pi d^2)."""
-    scene = shining()
+    scene = emitting()
     low = SQUARE * np.float32([0.05, 0.05, 1]) + np.float32([0.3, 0.1, 0.8])
     scene.meshes.append(Mesh(low[::-1].copy(), np.int32([[0, 1, 2], [0, 2, 3]])))  # faces the lamp: -z
     scene.instances.append(Instance(1, material=1))
@@ -67,4 +67,4 @@ def test_chance_finds_the_light_of_every_texel(device, strategy):
 
 
 def test_such_a_scene_stands_under_the_sky(device):
-    assert any("default sky" in note for note in Renderer(shining(), device=device).notes)
+    assert any("default sky" in note for note in Renderer(emitting(), device=device).notes)

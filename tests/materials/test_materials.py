@@ -110,7 +110,7 @@ def test_rays_that_leave_do_not_come_back(device, middle, height):
     rays["origin"] = origins
     text = """bool hit_again(Ray ray, int number) {
         Hit hit = Hit(3.4e38, vec2(0.0), -1, 0);
-        triangle_test(ray, triangle_shear(ray), number, 0, hit);
+        triangle_test(ray, triangle_setup(ray), number, 0, hit);
         return hit.triangle >= 0;
     }"""
     for test in ("watertight", "moller-trumbore"):

@@ -146,7 +146,7 @@ BAD = [
     *(("grid", v) for v in ("", "0", "1025", "1.5", "-4", "automatic", 0, 2.5, True, np.zeros(2))),
     *(("intersection", v) for v in ("", "plane", None)),
     *(("plane_slack", v) for v in ("", "0.99", "1.2", "nan", "loose", None, True)),
-    *(("walk", v) for v in ("", "DDA", None)),
+    *(("traversal", v) for v in ("", "DDA", None)),
     *(("camera", v) for v in ("", "   ", 3, ((0, 0, 0), (0, 0, 1)))),
     *(("fov", v) for v in ("", "0", "180", "-5", "nan", "inf", "wide", "4_0", 0, 180.0, True, "9" * 400)),
     *(("layers", v) for v in ("", "depth,", ",", 3, None, ("depth", 3))),

@@ -221,7 +221,7 @@ def mixed(lights: bool = True) -> Scene:
         placed(0.8, (1.7, -0.1, 1.2)),
         placed(0.5, (-1.9, -0.4, 0.4)),
     ]
-    shining = [
+    emitting = [
         Light("point", "lamp", (2.5, 5, 3), intensity=(30, 28, 24)),
         Light("spot", "torch", (-4, 4, 4), (0.6, -0.7, -0.5), (60, 20, 20), inner=0.2, outer=0.5),
         Light("directional", "sun", direction=(0.3, -1, -0.6), intensity=(0.4, 0.5, 0.7)),
@@ -231,6 +231,6 @@ def mixed(lights: bool = True) -> Scene:
         [Instance(number, place, name=parts[number].name) for number, place in enumerate(places)],
         materials,
         [Camera((0.4, 2.2, 6.5), (0, 0.2, 0), fov=38)],
-        lights=shining if lights else [],
+        lights=emitting if lights else [],
         name="mixed",
     )

@@ -96,7 +96,7 @@ def test_one_light_at_depth_1_is_lambert_s_law(device, kind: str) -> None:
 def test_other_programs_see_the_same_light(device, kind: str, program: str) -> None:
     size, scene = (96, 72), under(PUNCTUAL[kind])
     path = places.film(scene, size, 1, depth=1, pixel_filter="point", **DARK).mean()
-    options: dict[str, Any] = {"primary": "rays", "pixel_filter": "point", **DARK}
+    options: dict[str, Any] = {"first_hits": "rays", "pixel_filter": "point", **DARK}
     if program == "whitted":
         options["reflections"] = "off"
     renderer = Renderer(scene, program=program, **options)

@@ -78,9 +78,9 @@ def expected(device, scene: Scene) -> Film:
         {"fuse": "none", "policy": "most-work", "unroll": "3,2"},
         {"fuse": "none", "policy": "threshold=0.5,all", "mask": "kill", "unroll": 2},
         {"fuse": "ray", "mask": "none"},
-        {"fuse": "none", "mask": "none", "walk": "escape"},
+        {"fuse": "none", "mask": "none", "traversal": "escape"},
         {"fuse": "ray", "memory": "texture", "barrier": "off"},
-        {"fuse": "none", "barrier": "off", "walk": "octants"},
+        {"fuse": "none", "barrier": "off", "traversal": "octants"},
         {"machine": "singlepass", "memory": "texture", "barrier": "off"},
     ],
     ids=lambda options: " ".join(f"{key}={value}" for key, value in options.items()),
@@ -144,7 +144,7 @@ def test_counting_does_not_disturb(device, scene: Scene, expected: Film) -> None
         calls = {name: total.calls for name, total in picture.stats.kernels.items()}
         pixels = SIZE[0] * SIZE[1] * SAMPLES
         assert calls["finish"] == pixels <= calls["begin"] <= 2 * pixels
-        assert calls["arrive"] >= calls["scatter"] and calls["light"] >= calls["gather"] > 0
+        assert calls["arrive"] >= calls["scatter"] and calls["light"] >= calls["resolve"] > 0
 
 
 def test_seeds_and_samples_differ(device, scene: Scene, expected: Film) -> None:

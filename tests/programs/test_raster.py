@@ -17,7 +17,7 @@ from viewer.cameras.lens import lens_rays, lens_uniforms
 from viewer.film.film import Film
 from viewer.kernels.records import HIT
 from viewer.lighting.sampler import sampler_uniforms
-from viewer.renderer.rasterized import Raster, differing
+from viewer.renderer.rasterized import RasterizedHits, differing
 from viewer.renderer.rays import FAR
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
@@ -30,7 +30,7 @@ def seen(renderer: Renderer, size: tuple[int, int], rows: slice, columns: slice,
     """Hits (H, W) of a rectangle by drawing, at the offset of a sample, as a stream that is as wide holds them."""
     wide, tall = columns.stop - columns.start, rows.stop - rows.start
     with renderer.device.current():
-        raster = Raster(renderer.device, renderer.prepared, renderer.memories, (wide, tall), "sobol")
+        raster = RasterizedHits(renderer.device, renderer.prepared, renderer.memories, (wide, tall), "sobol")
         camera = lens_uniforms(renderer.camera, size, renderer.pixel_filter)
         raster.set({**camera, **renderer.resolved.uniforms(), **sampler_uniforms(0)}, size)
         stream = Stream(renderer.device, HIT, (wide, tall))
@@ -41,9 +41,9 @@ def seen(renderer: Renderer, size: tuple[int, int], rows: slice, columns: slice,
     return found
 
 
-def cast(scene: Scene, device: Any, size: tuple[int, int], primary: str, **options: Any) -> dict[str, NDArray]:
-    renderer = Renderer(scene, device=device, program="cast", machine="singlepass", primary=primary, **options)
-    assert renderer.primary.way == primary
+def cast(scene: Scene, device: Any, size: tuple[int, int], first_hits: str, **options: Any) -> dict[str, NDArray]:
+    renderer = Renderer(scene, device=device, program="cast", machine="singlepass", first_hits=first_hits, **options)
+    assert renderer.first_hits.way == first_hits
     picture = renderer.render(size=size, layers=("triangle", "depth"))
     return {"linear": picture.linear, **picture.layers}
 
@@ -174,7 +174,7 @@ def test_layers_of_what_was_drawn(device):
     scene = viewer.load("cornell")
     names = ("depth", "normal", "triangle", "steps", "tests")
     pictures = {
-        way: Renderer(scene, device=device, program="shadow", primary=way).render(size=(32, 24), spp=1, layers=names)
+        way: Renderer(scene, device=device, program="shadow", first_hits=way).render(size=(32, 24), spp=1, layers=names)
         for way in ("rays", "raster")
     }
     for name in names[:3]:
@@ -188,9 +188,9 @@ def test_serves_every_program(program, device):
     """Three samples, each with an offset of its own: drawn and walked pictures are one."""
     options: dict[str, Any] = {"program": program, "machine": "singlepass", "offsets": "sample", "device": device}
     scene = viewer.load("cornell")
-    walked = Renderer(scene, primary="rays", **options).render(size=(40, 30), spp=3)
-    drawn = Renderer(scene, primary="raster", **options)
-    assert drawn.primary.way == "raster" and drawn.notes == []
+    walked = Renderer(scene, first_hits="rays", **options).render(size=(40, 30), spp=3)
+    drawn = Renderer(scene, first_hits="raster", **options)
+    assert drawn.first_hits.way == "raster" and drawn.notes == []
     assert np.array_equal(drawn.render(size=(40, 30), spp=3).linear, walked.linear)
     assert not np.array_equal(
         walked.linear, Renderer(scene, **options | {"offsets": "pixel"}).render((40, 30), 3).linear
@@ -201,7 +201,7 @@ def test_pieces_of_a_picture(device):
     """Tiles whose streams are wider than what is left at the right, and a film that goes on."""
     scene, size = viewer.load("cornell"), (50, 37)
     renderer = Renderer(scene, device=device, program="shadow", machine="singlepass")
-    assert renderer.primary.way == "raster"
+    assert renderer.first_hits.way == "raster"
     whole = renderer.render(size=size, spp=3).film
     film = Film(*size)
     for samples in (1, 3):
@@ -213,7 +213,7 @@ def test_pieces_of_a_picture(device):
 def test_without_barriers_and_buffers(device):
     with device.current():
         other = Device(device.context, allow_barrier=False, allow_buffers=False)
-    options: dict[str, Any] = {"program": "shadow", "machine": "multipass", "primary": "raster"}
+    options: dict[str, Any] = {"program": "shadow", "machine": "multipass", "first_hits": "raster"}
     scene = viewer.load("cornell")
     first, second = (Renderer(scene, device=d, **options).render(size=(24, 24), spp=2).linear for d in (device, other))
     assert np.array_equal(first, second)
@@ -247,24 +247,25 @@ def test_another_camera_program_and_scene_place(device):
 )
 def test_what_cannot_be_drawn_is_walked_and_said(options, why, device):
     scene = viewer.load("cornell")
-    asked = Renderer(scene, device=device, program="shadow", primary="raster", machine="singlepass", **options)
-    assert asked.primary.way == "rays"
+    asked = Renderer(scene, device=device, program="shadow", first_hits="raster", machine="singlepass", **options)
+    assert asked.first_hits.way == "rays"
     (note,) = [line for line in asked.notes if "raster" in line]
     assert why in note and note.count("\n") == 0
     assert asked.render(size=(16, 16), spp=1).linear.any()
     quiet = Renderer(scene, device=device, program="shadow", **options)
-    assert quiet.primary.way == "rays" and not any("raster" in line for line in quiet.notes)
+    assert quiet.first_hits.way == "rays" and not any("raster" in line for line in quiet.notes)
 
 
 def test_who_draws_without_being_told(device):
     scene = viewer.load("cornell")
     ways = {
-        name: Renderer(scene, device=device, program=name).primary.way for name in ("cast", "shadow", "whitted", "path")
+        name: Renderer(scene, device=device, program=name).first_hits.way
+        for name in ("cast", "shadow", "whitted", "path")
     }
     assert ways == {"cast": "rays", "shadow": "raster", "whitted": "rays", "path": "rays"}
 
 
-@pytest.mark.parametrize("wrong", [{"primary": "rester"}, {"offsets": "none"}])
+@pytest.mark.parametrize("wrong", [{"first_hits": "rester"}, {"offsets": "none"}])
 def test_wrong_values(wrong, device):
     with pytest.raises(ViewerError, match=f"--{next(iter(wrong))}"):
         Renderer(viewer.load("cornell"), device=device, **wrong)

@@ -78,12 +78,14 @@ RUNS = [
 ]
 
 
-@pytest.mark.parametrize("primary", ["rays", "raster"])
-def test_the_same_bits_from_every_machine(primary, device):
+@pytest.mark.parametrize("first_hits", ["rays", "raster"])
+def test_the_same_bits_from_every_machine(first_hits, device):
     scene = viewer.load("cornell")
-    first = render(scene, device, (21, 17), 2, primary=primary, offsets="sample")
+    first = render(scene, device, (21, 17), 2, first_hits=first_hits, offsets="sample")
     for run in RUNS:
-        assert np.array_equal(first, render(scene, device, (21, 17), 2, primary=primary, offsets="sample", **run)), run
+        assert np.array_equal(
+            first, render(scene, device, (21, 17), 2, first_hits=first_hits, offsets="sample", **run)
+        ), run
 
 
 def test_no_light_and_no_triangle(device):

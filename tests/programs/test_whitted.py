@@ -188,7 +188,7 @@ def test_counted(scene, device):
     followed = calls["arrive"] - calls["root"] - popped
     assert 0 < followed <= calls["reflect"]
     assert calls["next"] == calls["finish"] + popped
-    assert calls["gather"] <= calls["light"]
+    assert calls["resolve"] <= calls["light"]
 
 
 @pytest.mark.parametrize("depth", [0, 1, 4, 13])

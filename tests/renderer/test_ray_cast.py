@@ -232,14 +232,14 @@ def test_steps_and_tests_are_those_of_a_float64_walk(scene_of_machines: Scene, w
     size = (160, 160)
     layers = renderer.render(size, layers=("steps", "tests", "triangle")).layers
     origins, directions = (a.reshape(-1, 3).astype(np.float32) for a in renderer.camera.rays(*size))
-    walk = walk_oracle(renderer.structure.built, renderer.triangles.corners(), origins, directions)
+    traversal = walk_oracle(renderer.structure.built, renderer.triangles.corners(), origins, directions)
     steps, tests = layers["steps"].ravel(), layers["tests"].ravel()
-    differ = (steps != walk.steps) | (tests != walk.tests)
+    differ = (steps != traversal.steps) | (tests != traversal.tests)
     print(f"{scene_of_machines.name}: {differ.mean():.1e} of rays walk otherwise in float32")
     # A ray that passes a voxel's edge within the rounding of its distance, 1e-7 of some 100 voxels, may go round the
     # other side of it; with a hundred edges passed that is about one ray in a thousand.
     assert differ.mean() < 2e-3
-    assert (np.abs(steps - walk.steps) > 2).mean() < 1e-3
+    assert (np.abs(steps - traversal.steps) > 2).mean() < 1e-3
     assert steps.max() > 50 and tests.max() > 10
     for choices in ({"fuse": "ray"}, {"fuse": "none"}, {"fuse": "none", "policy": "threshold", "unroll": (8, 1024)}):
         renderer.configure(machine="multipass", **choices)

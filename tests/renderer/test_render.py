@@ -48,7 +48,7 @@ def scene() -> Scene:
 @pytest.fixture(scope="module")
 def renderer(scene: Scene) -> Renderer:
     return Renderer(
-        scene, walk="octants", program="cast"
+        scene, traversal="octants", program="cast"
     )  # which all machines can walk, so that they count the same steps
 
 
@@ -193,7 +193,7 @@ def test_progress_ends_at_one_and_does_not_go_back(renderer: Renderer) -> None:
 @pytest.mark.parametrize("choices", MACHINES)
 @pytest.mark.parametrize("counting", [False, True])
 def test_a_run_that_was_abandoned_leaves_nothing_behind(scene: Scene, choices: dict[str, str], counting: bool) -> None:
-    renderer = Renderer(scene, **choices, walk="octants", program="cast")
+    renderer = Renderer(scene, **choices, traversal="octants", program="cast")
     size, layers = (90, 70), ("depth", "triangle", "steps", "tests") if counting else ("depth", "triangle")
     whole = renderer.render(size, layers=layers)
     for progress in (0, 1, 2, 5):
@@ -300,7 +300,7 @@ def test_cameras_by_name_text_and_object(scene: Scene) -> None:
         ("grid", "coarse"),
         ("intersection", "plucker"),
         ("plane_slack", 0.5),
-        ("walk", "run"),
+        ("traversal", "run"),
         ("program", "radiosity"),
         ("fov", 180),
         ("device", -1),

@@ -18,7 +18,7 @@ from viewer.accel.grid.build import LEAST_EXTENT, rounding_margin
 AXES = np.concatenate([np.eye(3), -np.eye(3)]).astype(np.float32)
 
 
-STRUCTURES = {"bvh": {"accel": "bvh"}, "octants": {"accel": "bvh", "walk": "octants"}, "grid": {"accel": "grid"}}
+STRUCTURES = {"bvh": {"accel": "bvh"}, "octants": {"accel": "bvh", "traversal": "octants"}, "grid": {"accel": "grid"}}
 
 
 @pytest.fixture(autouse=True, params=list(STRUCTURES))
@@ -92,7 +92,7 @@ def test_axis_parallel_rays(cloud: np.ndarray) -> None:
     """One and two zero components, from anywhere, from lattice points, and exactly on the planes between voxels."""
     rng = np.random.default_rng(6)
     renderer = tracer(cloud)
-    grid = tracer(cloud, accel="grid", walk="auto").structure.built
+    grid = tracer(cloud, accel="grid", traversal="auto").structure.built
     count = 20_000
     planes = grid.low + rng.integers(0, np.array(grid.resolution) + 1, (count, 3)).astype(np.float32) * grid.voxel
     for where, origins in (
@@ -145,7 +145,7 @@ def test_length_of_the_direction_is_the_unit_of_distance(cloud: np.ndarray) -> N
 def test_origins_on_the_box_and_far_away(cloud: np.ndarray) -> None:
     rng = np.random.default_rng(9)
     renderer = tracer(cloud)
-    grid = tracer(cloud, accel="grid", walk="auto").structure.built
+    grid = tracer(cloud, accel="grid", traversal="auto").structure.built
     low = grid.low.astype(np.float32)
     high = low + grid.voxel * np.array(grid.resolution, np.float32)
     count = 20_000

@@ -31,12 +31,12 @@ def counted(machine: Machine, toy: Toy, count: int | None = None) -> Stats:
 def check_totals(stats: Stats, toy: Toy, count: int = RAYS) -> None:
     """Calls per ray and state, and the totals that follow from them and from the declarations."""
     model = simulate(toy, {name: array[:count] for name, array in toy.fill(RAYS).items()})
-    bound = toy.bound
+    linked = toy.linked
     for state in toy.program.states:
         wanted = np.zeros(RAYS, int)
         wanted[:count] = model.calls[state.name]
         np.testing.assert_array_equal(stats.calls[state.name].reshape(-1), wanted)
-        words = {stream: 4 * bound.records[stream].texels for stream in bound.records}
+        words = {stream: 4 * linked.records[stream].texels for stream in linked.records}
         reads, writes = state.reads(), state.writes()
         assert stats.kernels[state.name] == KernelTotal(
             state.kernel.name,
@@ -58,10 +58,10 @@ def test_totals_of_every_way_to_run(device, toy):
         {"unroll": "auto", "mask": "kill"},
         {"fuse": next(iter(toy.program.groups)), "mask": "none"},
     ):
-        machine = Multipass(device, toy.bound, SIZE, counting=True, **options)
+        machine = Multipass(device, toy.linked, SIZE, counting=True, **options)
         check_totals(counted(machine, toy), toy)
         check_totals(counted(machine, toy, 100), toy, 100)  # and nothing of the run before
-    machine = Singlepass(device, toy.bound, SIZE, counting=True, bands=2)
+    machine = Singlepass(device, toy.linked, SIZE, counting=True, bands=2)
     check_totals(counted(machine, toy), toy)
     check_totals(counted(machine, toy, 100), toy, 100)
     assert sum(p.fragments for p in machine.stats.passes) == 100
@@ -73,7 +73,7 @@ def test_totals_of_every_way_to_run(device, toy):
 def scheduled(toy: Toy, policy: Policy, stages: list[list[str]]) -> list[tuple[str, int]]:
     """(state, rays) of each pass that a policy leads to with one call a pass: the model moves whole passes."""
     calls = simulate(toy, toy.fill(RAYS)).calls
-    streams = {name: np.zeros(RAYS, record.dtype) for name, record in toy.bound.records.items()}
+    streams = {name: np.zeros(RAYS, record.dtype) for name, record in toy.linked.records.items()}
     streams |= {name: array.copy() for name, array in toy.fill(RAYS).items()}
     at = np.full(RAYS, toy.program.start, object)
     passes: list[tuple[str, int]] = []
@@ -100,7 +100,7 @@ def scheduled(toy: Toy, policy: Policy, stages: list[list[str]]) -> list[tuple[s
 @pytest.mark.parametrize("mask", list(MASKS))
 @pytest.mark.parametrize("policy", [Naive(), Threshold(0.2, "active"), Threshold(0.3, "all"), MostWork()], ids=str)
 def test_every_pass_of_a_policy(device, policy, mask):
-    machine = Multipass(device, COLLATZ.bound, SIZE, counting=True, policy=policy, unroll=1, mask=mask)
+    machine = Multipass(device, COLLATZ.linked, SIZE, counting=True, policy=policy, unroll=1, mask=mask)
     stats = counted(machine, COLLATZ)
     wanted = scheduled(COLLATZ, policy, [["begin"], ["even", "odd"], ["tell"]])
     assert [(p.step, p.fragments) for p in stats.passes] == wanted
@@ -116,7 +116,7 @@ def test_every_pass_of_a_policy(device, policy, mask):
 
 
 def test_a_pass_may_call_more_often_than_it_has_rays(device):
-    machine = Multipass(device, COLLATZ.bound, SIZE, counting=True, policy=Naive(), unroll=8)
+    machine = Multipass(device, COLLATZ.linked, SIZE, counting=True, policy=Naive(), unroll=8)
     stats = counted(machine, COLLATZ)
     even = [p for p in stats.passes if p.step == "even"]
     assert all(p.fragments <= p.calls <= 8 * p.fragments for p in even) and any(p.calls > p.fragments for p in even)
@@ -124,7 +124,7 @@ def test_a_pass_may_call_more_often_than_it_has_rays(device):
 
 
 def test_words_of_a_fused_pass_are_those_it_moves(device):
-    machine = Multipass(device, STRAIGHT.bound, SIZE, counting=True, fuse="line")
+    machine = Multipass(device, STRAIGHT.linked, SIZE, counting=True, fuse="line")
     for name, array in STRAIGHT.fill(RAYS).items():
         machine.write(name, array.reshape(SIZE[::-1]))
     machine.finish()
@@ -134,7 +134,7 @@ def test_words_of_a_fused_pass_are_those_it_moves(device):
 
 
 def test_counts_are_off_unless_asked_for(device):
-    for machine in (Multipass(device, COLLATZ.bound, SIZE), Singlepass(device, COLLATZ.bound, SIZE)):
+    for machine in (Multipass(device, COLLATZ.linked, SIZE), Singlepass(device, COLLATZ.linked, SIZE)):
         stats = counted(machine, COLLATZ)
         assert stats.kernel_passes > 0 and stats.rays == RAYS
         assert not stats.passes and not stats.kernels and not stats.calls and stats.active_share == 0
@@ -144,7 +144,7 @@ def test_counts_are_off_unless_asked_for(device):
 
 
 def test_stats_are_json(device):
-    stats = counted(Multipass(device, NESTED.bound, SIZE, counting=True, policy=Naive()), NESTED)
+    stats = counted(Multipass(device, NESTED.linked, SIZE, counting=True, policy=Naive()), NESTED)
     stats.facts = {"scene": "toy"}
     data = json.loads(json.dumps(stats.to_json()))
     assert data["scene"] == "toy" and data["rays"] == RAYS and data["kernel_passes"] == len(data["passes"])

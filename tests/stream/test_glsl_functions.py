@@ -61,7 +61,7 @@ def camera_ray(device):
 _TEST_ONE = """
 Hit test_one(Ray ray, int number) {
     Hit hit = Hit(ray.t_max, vec2(0.0), -1, 0);
-    triangle_test(ray, triangle_shear(ray), number, 0, hit);
+    triangle_test(ray, triangle_setup(ray), number, 0, hit);
     return hit;
 }
 """
@@ -184,7 +184,7 @@ def test_equal_distances_are_the_lower_number(device, test):
     text = """
     Hit test_order(Ray ray, ivec3 order) {
         Hit hit = Hit(ray.t_max, vec2(0.0), -1, 0);
-        Shear shear = triangle_shear(ray);
+        TriangleSetup setup = triangle_setup(ray);
         triangle_test(ray, shear, order.x, 0, hit);
         triangle_test(ray, shear, order.y, 0, hit);
         triangle_test(ray, shear, order.z, 0, hit);

@@ -6,26 +6,26 @@ import pytest
 
 from viewer import programs
 from viewer.programs.path_trace import path_trace
-from viewer.programs.walking import FLAT, OBJECTS
+from viewer.programs.traversal import FLAT, OBJECTS
 from viewer.stream.compile.inline import inlined, origin
 from viewer.stream.declare.program import DONE, RETURN, Call
 
 
-@pytest.mark.parametrize("walking", [FLAT, OBJECTS])
-def test_every_way_back_has_its_states(walking):
-    program = path_trace(walking)
+@pytest.mark.parametrize("traversal", [FLAT, OBJECTS])
+def test_every_way_back_has_its_states(traversal):
+    program = path_trace(traversal)
     flat = inlined(program)
     names = [state.name for state in flat.states]
-    walks = [state.name for state in walking.states]
+    traversals = [state.name for state in traversal.states]
     assert {name for name in names if "@" in name} == {
-        f"{name}@{back}" for name in walks for back in ("arrive", "gather")
+        f"{name}@{back}" for name in traversals for back in ("arrive", "resolve")
     }
     for state in flat.states:
         assert RETURN not in state.exits.values() and not any(isinstance(t, Call) for t in state.exits.values())
         assert state.kernel == program.by_name[origin(state.name)].kernel
     assert set(flat.order) == set(names) and flat.order[0] == "enter@arrive"
     groups = [tuple(map(origin, group)) for group in flat.groups["ray"]]
-    assert groups == [(*walks, "arrive"), ("light", *walks, "gather", "scatter")]
+    assert groups == [(*traversals, "arrive"), ("light", *traversals, "resolve", "scatter")]
     assert (flat.inputs, flat.results, flat.streams) == (program.inputs, program.results, program.streams)
     assert not flat.returns
 

@@ -11,7 +11,7 @@ import toys
 from numpy.typing import NDArray
 from toys import COLLATZ, NESTED, STRAIGHT, Outcome, Toy, simulate
 
-from viewer.stream.compile.link import Bound
+from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.gl.device import Device
 from viewer.stream.machines.common import Machine, Memories
 from viewer.stream.machines.mask import MASKS
@@ -95,7 +95,7 @@ def check(machine: Machine, toy: Toy) -> None:
 def test_masks_and_fusions_everywhere(either, name, mask):
     toy = TOYS[name]
     for fuse in ("none", *toy.program.groups):
-        check(Multipass(either, toy.bound, SIZE, fuse=fuse, mask=mask), toy)
+        check(Multipass(either, toy.linked, SIZE, fuse=fuse, mask=mask), toy)
 
 
 @pytest.mark.parametrize("name", MODELLED)
@@ -103,51 +103,51 @@ def test_masks_and_fusions_everywhere(either, name, mask):
 def test_policies_and_unrolls(device, name, policy):
     toy = TOYS[name]
     for unroll in UNROLLS.values():
-        check(Multipass(device, toy.bound, SIZE, policy=POLICIES[policy], unroll=unroll), toy)
+        check(Multipass(device, toy.linked, SIZE, policy=POLICIES[policy], unroll=unroll), toy)
 
 
 @pytest.mark.parametrize("mask", list(MASKS))
 def test_policies_with_fusion_and_copies(copying, mask):
     for policy in (Naive(), Threshold(0.2, "all"), MostWork()):
-        check(Multipass(copying, NESTED.bound, SIZE, fuse="odd", policy=policy, unroll=(2, 3), mask=mask), NESTED)
+        check(Multipass(copying, NESTED.linked, SIZE, fuse="odd", policy=policy, unroll=(2, 3), mask=mask), NESTED)
 
 
 @pytest.mark.parametrize("name", MODELLED)
 def test_single_pass_everywhere(either, name):
     toy = TOYS[name]
     for bands in (1, 3, 50):
-        check(Singlepass(either, toy.bound, SIZE, bands=bands), toy)
+        check(Singlepass(either, toy.linked, SIZE, bands=bands), toy)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (512, 1), (1, 65), (64, 32), (31, 33)])
 @pytest.mark.parametrize("name", MODELLED)
 def test_odd_sizes_everywhere(device, name, size):
     toy = TOYS[name]
-    check(Singlepass(device, toy.bound, size), toy)
-    check(Multipass(device, toy.bound, size), toy)
-    check(Multipass(device, toy.bound, size, fuse=next(iter(toy.program.groups)), mask="none"), toy)
+    check(Singlepass(device, toy.linked, size), toy)
+    check(Multipass(device, toy.linked, size), toy)
+    check(Multipass(device, toy.linked, size, fuse=next(iter(toy.program.groups)), mask="none"), toy)
 
 
 # -- kernels in a row ------------------------------------------------------------------------------------------------
 
 
 def test_straight_lines_give_the_same_bits_everywhere(either):
-    first = run(Singlepass(either, STRAIGHT.bound, SIZE), STRAIGHT)["total"]
+    first = run(Singlepass(either, STRAIGHT.linked, SIZE), STRAIGHT)["total"]
     assert np.count_nonzero(first["error"]) > 0.9 * len(first)  # compensation has survived the compiler
     for fuse in ("none", "half", "line"):
         for mask in MASKS:
-            same_bits(run(Multipass(either, STRAIGHT.bound, SIZE, fuse=fuse, mask=mask), STRAIGHT)["total"], first)
+            same_bits(run(Multipass(either, STRAIGHT.linked, SIZE, fuse=fuse, mask=mask), STRAIGHT)["total"], first)
 
 
 def test_counting_changes_no_bits(device):
-    first = run(Singlepass(device, STRAIGHT.bound, SIZE), STRAIGHT)["total"]
-    same_bits(run(Singlepass(device, STRAIGHT.bound, SIZE, counting=True), STRAIGHT)["total"], first)
-    same_bits(run(Multipass(device, STRAIGHT.bound, SIZE, counting=True), STRAIGHT)["total"], first)
+    first = run(Singlepass(device, STRAIGHT.linked, SIZE), STRAIGHT)["total"]
+    same_bits(run(Singlepass(device, STRAIGHT.linked, SIZE, counting=True), STRAIGHT)["total"], first)
+    same_bits(run(Multipass(device, STRAIGHT.linked, SIZE, counting=True), STRAIGHT)["total"], first)
 
 
 def test_compensation_is_exact(device):
     """What rounding loses is found, as in NumPy."""
-    total = run(Singlepass(device, NESTED.bound, SIZE), NESTED)["path"]
+    total = run(Singlepass(device, NESTED.linked, SIZE), NESTED)["path"]
     model = expected(NESTED).streams["path"]
     np.testing.assert_array_equal(total["error"], model["error"])
     assert np.count_nonzero(total["error"]) > 0.9 * len(total)
@@ -158,10 +158,10 @@ def test_compensation_is_exact(device):
 
 def machines(device: Device, toy: Toy, size: tuple[int, int] = SIZE) -> Iterator[Machine]:
     """One of each kind that takes its own way through a run."""
-    yield Singlepass(device, toy.bound, size, bands=2)
+    yield Singlepass(device, toy.linked, size, bands=2)
     for mask in MASKS:
-        yield Multipass(device, toy.bound, size, mask=mask)
-    yield Multipass(device, toy.bound, size, fuse=next(iter(toy.program.groups)), policy=Naive(), unroll=3)
+        yield Multipass(device, toy.linked, size, mask=mask)
+    yield Multipass(device, toy.linked, size, fuse=next(iter(toy.program.groups)), policy=Naive(), unroll=3)
 
 
 @pytest.mark.parametrize("name", MODELLED)
@@ -246,8 +246,8 @@ def test_uniforms_reach_every_pass(device):
 
 def test_memories_are_uploaded_once(device):
     memories = Memories(device)
-    bound = NESTED.bound
-    for machine in (Singlepass(device, bound, SIZE, memories), Multipass(device, bound, SIZE, memories)):
+    linked = NESTED.linked
+    for machine in (Singlepass(device, linked, SIZE, memories), Multipass(device, linked, SIZE, memories)):
         check(machine, NESTED)
         machine.release()
     assert set(memories.bytes()) == {"cells", "weights"}
@@ -266,7 +266,7 @@ def test_a_kernel_with_another_signature_is_found_by_the_compiler(device, shader
     streams = {"seed": toys.SEED, "number": toys.NUMBER}
     program = toys.Program("odd", streams, ("seed",), ("number",), (state,), "only")
     with pytest.raises(ShaderError, match="odd_one"):
-        Singlepass(device, Bound(program, []), SIZE)
+        Singlepass(device, LinkedProgram(program, []), SIZE)
 
 
 @pytest.mark.parametrize("unroll", [0, -1, (), (4, 0)])
@@ -274,4 +274,4 @@ def test_an_unroll_that_would_never_end_is_refused(device, unroll):
     from viewer.base.errors import ViewerError
 
     with pytest.raises(ViewerError, match="unroll"):
-        Multipass(device, COLLATZ.bound, SIZE, unroll=unroll)
+        Multipass(device, COLLATZ.linked, SIZE, unroll=unroll)

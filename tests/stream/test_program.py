@@ -12,8 +12,8 @@ import toys
 
 from viewer import programs
 from viewer.base.errors import WiringError
-from viewer.stream.compile.link import Bound
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kept, Kernel, Module, Table, Volume
+from viewer.stream.compile.link import LinkedProgram
+from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, Module, ModuleState, Table, Volume
 from viewer.stream.declare.program import DONE, RETURN, Call, Program, State
 from viewer.stream.declare.record import Field, Record
 
@@ -175,13 +175,13 @@ def test_faults_of_a_kernel():
 
 
 def test_what_one_caller_has_written_is_not_asked_of_another():
-    walk = Kernel("walk", (IN("a", A),), ("again", "end"))
+    traversal = Kernel("walk", (IN("a", A),), ("again", "end"))
     write = Kernel("write", (IN("a", A), OUT("b", B)), ("go",))
     use = Kernel("use", (IN("b", B), OUT("c", A)), ("done",))
     first = Kernel("first", (IN("a", A),), ("go",))
     states = (
         State("first", first, {"go": Call("walk", then="write")}),
-        State("walk", walk, {"again": "walk", "end": RETURN}),
+        State("walk", traversal, {"again": "walk", "end": RETURN}),
         State("write", write, {"go": Call("walk", then="use")}),
         State("use", use, {"done": DONE}),
     )
@@ -194,13 +194,13 @@ def test_what_one_caller_has_written_is_not_asked_of_another():
 
 # -- with modules ----------------------------------------------------------------------------------------------------
 
-KEEP = Kept("Memo")
+KEEP = ModuleState("Memo")
 MEMO = Record("Memo", Field("m", "vec3"))
 ASK = Kernel("ask", (IN("a", A), OUT("memo", KEEP), OUT("b", B)), ("done",), needs=("answer",))
 ASKING = Program(
     "asking", {"a": A, "memo": KEEP, "b": B}, ("a",), ("b", "memo"), (State("ask", ASK, {"done": DONE}),), "ask"
 )
-ORACLE = Module("oracle", ("answer",), "oracle.glsl", keeps=MEMO)
+ORACLE = Module("oracle", ("answer",), "oracle.glsl", module_state=MEMO)
 
 
 def _table(name: str, rows: int = 1, record: Record = A) -> Table:
@@ -216,8 +216,12 @@ BOUND_FAULTS = {
         "asking",
         "oracle -> sleep -> oracle",
     ),
-    "kept record missing": ([replace(ORACLE, keeps=None)], "asking", "'memo' holds Memo, which no module keeps"),
-    "two keep": ([ORACLE, Module("diary", ("note",), "d", keeps=MEMO)], "asking", "two modules keep record Memo"),
+    "kept record missing": ([replace(ORACLE, module_state=None)], "asking", "'memo' holds Memo, which no module keeps"),
+    "two keep": (
+        [ORACLE, Module("diary", ("note",), "d", module_state=MEMO)],
+        "asking",
+        "two modules keep record Memo",
+    ),
     "two records of one name": (
         [replace(ORACLE, uses=(Record("A", Field("x", "vec2")),))],
         "asking",
@@ -240,22 +244,22 @@ BOUND_FAULTS = {
 def test_faults_of_modules_name_the_program(fault):
     modules, where, what = BOUND_FAULTS[fault]
     with pytest.raises(WiringError) as caught:
-        Bound(ASKING, modules)
+        LinkedProgram(ASKING, modules)
     assert "asking" in caught.value.where and where in caught.value.where and what in caught.value.what, caught.value
 
 
 def test_kept_records_come_from_the_module():
-    bound = Bound(ASKING, [ORACLE])
-    assert bound.records == {"a": A, "memo": MEMO, "b": B}
-    step = bound.steps("none")[0]
+    linked = LinkedProgram(ASKING, [ORACLE])
+    assert linked.records == {"a": A, "memo": MEMO, "b": B}
+    step = linked.steps("none")[0]
     assert step.loads == ("a",) and step.stores == ("memo", "b")
 
 
 def test_too_many_attachments_name_the_step():
     grow = Kernel("grow", (IN("a", A), OUT("big", BIG)), ("done",))
     big = Program("big", {"a": A, "big": BIG}, ("a",), ("big",), (State("grow", grow, {"done": DONE}),), "grow")
-    bound = Bound(big, [])
-    for build in (lambda: bound.steps("none"), bound.single):
+    linked = LinkedProgram(big, [])
+    for build in (lambda: linked.steps("none"), linked.single):
         with pytest.raises(WiringError, match=r"step (grow|big): needs (10|9) attachments, 8 are granted"):
             build()
 
@@ -264,23 +268,23 @@ def test_too_many_samplers_name_the_step():
     needy = Kernel("needy", (IN("a", A), OUT("b", B)), ("done",), needs=("fetch_all",))
     program = Program("needs", {"a": A, "b": B}, ("a",), ("b",), (State("needy", needy, {"done": DONE}),), "needy")
     module = Module("many", ("fetch_all",), "many.glsl", memories=tuple(_table(f"t{k}") for k in range(15)))
-    Bound(program, [module]).steps("none")  # two small tables share a texture
+    LinkedProgram(program, [module]).steps("none")  # two small tables share a texture
     module.memories = tuple(_table(f"t{k}", 40_000) for k in range(15))
     with pytest.raises(WiringError, match=r"step needy: needs 17 samplers, 16 are granted"):
-        Bound(program, [module]).steps("none")
-    Bound(program, [module]).single()  # reads no state
+        LinkedProgram(program, [module]).steps("none")
+    LinkedProgram(program, [module]).single()  # reads no state
 
 
 def test_the_smallest_tables_share_a_texture_where_there_are_too_many():
     needy = Kernel("needy", (IN("a", A), OUT("b", B)), ("done",), needs=("fetch_all",))
     program = Program("needs", {"a": A, "b": B}, ("a",), ("b",), (State("needy", needy, {"done": DONE}),), "needy")
     module = Module("many", ("fetch_all",), "many.glsl", memories=tuple(_table(f"t{k}", 100 - k) for k in range(17)))
-    bound = Bound(program, [module])
-    (step,) = bound.steps("none")
-    assert [table.name for table in bound.joined(step)] == ["t16", "t15", "t14", "t13"]
-    assert [table.name for table in bound.joined(bound.single(), 0)] == ["t16", "t15", "t14"]
+    linked = LinkedProgram(program, [module])
+    (step,) = linked.steps("none")
+    assert [table.name for table in linked.joined(step)] == ["t16", "t15", "t14", "t13"]
+    assert [table.name for table in linked.joined(linked.single(), 0)] == ["t16", "t15", "t14"]
     module.memories = module.memories[:14]
-    assert bound.joined(step) == ()
+    assert linked.joined(step) == ()
 
 
 def test_counting_counts_as_attachments(device):
@@ -289,10 +293,10 @@ def test_counting_counts_as_attachments(device):
     wide = Record("Wide", *(Field(f"f{k}", "vec4") for k in range(7)))
     grow = Kernel("grow", (IN("a", A), OUT("wide", wide)), ("done",))
     program = Program("wide", {"a": A, "wide": wide}, ("a",), ("wide",), (State("grow", grow, {"done": DONE}),), "grow")
-    bound = Bound(program, [])
-    bound.steps("none")
+    linked = LinkedProgram(program, [])
+    linked.steps("none")
     with pytest.raises(WiringError, match=r"needs 9 attachments.*do not count"):
-        Multipass(device, bound, (4, 4), counting=True)
+        Multipass(device, linked, (4, 4), counting=True)
 
 
 def test_a_fused_group_that_is_entered_again_keeps_what_it_wrote():
@@ -313,19 +317,19 @@ def test_a_fused_group_that_is_entered_again_keeps_what_it_wrote():
         "first",
         {"bread": (("first", "last"),)},
     )
-    bread, _ = Bound(program, []).steps("bread")
+    bread, _ = LinkedProgram(program, []).steps("bread")
     assert set(bread.stores) == {"b", "d"} and set(bread.loads) >= {"a", "b", "c"}
 
 
 def test_fused_groups_keep_inner_streams_to_themselves():
-    step = next(s for s in toys.NESTED.bound.steps("ray") if s.fused)
+    step = next(s for s in toys.NESTED.linked.steps("ray") if s.fused)
     assert step.states == ("enter", "walk", "take") and step.stores == ("path",)
-    line = toys.STRAIGHT.bound.steps("line")[0]
+    line = toys.STRAIGHT.linked.steps("line")[0]
     assert line.loads == ("term",) and line.stores == ("total",)  # which every way through it writes
 
 
 def test_the_ray_casters_are_sound():
-    assert [s.name for s in programs.ray_cast().states] == ["eye", "enter", "traverse", "intersect", "shade"]
+    assert [s.name for s in programs.ray_cast().states] == ["eye", "setup", "traverse", "intersect", "shade"]
     assert programs.ray_cast(layers=True).results == ("radiance", "hit", "surface")
     assert programs.trace().looping() == ["traverse", "intersect"]
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.stream.compile.link import Bound
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kept, Kernel, Module, Table, Volume
+from viewer.stream.compile.link import LinkedProgram
+from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, Module, ModuleState, Table, Volume
 from viewer.stream.declare.program import DONE, RETURN, Call, Program, State
 from viewer.stream.declare.record import Field, Record
 
@@ -31,9 +31,9 @@ class Toy:
     words_random: dict[str, int] = field(default_factory=dict)  # per call of a state
 
     @property
-    def bound(self) -> Bound:
+    def linked(self) -> LinkedProgram:
         """The program with its modules."""
-        return Bound(self.program, self.modules)
+        return LinkedProgram(self.program, self.modules)
 
 
 @dataclass
@@ -46,9 +46,9 @@ class Outcome:
 
 def simulate(toy: Toy, inputs: dict[str, NDArray]) -> Outcome:
     """Run the model."""
-    program, bound = toy.program, toy.bound
+    program, linked = toy.program, toy.linked
     count = len(next(iter(inputs.values())))
-    streams = {name: np.zeros(count, record.dtype) for name, record in bound.records.items()}
+    streams = {name: np.zeros(count, record.dtype) for name, record in linked.records.items()}
     for name, array in inputs.items():
         streams[name][:] = array
     start = program.start
@@ -178,14 +178,14 @@ COLLATZ = Toy(
 
 PATH = Record("Path", Field("seed", "int"), Field("bounce", "int"), Field("sum", "float"), Field("error", "float"))
 CHOICE = Record("Choice", Field("turn", "int"))
-STRIDE = Kept("Stride")  # kept by the module
+STRIDE = ModuleState("Stride")  # kept by the module
 STRIDE_RECORD = Record("Stride", Field("at", "int"), Field("left", "int"), Field("list", "int"))
 CELL = Record("Cell", Field("first", "int"), Field("length", "int"), Field("weight", "float"))
 CELLS = 61
 
 SETUP = Kernel("setup", (INOUT("path", PATH), OUT("choice", CHOICE)), ("go",))
 STEP_IN = Kernel("step_in", (IN("path", PATH), OUT("stride", STRIDE)), ("walk", "nothing"), needs=("cell_of",))
-WALK = Kernel("walk", (INOUT("stride", STRIDE),), ("again", "list", "end"), needs=("cell_of",))
+TRAVERSAL = Kernel("walk", (INOUT("stride", STRIDE),), ("again", "list", "end"), needs=("cell_of",))
 TAKE = Kernel("take", (INOUT("stride", STRIDE), INOUT("path", PATH)), ("again", "walk"), needs=("cell_of", "two_sum"))
 BOUNCE = Kernel("bounce", (INOUT("path", PATH), IN("choice", CHOICE)), ("more", "last", "end"))
 LAST = Kernel("last", (INOUT("path", PATH), IN("choice", CHOICE)), ("done",))
@@ -319,7 +319,7 @@ CELLS_MODULE = Module(
     memories=(Table("cells", CELL, _cells), Volume("weights", _weights)),
     uniforms={"cell_scale": ("float", float(_SCALE))},
     constants={"CELL_COUNT": CELLS},
-    keeps=STRIDE_RECORD,
+    module_state=STRIDE_RECORD,
 )
 _CELL_WORDS = 4 + 1  # a texel of the table, a float of the volume
 
@@ -332,7 +332,7 @@ NESTED = Toy(
         states=(
             State("setup", SETUP, {"go": Call("enter", then="bounce")}),
             State("enter", STEP_IN, {"walk": "walk", "nothing": RETURN}),
-            State("walk", WALK, {"again": "walk", "list": "take", "end": RETURN}),
+            State("walk", TRAVERSAL, {"again": "walk", "list": "take", "end": RETURN}),
             State("take", TAKE, {"again": "take", "walk": "walk"}),
             State(
                 "bounce",

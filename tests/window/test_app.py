@@ -571,7 +571,7 @@ def test_structures_are_built_anew(opened: Opener) -> None:
     before = dict(app.structure)
     app.set(grid="many")
     assert app.message_is_error and "grid" in app.message and app.structure == before
-    app.set(walk="stack")  # which a grid has not: found out by the worker
+    app.set(traversal="stack")  # which a grid has not: found out by the worker
     hands.until(lambda: app.loading is None)
     assert app.message_is_error and "stack" in app.message and app.structure == before
     app.set(accel="bvh", machine="singlepass")

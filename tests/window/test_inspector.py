@@ -58,9 +58,9 @@ def test_passes_are_those_that_the_policy_chose(finished: Inspector) -> None:
         assert served.number == number and served.active == served.calls == served.waiting[served.state]
         assert rays - sum(served.waiting.values()) >= done
         done = rays - sum(served.waiting.values())
-        walking = served.waiting["traverse"] + served.waiting["intersect"]
+        traversal = served.waiting["traverse"] + served.waiting["intersect"]
         if served.state == "intersect":  # threshold 20 % of the rays in the loop, or nobody walks
-            assert served.active >= 0.2 * walking or served.waiting["traverse"] == 0
+            assert served.active >= 0.2 * traversal or served.waiting["traverse"] == 0
     assert finished.passes[0].kernel == "eye_ray" and finished.passes[-1].kernel == "shade_headlight"
     assert finished.active == 0 and finished.waiting["done"] == rays
 
@@ -94,7 +94,7 @@ def test_single_steps_change_the_picture_of_states(renderer: Renderer, finished:
     assert (inspector.picture("walk.voxel") == NONE).all() and inspector.totals().passes == 0
     assert inspector.step() and inspector.passes[0].state == "eye"
     seen = {tuple(color) for color in inspector.picture("state").reshape(-1, 3).tolist()}
-    assert seen == {colors["enter"]}
+    assert seen == {colors["setup"]}
     assert (inspector.picture("walk.voxel") == NONE).all()  # it holds what the last run left, not this one
     assert inspector.step()
     seen = {tuple(color) for color in inspector.picture("state").reshape(-1, 3).tolist()}
@@ -103,7 +103,7 @@ def test_single_steps_change_the_picture_of_states(renderer: Renderer, finished:
         assert inspector.step()
     picture, states = inspector.picture("state"), inspector.values("state")[0]
     for label in inspector.legend("state").labels:
-        number = 0 if label.text == "done" else inspector.machine.bound.program.number(label.text)
+        number = 0 if label.text == "done" else inspector.machine.linked.program.number(label.text)
         assert (picture[states == number] == label.color).all()
         assert inspector.waiting[label.text] == (states == number).sum()
     assert dict(zip(("done", *colors), (DONE, *colors.values()), strict=True)) == {
@@ -130,7 +130,7 @@ def test_what_no_kernel_wrote_is_dark(renderer: Renderer, finished: Inspector) -
 def test_every_field_of_every_stream_can_be_shown(finished: Inspector) -> None:
     names = [channel.name for channel in finished.channels()]
     assert names[:4] == ["state", "return", "steps", "tests"]
-    for stream, record in finished.machine.bound.records.items():
+    for stream, record in finished.machine.linked.records.items():
         for field in record.fields:
             assert f"{stream}.{field.name}" in names
     for channel in finished.channels():
@@ -144,7 +144,7 @@ def test_every_field_of_every_stream_can_be_shown(finished: Inspector) -> None:
 
 def test_another_program_brings_its_own_states_and_records(renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(
-        PICTURES, "described", lambda walking, layers=False, primary="rays": ray_cast(walking, layers=True)
+        PICTURES, "described", lambda traversal, layers=False, first_hits="rays": ray_cast(traversal, layers=True)
     )
     inspector = Inspector(renderer, SIZE)
     inspector.begin(renderer.camera)

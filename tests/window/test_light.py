@@ -300,7 +300,7 @@ def test_a_dropped_picture_surrounds_the_scene(traced: Callable[..., Hands], tmp
     app = hands.app
     settle(hands)
     app.on_drop([str(path)])
-    hands.until(lambda: app.surroundings.name == "around.exr")
+    hands.until(lambda: app.scene_lighting.name == "around.exr")
     picture = settle(hands)
     np.testing.assert_array_equal(picture, rendered(app, environment=str(path)))
     compiled = app.device.compiled
@@ -310,10 +310,10 @@ def test_a_dropped_picture_surrounds_the_scene(traced: Callable[..., Hands], tmp
     given = {"environment": str(path), "environment_rotation": app.rotation}
     np.testing.assert_array_equal(turned, rendered(app, **given))
     hands.key("j")
-    hands.until(lambda: app.surroundings.flux == 0)
+    hands.until(lambda: app.scene_lighting.flux == 0)
     assert not settle(hands).any()
     hands.key("j")
-    hands.until(lambda: app.surroundings.flux > 0)
+    hands.until(lambda: app.scene_lighting.flux > 0)
     np.testing.assert_array_equal(settle(hands), turned)
     app.on_drop([str(tmp_path / "missing.hdr")])
     hands.until(lambda: app.message_is_error)

@@ -67,8 +67,8 @@ class Stage:
         self.renderer.configure(**{name: value for name, value in choices.items() if name not in self.structure})
 
     @property
-    def surroundings(self) -> Any:
-        return DARKNESS if self.renderer is None else self.renderer.prepared.around.environment
+    def scene_lighting(self) -> Any:
+        return DARKNESS if self.renderer is None else self.renderer.prepared.lighting.environment
 
     def attempt(self, what: Any) -> None:
         what()

@@ -94,7 +94,7 @@ def test_the_history_is_as_long_as_the_counts(probes: dict) -> None:
         (segment,) = found.segments
         assert (found.steps, found.tests) == (len(segment.visits), len(segment.tests))
         assert [row.number for row in found.rows] == list(range(1, len(found.rows) + 1))
-    assert [row.state for row in probes["beside"][0].rows] == ["eye", "enter", "shade"]
+    assert [row.state for row in probes["beside"][0].rows] == ["eye", "setup", "shade"]
 
 
 def test_states_follow_the_wires(probes: dict) -> None:
@@ -226,7 +226,7 @@ def test_other_tests_and_drivers_without_a_barrier(device: Any) -> None:
 
 def test_another_program(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(
-        PICTURES, "described", lambda walking, layers=False, primary="rays": ray_cast(walking, layers=True)
+        PICTURES, "described", lambda traversal, layers=False, first_hits="rays": ray_cast(traversal, layers=True)
     )
     renderer = framed(device, program="described")
     normals = renderer.render(SIZE, layers=("normal",)).layers["normal"]
@@ -241,10 +241,10 @@ def test_a_pixel_beside_the_picture(renderer: Renderer, pixel: tuple[int, int]) 
         probe(renderer, renderer.camera, SIZE, pixel)
 
 
-@pytest.mark.parametrize("walk", ["octants", "escape"])
-def test_the_way_through_a_tree(device: Any, walk: str) -> None:
+@pytest.mark.parametrize("traversal", ["octants", "escape"])
+def test_the_way_through_a_tree(device: Any, traversal: str) -> None:
     """Nodes visited, boxes hit or missed, and the leaves' triangles in their order, against the tree itself."""
-    renderer = framed(device, accel="bvh", walk=walk, machine="multipass", fuse="none")
+    renderer = framed(device, accel="bvh", traversal=traversal, machine="multipass", fuse="none")
     picture, tree, corners = streams(renderer), renderer.structure.built, renderer.triangles.corners()
     kinds = {kind: pixels[:2] for kind, pixels in chosen({**picture, "steps": picture["steps"] - 1}).items()}
     for pixel in (pixel for pixels in kinds.values() for pixel in pixels):

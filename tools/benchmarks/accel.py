@@ -21,7 +21,7 @@ from viewer.accel.structures import Recipe, Structure
 from viewer.kernels.records import RAY
 from viewer.programs import LEVELS, trace
 from viewer.renderer.rays import pack_rays
-from viewer.stream.compile.link import Bound
+from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.kernel import Module
 from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.machines.common import Machine, Memories
@@ -37,7 +37,7 @@ ABOUT = "structures and walks on every machine: builds, memory, Mrays/s of prima
 
 SIZE, SMALL = 512, 256  # of the picture that primary rays belong to, and of the one that the others start from
 RUNS, WARM_UP = 3, 2
-KINDS = ("primary", "shadow", "bounce")
+KINDS = ("first_hits", "shadow", "bounce")
 
 MACHINES_USED: dict[str, dict[str, Any]] = {
     "singlepass": {},
@@ -119,11 +119,11 @@ def case(
     with memories.device.current():
         made = MACHINES[machine.split()[0]](
             memories.device,
-            Bound(program, modules),
+            LinkedProgram(program, modules),
             size,
             memories=memories,
             counting=counting,
-            fallback=lambda: Bound(program, structure.modules(stepwise=True)),
+            fallback=lambda: LinkedProgram(program, structure.modules(stepwise=True)),
             **MACHINES_USED[machine],
         )
     return Case(made)
@@ -166,14 +166,14 @@ def _scene(name: str, view: View, wanted: Mapping[str, Any], options: Options) -
     cases: dict[str, Case] = {}
     first, *_ = wanted
     tables: dict[str, dict[str, int]] = {}
-    for which, (_, walks) in wanted.items():
-        for walk, machines in walks.items():
-            modules = built[which].make(walk)
+    for which, (_, traversals) in wanted.items():
+        for traversal, machines in traversals.items():
+            modules = built[which].make(traversal)
             for machine in machines:
-                cases[f"{which}, {walk}, {machine}"] = case(memories, built[which], modules, machine, (size, size))
+                cases[f"{which}, {traversal}, {machine}"] = case(memories, built[which], modules, machine, (size, size))
             with device.current():
                 used = [memories.get(memory) for module in modules for memory in module.memories]
-            tables[f"{which}, {walk}"] = {memory.source.name: memory.bytes for memory in used}
+            tables[f"{which}, {traversal}"] = {memory.source.name: memory.bytes for memory in used}
     rays = _rays(next(iter(cases.values())), scene, corners, camera, size, small)
     out: dict[str, Any] = {
         "triangles": len(corners),
@@ -190,7 +190,7 @@ def _scene(name: str, view: View, wanted: Mapping[str, Any], options: Options) -
         out["rates"][kind], out["same_hits"][kind] = _rates(cases, part, corners, runs)
     if first == "bvh":
         flat = {which: built[which] for which in ("bvh", "grid")}
-        out["repeated_tests"] = _repeats(memories, flat["grid"], rays["primary"], (size, size))
+        out["repeated_tests"] = _repeats(memories, flat["grid"], rays["first_hits"], (size, size))
         if name not in SLOW:
             out["vertices"] = _vertices(memories, flat, scene, rays, (size, size), runs)
             out["addresses"] = _addresses(device, memories, flat, rays, (size, size), runs)
@@ -221,7 +221,7 @@ def _rays(
 ) -> dict[str, Rays]:
     """The rays of every kind."""
     rng = np.random.default_rng(1)
-    primary = Rays(*(part.reshape(-1, 3).astype(np.float32) for part in camera.rays(size, size)))
+    first_hits = Rays(*(part.reshape(-1, 3).astype(np.float32) for part in camera.rays(size, size)))
     seen = Rays(*(part.reshape(-1, 3).astype(np.float32) for part in camera.rays(small, small)))
     first.give(seen)
     first.run()
@@ -238,11 +238,11 @@ def _rays(
     right, up, _ = camera.basis()
     origin, target = np.asarray(camera.origin), np.asarray(camera.target)
     light = origin + 0.5 * np.linalg.norm(target - origin) * (right + up)
-    around = rng.normal(size=normals.shape)
-    bounce = normals + around / np.linalg.norm(around, axis=1, keepdims=True)
+    lighting = rng.normal(size=normals.shape)
+    bounce = normals + lighting / np.linalg.norm(lighting, axis=1, keepdims=True)
     bounce /= np.maximum(np.linalg.norm(bounce, axis=1, keepdims=True), 1e-6)
     return {
-        "primary": primary,
+        "first_hits": first_hits,
         "shadow": Rays(*map(np.float32, (starts, light - starts)), np.ones(len(starts), np.float32)),
         "bounce": Rays(*map(np.float32, (starts, bounce))),
     }
@@ -304,7 +304,7 @@ def _compare(
     out: dict[str, dict[str, dict[str, Any]]] = {}
     for what, ways in rows.items():
         out[what] = {}
-        for kind in ("primary", "bounce"):
+        for kind in ("first_hits", "bounce"):
             for each in ways.values():
                 each.give(rays[kind])
             timings = interleave({way: each.run for way, each in ways.items()}, runs, WARM_UP)

@@ -27,7 +27,7 @@ def targets(data: dict[str, Any]) -> list[dict[str, Any]]:
     for name in AIMED:
         if name not in data["scenes"]:
             continue
-        rates = data["scenes"][name]["rates"]["primary"]
+        rates = data["scenes"][name]["rates"]["first_hits"]
         yard = _embree(rates)
         wanted: list[tuple[str, str, str, float, bool]] = []
         if yard is not None:
@@ -59,12 +59,12 @@ def tables(data: dict[str, Any]) -> list[Table]:
         rows = [
             (
                 setting,
-                rates["primary"][setting]["ms"],
-                rates["primary"][setting]["cpu_ms"],
+                rates["first_hits"][setting]["ms"],
+                rates["first_hits"][setting]["cpu_ms"],
                 *(f"{rates[kind][setting]['mrays']:.3g} ({rates[kind][setting]['cpu_mrays']:.3g})" for kind in rates),
-                scene["same_hits"]["primary"].get(setting),
+                scene["same_hits"]["first_hits"].get(setting),
             )
-            for setting in rates["primary"]
+            for setting in rates["first_hits"]
         ]
         counts = ", ".join(f"{count:,} {kind}" for kind, count in scene["rays"].items())
         columns = ("setting", "ms", "CPU ms", *rates, "same")
@@ -81,12 +81,12 @@ def _builds(data: dict[str, Any]) -> Table:
     rows = []
     for name, scene in data["scenes"].items():
         for structure, build in scene["builds"].items():
-            for walk, held in scene["memory"].items():
-                if walk.rpartition(", ")[0] == structure:
+            for traversal, held in scene["memory"].items():
+                if traversal.rpartition(", ")[0] == structure:
                     triangles = held.get("triangles", 0)
                     rest = sum(held.values()) - triangles
                     row = (build["ms"], build["cpu_ms"], rest / 2**20, triangles / 2**20)
-                    rows.append((f"{name}: {walk}", *row))
+                    rows.append((f"{name}: {traversal}", *row))
     columns = ("scene: structure, walk", "build ms", "CPU ms", "structure MiB", "triangles MiB")
     note = "Structure: textures of the walk. Triangles: unshared corners and numbers, in the order of the leaves."
     return Table("builds and memory", columns, rows, note)
@@ -96,7 +96,7 @@ def _details(data: dict[str, Any]) -> Iterator[Table]:
     rows: list[tuple[Any, ...]] = []
     for name, scene in data["scenes"].items():
         if "repeated_tests" in scene:
-            r, rays = scene["repeated_tests"], scene["rays"]["primary"]
+            r, rays = scene["repeated_tests"], scene["rays"]["first_hits"]
             share = r["repeated"] / max(1, r["tests"])
             rows.append((name, r["steps"] / rays, r["tests"] / rays, f"{100 * share:.3g} %", r["machine_tests"] / rays))
     if rows:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import viewer
 from viewer.renderer.renderer import Renderer
 from viewer.stream.compile.generate import Form, fragment, inputs, outputs
-from viewer.stream.compile.link import Bound
+from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.source import read_shader
 from viewer.stream.declare.kernel import INOUT, Kernel
 from viewer.stream.declare.program import DONE, Program, State
@@ -97,15 +97,15 @@ class _Bench:
         self.device, self.edge = device, edge
         spin = State("spin", SPIN, {"again": "spin", "done": DONE})
         program = Program("spin", {"work": WORK}, inputs=("work",), results=("work",), states=(spin,), start="spin")
-        bound = Bound(program, ())
-        steps = bound.steps("none")
+        linked = LinkedProgram(program, ())
+        steps = linked.steps("none")
         self.streams = {"state": Stream(device, STATE, size, channels=2), "work": Stream(device, WORK, size)}
         tiles = Tiles(device, size, edge)
         tiles.keep(None)
-        self.mask = MASKS[mask](device, bound, steps, self.streams["state"], tiles)
+        self.mask = MASKS[mask](device, linked, steps, self.streams["state"], tiles)
         form = Form(scheduled=True, discards=self.mask.discards)
         source = fragment(
-            bound,
+            linked,
             steps[0],
             form,
             layouts(device),
@@ -114,9 +114,9 @@ class _Bench:
         self.drawing = Drawing(device, Shader(device, source), tiles)
         self.drawing.shader.set("depth", DEPTH_OF_STEP)
         self.drawing.shader.set("unroll", 1)
-        self.samplers = [(f"in_{name}", self._texture(name)) for name in inputs(bound, steps[0], form)]
+        self.samplers = [(f"in_{name}", self._texture(name)) for name in inputs(linked, steps[0], form)]
         back = device.texture_barrier is None
-        targets = [self._texture(name, back) for name in outputs(bound, steps[0], form)]
+        targets = [self._texture(name, back) for name in outputs(linked, steps[0], form)]
         self.target = device.context.framebuffer(targets, self.mask.depth)
         self.target.depth_mask = False
 

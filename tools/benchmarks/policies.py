@@ -90,7 +90,7 @@ def _scene(
         "rays_in_loop": int((np.diff(runs.start) > 0).sum()),
         "most_steps": int(runs.steps.max(initial=0)),
         "most_tests": int(runs.tests.max(initial=0)),
-        "bound": runs.bound,
+        "bound": runs.linked,
         "calls": runs.calls,
         "steps": int(runs.steps.sum()),
         "tests": int(runs.tests.sum()),
@@ -107,7 +107,7 @@ def _row(schedule: Schedule, runs: Runs) -> dict[str, Any]:
     """passes; over the bound; average share of the stream that a pass ran on; passes of each kernel."""
     return {
         "passes": schedule.passes,
-        "over_bound": schedule.passes / max(1, runs.bound),
+        "over_bound": schedule.passes / max(1, runs.linked),
         "active_share": schedule.active_share(runs.rays),
         "traverse": schedule.by_kernel[0],
         "intersect": schedule.by_kernel[1],

@@ -7,7 +7,7 @@ from typing import Any
 import viewer
 from viewer.cameras.lens import lens_uniforms
 from viewer.kernels.records import HIT
-from viewer.renderer.rasterized import Raster, differing
+from viewer.renderer.rasterized import RasterizedHits, differing
 from viewer.renderer.renderer import Renderer
 from viewer.stream.gl.stream import Stream
 
@@ -37,8 +37,8 @@ def run(options: Options) -> Result:
         say(view.name)
         renderer = Renderer(viewer.load(view.source), camera=view.camera, program="cast", device=device)
         with device.current():
-            walking = make(renderer, Setting("singlepass"), (edge, edge))
-            raster = Raster(device, renderer.prepared, renderer.memories, (edge, edge))
+            traversal = make(renderer, Setting("singlepass"), (edge, edge))
+            raster = RasterizedHits(device, renderer.prepared, renderer.memories, (edge, edge))
             uniforms = {**lens_uniforms(renderer.camera, (edge, edge), "point"), **renderer.resolved.uniforms()}
             stream = Stream(device, HIT, (edge, edge))
         number = 0
@@ -51,10 +51,10 @@ def run(options: Options) -> Result:
                 raster.fill(stream, slice(0, edge), slice(0, edge), number, renderer.camera.origin)  # noqa: B023
                 device.context.finish()
 
-        timings = interleave({"raster": drawn, "rays": whole_run(walking)}, runs)
+        timings = interleave({"raster": drawn, "rays": whole_run(traversal)}, runs)
         with device.current():
-            other = differing(stream.read().ravel(), walking.read("hit").ravel())
-            hit = float((walking.read("hit")["triangle"] >= 0).mean())
+            other = differing(stream.read().ravel(), traversal.read("hit").ravel())
+            hit = float((traversal.read("hit")["triangle"] >= 0).mean())
         drawing, casting = timings["raster"], timings["rays"]
         found_ = {name: timing.to_json() for name, timing in timings.items()}
         data["scenes"][view.name] = {**found_, "triangles": raster.triangles, "other_triangle": other, "hit": hit}
@@ -65,7 +65,7 @@ def run(options: Options) -> Result:
         with device.current():
             raster.release()
             stream.release()
-            walking.release()
+            traversal.release()
         renderer.release()
     table = Table(
         f"First hits of {edge} x {edge} pixels",

@@ -35,7 +35,7 @@ class Recipe:
     top: str = "auto"
     grid: int | str = "auto"
     build: str = "sah"
-    walk: str = "auto"
+    traversal: str = "auto"
     intersection: str = "watertight"
     plane_slack: float = 1.0
 
@@ -61,26 +61,26 @@ class Structure:
 
     def modules(self, stepwise: bool = False) -> list[Module]:
         """The modules of the walk and the triangle test; memories that walks share are the same objects."""
-        walk = self.stepwise if stepwise else self.whole
-        if walk not in self._made:
-            self._made[walk] = self.make(walk)
-        return self._made[walk]
+        traversal = self.stepwise if stepwise else self.whole
+        if traversal not in self._made:
+            self._made[traversal] = self.make(traversal)
+        return self._made[traversal]
 
 
-def walks(recipe: Recipe, whole: str, stepwise: str, known: tuple[str, ...]) -> tuple[str, str]:
+def traversals(recipe: Recipe, whole: str, stepwise: str, known: tuple[str, ...]) -> tuple[str, str]:
     """The two walks of a structure that has the ``known`` ones. Raises ViewerError for another structure's."""
-    if recipe.walk == "auto":
+    if recipe.traversal == "auto":
         return whole, stepwise
-    if recipe.walk not in known:
-        hint = suggestion(recipe.walk, known) or f"one of auto, {', '.join(known)}"
-        raise ViewerError(f"--walk {recipe.walk}", f"is no walk of --accel {recipe.accel}", hint)
-    return recipe.walk, stepwise if recipe.walk == "stack" else recipe.walk
+    if recipe.traversal not in known:
+        hint = suggestion(recipe.traversal, known) or f"one of auto, {', '.join(known)}"
+        raise ViewerError(f"--traversal {recipe.traversal}", f"is no walk of --accel {recipe.accel}", hint)
+    return recipe.traversal, stepwise if recipe.traversal == "stack" else recipe.traversal
 
 
 def over_grid(corners: NDArray[np.float32], recipe: Recipe, progress: Progress | None = None) -> Structure:
     """The uniform grid over triangles (T, 3, 3)."""
     built: Grid = grid_build.build(corners, recipe.grid)
-    whole, stepwise = walks(recipe, "dda", "dda", tuple(grid.WALKS))
+    whole, stepwise = traversals(recipe, "dda", "dda", tuple(grid.TRAVERSALS))
     extent = float(max(built.voxel * built.resolution))
     test = triangles.module(recipe.intersection, corners, extent, slack=recipe.plane_slack)
     resolution = "x".join(map(str, built.resolution))
@@ -89,8 +89,8 @@ def over_grid(corners: NDArray[np.float32], recipe: Recipe, progress: Progress |
         built,
         whole,
         stepwise,
-        lambda walk: [grid.module(built, walk), test],
-        facts={"grid": resolution, "walk": whole},
+        lambda traversal: [grid.module(built, traversal), test],
+        facts={"grid": resolution, "traversal": whole},
         statistics={**built.statistics, "resolution": resolution},
     )
 
@@ -98,7 +98,7 @@ def over_grid(corners: NDArray[np.float32], recipe: Recipe, progress: Progress |
 def over_bvh(corners: NDArray[np.float32], recipe: Recipe, progress: Progress | None = None) -> Structure:
     """The bounding volume hierarchy over triangles (T, 3, 3)."""
     built: Bvh = bvh_build.build(corners, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
-    whole, stepwise = walks(recipe, "stack", "octants", bvh.WALKS)
+    whole, stepwise = traversals(recipe, "stack", "octants", bvh.TRAVERSALS)
     extent = float((built.high[0] - built.low[0]).max())
     test = triangles.module(recipe.intersection, corners, extent, built.order, slack=recipe.plane_slack)
     return Structure(
@@ -106,8 +106,8 @@ def over_bvh(corners: NDArray[np.float32], recipe: Recipe, progress: Progress | 
         built,
         whole,
         stepwise,
-        lambda walk: [bvh.module([built], walk), test],
-        facts={"build": recipe.build, "walk": whole},
+        lambda traversal: [bvh.module([built], traversal), test],
+        facts={"build": recipe.build, "traversal": whole},
         statistics=dict(built.statistics),
     )
 
@@ -116,7 +116,9 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
     """Two levels: a structure over each distinct mesh, and one over the instances of all."""
     inner = recipe.accel.removeprefix(TWO_LEVEL)
     top = inner if recipe.top == "auto" else recipe.top
-    whole, stepwise = walks(recipe, "stack", "octants", bvh.WALKS) if inner == "bvh" else walks(recipe, *GRID_WALKS)
+    whole, stepwise = (
+        traversals(recipe, "stack", "octants", bvh.TRAVERSALS) if inner == "bvh" else traversals(recipe, *GRID_WALKS)
+    )
     two = TwoLevel.of(scene, top)
     make, built, order = (_bvhs if inner == "bvh" else _grids)(two, recipe, progress)
     corners = [shape[o] for shape, o in zip(two.objects.corners, order, strict=True)]
@@ -131,9 +133,11 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
         two,
         whole,
         stepwise,
-        lambda walk: [make(walk), test, *two.modules],
+        lambda traversal: [make(traversal), test, *two.modules],
         levels=2,
-        facts={"top": top, "build": recipe.build, "walk": whole} if inner == "bvh" else {"top": top, "walk": whole},
+        facts={"top": top, "build": recipe.build, "traversal": whole}
+        if inner == "bvh"
+        else {"top": top, "traversal": whole},
         statistics={
             "objects": len(built),
             "instances": int(np.count_nonzero(two.objects.of >= 0)),
@@ -155,7 +159,7 @@ def _bvhs(two: TwoLevel, recipe: Recipe, progress: Progress | None) -> Made:
     ]
     # Without anything to show there still is an object, which no instance names.
     held = built or [bvh_build.build(np.zeros((0, 3, 3), np.float32))]
-    return lambda walk: bvh.module(held, walk), built, [each.order for each in built]
+    return lambda traversal: bvh.module(held, traversal), built, [each.order for each in built]
 
 
 def _grids(two: TwoLevel, recipe: Recipe, progress: Progress | None) -> Made:
@@ -167,7 +171,7 @@ def _grids(two: TwoLevel, recipe: Recipe, progress: Progress | None) -> Made:
             share(1.0, "building the grids")
     held = built or [grid_build.build(np.zeros((0, 3, 3), np.float32))]
     order = [np.arange(len(corners), dtype=np.int32) for corners in two.objects.corners]
-    return lambda walk: grid_objects.module(held), built, order
+    return lambda traversal: grid_objects.module(held), built, order
 
 
 def _shares(

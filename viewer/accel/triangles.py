@@ -14,12 +14,12 @@ from viewer.stream.declare.record import Field, Record
 
 TESTS = {
     "watertight": Record(
-        "Shear",
+        "TriangleSetup",
         Field("axis", "int", about="0, 1, 2: the direction's largest component"),
         Field("by", "vec3", about="shear of x and y, and the scale of z"),
     ),
-    "moller-trumbore": Record("Shear"),
-    "planes": Record("Shear"),
+    "moller-trumbore": Record("TriangleSetup"),
+    "planes": Record("TriangleSetup"),
 }
 PLANES = Record(
     "TrianglePlanes",
@@ -65,11 +65,11 @@ def module(
     data["number"] = numbers
     return Module(
         test,
-        provides=("triangle_shear", "triangle_test"),
+        provides=("triangle_setup", "triangle_test"),
         source=f"accel/triangle_{test.replace('-', '_')}.glsl",
         memories=(Table("triangles", record, data),),
         uniforms=uniforms,
-        keeps=TESTS[test],
+        module_state=TESTS[test],
         uses=(RAY, HIT),
     )
 

@@ -37,10 +37,10 @@ def describe(scene: Scene, program: str = OPTIONS["program"].default) -> dict[st
 
     Where there is no OpenGL, ``gpu`` is None and a warning says why.
     """
-    from viewer.renderer.prepared import surroundings
+    from viewer.renderer.prepared import scene_lighting
     from viewer.renderer.renderer import Renderer
 
-    around = surroundings(scene)
+    lighting = scene_lighting(scene)
     used = sorted({instance.mesh for instance in scene.instances})
     data: dict[str, Any] = {
         "name": scene.name,
@@ -79,11 +79,11 @@ def describe(scene: Scene, program: str = OPTIONS["program"].default) -> dict[st
         ],
         "texture_bytes": sum({id(t.image): t.image.texels.nbytes for t in scene.textures}.values()),
         "lights": [_light(scene, light) for light in movable_lights(scene)],
-        "lights_listed": around.listed.count,
+        "lights_listed": lighting.listed.count,
         "environment": {
-            "name": around.environment.name,
-            "size": getattr(around.environment, "pixels", np.zeros((1, 1))).shape[1::-1],
-            "flux": around.environment.flux,
+            "name": lighting.environment.name,
+            "size": getattr(lighting.environment, "pixels", np.zeros((1, 1))).shape[1::-1],
+            "flux": lighting.environment.flux,
         },
         "cameras": [
             {
@@ -101,7 +101,7 @@ def describe(scene: Scene, program: str = OPTIONS["program"].default) -> dict[st
         ],
         "extensions_used": scene.extensions_used,
         "extensions_ignored": scene.extensions_ignored,
-        "warnings": [*scene.warnings, *around.notes],
+        "warnings": [*scene.warnings, *lighting.notes],
         "program": program,
         "gpu": None,
     }

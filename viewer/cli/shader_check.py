@@ -37,10 +37,10 @@ VALIDATOR = "glslangValidator"
 # Every module of structures and triangle tests is in one of these.
 _RECIPES: tuple[dict[str, Any], ...] = (
     *({"accel": "bvh", "intersection": test} for test in TESTS),
-    *({"accel": "bvh", "walk": walk} for walk in bvh.WALKS),
-    *({"accel": "grid", "walk": walk} for walk in grid.WALKS),
+    *({"accel": "bvh", "traversal": traversal} for traversal in bvh.TRAVERSALS),
+    *({"accel": "grid", "traversal": traversal} for traversal in grid.TRAVERSALS),
     *({"accel": f"two-level-{inner}", "top": top} for inner in TOPS for top in TOPS),
-    *({"accel": "two-level-bvh", "walk": walk} for walk in bvh.WALKS),
+    *({"accel": "two-level-bvh", "traversal": traversal} for traversal in bvh.TRAVERSALS),
 )
 _TRIANGLE = ([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
 
@@ -80,17 +80,17 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
     plain = Scene.from_triangles(*_TRIANGLE)
     for number, recipe in enumerate(_RECIPES):
         renderer = Renderer(plain, program="cast", device=device, **recipe)
-        walking, mark = LEVELS[renderer.structure.levels], " ".join(recipe.values())
-        for program in (PICTURES["cast"](walking), trace(walking)):
+        traversal, mark = LEVELS[renderer.structure.levels], " ".join(recipe.values())
+        for program in (PICTURES["cast"](traversal), trace(traversal)):
             yield from _all_forms(device, renderer, program, mark, every=number == 0)
     rich = everything()
     for accel in ("bvh", "two-level-bvh"):
         renderer = Renderer(rich, accel=accel, environment="sky", device=device)
-        walking = LEVELS[renderer.structure.levels]
-        yield from _all_forms(device, renderer, PICTURES["cast"](walking, layers=True), accel)
+        traversal = LEVELS[renderer.structure.levels]
+        yield from _all_forms(device, renderer, PICTURES["cast"](traversal, layers=True), accel)
         for make in PICTURES.values():
-            yield from _all_forms(device, renderer, make(walking), accel, every=accel == "bvh")
-            yield from _single(device, renderer, make(walking, primary="raster"), f"{accel} raster")
+            yield from _all_forms(device, renderer, make(traversal), accel, every=accel == "bvh")
+            yield from _single(device, renderer, make(traversal, first_hits="raster"), f"{accel} raster")
     for sampler in OPTIONS["sampler"].choices:
         for environment in ("none", "sky"):
             renderer = Renderer(rich, sampler=sampler, environment=environment, device=device)
@@ -114,13 +114,13 @@ def _single(
     device: Device, renderer: Renderer, program: Program, mark: str, counting: bool = False
 ) -> Iterator[tuple[str, Source]]:
     """The one pass of the single-pass machine; none where its counts are too many, which the machine says, too."""
-    bound = renderer.bind(program, False)
-    step = bound.single()
+    linked = renderer.bind(program, False)
+    step = linked.single()
     try:
-        bound.check(step, 0, len(bound.count_textures(step)) if counting else 0)
+        linked.check(step, 0, len(linked.count_textures(step)) if counting else 0)
     except WiringError:
         return
-    source = fragment(bound, step, Form(scheduled=False, counting=counting), layouts(device))
+    source = fragment(linked, step, Form(scheduled=False, counting=counting), layouts(device))
     yield f"{program.name} single pass ({mark}{', counting' if counting else ''})", source
 
 
@@ -132,18 +132,18 @@ def _all_forms(
     if every:
         yield from _single(device, renderer, program, mark, counting=True)
     for fuse in ("none", *program.groups):
-        bound = renderer.bind(program, fuse == "none")
-        steps = bound.steps(fuse)
+        linked = renderer.bind(program, fuse == "none")
+        steps = linked.steps(fuse)
         for step in steps:
             for discards, counting in product((False, True), repeat=2) if every else ((False, False),):
                 try:
-                    bound.check(step, 1, len(bound.count_textures(step)) if counting else 0)
+                    linked.check(step, 1, len(linked.count_textures(step)) if counting else 0)
                 except WiringError:  # too many attachments with the counts: machines say so, and compile nothing
                     continue
-                source = fragment(bound, step, Form(True, discards, counting), layouts(device))
+                source = fragment(linked, step, Form(True, discards, counting), layouts(device))
                 marks = [mark, *(["without mask"] if discards else []), *(["counting"] if counting else [])]
                 yield f"{program.name} {fuse}/{step.name} ({', '.join(marks)})", source
-        for name, source in stream_sources(bound, steps):
+        for name, source in stream_sources(linked, steps):
             yield f"{program.name} {fuse}: {name}", source
 
 

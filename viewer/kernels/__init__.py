@@ -1,11 +1,11 @@
 """Declarations of what one step of a ray is: the twins of ``shaders/kernels/``."""
 
 from viewer.kernels.records import HIT, PIXEL, RADIANCE, RAY, SURFACE
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kept, Kernel
+from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, ModuleState
 
-WALK = Kept("Walk")  # where a ray is in the acceleration structure
-TOP = Kept("Top")  # where it is in the structure over instances, where there are two levels
-SHEAR = Kept("Shear")  # what the triangle test prepares once per ray
+TRAVERSAL = ModuleState("Traversal")  # where a ray is in the acceleration structure
+TOP_TRAVERSAL = ModuleState("TopTraversal")  # where it is in the structure over instances, where there are two levels
+TRIANGLE_SETUP = ModuleState("TriangleSetup")  # what the ray-triangle test prepares once per ray
 
 EYE_RAY = Kernel(
     "eye_ray",
@@ -13,46 +13,58 @@ EYE_RAY = Kernel(
     exits=("ray",),
     needs=("camera_ray",),
 )
-ENTER = Kernel(
-    "enter",
-    (IN("ray", RAY), OUT("walk", WALK), OUT("shear", SHEAR), OUT("hit", HIT)),
-    exits=("walk", "miss"),
-    needs=("accel_enter", "triangle_shear"),
+TRAVERSAL_SETUP = Kernel(
+    "traversal_setup",
+    (IN("ray", RAY), OUT("traversal", TRAVERSAL), OUT("setup", TRIANGLE_SETUP), OUT("hit", HIT)),
+    exits=("traverse", "miss"),
+    needs=("accel_start", "triangle_setup"),
 )
-TRAVERSE = Kernel(
-    "traverse",
-    (IN("ray", RAY), INOUT("walk", WALK), IN("hit", HIT)),
+TRAVERSAL_STEP = Kernel(
+    "traversal_step",
+    (IN("ray", RAY), INOUT("traversal", TRAVERSAL), IN("hit", HIT)),
     exits=("again", "test", "end"),
     needs=("accel_step",),
 )
 INTERSECT = Kernel(
     "intersect",
-    (IN("ray", RAY), IN("shear", SHEAR), INOUT("walk", WALK), INOUT("hit", HIT)),
-    exits=("again", "walk", "end"),
+    (IN("ray", RAY), IN("setup", TRIANGLE_SETUP), INOUT("traversal", TRAVERSAL), INOUT("hit", HIT)),
+    exits=("again", "traverse", "end"),
     needs=("accel_step", "triangle_test"),
 )
-ENTER_TOP = Kernel(
-    "enter_top",
-    (IN("ray", RAY), OUT("top", TOP), OUT("hit", HIT)),
-    exits=("visit", "miss"),
-    needs=("top_enter",),
+TOP_TRAVERSAL_SETUP = Kernel(
+    "top_traversal_setup",
+    (IN("ray", RAY), OUT("top", TOP_TRAVERSAL), OUT("hit", HIT)),
+    exits=("traverse", "miss"),
+    needs=("top_start",),
 )
-VISIT = Kernel(
-    "visit",
-    (IN("ray", RAY), INOUT("top", TOP), IN("hit", HIT)),
+TOP_TRAVERSAL_STEP = Kernel(
+    "top_traversal_step",
+    (IN("ray", RAY), INOUT("top", TOP_TRAVERSAL), IN("hit", HIT)),
     exits=("again", "object", "end"),
     needs=("top_step",),
 )
-DESCEND = Kernel(
-    "descend",
-    (IN("ray", RAY), IN("top", TOP), OUT("local", RAY), OUT("walk", WALK), OUT("shear", SHEAR)),
-    exits=("walk", "miss"),
-    needs=("top_instance", "object_ray", "accel_enter", "triangle_shear"),
+OBJECT_TRAVERSAL_SETUP = Kernel(
+    "object_traversal_setup",
+    (
+        IN("ray", RAY),
+        IN("top", TOP_TRAVERSAL),
+        OUT("local", RAY),
+        OUT("traversal", TRAVERSAL),
+        OUT("setup", TRIANGLE_SETUP),
+    ),
+    exits=("traverse", "miss"),
+    needs=("top_instance", "object_ray", "accel_start", "triangle_setup"),
 )
 INTERSECT_OBJECT = Kernel(
     "intersect_object",
-    (IN("ray", RAY), IN("shear", SHEAR), IN("top", TOP), INOUT("walk", WALK), INOUT("hit", HIT)),
-    exits=("again", "walk", "end"),
+    (
+        IN("ray", RAY),
+        IN("setup", TRIANGLE_SETUP),
+        IN("top", TOP_TRAVERSAL),
+        INOUT("traversal", TRAVERSAL),
+        INOUT("hit", HIT),
+    ),
+    exits=("again", "traverse", "end"),
     needs=("top_instance", "accel_step", "triangle_test"),
 )
 SHADE = Kernel(

@@ -29,8 +29,8 @@ SAMPLE_LIGHT = Kernel(
     exits=("shadow", "none"),
     needs=("path_settings", "light_sample", "bsdf_value", "sample_2d"),
 )
-GATHER = Kernel(
-    "gather",
+RESOLVE_SHADOW = Kernel(
+    "resolve",
     (IN("hit", HIT), IN("pending", RADIANCE), INOUT("radiance", RADIANCE)),
     exits=("done",),
 )

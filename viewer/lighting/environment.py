@@ -35,10 +35,10 @@ def environment_uniforms(environment: Environment) -> dict[str, Any]:
     return {"environment_turn": tuple(map(float, environment.turn))}
 
 
-def environment(surroundings: Environment) -> Module:
+def environment(scene_lighting: Environment) -> Module:
     """The module of an environment; an image brings two memories, 16 bytes a texel, and 8 a slot of its alias table."""
-    uniforms = environment_uniforms(surroundings)
-    if isinstance(surroundings, ConstantEnvironment):
+    uniforms = environment_uniforms(scene_lighting)
+    if isinstance(scene_lighting, ConstantEnvironment):
         return Module(
             "constant environment",
             provides=PROVIDES,
@@ -46,8 +46,8 @@ def environment(surroundings: Environment) -> Module:
             uniforms={name: ("vec3", value) for name, value in uniforms.items()},
             constants={"ENVIRONMENT_LEVELS": LEVELS},
         )
-    texels, choices, slots = image_tables(surroundings)
-    height, width = surroundings.pixels.shape[:2]
+    texels, choices, slots = image_tables(scene_lighting)
+    height, width = scene_lighting.pixels.shape[:2]
     return Module(
         "image environment",
         provides=PROVIDES,

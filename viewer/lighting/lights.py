@@ -131,7 +131,7 @@ class LightList:
 
 
 def light_list(
-    shining: Emitters,
+    emitting: Emitters,
     lights: Sequence[Light] = (),
     environment: Environment = DARKNESS,
     bounds: ArrayLike = ((-1, -1, -1), (1, 1, 1)),
@@ -144,7 +144,7 @@ def light_list(
     Raises ViewerError for more lights than can be told apart by one random number.
     """
     warnings: list[str] = []
-    triangles, power, density_of = _triangles(shining, warnings)
+    triangles, power, density_of = _triangles(emitting, warnings)
     lit = [light for light in lights if max(light.intensity) > 0]
     if len(lit) < len(lights):
         names = [light.name for light in lights if max(light.intensity) == 0]
@@ -190,14 +190,14 @@ def light_list(
 
 
 def lights(
-    shining: Emitters,
+    emitting: Emitters,
     punctual: Sequence[Light] = (),
     environment: Environment = DARKNESS,
     bounds: ArrayLike = ((-1, -1, -1), (1, 1, 1)),
     materials: int = 0,
 ) -> Module:
     """The module of `light_list`, with the same arguments."""
-    return light_list(shining, punctual, environment, bounds, materials).module()
+    return light_list(emitting, punctual, environment, bounds, materials).module()
 
 
 def light_density(scene: Scene, environment: Environment = DARKNESS) -> NDArray[np.float32]:
@@ -210,24 +210,24 @@ def scene_lights(scene: Scene, environment: Environment = DARKNESS) -> LightList
     return light_list(emitters(scene), scene.lights, environment, scene.bounds(), len(scene.materials))
 
 
-def _triangles(shining: Emitters, warnings: list[str]) -> tuple[Emitters, NDArray[np.float64], dict[int, float]]:
+def _triangles(emitting: Emitters, warnings: list[str]) -> tuple[Emitters, NDArray[np.float64], dict[int, float]]:
     """Those with area and finite light; their powers (L,); and the luminance of every material's radiance."""
-    corners = np.asarray(shining.corners, np.float32)
+    corners = np.asarray(emitting.corners, np.float32)
     with np.errstate(all="ignore"):
         edges = corners[:, 1:] - corners[:, :1]
         normal = np.cross(edges[:, 0], edges[:, 1])  # in float32, as the device will
         area = np.linalg.norm(normal.astype(np.float64), axis=1) / 2
         kept = np.isfinite(area) & (area > 0) & np.isfinite(corners).all(axis=(1, 2))
-        bright = np.isfinite(shining.emission).all(axis=1) & (shining.emission >= 0).all(axis=1)
+        bright = np.isfinite(emitting.emission).all(axis=1) & (emitting.emission >= 0).all(axis=1)
     if not kept.all():
         number = int(np.count_nonzero(~kept))
         what = "triangle that should shine has" if number == 1 else "triangles that should shine have"
         warnings.append(f"{number:,} {what} no area, or corners that are not finite; no light comes from there")
     if not bright.all():
-        wrong = sorted(set(map(int, np.asarray(shining.material)[~bright])))
+        wrong = sorted(set(map(int, np.asarray(emitting.material)[~bright])))
         warnings.append(f"emission that is negative or not finite, of material {_names(map(str, wrong))}; it is dark")
     kept &= bright
-    found = Emitters(corners[kept], np.asarray(shining.emission)[kept], np.asarray(shining.material)[kept])
+    found = Emitters(corners[kept], np.asarray(emitting.emission)[kept], np.asarray(emitting.material)[kept])
     radiance = luminance(found.emission)
     numbers, first, which = np.unique(found.material, return_index=True, return_inverse=True)
     other = (found.emission != found.emission[first][which]).any(axis=1)
@@ -248,8 +248,8 @@ def _share_of_environment(surrounding: float, others: float, step: int) -> int:
     """Quanta of the environment: a multiple of ``step``, so that all slots of both tables are equally likely."""
     if surrounding <= 0 or others <= 0:
         return QUANTA if surrounding > 0 else 0
-    wished = round(_fair(surrounding, others) * QUANTA / step)
-    return min(max(wished, 1), QUANTA // step - 1) * step
+    requested = round(_fair(surrounding, others) * QUANTA / step)
+    return min(max(requested, 1), QUANTA // step - 1) * step
 
 
 def _describe(records: NDArray, triangles: Emitters, lit: Sequence[Light], probability: NDArray) -> None:

@@ -112,7 +112,7 @@ _TABLE = (
         )
     ),
     Option(
-        "primary",
+        "first_hits",
         values.read_word,
         "auto",
         "how the first hits are found: by walking rays, or by drawing the triangles; auto draws for the shadow caster",
@@ -283,7 +283,7 @@ _TABLE = (
         scope="prepare",
     ),
     Option(
-        "walk",
+        "traversal",
         values.read_word,
         "auto",
         "how rays walk: a bvh with a stack, by octants or by escape indices alone; a grid by a digital differential "

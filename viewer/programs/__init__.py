@@ -7,7 +7,7 @@ from collections.abc import Callable
 from viewer.programs.path_trace import path_trace
 from viewer.programs.ray_cast import ray_cast, trace
 from viewer.programs.shadow_cast import shadow_cast
-from viewer.programs.walking import LEVELS, Walking
+from viewer.programs.traversal import LEVELS, TraversalStates
 from viewer.programs.whitted import DEPTH, whitted_trace
 from viewer.stream.declare.program import Program
 
@@ -22,4 +22,4 @@ PICTURES: dict[str, Callable[..., Program]] = {
 # Those that take a ``depth``, because the number of their streams follows from it, and which one without being told.
 DEPTHS = {"whitted": DEPTH}
 
-__all__ = ["DEPTHS", "LEVELS", "PICTURES", "Walking", "ray_cast", "trace"]
+__all__ = ["DEPTHS", "LEVELS", "PICTURES", "TraversalStates", "ray_cast", "trace"]

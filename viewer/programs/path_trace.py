@@ -9,39 +9,51 @@ from __future__ import annotations
 
 from viewer.kernels import paths
 from viewer.kernels.records import FILM, INTERACTION, PATH, PIXEL, RADIANCE
-from viewer.programs.primary import primary_states, primary_streams, taken
-from viewer.programs.walking import FLAT, Walking
+from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
+from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
-def path_trace(walking: Walking = FLAT, primary: str = "rays") -> Program:
-    """Pixels and their film, to which samples are added. primary: see `viewer.programs.primary`."""
+def path_trace(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> Program:
+    """Pixels and their film, to which samples are added. primary: see `viewer.programs.first_hits`."""
     return Program(
         "path",
         streams={
             "pixel": PIXEL,
             "film": FILM,
-            **primary_streams(primary),
-            **walking.streams,
+            **first_hit_streams(first_hits),
+            **traversal.streams,
             "path": PATH,
             "radiance": RADIANCE,
             "interaction": INTERACTION,
             "pending": RADIANCE,
         },
-        inputs=("pixel", "film", *primary_streams(primary)),
+        inputs=("pixel", "film", *first_hit_streams(first_hits)),
         results=("film",),
         states=(
-            *primary_states(primary, State("begin", paths.BEGIN, {"ray": Call("enter", then="arrive"), "done": DONE})),
-            *walking.states,
+            *first_hit_states(
+                first_hits, State("begin", paths.BEGIN, {"ray": Call("setup", then="arrive"), "done": DONE})
+            ),
+            *traversal.states,
             State("arrive", paths.ARRIVE, {"surface": "light", "end": "finish"}),
-            State("light", paths.SAMPLE_LIGHT, {"shadow": Call("enter", then="gather"), "none": "scatter"}),
-            State("gather", paths.GATHER, {"done": "scatter"}),
-            State("scatter", paths.SCATTER, {"ray": Call("enter", then="arrive"), "end": "finish"}),
+            State("light", paths.SAMPLE_LIGHT, {"shadow": Call("setup", then="resolve"), "none": "scatter"}),
+            State("resolve", paths.RESOLVE_SHADOW, {"done": "scatter"}),
+            State("scatter", paths.SCATTER, {"ray": Call("setup", then="arrive"), "end": "finish"}),
             State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
         ),
         start="begin",
         # A turn takes a path from one surface to the next, and a finished one to its successor.
-        order=("->arrive", "arrive", "light", "->gather", "gather", "scatter", "finish", "begin", *taken(primary)),
-        groups={"ray": (("->arrive", "arrive"), ("light", "->gather", "gather", "scatter"))},
+        order=(
+            "->arrive",
+            "arrive",
+            "light",
+            "->resolve",
+            "resolve",
+            "scatter",
+            "finish",
+            "begin",
+            *extra_states(first_hits),
+        ),
+        groups={"ray": (("->arrive", "arrive"), ("light", "->resolve", "resolve", "scatter"))},
         resumes=True,
     )

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from viewer import kernels
 from viewer.kernels import HIT, PIXEL, RADIANCE, RAY, SURFACE
-from viewer.programs.primary import primary_states, primary_streams
-from viewer.programs.walking import FLAT, Walking
+from viewer.programs.first_hits import first_hit_states, first_hit_streams
+from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.stream.declare.kernel import Kernel
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
 def ray_cast(
-    walking: Walking = FLAT, layers: bool = False, shade: Kernel = kernels.SHADE, primary: str = "rays"
+    traversal: TraversalStates = FLAT, layers: bool = False, shade: Kernel = kernels.SHADE, first_hits: str = "rays"
 ) -> Program:
     """Pixels to radiance and hits; with ``layers`` the surfaces that they see too. primary: see
-    `viewer.programs.primary`; the states that walk are not there where nothing is to be walked."""
-    eye = State("eye", kernels.EYE_RAY, {"ray": Call("enter", then="shade")})
-    walks = primary == "rays"
-    states = [*primary_states(primary, eye), *(walking.states if walks else ())]
+    `viewer.programs.first_hits`; the states that walk are not there where nothing is to be walked."""
+    eye = State("eye", kernels.EYE_RAY, {"ray": Call("setup", then="shade")})
+    traversals = first_hits == "rays"
+    states = [*first_hit_states(first_hits, eye), *(traversal.states if traversals else ())]
     states.append(State("shade", shade, {"done": "describe" if layers else DONE}))
     if layers:
         states.append(State("describe", kernels.DESCRIBE, {"done": DONE}))
@@ -25,27 +25,27 @@ def ray_cast(
         "cast",
         streams={
             "pixel": PIXEL,
-            **primary_streams(primary),
-            **(walking.streams if walks else {"ray": RAY, "hit": HIT}),
+            **first_hit_streams(first_hits),
+            **(traversal.streams if traversals else {"ray": RAY, "hit": HIT}),
             "radiance": RADIANCE,
             **({"surface": SURFACE} if layers else {}),
         },
-        inputs=("pixel", *primary_streams(primary)),
+        inputs=("pixel", *first_hit_streams(first_hits)),
         results=("radiance", "hit", *(("surface",) if layers else ())),
         states=tuple(states),
         start="eye",
-        groups={"ray": (("->shade", "shade"),)} if walks else {},
+        groups={"ray": (("->shade", "shade"),)} if traversals else {},
     )
 
 
-def trace(walking: Walking = FLAT) -> Program:
+def trace(traversal: TraversalStates = FLAT) -> Program:
     """Given rays to their hits."""
     return Program(
         "trace",
-        streams=walking.streams,
+        streams=traversal.streams,
         inputs=("ray",),
         results=("hit",),
-        states=walking.states,
-        start=Call("enter", then=DONE),
-        groups={"ray": (walking.group,)},
+        states=traversal.states,
+        start=Call("setup", then=DONE),
+        groups={"ray": (traversal.group,)},
     )

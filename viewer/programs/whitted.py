@@ -11,8 +11,8 @@ from __future__ import annotations
 from viewer.base.errors import ViewerError
 from viewer.kernels import paths, whitted
 from viewer.kernels.records import FILM, INTERACTION, PATH, PIXEL, RADIANCE
-from viewer.programs.primary import primary_states, primary_streams, taken
-from viewer.programs.walking import FLAT, Walking
+from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
+from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 DEPTH = 4  # surfaces that light comes over
@@ -20,11 +20,11 @@ CHILDREN = 2  # of a surface
 MOST_DEPTH = 32
 
 
-def whitted_trace(walking: Walking = FLAT, depth: int = DEPTH, primary: str = "rays") -> Program:
+def whitted_trace(traversal: TraversalStates = FLAT, depth: int = DEPTH, first_hits: str = "rays") -> Program:
     """Pixels and their film, to which samples are added.
 
     depth : most surfaces that light comes over, at most what ``path_depth`` may be; 0 is light seen alone.
-    primary : how the first hits are found, see `viewer.programs.primary`.
+    primary : how the first hits are found, see `viewer.programs.first_hits`.
     Raises ViewerError for a depth that needs more streams than is sensible.
     """
     if not 0 <= depth <= MOST_DEPTH:
@@ -35,14 +35,14 @@ def whitted_trace(walking: Walking = FLAT, depth: int = DEPTH, primary: str = "r
     exits = whitted.level_exits(levels)
     push = {exit_: f"push_{level}" for level, exit_ in enumerate(exits)}
     pop = {exit_: f"pop_{level}" for level, exit_ in enumerate(exits)}
-    follow = Call("enter", then="arrive")
+    follow = Call("setup", then="arrive")
     return Program(
         "whitted",
         streams={
             "pixel": PIXEL,
             "film": FILM,
-            **primary_streams(primary),
-            **walking.streams,
+            **first_hit_streams(first_hits),
+            **traversal.streams,
             "path": PATH,
             "radiance": RADIANCE,
             "tree": whitted.TREE,
@@ -51,19 +51,19 @@ def whitted_trace(walking: Walking = FLAT, depth: int = DEPTH, primary: str = "r
             "waiting": whitted.BRANCH,
             **dict.fromkeys(stack, whitted.BRANCH),
         },
-        inputs=("pixel", "film", *primary_streams(primary)),
+        inputs=("pixel", "film", *first_hit_streams(first_hits)),
         results=("film",),
         states=(
             State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
-            *primary_states(primary, State("root", whitted.BEGIN_TREE, {"ray": follow})),
-            *walking.states,
+            *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": follow})),
+            *traversal.states,
             State("arrive", paths.ARRIVE, {"surface": "light", "end": "next"}),
             State(
                 "light",
                 whitted.NEXT_LIGHT,
-                {"again": "light", "shadow": Call("enter", then="gather"), "end": "refract"},
+                {"again": "light", "shadow": Call("setup", then="resolve"), "end": "refract"},
             ),
-            State("gather", paths.GATHER, {"done": "light"}),
+            State("resolve", paths.RESOLVE_SHADOW, {"done": "light"}),
             State("refract", whitted.branch_refraction(levels), {**push, "none": "reflect"}),
             *(
                 State(name, whitted.PUSH, {"done": "reflect"}, {"level": stream})
@@ -80,10 +80,10 @@ def whitted_trace(walking: Walking = FLAT, depth: int = DEPTH, primary: str = "r
         start="begin",
         # A turn takes a ray of the tree from one surface to the next.
         order=(
-            *("->arrive", "arrive", "light", "->gather", "gather", "refract", *push.values(), "reflect", "next"),
-            *(*pop.values(), "finish", "begin", "root", *taken(primary)),
+            *("->arrive", "arrive", "light", "->resolve", "resolve", "refract", *push.values(), "reflect", "next"),
+            *(*pop.values(), "finish", "begin", "root", *extra_states(first_hits)),
         ),
-        groups={"ray": (("->arrive", "arrive"), ("->gather", "gather"))},
+        groups={"ray": (("->arrive", "arrive"), ("->resolve", "resolve"))},
         resumes=True,
         stacked=tuple(stack),
     )

@@ -9,7 +9,7 @@ from viewer.cameras.lens import lens_uniforms
 from viewer.film.film import Film
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.renderer.picture import run
-from viewer.renderer.rasterized import Raster, why_not
+from viewer.renderer.rasterized import RasterizedHits, unsupported_reason
 from viewer.stream.machines.common import Machine
 from viewer.stream.machines.counters import Stats
 
@@ -23,19 +23,19 @@ MOST_IN_SOFTWARE = 10_000
 LARGEST_TARGET = 1 << 22  # pixels of a picture that is drawn as a whole, for all its pieces
 
 
-class Primary:
-    """What follows from the options ``primary`` and ``offsets`` for a renderer as it stands."""
+class FirstHits:
+    """What follows from the options ``first_hits`` and ``offsets`` for a renderer as it stands."""
 
     def __init__(self, renderer: Renderer) -> None:
         self.renderer = renderer
-        self._made: tuple[str, Raster] | None = None
+        self._made: tuple[str, RasterizedHits] | None = None
 
     @property
-    def wished(self) -> bool:
+    def requested(self) -> bool:
         """Whether triangles are to be drawn, if they can be."""
         of, chosen = self.renderer, self.renderer.choices
-        if chosen.primary != "auto":
-            return chosen.primary == "raster"
+        if chosen.first_hits != "auto":
+            return chosen.first_hits == "raster"
         slow = of.device.software and int(of.prepared.starts[-1]) > MOST_IN_SOFTWARE
         return chosen.program in DRAWN and not slow
 
@@ -43,26 +43,26 @@ class Primary:
     def shared(self) -> bool:
         """Whether all pixels of a sample have one offset from their centres."""
         offsets = self.renderer.settings.offsets
-        return offsets == "sample" or (offsets == "auto" and self.wished)
+        return offsets == "sample" or (offsets == "auto" and self.requested)
 
     @property
     def reason(self) -> str:
         """Why triangles cannot be drawn; empty where they can."""
         of = self.renderer
         alike = self.shared or of.pixel_filter == "point" or of.choices.program == "cast"
-        return why_not(of.prepared, of.camera, alike)
+        return unsupported_reason(of.prepared, of.camera, alike)
 
     @property
-    def way(self) -> str:
+    def mode(self) -> str:
         """``raster`` or ``rays``."""
-        return "raster" if self.wished and not self.reason else "rays"
+        return "raster" if self.requested and not self.reason else "rays"
 
     @property
     def notes(self) -> list[str]:
         """Says so where drawing was asked for in vain."""
-        if self.renderer.choices.primary != "raster" or not self.reason:
+        if self.renderer.choices.first_hits != "raster" or not self.reason:
             return []
-        return [f"--primary raster: {self.reason}; first hits are found by rays"]
+        return [f"--first-hits raster: {self.reason}; first hits are found by rays"]
 
     def run(
         self, machine: Machine, down: slice, across: slice, size: tuple[int, int], film: Film | None, samples: int
@@ -70,7 +70,7 @@ class Primary:
         """`viewer.renderer.picture.run` over a rectangle of a picture of ``size``; where triangles are drawn, a run for
         each sample."""
         device = self.renderer.device
-        if "seen" not in machine.bound.program.inputs:
+        if "first_hit" not in machine.linked.program.inputs:
             yield from run(device, machine, down, across, film)
             return
         first = 0 if film is None else int(film.count[down, across].min(initial=samples))
@@ -80,14 +80,14 @@ class Primary:
         for number in range(first, samples if film is not None else 1):
             with device.current():
                 machine.set({"path_samples": number + 1})
-                raster.fill(machine.streams["seen"], down, across, number, self.renderer.camera.origin)
+                raster.fill(machine.streams["first_hit"], down, across, number, self.renderer.camera.origin)
             for share in run(device, machine, down, across, film):
                 yield (number - first + share) / max(1, samples - first)
             total.add(machine.stats)
         total.rays = machine.stats.rays
         machine.stats = total
 
-    def _raster(self, machine: Machine, size: tuple[int, int]) -> Raster:
+    def _raster(self, machine: Machine, size: tuple[int, int]) -> RasterizedHits:
         """The pass, set for a picture of that size: its target holds all of it, or what the machine's streams hold."""
         of = self.renderer
         whole = size[0] * size[1] <= LARGEST_TARGET and max(size) <= of.device.max_texture
@@ -96,9 +96,9 @@ class Primary:
         # A larger target than needed will do: pictures of many sizes follow each other in a window.
         if made is None or made[0] != sampler or made[1].size[0] < needed[0] or made[1].size[1] < needed[1]:
             self.release()
-            self._made = made = sampler, Raster(of.device, of.prepared, of.memories, needed, sampler)
+            self._made = made = sampler, RasterizedHits(of.device, of.prepared, of.memories, needed, sampler)
         raster = made[1]
-        centred = "film" not in machine.bound.program.inputs
+        centred = "film" not in machine.linked.program.inputs
         camera = lens_uniforms(of.camera, size, "point" if centred else of.pixel_filter)
         raster.set({**camera, **of.resolved.uniforms(), **sampler_uniforms(of.seed)}, size)
         return raster

@@ -9,7 +9,7 @@ from typing import Any
 from viewer.base.errors import ViewerError
 from viewer.options import table as options
 from viewer.options.values import PolicyChoice, Unroll
-from viewer.stream.compile.link import Bound
+from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.machines.common import Machine, Memories
@@ -32,7 +32,7 @@ class Choices:
     fuse: str = DEFAULT["fuse"]
     mask: str = DEFAULT["mask"]
     sampler: str = DEFAULT["sampler"]
-    primary: str = DEFAULT["primary"]
+    first_hits: str = DEFAULT["first_hits"]
 
     @property
     def stepwise(self) -> bool:
@@ -54,7 +54,9 @@ class MachinePool(Mapping[Key, Machine]):
     bind : a program with the scene's modules, for passes of one kernel each or not, as the choices have it.
     """
 
-    def __init__(self, device: Device, memories: Memories, bind: Callable[[Program, bool, Choices], Bound]) -> None:
+    def __init__(
+        self, device: Device, memories: Memories, bind: Callable[[Program, bool, Choices], LinkedProgram]
+    ) -> None:
         self.device, self.memories, self.bind = device, memories, bind
         self._held: dict[Key, Machine] = {}
 
@@ -83,7 +85,7 @@ class MachinePool(Mapping[Key, Machine]):
         with self.device.current():
             try:
                 for key, old in self._held.items():
-                    made[key] = self._make(old.bound.counted, key)
+                    made[key] = self._make(old.linked.counted, key)
             except ViewerError:
                 for machine in made.values():
                     machine.release()

@@ -31,7 +31,7 @@ from viewer.stream.declare.kernel import Module
 
 
 @dataclass
-class Surroundings:
+class Lighting:
     """What shines on a scene. environment and listed : as data. notes : remarks for the user. each : the lights' module
     for programs that ask all of them."""
 
@@ -44,10 +44,10 @@ class Surroundings:
     _far: list[Module] = field(default_factory=list, repr=False)  # the environment's, whose tables may be large
     _samplers: dict[str, Module] = field(default_factory=dict, repr=False)
 
-    def over(self, scene: Scene) -> Surroundings:
+    def over(self, scene: Scene) -> Lighting:
         """The same environment over another scene."""
         listed = scene_lights(scene, self.environment)
-        return Surroundings(self.environment, listed, self.notes, each_light(scene, self.environment), _far=self._far)
+        return Lighting(self.environment, listed, self.notes, each_light(scene, self.environment), _far=self._far)
 
     def modules(self, lit: bool, sampler: str) -> list[Module]:
         """The modules of both; the same objects every time, so that they are uploaded once."""
@@ -71,7 +71,7 @@ class Prepared:
     structure: Structure
     recipe: Recipe
     shading: list[Module]
-    around: Surroundings
+    lighting: Lighting
 
     @cached_property
     def triangles(self) -> Triangles:
@@ -88,7 +88,7 @@ class Prepared:
     def fingerprint(self) -> str:
         """Differs where anything does that the light in a picture depends on."""
         scene = self.scene
-        looks = (scene.materials, scene.textures, scene.lights, self.around.environment)
+        looks = (scene.materials, scene.textures, scene.lights, self.lighting.environment)
         return fingerprint(scene.meshes, scene.instances, *looks)
 
     def numbered(self, hits: NDArray) -> tuple[NDArray, NDArray[np.int32]]:
@@ -116,18 +116,18 @@ class Prepared:
 
     def moved(self, scene: Scene, numbers: NDArray[np.intp]) -> Prepared:
         """The same with a scene whose instances of these numbers stand elsewhere, for which the structure has been
-        changed. Lights are listed anew where one of these shines; then ``shading`` and ``around`` are other ones."""
+        changed. Lights are listed anew where one of these shines; then ``shading`` and ``lighting`` are other ones."""
         made = replace(self, scene=scene)
-        if _shines(scene, numbers):
-            around = self.around.over(scene)
-            looks = with_light_density(self.shading[2:], scene.materials, len(scene.textures), around.listed.density)
-            made = replace(made, shading=[*self.shading[:2], *looks], around=around)
+        if _emits(scene, numbers):
+            lighting = self.lighting.over(scene)
+            looks = with_light_density(self.shading[2:], scene.materials, len(scene.textures), lighting.listed.density)
+            made = replace(made, shading=[*self.shading[:2], *looks], lighting=lighting)
         made.__dict__["starts"] = self.starts
         return made
 
     def rebuilt(self, scene: Scene) -> Prepared:
         """Another scene in the same environment, its structure by the same recipe."""
-        return _prepared(scene, self.recipe, self.around.over(scene), None)
+        return _prepared(scene, self.recipe, self.lighting.over(scene), None)
 
     def modules(self, stepwise: bool = False, lit: bool = False, sampler: str = "sobol") -> list[Module]:
         """All modules: for passes that take a ray to its hit, or for ``stepwise`` passes of one kernel each.
@@ -135,17 +135,17 @@ class Prepared:
         lit : with the scene's lights and surroundings, and random numbers by that ``sampler``; else before a plain
         background.
         """
-        return [*self.structure.modules(stepwise), *self.shading, *self.around.modules(lit, sampler)]
+        return [*self.structure.modules(stepwise), *self.shading, *self.lighting.modules(lit, sampler)]
 
 
-def surroundings(scene: Scene, environment: Any = None, rotation: float = 0.0) -> Surroundings:
+def scene_lighting(scene: Scene, environment: Any = None, rotation: float = 0.0) -> Lighting:
     """A scene's lights in an environment: the value of ``--environment``, turned about +Y by so many degrees.
 
     Raises ViewerError for a file that cannot be read.
     """
     found, notes = environment_of(environment, rotation, lit=scene_lights(scene).count > 0)
     listed = scene_lights(scene, found)
-    return Surroundings(found, listed, [*notes, *listed.warnings], each_light(scene, found))
+    return Lighting(found, listed, [*notes, *listed.warnings], each_light(scene, found))
 
 
 def prepare(
@@ -163,16 +163,16 @@ def prepare(
     chosen = Recipe(**{name: options.check(name, value) for name, value in recipe.items()})
     if chosen.accel == "auto":
         chosen = replace(chosen, accel=structures.automatic(scene))
-    around = surroundings(
+    lighting = scene_lighting(
         scene,
         options.check("environment", environment),
         options.check("environment_rotation", environment_rotation),
     )
-    return _prepared(scene, chosen, around, progress)
+    return _prepared(scene, chosen, lighting, progress)
 
 
 def _prepared(
-    scene: Scene, recipe: Recipe, around: Surroundings, progress: Callable[[float, str], None] | None
+    scene: Scene, recipe: Recipe, lighting: Lighting, progress: Callable[[float, str], None] | None
 ) -> Prepared:
     flat = None
     if recipe.accel in structures.FLAT:
@@ -182,18 +182,18 @@ def _prepared(
     else:
         structure = structures.over_instances(scene, recipe, progress)
         geometry = object_geometry(structure.built.objects)
-    looks = appearance(scene.materials, scene.textures, around.listed.density)
-    made = Prepared(scene, structure, recipe, [thin_lens(scene.camera()), geometry, *looks], around)
+    looks = appearance(scene.materials, scene.textures, lighting.listed.density)
+    made = Prepared(scene, structure, recipe, [thin_lens(scene.camera()), geometry, *looks], lighting)
     if flat is not None:
         made.__dict__["triangles"] = flat  # it is at hand
     return made
 
 
-def _shines(scene: Scene, numbers: NDArray[np.intp]) -> bool:
+def _emits(scene: Scene, numbers: NDArray[np.intp]) -> bool:
     """Whether some of these instances have a surface that shines."""
-    shining = {number for number, material in enumerate(scene.materials) if any(material.emission)}
-    if not shining:
+    emitting = {number for number, material in enumerate(scene.materials) if any(material.emission)}
+    if not emitting:
         return False
     drawn = {(scene.instances[number].mesh, scene.instances[number].material) for number in numbers.tolist()}
     used = (np.unique(scene.meshes[mesh].materials).tolist() if own is None else [own] for mesh, own in drawn)
-    return any(not shining.isdisjoint(materials) for materials in used)
+    return any(not emitting.isdisjoint(materials) for materials in used)

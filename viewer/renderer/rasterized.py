@@ -19,12 +19,12 @@ from viewer.programs.shadow_cast import shadow_cast
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.rays import FAR
 from viewer.scene.camera import Camera
-from viewer.stream.compile.link import Bound
+from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.kernel import Kernel, Module, Table
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.memory import layouts
-from viewer.stream.gl.rasterize import FeedForward, draw_source
+from viewer.stream.gl.rasterize import Rasterizer, draw_source
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Memories
 
@@ -41,7 +41,7 @@ _VERTEX = Kernel("cover", (), ("done",), needs=("geometry_at", "camera_sample", 
 _FRAGMENT = Kernel("hit", (), ("done",), needs=("triangle_test", "camera_sample", "sample_2d", "path_settings"))
 
 
-def why_not(prepared: Prepared, camera: Camera, shared: bool) -> str:
+def unsupported_reason(prepared: Prepared, camera: Camera, shared: bool) -> str:
     """Why triangles cannot be drawn to find first hits; empty where they can.
 
     shared : whether all pixels of a sample have one offset from their centres.
@@ -55,7 +55,7 @@ def why_not(prepared: Prepared, camera: Camera, shared: bool) -> str:
     return ""
 
 
-class Raster:
+class RasterizedHits:
     """The feed-forward pass over a scene of one flat object.
 
     size : (width, height) of the target: the largest rectangle that is drawn at once. sampler : a name, as of
@@ -67,16 +67,16 @@ class Raster:
     ) -> None:
         self.size, self.picture = size, size
         self._drawn: tuple[Any, ...] | None = None  # what the target holds
-        bound = Bound(shadow_cast(), prepared.modules(lit=True, sampler=sampler))
-        vertex, fragment = bound.modules_for([_VERTEX]), bound.modules_for([_FRAGMENT])
-        table = self._table(bound)
+        linked = LinkedProgram(shadow_cast(), prepared.modules(lit=True, sampler=sampler))
+        vertex, fragment = linked.modules_for([_VERTEX]), linked.modules_for([_FRAGMENT])
+        table = self._table(linked)
         self.triangles = len(table)
         order = Module("drawn triangles", (), "raster/drawn.glsl", memories=(Table("drawn", DRAWN, table),))
         layout_of = layouts(device)
         blank = np.zeros(1, HIT.dtype)
         blank["t"], blank["triangle"] = FAR, -1
         used = {memory.name: memory for module in (*vertex, *fragment, order) for memory in module.memories}
-        self.draw = FeedForward(
+        self.draw = Rasterizer(
             device,
             draw_source([*vertex, order], [FACE, VERTEX], "raster/triangle_cover.glsl", layout_of),
             draw_source(fragment, [RAY, HIT], "raster/triangle_hit.glsl", layout_of),
@@ -90,9 +90,9 @@ class Raster:
         self._corners = corners[np.isfinite(corners).all(axis=1)]
 
     @staticmethod
-    def _table(bound: Bound) -> NDArray:
+    def _table(linked: LinkedProgram) -> NDArray:
         """(T,) `DRAWN` in the scene's order, which decides ties: the finite triangles of the test's table."""
-        modules = [bound.providers[name] for name in ("triangle_test", "geometry_at")]
+        modules = [linked.providers[name] for name in ("triangle_test", "geometry_at")]
         tables: dict[str, Any] = {memory.name: memory.data for module in modules for memory in module.memories}
         numbers, addresses = np.unique(tables["triangles"]["number"], return_index=True)
         finite = np.isfinite(tables["vertices"]["position"]).all(axis=1)

@@ -22,16 +22,16 @@ from viewer.stream.machines.common import Memories
 KEPT = ("starts", "triangles")  # cached properties of `Prepared` that light has no part in
 
 
-def lit_by(prepared: Prepared, scene: Scene, environment: Environment | None = None) -> Prepared:
+def with_lighting(prepared: Prepared, scene: Scene, environment: Environment | None = None) -> Prepared:
     """The same structure with the lights of ``scene``, which differs in nothing else, in an environment (without, the
     one that is there)."""
-    before = prepared.around
+    before = prepared.lighting
     found = before.environment if environment is None else environment
     listed = scene_lights(scene, found)
     far = before._far if found is before.environment else []
-    around = replace(before, environment=found, listed=listed, each=each_light(scene, found), _lit=[], _far=far)
+    lighting = replace(before, environment=found, listed=listed, each=each_light(scene, found), _lit=[], _far=far)
     looks = with_light_density(prepared.shading[2:], scene.materials, len(scene.textures), listed.density)
-    made = replace(prepared, scene=scene, shading=[*prepared.shading[:2], *looks], around=around)
+    made = replace(prepared, scene=scene, shading=[*prepared.shading[:2], *looks], lighting=lighting)
     made.__dict__.update({name: prepared.__dict__[name] for name in KEPT if name in vars(prepared)})
     return made
 
@@ -63,33 +63,33 @@ def adopted(before: Prepared, after: Prepared, memories: Memories, machines: Mac
         values |= {name: value for name, (_, value) in other.uniforms.items()}
     for machine in machines.values():
         machine.set(values)
-    around = after.around
-    around = replace(before.around, environment=around.environment, listed=around.listed, notes=around.notes)
-    kept = replace(after, shading=before.shading, around=around)
+    lighting = after.lighting
+    lighting = replace(before.lighting, environment=lighting.environment, listed=lighting.listed, notes=lighting.notes)
+    kept = replace(after, shading=before.shading, lighting=lighting)
     kept.__dict__.update({name: after.__dict__[name] for name in KEPT if name in vars(after)})
     return kept
 
 
 def turned(prepared: Prepared, degrees: float, machines: MachinePool) -> Prepared:
     """The same with its picture of the surroundings at another rotation about +Y, for which a uniform is enough."""
-    found = prepared.around.environment
+    found = prepared.lighting.environment
     if not isinstance(found, ImageEnvironment):
         return prepared
     found = found.rotated(degrees)
     values = environment_uniforms(found)
-    for module in prepared.around.modules(True, "independent"):
+    for module in prepared.lighting.modules(True, "independent"):
         for name in values.keys() & module.uniforms.keys():
             module.uniforms[name] = (module.uniforms[name][0], values[name])
     for machine in machines.values():
         machine.set(values)
-    made = replace(prepared, around=replace(prepared.around, environment=found))
+    made = replace(prepared, lighting=replace(prepared.lighting, environment=found))
     made.__dict__.update({name: prepared.__dict__[name] for name in KEPT if name in vars(prepared)})
     return made
 
 
 def _modules(prepared: Prepared) -> list[Module]:
     """Those that depend on light; path settings and samplers, which come with them, are set for every run."""
-    lit = prepared.around.modules(True, "independent")
+    lit = prepared.lighting.modules(True, "independent")
     return [*prepared.shading[2:], *(module for module in lit if not module.name.endswith("settings"))]
 
 

@@ -24,12 +24,12 @@ from viewer.lighting.path import DEPTH, PathSettings
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.options import table as options
 from viewer.programs import DEPTHS, LEVELS, PICTURES, trace
-from viewer.renderer.first_hits import Primary
+from viewer.renderer.first_hits import FirstHits
 from viewer.renderer.machine_pool import DEFAULT, Choices, Key, MachinePool, warm
 from viewer.renderer.picture import COUNTED_LAYERS, SURFACE_LAYERS, Picture, Report, Slice
 from viewer.renderer.prepared import Prepared, prepare
 from viewer.renderer.rays import Hits, pack_rays, run_rays, unpack_hits
-from viewer.renderer.relight import adopted, lit_by, turned
+from viewer.renderer.relight import adopted, turned, with_lighting
 from viewer.renderer.sampling import make_picture, picture_facts, sample_settings
 from viewer.renderer.tiles import rectangles as cut
 from viewer.renderer.tiles import tiles
@@ -38,7 +38,7 @@ from viewer.scene.camera import Camera
 from viewer.scene.environment import Environment
 from viewer.scene.light import with_light_at
 from viewer.scene.scene import Scene, Triangles
-from viewer.stream.compile.link import Bound
+from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.gl.stream import LARGEST_STREAM
@@ -67,7 +67,7 @@ class Renderer:
         fuse: str = DEFAULT["fuse"],
         mask: str = DEFAULT["mask"],
         sampler: str = DEFAULT["sampler"],
-        primary: str = DEFAULT["primary"],
+        first_hits: str = DEFAULT["first_hits"],
         offsets: str = DEFAULT["offsets"],
         seed: int = DEFAULT["seed"],
         depth: int | None = DEFAULT["depth"],
@@ -81,7 +81,7 @@ class Renderer:
         top: str = DEFAULT["top"],
         build: str = DEFAULT["build"],
         grid: int | str = DEFAULT["grid"],
-        walk: str = DEFAULT["walk"],
+        traversal: str = DEFAULT["traversal"],
         intersection: str = DEFAULT["intersection"],
         plane_slack: float = DEFAULT["plane_slack"],
         camera: Camera | str | None = None,
@@ -101,12 +101,12 @@ class Renderer:
         if not isinstance(scene, Prepared):
             for name, position in options.check("light", light):
                 scene = with_light_at(scene, name, position)
-            recipe: dict[str, Any] = {"accel": accel, "top": top, "build": build, "grid": grid, "walk": walk}
+            recipe: dict[str, Any] = {"accel": accel, "top": top, "build": build, "grid": grid, "traversal": traversal}
             recipe |= {"intersection": intersection, "plane_slack": plane_slack}
             scene = prepare(scene, progress, environment, environment_rotation, **recipe)
         self.prepared, self.scene, self.choices = scene, scene.scene, Choices()
         self.configure(program=program, machine=machine, policy=policy, unroll=unroll, fuse=fuse, mask=mask)
-        self.configure(sampler=sampler, primary=primary)
+        self.configure(sampler=sampler, first_hits=first_hits)
         self.settings, self.seed = PathSettings(), 0
         self.follow(depth=depth, strategy=strategy, roulette=roulette, clamp=clamp, seed=seed, offsets=offsets)
         self.follow(shadows=shadows, reflections=reflections, refractions=refractions)
@@ -121,13 +121,13 @@ class Renderer:
             self.device = shared_device(options.check("device", device), *allowed)
         self.memories = Memories(self.device)
         self._machines = MachinePool(self.device, self.memories, self.bind)
-        self.primary = Primary(self)
+        self.first_hits = FirstHits(self)
         self.build_seconds = perf_counter() - started
 
     @property
     def notes(self) -> list[str]:
         """Remarks on the scene's lights and surroundings, where the program follows light."""
-        return [*self.primary.notes, *(self.prepared.around.notes if self.samples else [])]
+        return [*self.first_hits.notes, *(self.prepared.lighting.notes if self.samples else [])]
 
     @property
     def resolved(self) -> PathSettings:
@@ -135,7 +135,7 @@ class Renderer:
         depth = self.settings.depth
         if depth is None:
             depth = DEPTHS.get(self.choices.program, DEPTH)
-        return replace(self.settings, depth=depth, offsets="sample" if self.primary.shared else "pixel")
+        return replace(self.settings, depth=depth, offsets="sample" if self.first_hits.shared else "pixel")
 
     def checkpoint(self, path: str | Path) -> Checkpoint | None:
         """Where a render of samples to that file keeps its state as it goes; None for other programs."""
@@ -252,7 +252,7 @@ class Renderer:
         done, total = 0, size[0] * size[1]
         for down, across in rectangles:
             count = (down.stop - down.start) * (across.stop - across.start)
-            for share in self.primary.run(machine, down, across, size, film, samples):
+            for share in self.first_hits.run(machine, down, across, size, film, samples):
                 yield (done + count * share) / total, None
             done += count
             yield done / total, Slice(down, across, machine)
@@ -267,7 +267,7 @@ class Renderer:
 
     def _picture(self, surface: bool) -> tuple[Any, ...]:
         """What tells the machines of pictures apart, beside their choices."""
-        return "picture", surface, self.resolved.depth if self.choices.program in DEPTHS else None, self.primary.way
+        return "picture", surface, self.resolved.depth if self.choices.program in DEPTHS else None, self.first_hits.mode
 
     def _key(self, what: Any, shape: tuple[int, int], counting: bool) -> Key:
         return what, shape, counting, self.choices
@@ -304,7 +304,7 @@ class Renderer:
         Raises ShaderError where one does not compile; the old ones then stay.
         """
         self._machines.reload()
-        self.primary.release()
+        self.first_hits.release()
 
     def release(self) -> None:
         """Free streams and memories; the renderer is of no use any more."""
@@ -313,7 +313,7 @@ class Renderer:
 
     def _drop(self) -> None:
         self._machines.release()
-        self.primary.release()
+        self.first_hits.release()
         self.memories.release()
 
     # -- rays ------------------------------------------------------------------------------------------------------
@@ -358,7 +358,7 @@ class Renderer:
         with self.device.current():
             if made.structure is not self.structure:
                 self._drop()  # machines hold the textures of what has been built anew
-            elif made.around is not self.prepared.around:
+            elif made.lighting is not self.prepared.lighting:
                 made = adopted(self.prepared, made, self.memories, self._machines)
             for table, first, last in changes or ():
                 self.memories.update(table, first, last)
@@ -370,7 +370,7 @@ class Renderer:
         """Show the same scene with its lights moved, as `viewer.scene.light.with_light_at` leaves it, or in another
         environment. Compiles nothing where lights keep their number and kinds and the environment its size. Pictures
         under way are to be abandoned."""
-        self.adopt(lit_by(self.prepared, scene, environment))
+        self.adopt(with_lighting(self.prepared, scene, environment))
 
     def adopt(self, prepared: Prepared) -> None:
         """What `relight` does, with what `viewer.renderer.relight.lit_by` has made of `prepared` already."""
@@ -391,28 +391,28 @@ class Renderer:
         form: dict[str, Any] = {"layers": True} if layers else {}
         if not layers and self.choices.program in DEPTHS:
             form["depth"] = self.resolved.depth
-        return make(LEVELS[self.structure.levels], primary=self.primary.way, **form)
+        return make(LEVELS[self.structure.levels], first_hits=self.first_hits.mode, **form)
 
-    def bind(self, program: Program, stepwise: bool | None = None, choices: Choices | None = None) -> Bound:
+    def bind(self, program: Program, stepwise: bool | None = None, choices: Choices | None = None) -> LinkedProgram:
         """A program with the scene's modules: for passes of one kernel each where ``stepwise``, which the choices
         (without, the renderer's) tell where it is None."""
         chosen = choices or self.choices
         stepwise = chosen.stepwise if stepwise is None else stepwise
         modules = self.prepared.modules(stepwise, "film" in program.inputs, chosen.sampler)
-        bound = Bound(program, modules, samplers=self.device.max_samplers)
-        return bound if stepwise else bound.inlined()
+        linked = LinkedProgram(program, modules, samplers=self.device.max_samplers)
+        return linked if stepwise else linked.inlined()
 
     # -- facts -----------------------------------------------------------------------------------------------------
 
     def info(self) -> dict[str, Any]:
         """GPU memory by part in bytes, of the scene and of the streams per ray, and the structure's statistics."""
-        bound = self.bind(self.program())
+        linked = self.bind(self.program())
         with self.device.current():
-            for module in bound.modules:
+            for module in linked.modules:
                 for memory in module.memories:
                     self.memories.get(memory)
         parts = self.memories.bytes()
-        stored = {name: 16 * record.texels for name, record in bound.records.items()}
+        stored = {name: 16 * record.texels for name, record in linked.records.items()}
         return {
             "gpu memory": {**parts, "total": sum(parts.values())},
             "stream bytes per ray": {**stored, "total": sum(stored.values())},

@@ -153,7 +153,7 @@ def sampling_facts(renderer: Renderer) -> dict[str, str]:
         "sampler": renderer.choices.sampler,
         "seed": str(renderer.seed),
         "pixel_filter": renderer.pixel_filter,
-        "environment": renderer.prepared.around.environment.name,
+        "environment": renderer.prepared.lighting.environment.name,
     }
 
 
@@ -182,7 +182,7 @@ def picture_facts(renderer: Renderer) -> dict[str, Any]:
         "scene": renderer.scene.name,
         "triangles": int(renderer.prepared.starts[-1]),
         **renderer.choices.facts(),
-        "primary": renderer.primary.way,
+        "first_hits": renderer.first_hits.mode,
         "accel": renderer.structure.name,
         **renderer.structure.facts,
         "intersection": renderer.prepared.recipe.intersection,

@@ -136,12 +136,12 @@ class Poser:
             matrix = world[self.hierarchy.camera_nodes[number]]
             with suppress(ViewerError):  # one that a moment leaves without a view stays where it was
                 placed[number] = place_camera(placed[number], matrix)
-        shining = list(lights)
+        emitting = list(lights)
         for number in self.lights.tolist():
             matrix = world[self.hierarchy.light_nodes[number]]
             with suppress(ViewerError):
-                shining[number] = place_light(shining[number], matrix)
-        return Pose(moved, placed, shining)
+                emitting[number] = place_light(emitting[number], matrix)
+        return Pose(moved, placed, emitting)
 
 
 def _hanging(nodes: Index, moving: NDArray[np.bool_]) -> Index:

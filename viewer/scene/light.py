@@ -122,13 +122,13 @@ def movable_lights(scene: Scene) -> list[Movable]:
         away = light.kind == "directional"
         at = (-light.direction[0], -light.direction[1], -light.direction[2]) if away else light.position
         found.append(Movable(light.name, light.kind, number, at))
-    shining = np.array([max(material.emission) > 0 for material in scene.materials], bool)
-    if not shining.any():
+    emitting = np.array([max(material.emission) > 0 for material in scene.materials], bool)
+    if not emitting.any():
         return found
     for number, instance in enumerate(scene.instances):
         mesh = scene.meshes[instance.mesh]
         own = mesh.materials if instance.material is None else np.full(len(mesh.triangles), instance.material)
-        lit = mesh.triangles[shining[own]] if len(mesh.triangles) else mesh.triangles
+        lit = mesh.triangles[emitting[own]] if len(mesh.triangles) else mesh.triangles
         if not len(lit):
             continue
         with np.errstate(all="ignore"):  # corners that are not finite belong to triangles that are left out

@@ -101,10 +101,10 @@ def _flat(positions: Float, triangles: Int) -> tuple[Int, NDArray[np.int64], Flo
     number = np.arange(len(vertices))
     first = np.empty(len(positions), np.int64)
     first[vertices[::-1]] = number[::-1]  # of equal indices, the last assignment stays
-    keeps = first[vertices] == number
+    module_state = first[vertices] == number
     corner = vertices.copy()
-    corner[~keeps] = len(positions) + np.arange(np.count_nonzero(~keeps))
-    source = np.concatenate([np.arange(len(positions)), vertices[~keeps]])
+    corner[~module_state] = len(positions) + np.arange(np.count_nonzero(~module_state))
+    source = np.concatenate([np.arange(len(positions)), vertices[~module_state]])
     normals = np.zeros((len(source), 3), np.float32)
     normals[:, 2] = 1.0
     normals[corner] = np.repeat(faces, 3, axis=0)

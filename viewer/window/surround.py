@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from viewer.base.errors import ViewerError
 from viewer.formats.image.environment_maps import environment_of
 from viewer.renderer.prepared import Prepared, prepare
-from viewer.renderer.relight import lit_by
+from viewer.renderer.relight import with_lighting
 from viewer.renderer.renderer import Renderer
 from viewer.scene.environment import DARKNESS, ConstantEnvironment, Environment, ImageEnvironment
 from viewer.scene.scene import Scene
@@ -20,30 +20,30 @@ Wished = str | Environment | None
 def work(
     scene: Scene,
     tell: Callable[[float, str], None],
-    around: tuple[Prepared, Any] | None = None,
+    lighting: tuple[Prepared, Any] | None = None,
     sampler: str = "sobol",
     stepwise: bool = False,
     **given: Any,
 ) -> tuple[Prepared, Any, dict[str, Any]]:
     """What the worker does with a scene: builds its structure by the options ``given``, finds its bounds (a glance at
     every vertex) and makes its tables; or surrounds what is there: (prepared, environment or its name)."""
-    if around is None:
+    if lighting is None:
         environment = given.get("environment")
         if isinstance(environment, ConstantEnvironment | ImageEnvironment):
             made = prepare(scene, tell, **{**given, "environment": "none"})
-            made = lit_by(made, scene, environment)
+            made = with_lighting(made, scene, environment)
         else:
             made = prepare(scene, tell, **given)
         for lit in (False, True):
             made.modules(stepwise, lit, sampler)
         return made, scene.bounds(), given
-    before, wished = around
-    found = wished
-    if not isinstance(wished, ConstantEnvironment | ImageEnvironment):
-        found, notes = environment_of(wished, given.get("environment_rotation", 0.0), lit=True)
+    before, requested = lighting
+    found = requested
+    if not isinstance(requested, ConstantEnvironment | ImageEnvironment):
+        found, notes = environment_of(requested, given.get("environment_rotation", 0.0), lit=True)
         del notes
-    made = lit_by(before, scene, found)
-    made.around.modules(True, sampler)  # tables are made here
+    made = with_lighting(before, scene, found)
+    made.lighting.modules(True, sampler)  # tables are made here
     return made, None, given
 
 
@@ -67,21 +67,21 @@ class Surround:
         def _start(self, path: str, scene: Scene | None = None, **more: Any) -> None: ...
 
     @property
-    def surroundings(self) -> Environment:
+    def scene_lighting(self) -> Environment:
         """What surrounds the scene on show."""
-        return DARKNESS if self.renderer is None else self.renderer.prepared.around.environment
+        return DARKNESS if self.renderer is None else self.renderer.prepared.lighting.environment
 
-    def surround(self, wished: Wished) -> None:
+    def surround(self, requested: Wished) -> None:
         """Light the scene, and those to come, with a picture of what is around it; the worker reads it."""
-        self.environment, self._hidden = wished, None
+        self.environment, self._hidden = requested, None
         if self.renderer is not None:
-            self._start(self.path, self.renderer.scene, around=(self.renderer.prepared, wished))
+            self._start(self.path, self.renderer.scene, lighting=(self.renderer.prepared, requested))
 
     def toggle_environment(self) -> None:
         """Off, and on again; where there is none, the default sky."""
         if self.renderer is None:
             raise ViewerError("scene", "none is loaded yet", "wait, or open one")
-        now = self.surroundings
+        now = self.scene_lighting
         if now.flux > 0:
             self.surround(DARKNESS)
             self._hidden = now
@@ -101,7 +101,7 @@ class Surround:
         if prepared.scene is renderer.scene and prepared.structure is renderer.structure:
             renderer.adopt(prepared)
         else:  # something has moved meanwhile
-            renderer.relight(renderer.scene, prepared.around.environment)
+            renderer.relight(renderer.scene, prepared.lighting.environment)
         self.scene = renderer.scene
         if not renderer.samples:
             self.say("programs that follow light see the environment: whitted, path")

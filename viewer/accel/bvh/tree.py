@@ -22,19 +22,19 @@ from viewer.kernels.records import RAY
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
 
-PROVIDES = ("accel_enter", "accel_step", "accel_candidate", "accel_more", "accel_ends")
-WALKS = ("stack", "octants", "escape")
+PROVIDES = ("accel_start", "accel_step", "accel_candidate", "accel_more", "accel_ends")
+TRAVERSALS = ("stack", "octants", "escape")
 MOST_IN_LEAF = 8  # triangles: what a reference on the stack has room for
 POP = 1 << 30  # no reference: the one on top of the stack is next, and where that is empty, nothing
 
 STACK_WALK = Record(
-    "Walk",
+    "Traversal",
     Field("inverse", "vec3", about="1 / direction, zeros of the direction replaced"),
     Field("node", "int", about="reference to visit next, or BVH_POP"),
     Field("leaf", "int", about="8 * address of the next candidate triangle + those that follow it in the leaf"),
 )
 NODE_WALK = Record(
-    "Walk",
+    "Traversal",
     Field("node", "int", about="the node to visit next"),
     Field("candidate", "int", about="address of the next candidate triangle"),
     Field("stop", "int", about="address behind the leaf's last"),
@@ -101,14 +101,14 @@ def nodes(bvh: Bvh, base: int = 0, at: int = 0) -> NDArray:
     return table
 
 
-def links(bvhs: Sequence[Bvh], walk: str) -> NDArray:
+def links(bvhs: Sequence[Bvh], traversal: str) -> NDArray:
     """`LINK` of every node of all trees, one tree behind the other; for the walk "octants" eight times, octant by
     octant. The number of all nodes ends a walk."""
     total, at = sum(len(bvh.low) for bvh in bvhs), 0
-    missed = np.empty((1 if walk == "escape" else 8, total), np.int32)
+    missed = np.empty((1 if traversal == "escape" else 8, total), np.int32)
     for bvh in bvhs:
         count = len(bvh.low)
-        own = bvh.escape[None] if walk == "escape" else octant_links(bvh)[..., 1]
+        own = bvh.escape[None] if traversal == "escape" else octant_links(bvh)[..., 1]
         missed[:, at : at + count] = np.where(own >= count, total, own + at)
         at += count
     table = np.zeros(missed.size, LINK.dtype)
@@ -116,46 +116,46 @@ def links(bvhs: Sequence[Bvh], walk: str) -> NDArray:
     return table
 
 
-def _root(bvh: Bvh, walk: str, base: int, at: int) -> tuple[int, int]:
+def _root(bvh: Bvh, traversal: str, base: int, at: int) -> tuple[int, int]:
     """`ROOT` of a tree: a walk with a stack knows no node above a single leaf."""
-    if walk != "stack" or bvh.second[0] >= 0:
+    if traversal != "stack" or bvh.second[0] >= 0:
         return at, 0
     return (-(base + int(bvh.first[0])), int(bvh.count[0])) if bvh.count[0] else (0, -1)
 
 
-def module(bvhs: Sequence[Bvh], walk: str) -> Module:
+def module(bvhs: Sequence[Bvh], traversal: str) -> Module:
     """The module of hierarchies over the triangles of numbered objects, with leaves of up to `MOST_IN_LEAF`.
 
-    bvhs : one for each object; their triangles lie one object behind the other. walk : one of `WALKS`.
+    bvhs : one for each object; their triangles lie one object behind the other. walk : one of `TRAVERSALS`.
     Raises ViewerError for a tree too deep for a stack of `MOST_DEPTH`, which `viewer.accel.bvh.build` makes none of.
     """
     deepest = max(bvh.depth for bvh in bvhs)
     if deepest > MOST_DEPTH:
         raise ViewerError("bvh", f"a tree of {deepest} levels, and a ray's stack has room for {MOST_DEPTH}")
     rows, roots, base, at = [], [], 0, 0
-    make = pairs if walk == "stack" else nodes
+    make = pairs if traversal == "stack" else nodes
     for bvh in bvhs:
-        roots.append(_root(bvh, walk, base, at))
+        roots.append(_root(bvh, traversal, base, at))
         rows.append(make(bvh, base, at))
         base, at = base + len(bvh.order), at + len(rows[-1])
     table = rows[0] if len(rows) == 1 else np.concatenate(rows)
-    memories = [Table("bvh_pairs", PAIR, table) if walk == "stack" else Table("bvh_nodes", NODE, table)]
-    if walk != "stack":
-        memories.append(Table("bvh_links", LINK, links(bvhs, walk)))
+    memories = [Table("bvh_pairs", PAIR, table) if traversal == "stack" else Table("bvh_nodes", NODE, table)]
+    if traversal != "stack":
+        memories.append(Table("bvh_links", LINK, links(bvhs, traversal)))
     if len(roots) == 1:
         root = f"BvhRoot({roots[0][0]}, {roots[0][1]})"
     else:
         memories.append(Table("bvh_roots", ROOT, np.array(roots, ROOT.dtype)))
         root = "fetch_bvh_roots(object)"
     return Module(
-        f"bvh, {walk}",
+        f"bvh, {traversal}",
         PROVIDES,
-        f"accel/bvh_{walk}.glsl",
+        f"accel/bvh_{traversal}.glsl",
         memories=tuple(memories),
-        uniforms={} if walk == "stack" else {"bvh_count": ("int", len(table))},
-        constants={"BVH_DEPTH": deepest + 1, "BVH_POP": POP} if walk == "stack" else {},
-        keeps=STACK_WALK if walk == "stack" else NODE_WALK,
+        uniforms={} if traversal == "stack" else {"bvh_count": ("int", len(table))},
+        constants={"BVH_DEPTH": deepest + 1, "BVH_POP": POP} if traversal == "stack" else {},
+        module_state=STACK_WALK if traversal == "stack" else NODE_WALK,
         uses=(RAY, ROOT),
         text=f"BvhRoot bvh_root(int object) {{ return {root}; }}",
-        local=walk == "stack",
+        local=traversal == "stack",
     )

@@ -12,8 +12,8 @@ from viewer.kernels.records import RAY
 from viewer.stream.declare.kernel import Module, Table, Volume
 from viewer.stream.declare.record import Field, Record
 
-WALK = Record(
-    "Walk",
+TRAVERSAL = Record(
+    "Traversal",
     Field("voxel", "ivec3", "voxels", about="the voxel to visit next"),
     Field("inverse", "vec3", about="1 / direction, in scene units or voxels, zeros of the direction replaced"),
     Field("list", "int", about="address of the next candidate, -1: none"),
@@ -21,16 +21,16 @@ WALK = Record(
 )
 ENTRY = Record("GridEntry", Field("entry", "int", about="triangle n, written -n - 1 when it is the list's last"))
 # The walks of a grid: a differential analyser (Amanatides and Woo 1987), and that of Adinetz and Berezin (2006).
-WALKS = {"dda": "accel/grid.glsl", "adinetz": "accel/grid_adinetz.glsl"}
+TRAVERSALS = {"dda": "accel/grid.glsl", "adinetz": "accel/grid_adinetz.glsl"}
 
 
-def module(grid: Grid, walk: str = "dda") -> Module:
-    """The module that walks a grid (`viewer.accel.grid.build.build`) by one of `WALKS`; the hits are the same."""
+def module(grid: Grid, traversal: str = "dda") -> Module:
+    """The module that walks a grid (`viewer.accel.grid.build.build`) by one of `TRAVERSALS`; the hits are the same."""
     pointers, entries = mark_last(grid.pointers, grid.lists)
     lists = np.zeros(len(entries), ENTRY.dtype)
     lists["entry"] = entries
     uniforms: dict[str, tuple[str, Any]] = {"grid_resolution": ("ivec3", tuple(map(int, grid.resolution)))}
-    if walk == "dda":
+    if traversal == "dda":
         low = grid.low.astype(np.float32)
         high = low + grid.voxel * np.asarray(grid.resolution, np.float32)
         uniforms |= {
@@ -46,11 +46,11 @@ def module(grid: Grid, walk: str = "dda") -> Module:
         }
     return Module(
         "grid",
-        provides=("accel_enter", "accel_step", "accel_candidate", "accel_more", "accel_ends"),
-        source=WALKS[walk],
+        provides=("accel_start", "accel_step", "accel_candidate", "accel_more", "accel_ends"),
+        source=TRAVERSALS[traversal],
         memories=(Volume("grid_pointers", pointers), Table("grid_lists", ENTRY, lists)),
         uniforms=uniforms,
-        keeps=WALK,
+        module_state=TRAVERSAL,
         uses=(RAY,),
     )
 

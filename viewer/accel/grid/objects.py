@@ -13,8 +13,8 @@ from viewer.kernels.records import RAY
 from viewer.stream.declare.kernel import Module, Table, Volume
 from viewer.stream.declare.record import Field, Record
 
-WALK = Record(
-    "Walk",
+TRAVERSAL = Record(
+    "Traversal",
     Field("voxel", "ivec3", "voxels", about="the voxel to visit next; -1 throughout beyond the grid"),
     Field("inverse", "vec3", about="1 / direction, in voxels, zeros of the direction replaced"),
     Field("origin", "vec3", "voxels", about="the ray's origin, from the grid's lowest corner"),
@@ -25,7 +25,7 @@ WALK = Record(
 
 
 def module(grids: Sequence[Grid], bases: ArrayLike | None = None) -> Module:
-    """The module that walks the grid of a numbered object; ``accel_enter`` takes the ray in that object's space.
+    """The module that walks the grid of a numbered object; ``accel_start`` takes the ray in that object's space.
 
     The ray's direction may have any length: distances are in units of it.
     bases : (G,) address of each grid's triangle 0 in the table of all triangles; one behind the other without.
@@ -34,7 +34,7 @@ def module(grids: Sequence[Grid], bases: ArrayLike | None = None) -> Module:
     blocks = allocate(grids, bases)
     return Module(
         "grid_objects",
-        provides=("accel_enter", "accel_step", "accel_candidate", "accel_more", "accel_ends"),
+        provides=("accel_start", "accel_step", "accel_candidate", "accel_more", "accel_ends"),
         source="accel/grid_objects.glsl",
         memories=(
             Table("grid_headers", HEADER, blocks.headers),
@@ -43,6 +43,6 @@ def module(grids: Sequence[Grid], bases: ArrayLike | None = None) -> Module:
             Table("grid_lists", ENTRY, blocks.lists),
         ),
         constants={"GRID_BLOCK_BITS": BLOCK_BITS},
-        keeps=WALK,
+        module_state=TRAVERSAL,
         uses=(RAY,),
     )

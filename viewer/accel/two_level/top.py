@@ -25,9 +25,9 @@ Boxes = NDArray[np.float32]
 Changes = list[tuple[Table, int, int]]  # rows first .. last - 1 of tables
 
 INSTANCE_FOUND = Field("instance", "int", about="the instance found last")
-BVH_TOP = Record("Top", Field("node", "int", about="the node to visit next"), INSTANCE_FOUND)
+BVH_TOP = Record("TopTraversal", Field("node", "int", about="the node to visit next"), INSTANCE_FOUND)
 GRID_TOP = Record(
-    "Top",
+    "TopTraversal",
     Field("voxel", "int", about="number of the voxel to visit next, x fastest; -1: the ray leaves the grid"),
     Field("list", "int", about="address of the next instance of the voxel visited last, -1: none"),
     INSTANCE_FOUND,
@@ -73,16 +73,18 @@ class _Made:
     """What both have: the modules around the tables."""
 
     def __init__(self, name: str, record: Record, table: Table, uniforms: dict[str, tuple[str, Any]]):
-        walk = Module(
+        traversal = Module(
             f"{name} over instances",
-            ("top_enter", "top_step"),
+            ("top_start", "top_step"),
             f"accel/top_{name}.glsl",
             memories=(table,),
             uniforms=uniforms,
             uses=(RAY, record),
         )
-        found = Module("instance found", ("top_instance",), "accel/top_instance.glsl", keeps=record, uses=(RAY, record))
-        self.modules = [walk, found]
+        found = Module(
+            "instance found", ("top_instance",), "accel/top_instance.glsl", module_state=record, uses=(RAY, record)
+        )
+        self.modules = [traversal, found]
         self.statistics: dict[str, float | int] = {}
 
     @property

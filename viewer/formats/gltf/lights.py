@@ -56,7 +56,7 @@ def read_lights(document: Object, nodes: Nodes, warnings: list[str], held: list[
         while unique in names:
             unique, k = f"{name} {k}", k + 1
         try:
-            lights.append(replace(light, name=unique, position=tuple(world[:3, 3]), direction=_shines(world)))
+            lights.append(replace(light, name=unique, position=tuple(world[:3, 3]), direction=_emits(world)))
             names.add(unique)
             if held is not None:
                 held.append(place)
@@ -96,7 +96,7 @@ def _describe(item: Object, index: int, clamped: list[str], ranged: list[str], w
     return Light(kind, name, intensity=rgb, inner=inner, outer=outer)
 
 
-def _shines(world: NDArray[np.float64]) -> tuple[float, float, float]:
+def _emits(world: NDArray[np.float64]) -> tuple[float, float, float]:
     """The node's -Z in the world; its scale has no effect but for mirroring."""
     x, y, z = (-world[:3, 2]).tolist()
     return x, y, z

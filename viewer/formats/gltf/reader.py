@@ -114,8 +114,8 @@ def read(path: Path) -> Scene:
     if meshes.uses_default_material or not materials:
         materials.append(default_material())
     cameras, held = _cameras(document, nodes, warnings)
-    shining: list[int] = []
-    lights = read_lights(document, nodes, warnings, shining)
+    emitting: list[int] = []
+    lights = read_lights(document, nodes, warnings, emitting)
     animations = read_animations(document, nodes, accessors, warnings)
 
     warnings.extend(f"{count:,} {text}" for text, count in meshes.left_out.items())
@@ -132,7 +132,7 @@ def read(path: Path) -> Scene:
         extensions_used=used,
         extensions_ignored=ignored,
         source=document.data,
-        hierarchy=_hierarchy(document, nodes, hung, held, shining, offsets),
+        hierarchy=_hierarchy(document, nodes, hung, held, emitting, offsets),
         animations=animations,
     )
     scene.cameras = _focused(scene)

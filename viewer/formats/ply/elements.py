@@ -13,7 +13,7 @@ from viewer.base.errors import ViewerError
 from viewer.base.jit import run
 from viewer.formats.files import short
 from viewer.formats.ply.header import Element, Header
-from viewer.formats.ply.loops import gather, walk
+from viewer.formats.ply.loops import gather, traversal
 from viewer.formats.text import SMALL, lists, table
 
 DAMAGED = "the file is damaged or truncated"
@@ -146,7 +146,7 @@ class BinaryReader(_Reader):
         if any(kind is not None and kind.kind == "f" for kind in lengths):
             raise self._fail(element, "has a list whose length is a float")
         starts, counts, at, bad = run(
-            walk,
+            traversal,
             np.frombuffer(self.data, np.uint8),
             self.at,
             element.count,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 
-def walk(data, at, count, length_sizes, length_signed, sizes, big, wanted):
+def traversal(data, at, count, length_sizes, length_signed, sizes, big, wanted):
     """Where the wanted properties of every entry begin.
 
     length_sizes (P,): bytes of a list's length, 0 for scalars; sizes (P,): bytes of a value; big: big-endian.

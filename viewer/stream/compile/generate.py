@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from viewer.stream.compile.link import COUNTED_PER_TEXEL, Bound, Step
+from viewer.stream.compile.link import COUNTED_PER_TEXEL, LinkedProgram, Step
 from viewer.stream.compile.order import Element, Loop
 from viewer.stream.compile.source import Source, read_shader
 from viewer.stream.declare.kernel import Module, Table, Texels, Volume
@@ -81,7 +81,7 @@ def memory_glsl(memory: Table | Volume | Texels, layout: Layout, counting: bool)
 
 
 def fragment(
-    bound: Bound,
+    linked: LinkedProgram,
     step: Step,
     form: Form,
     layout_of: Callable[[Table | Volume | Texels], Layout],
@@ -90,16 +90,16 @@ def fragment(
     """The fragment program of a step."""
     source = Source(read)
     source.add(VERSION, "version")
-    kernels = bound.kernels_of(step)
-    modules = bound.modules_for(kernels)
-    _add_records(source, bound, step, modules)
+    kernels = linked.kernels_of(step)
+    modules = linked.modules_for(kernels)
+    _add_records(source, linked, step, modules)
     if form.counting:
         source.add("int random_words = 0;  // words fetched from memories since the last kernel call", "counters")
-    exits = sorted({e for state in bound.program.states for e in state.kernel.exits})
+    exits = sorted({e for state in linked.program.states for e in state.kernel.exits})
     for number, name in enumerate(exits):
-        source.add(f"const int EXIT_{name.upper()} = {number};", f"exits of program {bound.program.name}")
+        source.add(f"const int EXIT_{name.upper()} = {number};", f"exits of program {linked.program.name}")
     bases = joined_bases(
-        bound.joined(step, int(form.scheduled), len(bound.count_textures(step) if form.counting else ()))
+        linked.joined(step, int(form.scheduled), len(linked.count_textures(step) if form.counting else ()))
     )
     if bases:
         source.add("uniform samplerBuffer memory_joined;", "memories")
@@ -108,19 +108,19 @@ def fragment(
     for kernel in kernels:
         source.add(kernel.prototype(), f"prototype of kernel {kernel.name}")
         source.include(kernel.file)
-    _add_interface(source, bound, step, form)
-    _add_main(source, bound, step, form, exits)
+    _add_interface(source, linked, step, form)
+    _add_main(source, linked, step, form, exits)
     return source
 
 
-def _add_records(source: Source, bound: Bound, step: Step, modules: Sequence[Module]) -> None:
+def _add_records(source: Source, linked: LinkedProgram, step: Step, modules: Sequence[Module]) -> None:
     records: list[Record] = []
     for name in step.states:
-        state = bound.program.by_name[name]
-        records += [bound.records[state.stream_of(a.name)] for a in state.kernel.arguments]
+        state = linked.program.by_name[name]
+        records += [linked.records[state.stream_of(a.name)] for a in state.kernel.arguments]
     for module in modules:
         records += [m.record for m in module.memories if isinstance(m, Table)]
-        records += [*module.uses, *([module.keeps] if module.keeps else [])]
+        records += [*module.uses, *([module.module_state] if module.module_state else [])]
     for record in dict.fromkeys(records):
         for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
             source.add(part, f"record {record.name}")
@@ -167,30 +167,30 @@ def add_module(
     source.include(module.source)
 
 
-def _textures(bound: Bound, step: Step, form: Form, streams: Sequence[str]) -> list[str]:
+def _textures(linked: LinkedProgram, step: Step, form: Form, streams: Sequence[str]) -> list[str]:
     """Names of the textures of these streams, and of the state and counts: the order of attachments and samplers."""
     names = ["state"] if form.scheduled else []
-    names += [f"{stream}_{k}" for stream in streams for k in range(bound.records[stream].texels)]
+    names += [f"{stream}_{k}" for stream in streams for k in range(linked.records[stream].texels)]
     if form.counting:
-        names += [f"count_{k}" for k in bound.count_textures(step)]
+        names += [f"count_{k}" for k in linked.count_textures(step)]
     return names
 
 
-def inputs(bound: Bound, step: Step, form: Form) -> list[str]:
+def inputs(linked: LinkedProgram, step: Step, form: Form) -> list[str]:
     """Names of the textures that the step's program samples; its uniforms are ``in_<name>``."""
-    names = _textures(bound, step, form, step.loads)
+    names = _textures(linked, step, form, step.loads)
     return names if form.scheduled else [n for n in names if not n.startswith("count_")]
 
 
-def outputs(bound: Bound, step: Step, form: Form) -> list[str]:
+def outputs(linked: LinkedProgram, step: Step, form: Form) -> list[str]:
     """Names of the textures that the step's program writes, in the order of its colour attachments."""
-    return _textures(bound, step, form, step.stores)
+    return _textures(linked, step, form, step.stores)
 
 
-def _add_interface(source: Source, bound: Bound, step: Step, form: Form) -> None:
-    for name in inputs(bound, step, form):
+def _add_interface(source: Source, linked: LinkedProgram, step: Step, form: Form) -> None:
+    for name in inputs(linked, step, form):
         source.add(f"uniform sampler2D in_{name};", "streams")
-    for location, name in enumerate(outputs(bound, step, form)):
+    for location, name in enumerate(outputs(linked, step, form)):
         source.add(
             f"layout(location = {location}) out vec{2 if name == 'state' else 4} out_{name};\ninvariant out_{name};",
             "streams",
@@ -205,8 +205,8 @@ def _unrolls(step: Step, form: Form) -> bool:
     return form.scheduled and not step.fused
 
 
-def _add_main(source: Source, bound: Bound, step: Step, form: Form, exits: Sequence[str]) -> None:
-    program = bound.program
+def _add_main(source: Source, linked: LinkedProgram, step: Step, form: Form, exits: Sequence[str]) -> None:
+    program = linked.program
     add = lambda text, origin="main": source.add(text, origin)  # noqa: E731
     add("void main() {\n    ivec2 at = ivec2(gl_FragCoord.xy);")
     if form.scheduled:
@@ -220,19 +220,19 @@ def _add_main(source: Source, bound: Bound, step: Step, form: Form, exits: Seque
     else:
         # Lanes beside the last ray may run along for their neighbours; with no ray of their own they could loop on.
         add("    if (at.x >= extent.x || at.y * extent.x + at.x >= extent.y) return;")
-        state, caller = bound.start_numbers()
+        state, caller = linked.start_numbers()
         add(f"    int state = {state}, caller = {caller};")
     streams = dict.fromkeys(
         program.by_name[s].stream_of(a.name) for s in step.states for a in program.by_name[s].kernel.arguments
     )
     for stream in dict.fromkeys([*streams, *step.loads, *step.stores]):
-        record = bound.records[stream]
+        record = linked.records[stream]
         if stream in step.loads and record.fields:
             texels = ", ".join(f"texelFetch(in_{stream}_{k}, at, 0)" for k in range(record.texels))
             add(f"    {record.name} s_{stream} = unpack_{record.name}({texels});", f"load {stream}")
         else:
             add(f"    {record.name} s_{stream};", f"stream {stream}")
-    counted = bound.count_textures(step) if form.counting else []
+    counted = linked.count_textures(step) if form.counting else []
     for k in counted:
         loaded = f"texelFetch(in_count_{k}, at, 0)" if form.scheduled else "vec4(0.0)"
         add(f"    vec4 count_{k} = {loaded};", "counters")
@@ -244,11 +244,11 @@ def _add_main(source: Source, bound: Bound, step: Step, form: Form, exits: Seque
             add(f"    for (int turn = 0; turn < unroll && state == {number}; ++turn) {{", f"state {alone}")
         else:
             add(f"    if (state == {number}) {{", f"state {alone}")
-        _add_call(source, bound, state_of, form, "        ")
+        _add_call(source, linked, state_of, form, "        ")
         add("    }", f"state {alone}")
     else:
         for element in step.order:
-            _add_element(source, bound, element, form, "    ")
+            _add_element(source, linked, element, form, "    ")
     if form.scheduled:
         if step.fused:  # cut short by the driver: see Machine._again
             inside = " || ".join(f"state == {program.number(s)}" for s in step.states)
@@ -257,7 +257,7 @@ def _add_main(source: Source, bound: Bound, step: Step, form: Form, exits: Seque
     else:
         add("    if (state != 0) discard;  // cut short by the driver: see Machine._again")
     for stream in step.stores:
-        record = bound.records[stream]
+        record = linked.records[stream]
         if record.fields:
             texels = ", ".join(f"out_{stream}_{k}" for k in range(record.texels))
             add(f"    pack_{record.name}(s_{stream}, {texels});", f"store {stream}")
@@ -266,43 +266,43 @@ def _add_main(source: Source, bound: Bound, step: Step, form: Form, exits: Seque
     add("}")
 
 
-def _add_element(source: Source, bound: Bound, element: Element, form: Form, indent: str) -> None:
+def _add_element(source: Source, linked: LinkedProgram, element: Element, form: Form, indent: str) -> None:
     """A state, looping inside while its exit leads back, or a loop of several."""
-    program = bound.program
+    program = linked.program
     if isinstance(element, Loop):
         within = " || ".join(f"state == {program.number(s)}" for s in element.states())
         source.add(f"{indent}while ({within}) {{", "order of states")
         for inner in (element.head, *element.body):
-            _add_element(source, bound, inner, form, indent + "    ")
+            _add_element(source, linked, inner, form, indent + "    ")
         source.add(f"{indent}}}", "order of states")
         return
     state = program.by_name[element]
     word = "while" if element in state.exits.values() else "if"
     source.add(f"{indent}{word} (state == {program.number(element)}) {{", f"state {element}")
-    _add_call(source, bound, state, form, indent + "    ")
+    _add_call(source, linked, state, form, indent + "    ")
     source.add(f"{indent}}}", f"state {element}")
 
 
-def _add_call(source: Source, bound: Bound, state: State, form: Form, indent: str) -> None:
+def _add_call(source: Source, linked: LinkedProgram, state: State, form: Form, indent: str) -> None:
     arguments = ", ".join(f"s_{state.stream_of(a.name)}" for a in state.kernel.arguments)
     lines = [f"int leaves = {state.kernel.name}({arguments});"]
     if form.counting:
-        texel, part = divmod(bound.count_of(state.name), COUNTED_PER_TEXEL)
+        texel, part = divmod(linked.count_of(state.name), COUNTED_PER_TEXEL)
         swizzle = "xy" if part == 0 else "zw"
         lines.append(f"count_{texel}.{swizzle} += vec2(1.0, float(random_words)); random_words = 0;")
     exits = [(e, t) for e, t in state.exits.items() if t != state.name]  # leading back: nothing changes
     for k, (name, target) in enumerate(exits):
         last = k == len(exits) - 1 and len(exits) == len(state.exits)
         condition = "" if last else f"if (leaves == EXIT_{name.upper()}) "
-        lines.append(("else " if k else "") + condition + f"{{ {_go(bound, target)} }}")
+        lines.append(("else " if k else "") + condition + f"{{ {_go(linked, target)} }}")
     for line in lines:
         source.add(indent + line, f"state {state.name}")
 
 
-def _go(bound: Bound, target: Target) -> str:
+def _go(linked: LinkedProgram, target: Target) -> str:
     if target is RETURN:
         return "state = caller;"
     if isinstance(target, Call):
-        then = 0 if target.then is DONE else bound.program.number(target.then)
-        return f"state = {bound.program.number(target.state)}; caller = {then};"
-    return f"state = {bound.program.number(target)};"
+        then = 0 if target.then is DONE else linked.program.number(target.then)
+        return f"state = {linked.program.number(target.state)}; caller = {then};"
+    return f"state = {linked.program.number(target)};"

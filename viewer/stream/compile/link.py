@@ -9,7 +9,7 @@ from functools import cached_property
 from viewer.base.errors import WiringError
 from viewer.stream.compile.inline import inlined, origin
 from viewer.stream.compile.order import Element, Loop, flatten, weak_topological_order
-from viewer.stream.declare.kernel import Kept, Kernel, Module, Table, Texels, Volume
+from viewer.stream.declare.kernel import Kernel, Module, ModuleState, Table, Texels, Volume
 from viewer.stream.declare.program import DONE, Program, entry_state
 from viewer.stream.declare.record import Record
 
@@ -37,7 +37,7 @@ class Step:
 
 
 @dataclass
-class Bound:
+class LinkedProgram:
     """A program, its modules, and the records that its streams really hold.
 
     Raises WiringError for a function that nobody provides or two modules provide, a kept record that no module keeps or
@@ -62,17 +62,19 @@ class Bound:
                         f"function {function} is provided by {self.providers[function].name} and {module.name}",
                     )
                 self.providers[function] = module
-            if module.keeps is not None:
-                if module.keeps.name in kept:
-                    raise WiringError(f"program {self.program.name}", f"two modules keep record {module.keeps.name}")
-                kept[module.keeps.name] = module.keeps
+            if module.module_state is not None:
+                if module.module_state.name in kept:
+                    raise WiringError(
+                        f"program {self.program.name}", f"two modules keep record {module.module_state.name}"
+                    )
+                kept[module.module_state.name] = module.module_state
         self.records = {}
         for stream, record in self.program.streams.items():
-            if isinstance(record, Kept) and record.name not in kept:
+            if isinstance(record, ModuleState) and record.name not in kept:
                 raise WiringError(
                     f"program {self.program.name}", f"stream '{stream}' holds {record.name}, which no module keeps"
                 )
-            self.records[stream] = kept[record.name] if isinstance(record, Kept) else record
+            self.records[stream] = kept[record.name] if isinstance(record, ModuleState) else record
         self._check_names(self.modules_for([state.kernel for state in self.program.states]))
 
     def _check_names(self, modules: Sequence[Module]) -> None:
@@ -90,9 +92,9 @@ class Bound:
             if twice is not None:
                 raise WiringError(f"program {self.program.name}", f"two {what} are named {twice}", "rename one")
 
-    def inlined(self) -> Bound:
+    def inlined(self) -> LinkedProgram:
         """The same with its calls resolved (`viewer.stream.compile.inline`)."""
-        return Bound(inlined(self.program), self.modules, self.counted, self.samplers)
+        return LinkedProgram(inlined(self.program), self.modules, self.counted, self.samplers)
 
     @property
     def counted(self) -> Program:
@@ -239,7 +241,7 @@ class Bound:
     def check(self, step: Step, state_textures: int = 1, count_textures: int = 0) -> None:
         """Raises WiringError where a step is beyond what every OpenGL 3.3 grants, or parts a module from its locals."""
         for module in self.modules_for(self.kernels_of(step)):
-            crossing = [s for s in (*step.loads, *step.stores) if self.records[s] is module.keeps]
+            crossing = [s for s in (*step.loads, *step.stores) if self.records[s] is module.module_state]
             if module.local and crossing:
                 raise WiringError(
                     f"program {self.program.name}, step {step.name}",

@@ -36,7 +36,7 @@ class Access(Enum):
 
 
 @dataclass(frozen=True)
-class Kept:
+class ModuleState:
     """A record whose fields the providing module decides (the walk's state differs from structure to structure)."""
 
     name: str
@@ -47,21 +47,21 @@ class Argument:
     """A kernel's argument: its name, its record (or the name of a module's), its access."""
 
     name: str
-    record: Record | Kept
+    record: Record | ModuleState
     access: Access
 
 
-def IN(name: str, record: Record | Kept) -> Argument:
+def IN(name: str, record: Record | ModuleState) -> Argument:
     """An argument that is only read."""
     return Argument(name, record, Access.IN)
 
 
-def OUT(name: str, record: Record | Kept) -> Argument:
+def OUT(name: str, record: Record | ModuleState) -> Argument:
     """An argument that every exit has written in full."""
     return Argument(name, record, Access.OUT)
 
 
-def INOUT(name: str, record: Record | Kept) -> Argument:
+def INOUT(name: str, record: Record | ModuleState) -> Argument:
     """An argument that is read and updated in place."""
     return Argument(name, record, Access.INOUT)
 
@@ -156,7 +156,7 @@ class Module:
     memories: tuple[Table | Volume | Texels, ...] = ()
     uniforms: dict[str, tuple[str, Any]] = field(default_factory=dict)
     constants: dict[str, int | float] = field(default_factory=dict)
-    keeps: Record | None = None
+    module_state: Record | None = None
     needs: tuple[str, ...] = ()
     uses: tuple[Record, ...] = ()
     text: str = ""

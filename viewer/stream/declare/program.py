@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from viewer.base.errors import WiringError
-from viewer.stream.declare.kernel import Kept, Kernel
+from viewer.stream.declare.kernel import Kernel, ModuleState
 from viewer.stream.declare.record import Record
 
 
@@ -60,7 +60,7 @@ class State:
 class Program:
     """States wired together.
 
-    streams : name -> record (or `Kept`). inputs : streams that the host fills. results : streams that it leaves.
+    streams : name -> record (or `ModuleState`). inputs : streams that the host fills. results : streams that it leaves.
     start   : where every ray begins.
     groups  : fusion name -> tuples of states that become one pass; ``"->shade"`` stands for those that are called to
     return to the state "shade", where calls are resolved (`viewer.stream.compile.inline`).
@@ -75,7 +75,7 @@ class Program:
     """
 
     name: str
-    streams: Mapping[str, Record | Kept]
+    streams: Mapping[str, Record | ModuleState]
     inputs: tuple[str, ...]
     results: tuple[str, ...]
     states: tuple[State, ...]

@@ -38,7 +38,7 @@ def draw_source(
     used = list(records)
     for module in modules:
         used += [memory.record for memory in module.memories if isinstance(memory, Table)]
-        used += [*module.uses, *([module.keeps] if module.keeps else [])]
+        used += [*module.uses, *([module.module_state] if module.module_state else [])]
     for record in dict.fromkeys(used):
         for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
             source.add(part, f"record {record.name}")
@@ -48,7 +48,7 @@ def draw_source(
     return source
 
 
-class FeedForward:
+class Rasterizer:
     """A draw of triangles into W x H records, nearest first by ``gl_FragDepth``, 0 .. 1 in float32.
 
     blank : the record (1,) of texels on which nothing is drawn. samplers : textures by the names of their samplers.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import DeviceError
 from viewer.stream.compile.generate import Form, fragment, inputs, outputs
-from viewer.stream.compile.link import COUNTED_PER_TEXEL, Bound, Step
+from viewer.stream.compile.link import COUNTED_PER_TEXEL, LinkedProgram, Step
 from viewer.stream.declare.kernel import Table, Texels, Volume
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
@@ -106,14 +106,14 @@ class Machine:
     def __init__(
         self,
         device: Device,
-        bound: Bound,
+        linked: LinkedProgram,
         size: tuple[int, int],
         memories: Memories | None = None,
         counting: bool = False,
-        fallback: Callable[[], Bound] | None = None,
+        fallback: Callable[[], LinkedProgram] | None = None,
     ) -> None:
-        self.device, self.bound, self.size, self.counting = device, bound, size, counting
-        self.fallback = fallback or (lambda: bound)  # the program for passes of one kernel each, see `_again`
+        self.device, self.linked, self.size, self.counting = device, linked, size, counting
+        self.fallback = fallback or (lambda: linked)  # the program for passes of one kernel each, see `_again`
         self.memories = memories or Memories(device)
         self.streams: dict[str, Stream] = {}
         self.counts: dict[str, Stream] = {}
@@ -185,7 +185,7 @@ class Machine:
         it runs side by side (LP_MAX_TGSI_LOOP_ITERATIONS): a list of 60,000 triangles in one voxel is enough. A pass of
         one kernel is served again until no ray waits for it; of a program that chains kernels nothing is kept.
         """
-        program = self.bound.program
+        program = self.linked.program
         changed = {s for state in program.states for s in state.writes()} & set(program.inputs)
         if changed and not program.resumes:
             what = f"the driver cut loops short, and the program has overwritten its input {', '.join(sorted(changed))}"
@@ -209,18 +209,18 @@ class Machine:
         )
 
     def _compile(self, step: Step, form: Form) -> Shader:
-        counts = self.bound.count_textures(step) if form.counting else []
-        self.bound.check(step, int(form.scheduled), len(counts))
-        source = fragment(self.bound, step, form, layouts(self.device))
+        counts = self.linked.count_textures(step) if form.counting else []
+        self.linked.check(step, int(form.scheduled), len(counts))
+        source = fragment(self.linked, step, form, layouts(self.device))
         shader = self.shaders[step] = Shader(self.device, source)
-        for module in self.bound.modules_for(self.bound.kernels_of(step)):
+        for module in self.linked.modules_for(self.linked.kernels_of(step)):
             for name, (_, value) in module.uniforms.items():
                 shader.set(name, value)
         return shader
 
     def _make_counts(self) -> None:
         if self.counting:
-            number = -(-len(self.bound.counted.states) // COUNTED_PER_TEXEL)
+            number = -(-len(self.linked.counted.states) // COUNTED_PER_TEXEL)
             self.counts = {f"count_{k}": Stream(self.device, COUNTS, self.size) for k in range(number)}
 
     def _clear_counts(self) -> None:
@@ -239,26 +239,26 @@ class Machine:
         return out
 
     def _samplers(self, shader: Shader, step: Step, form: Form) -> list[tuple[str, Any]]:
-        names = inputs(self.bound, step, form)
-        bound: list[tuple[str, Any]] = list(zip([f"in_{n}" for n in names], self._textures(step, names), strict=True))
-        counts = self.bound.count_textures(step) if form.counting else ()
-        joined = self.bound.joined(step, int(form.scheduled), len(counts))
+        names = inputs(self.linked, step, form)
+        linked: list[tuple[str, Any]] = list(zip([f"in_{n}" for n in names], self._textures(step, names), strict=True))
+        counts = self.linked.count_textures(step) if form.counting else ()
+        joined = self.linked.joined(step, int(form.scheduled), len(counts))
         shared = {id(table) for table in joined}
-        for memory in self.bound.memories_of(step):
+        for memory in self.linked.memories_of(step):
             if id(memory) not in shared:
-                bound.append((f"memory_{memory.name}", self.memories.get(memory).texture))
+                linked.append((f"memory_{memory.name}", self.memories.get(memory).texture))
         if joined:
-            bound.append(("memory_joined", self.memories.joined(joined).texture))
-        return bound
+            linked.append(("memory_joined", self.memories.joined(joined).texture))
+        return linked
 
     def _targets(self, step: Step, form: Form, back: bool = False) -> list[moderngl.Texture]:
-        return self._textures(step, outputs(self.bound, step, form), back)
+        return self._textures(step, outputs(self.linked, step, form), back)
 
     def _counted(self) -> dict[str, NDArray[np.float32]]:
         """(H, W, 2) float32 per state: calls, and words fetched at random."""
         texels = {name: stream.read_texels()[..., 0, :] for name, stream in self.counts.items()}
         out = {}
-        for k, state in enumerate(self.bound.counted.states):
+        for k, state in enumerate(self.linked.counted.states):
             texel, part = divmod(k, COUNTED_PER_TEXEL)
             out[state.name] = texels[f"count_{texel}"][..., 2 * part : 2 * part + 2]
         return out
@@ -266,10 +266,10 @@ class Machine:
     def _totals(self) -> None:
         """Per-kernel totals of the run, from the counts and the declarations."""
         counted = self._counted()
-        for state in self.bound.counted.states:
+        for state in self.linked.counted.states:
             calls, random = (int(x) for x in counted[state.name].astype(np.float64).sum(axis=(0, 1)))
             words = {
-                access: 4 * sum(self.bound.records[s].texels for s in dict.fromkeys(streams))
+                access: 4 * sum(self.linked.records[s].texels for s in dict.fromkeys(streams))
                 for access, streams in (
                     ("read", state.reads()),
                     ("written", state.writes()),

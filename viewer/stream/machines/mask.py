@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import moderngl
 
 from viewer.stream.compile.generate import VERSION
-from viewer.stream.compile.link import Bound, Step
+from viewer.stream.compile.link import LinkedProgram, Step
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
@@ -17,18 +17,18 @@ from viewer.stream.gl.stream import Stream
 DEPTH_OF_STEP = 1.0 / 256.0
 
 
-def step_source(bound: Bound, steps: Sequence[Step], name: str, **constants: float | int) -> Source:
+def step_source(linked: LinkedProgram, steps: Sequence[Step], name: str, **constants: float | int) -> Source:
     """A program of ``shaders/stream`` that asks ``step_of(state)``: 0 is done, then the steps in order."""
     source = Source()
     source.add(VERSION, "version")
     for constant, value in constants.items():
         source.add(f"const {'int' if isinstance(value, int) else 'float'} {constant} = {value!r};", "constants")
-    numbers = [0] * (bound.program.cut + 1)
+    numbers = [0] * (linked.program.cut + 1)
     for number, step in enumerate(steps, 1):
         for state in step.states:
-            numbers[bound.program.number(state)] = number
-    if numbers[:-1] == list(range(bound.program.cut)):
-        body = f"return state < {bound.program.cut} ? state : 0;"
+            numbers[linked.program.number(state)] = number
+    if numbers[:-1] == list(range(linked.program.cut)):
+        body = f"return state < {linked.program.cut} ? state : 0;"
     else:
         table = ", ".join(map(str, numbers))
         body = f"const int steps[{len(numbers)}] = int[{len(numbers)}]({table});\n    return steps[state];"
@@ -37,17 +37,17 @@ def step_source(bound: Bound, steps: Sequence[Step], name: str, **constants: flo
     return source
 
 
-def census_sources(bound: Bound, steps: Sequence[Step], edge: int) -> list[Source]:
+def census_sources(linked: LinkedProgram, steps: Sequence[Step], edge: int) -> list[Source]:
     """The census programs: each counts the rays of four steps."""
-    return [step_source(bound, steps, "census", EDGE=edge, FIRST=first) for first in range(1, len(steps) + 1, 4)]
+    return [step_source(linked, steps, "census", EDGE=edge, FIRST=first) for first in range(1, len(steps) + 1, 4)]
 
 
-def stream_sources(bound: Bound, steps: Sequence[Step]) -> Iterator[tuple[str, Source]]:
+def stream_sources(linked: LinkedProgram, steps: Sequence[Step]) -> Iterator[tuple[str, Source]]:
     """Every program that multipass draws beside kernels, by name."""
     for mask in MASKS.values():
         if issubclass(mask, DepthMask):
-            yield f"{mask.name} mask", mask.source(bound, steps)
-    for number, source in enumerate(census_sources(bound, steps, 1)):
+            yield f"{mask.name} mask", mask.source(linked, steps)
+    for number, source in enumerate(census_sources(linked, steps, 1)):
         yield f"census {number}", source
 
 
@@ -57,7 +57,9 @@ class Mask:
     name = "none"
     discards = True  # the kernel's program looks at the state itself
 
-    def __init__(self, device: Device, bound: Bound, steps: Sequence[Step], state: Stream, tiles: Tiles) -> None:
+    def __init__(
+        self, device: Device, linked: LinkedProgram, steps: Sequence[Step], state: Stream, tiles: Tiles
+    ) -> None:
         self.context, self.state = device.context, state
         self.depth: moderngl.Texture | None = None
         self.passes = 0
@@ -75,17 +77,19 @@ class DepthMask(Mask):
     name = "depth"
     discards = False
 
-    def __init__(self, device: Device, bound: Bound, steps: Sequence[Step], state: Stream, tiles: Tiles) -> None:
-        super().__init__(device, bound, steps, state, tiles)
+    def __init__(
+        self, device: Device, linked: LinkedProgram, steps: Sequence[Step], state: Stream, tiles: Tiles
+    ) -> None:
+        super().__init__(device, linked, steps, state, tiles)
         self.depth = device.context.depth_texture(state.size)
         self.target = device.context.framebuffer(depth_attachment=self.depth)
-        self.drawing = Drawing(device, Shader(device, self.source(bound, steps)), tiles)
+        self.drawing = Drawing(device, Shader(device, self.source(linked, steps)), tiles)
         self.drawing.shader.set("depth", 0.5)
 
     @classmethod
-    def source(cls, bound: Bound, steps: Sequence[Step]) -> Source:
+    def source(cls, linked: LinkedProgram, steps: Sequence[Step]) -> Source:
         """The mask's fragment program."""
-        return step_source(bound, steps, f"mask_{cls.name}", DEPTH_OF_STEP=DEPTH_OF_STEP)
+        return step_source(linked, steps, f"mask_{cls.name}", DEPTH_OF_STEP=DEPTH_OF_STEP)
 
     def select(self, number: int) -> None:
         """Give every ray the depth of its step; the kernel's quad picks one."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.stream.compile.generate import VERSION, Form, outputs
 from viewer.stream.compile.inline import origin
-from viewer.stream.compile.link import Bound, Step
+from viewer.stream.compile.link import LinkedProgram, Step
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
@@ -52,11 +52,11 @@ class _Pass:
             machine._targets(step, self.form, back=machine.copies), machine.mask.depth
         )
         self.target.depth_mask = False
-        program = machine.bound.program
+        program = machine.linked.program
         self.loops = not step.fused and step.name in program.looping()
         self.words = (
-            sum(4 * machine.bound.records[s].texels for s in step.loads) + STATE_WORDS,
-            sum(4 * machine.bound.records[s].texels for s in step.stores) + STATE_WORDS,
+            sum(4 * machine.linked.records[s].texels for s in step.loads) + STATE_WORDS,
+            sum(4 * machine.linked.records[s].texels for s in step.stores) + STATE_WORDS,
         )
         self.copy: Drawing | None = None
         if machine.copies:
@@ -64,10 +64,10 @@ class _Pass:
 
     def _make_copy(self, machine: Multipass) -> None:
         """The pass that takes what the kernel wrote back to where the next one reads it, for the same rays."""
-        names = outputs(machine.bound, self.step, self.form)
+        names = outputs(machine.linked, self.step, self.form)
         source = Source()
         source.add(VERSION, "version")
-        numbers = " || ".join(f"state == {machine.bound.program.number(s)}" for s in self.step.states)
+        numbers = " || ".join(f"state == {machine.linked.program.number(s)}" for s in self.step.states)
         if self.form.discards:
             source.add("uniform sampler2D in_before;", "copy")
         for location, name in enumerate(names):
@@ -103,41 +103,41 @@ class Multipass(Machine):
     def __init__(
         self,
         device: Device,
-        bound: Bound,
+        linked: LinkedProgram,
         size: tuple[int, int],
         memories: Memories | None = None,
         counting: bool = False,
-        fallback: Callable[[], Bound] | None = None,
+        fallback: Callable[[], LinkedProgram] | None = None,
         fuse: str = "none",
         policy: Policy | None = None,
         unroll: int | Sequence[int] | str = "auto",
         mask: str = "depth",
     ) -> None:
-        super().__init__(device, bound, size, memories, counting, fallback)
+        super().__init__(device, linked, size, memories, counting, fallback)
         self.policy = policy or Sweep()
         self.barrier = device.texture_barrier
         self.copies = self.barrier is None
-        steps = bound.steps(fuse, counting)
+        steps = linked.steps(fuse, counting)
         self.streams = {name: Stream(device, record, size) for name, record in self._stored(steps).items()}
         self.state = self.streams["state"] = Stream(device, STATE, size, channels=2)
         self._make_counts()
         self.tiles = Tiles(device, size, EDGE)
-        self.mask = MASKS[mask](device, bound, steps, self.state, self.tiles)
+        self.mask = MASKS[mask](device, linked, steps, self.state, self.tiles)
         self.passes = {step: _Pass(self, step, number) for number, step in enumerate(steps, 1)}
-        self.stages = [[self.passes[step] for step in stage] for stage in bound.stages(steps)]
+        self.stages = [[self.passes[step] for step in stage] for stage in linked.stages(steps)]
         self.unroll = self._unrolls(unroll)
-        self.census = _Census(device, bound, steps, self.state, self.tiles)
+        self.census = _Census(device, linked, steps, self.state, self.tiles)
         if self.copies and self.mask.discards:
             self._make_snapshot()
 
     def _stored(self, steps: Sequence[Step]) -> dict[str, Record]:
         """The streams that some step loads or stores; the others live inside fused groups alone."""
-        program = self.bound.program
+        program = self.linked.program
         used = {s for step in steps for s in (*step.loads, *step.stores)} | {*program.inputs, *program.results}
-        return {name: record for name, record in self.bound.records.items() if name in used}
+        return {name: record for name, record in self.linked.records.items() if name in used}
 
     def _unrolls(self, unroll: int | Sequence[int] | str) -> dict[str, int]:
-        looping = self.bound.program.looping()
+        looping = self.linked.program.looping()
         if isinstance(unroll, str):  # auto: fewer passes have always been worth their idle lanes
             return dict.fromkeys(looping, UNLIMITED)
         counts = [unroll] if isinstance(unroll, int) else [int(n) for n in unroll]
@@ -185,11 +185,11 @@ class Multipass(Machine):
     def _start(self, rays: int) -> None:
         width, height = self.size
         state = np.zeros((height * width, 2), np.float32)
-        state[:rays] = self.bound.start_numbers()
+        state[:rays] = self.linked.start_numbers()
         self.state.write_texels([state.reshape(height, width, 2)])
         if self.counting:
             self._clear_counts()
-            self._before = dict.fromkeys((s.name for s in self.bound.counted.states), 0)
+            self._before = dict.fromkeys((s.name for s in self.linked.counted.states), 0)
 
     def _serve(self, stage: list[_Pass]) -> Iterator[Progress]:
         """Serve a loop of steps until none of its rays is left in it."""
@@ -300,11 +300,13 @@ class Multipass(Machine):
 class _Census:
     """Rays in each step, for each tile that is drawn: one small reduction, read back."""
 
-    def __init__(self, device: Device, bound: Bound, steps: Sequence[Step], state: Stream, tiles: Tiles) -> None:
+    def __init__(
+        self, device: Device, linked: LinkedProgram, steps: Sequence[Step], state: Stream, tiles: Tiles
+    ) -> None:
         self.device, self.state, self.steps, self.tiles = device, state, len(steps), tiles
         size = (tiles.columns, tiles.rows)
         self.parts = []
-        for source in census_sources(bound, steps, EDGE):
+        for source in census_sources(linked, steps, EDGE):
             shader = Shader(device, source)
             shader.set("size", state.size)
             target = Stream(device, COUNTS, size)

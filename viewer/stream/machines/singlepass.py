@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import moderngl
 
 from viewer.stream.compile.generate import Form
-from viewer.stream.compile.link import Bound
+from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Tiles
 from viewer.stream.gl.stream import Stream
@@ -27,19 +27,19 @@ class Singlepass(Machine):
     def __init__(
         self,
         device: Device,
-        bound: Bound,
+        linked: LinkedProgram,
         size: tuple[int, int],
         memories: Memories | None = None,
         counting: bool = False,
-        fallback: Callable[[], Bound] | None = None,
+        fallback: Callable[[], LinkedProgram] | None = None,
         bands: int = 1,
     ) -> None:
-        super().__init__(device, bound, size, memories, counting, fallback)
-        self.step = bound.single()
+        super().__init__(device, linked, size, memories, counting, fallback)
+        self.step = linked.single()
         self.form = Form(scheduled=False, counting=counting)
         self.streams = {
-            name: Stream(device, bound.records[name], size)
-            for name in dict.fromkeys((*bound.program.inputs, *bound.program.results))
+            name: Stream(device, linked.records[name], size)
+            for name in dict.fromkeys((*linked.program.inputs, *linked.program.results))
         }
         self._make_counts()
         self.bands = bands
@@ -95,7 +95,7 @@ class Singlepass(Machine):
             self._totals()
             calls = sum(total.calls for total in self.stats.kernels.values())
             words = [
-                4 * sum(self.bound.records[s].texels for s in names) for names in (self.step.loads, self.step.stores)
+                4 * sum(self.linked.records[s].texels for s in names) for names in (self.step.loads, self.step.stores)
             ]
             self.stats.passes = [
                 Pass(self.step.name, fragments, calls, seconds, words[0] * fragments, words[1] * fragments)

@@ -148,9 +148,9 @@ def draw_lights(app: App) -> None:
     wide = shares(2)
     press(app, "Markers", "lights.show", wide, on=lights.visible)
     imgui.same_line()
-    press(app, "Environment", "environment.toggle", wide, on=app.surroundings.flux > 0)
-    fact("environment", app.surroundings.name)
-    if isinstance(app.surroundings, ImageEnvironment):
+    press(app, "Environment", "environment.toggle", wide, on=app.scene_lighting.flux > 0)
+    fact("environment", app.scene_lighting.name)
+    if isinstance(app.scene_lighting, ImageEnvironment):
         label("turned")
         changed, degrees = imgui.slider_float("##turned", app.rotation, 0.0, 360.0, "%.0f\u00b0")
         tip("about the vertical; Shift+right drag in the picture")

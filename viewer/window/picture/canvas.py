@@ -58,7 +58,7 @@ class Canvas:
         left, top = piece.columns.start, piece.rows.start
         wide, tall = piece.columns.stop - left, piece.rows.stop - top
         streams, shader = piece.machine.streams, self._place.shader
-        summed = "film" in piece.machine.bound.program.results
+        summed = "film" in piece.machine.linked.program.results
         shader.bind("in_tile", streams["film" if summed else "radiance"].textures[0])
         shader.set("summed", int(summed))
         shader.set("corner", (left, top))

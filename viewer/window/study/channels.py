@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.renderer.renderer import COUNTED_LAYERS
-from viewer.stream.compile.link import Bound
+from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Call
 from viewer.stream.declare.record import COMPONENTS, Field
 from viewer.window.study import false_color
@@ -41,17 +41,17 @@ class Channel:
     counted: str = ""
 
 
-def channels(bound: Bound, stored: Iterable[str]) -> dict[str, Channel]:
+def channels(linked: LinkedProgram, stored: Iterable[str]) -> dict[str, Channel]:
     """By name: the state, the counts, and every field of the ``stored`` streams, wide ones also by component."""
     found = [Channel("state", "state", "state", about="what the ray waits for", field="at")]
-    if any(isinstance(t, Call) for s in bound.program.states for t in s.exits.values()):
+    if any(isinstance(t, Call) for s in linked.program.states for t in s.exits.values()):
         found.append(Channel("return", "state", "state", about="state after a RETURN", field="back"))
     for layer, state in COUNTED_LAYERS.items():
-        if state in bound.program.by_name:
+        if state in linked.program.by_name:
             found.append(Channel(layer, "counts", "count", layer, f"kernel calls in state {state}", counted=state))
-    for state in bound.program.by_name:
+    for state in linked.program.by_name:
         found.append(Channel(f"calls.{state}", "counts", "count", "calls", "kernel calls in it", counted=state))
-    for stream, record in bound.records.items():
+    for stream, record in linked.records.items():
         if stream in stored:
             for field in record.fields:
                 found += _field_channels(stream, field)
@@ -70,18 +70,18 @@ def _field_channels(stream: str, field: Field) -> list[Channel]:
     return [channel(whole), *(channel("quantity", k) for k in range(field.width))]
 
 
-def written(bound: Bound, stream: str, calls: Calls, shape: tuple[int, int]) -> NDArray[np.bool_]:
+def written(linked: LinkedProgram, stream: str, calls: Calls, shape: tuple[int, int]) -> NDArray[np.bool_]:
     """(H, W): where a ray's element of a stream has been written, by the host or by a kernel call of the ray."""
-    found = np.full(shape, stream in bound.program.inputs)
-    for state in bound.program.states:
+    found = np.full(shape, stream in linked.program.inputs)
+    for state in linked.program.states:
         if stream in state.writes():
             found |= calls[state.name] > 0
     return found
 
 
-def show_state(bound: Bound, channel: Channel, numbers: NDArray[np.integer]) -> Shown:
+def show_state(linked: LinkedProgram, channel: Channel, numbers: NDArray[np.integer]) -> Shown:
     """A picture of states by the numbers that stand for them."""
-    colors = false_color.state_colors(tuple(bound.program.by_name))
+    colors = false_color.state_colors(tuple(linked.program.by_name))
     nowhere = "done" if channel.field == "at" else "done, or nobody called"
     labels = [Label(nowhere, false_color.DONE), *(Label(state, color) for state, color in colors.items())]
     return false_color.names(channel.name, numbers, labels, np.ones(numbers.shape, bool))

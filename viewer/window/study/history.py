@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from viewer.renderer.renderer import COUNTED_LAYERS
 from viewer.window.study.false_color import FARTHEST
-from viewer.window.study.walks import Visit
+from viewer.window.study.traversals import Visit
 
 COLUMNS = ("pass", "state", "kernel", "exit", "next", "what changed")
 

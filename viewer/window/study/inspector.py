@@ -99,7 +99,7 @@ class Inspector:
             fill(machine, self.renderer, camera, self.size)
         self._run = machine.run()
         self.passes = []
-        self._start = machine.bound.start_numbers()
+        self._start = machine.linked.start_numbers()
         self._waiting = self._count(np.full(machine.rays, self._start[0]))
         self._shown, self._read = {}, {}
 
@@ -108,7 +108,7 @@ class Inspector:
         if self._machine is None or self._made != wanted:
             self.release()
             self._machine, self._made = unfused(self.renderer, self.size, self.policy, self.unroll), wanted
-            self.channels_by_name = channel_list.channels(self._machine.bound, self._machine.streams)
+            self.channels_by_name = channel_list.channels(self._machine.linked, self._machine.streams)
         return self._machine
 
     def step(self) -> bool:
@@ -126,7 +126,7 @@ class Inspector:
 
     def _note(self) -> None:
         machine, done = self.machine, self.machine.stats.passes[-1]
-        kernel = machine.bound.program.by_name[done.step].kernel.name
+        kernel = machine.linked.program.by_name[done.step].kernel.name
         waiting = {state: n for state, n in self._waiting.items() if state != "done"}
         number = len(self.passes) + 1
         self.passes.append(Served(number, done.step, kernel, done.fragments, waiting, done.calls, done.seconds))
@@ -134,8 +134,8 @@ class Inspector:
         self._shown, self._read = {}, {}
 
     def _count(self, numbers: NDArray[np.integer]) -> dict[str, int]:
-        counts = np.bincount(numbers, minlength=1 + len(self.machine.bound.program.states))
-        return dict(zip(("done", *self.machine.bound.program.by_name), map(int, counts), strict=True))
+        counts = np.bincount(numbers, minlength=1 + len(self.machine.linked.program.states))
+        return dict(zip(("done", *self.machine.linked.program.by_name), map(int, counts), strict=True))
 
     def run_to_end(self, budget_seconds: float = float("inf")) -> bool:
         """Draw passes for so many seconds; whether the run is over."""
@@ -179,7 +179,7 @@ class Inspector:
     @property
     def colors(self) -> dict[str, Color]:
         """The colour of each state: of its passes in a plot, and of its rays in the picture of states."""
-        return state_colors(tuple(self.machine.bound.program.by_name))
+        return state_colors(tuple(self.machine.linked.program.by_name))
 
     def totals(self) -> Totals:
         """Counters of the run so far."""
@@ -224,14 +224,14 @@ class Inspector:
                 return calls[found.counted], np.ones((height, width), bool)
             values = machine.streams[found.stream].read()[found.field]
         values = values if found.component is None else values[..., found.component]
-        return values, channel_list.written(machine.bound, found.stream, calls, (height, width))
+        return values, channel_list.written(machine.linked, found.stream, calls, (height, width))
 
     def _show(self, name: str) -> Shown:
         if name not in self._shown:
             channel = self._channel(name)
             values, valid = self.values(name)
             if channel.kind == "state":
-                self._shown[name] = channel_list.show_state(self.machine.bound, channel, values)
+                self._shown[name] = channel_list.show_state(self.machine.linked, channel, values)
             elif channel.kind == "count":
                 self._shown[name] = channel_list.show_count(channel, values)
             else:
@@ -247,4 +247,4 @@ class Inspector:
         if self.passes:
             return self.machine.calls()
         width, height = self.machine.size
-        return {state: np.zeros((height, width), np.int32) for state in self.machine.bound.program.by_name}
+        return {state: np.zeros((height, width), np.int32) for state in self.machine.linked.program.by_name}

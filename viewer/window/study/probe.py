@@ -16,13 +16,13 @@ from viewer.options.values import PolicyChoice, Unroll
 from viewer.renderer.renderer import COUNTED_LAYERS, Renderer
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Triangles
-from viewer.stream.declare.kernel import Kept
+from viewer.stream.declare.kernel import ModuleState
 from viewer.stream.declare.program import DONE, RETURN, Call, Program, State, Target
 from viewer.stream.declare.record import Record
 from viewer.stream.machines.multipass import Multipass
 from viewer.window.study.history import COLUMNS, Change, Probe, Row, Segment, Test
+from viewer.window.study.traversals import Traversals, traversals
 from viewer.window.study.unfused import fill, unfused
-from viewer.window.study.walks import Walks, walks
 
 __all__ = ["COLUMNS", "Probe", "forget", "probe", "probing"]
 
@@ -48,7 +48,7 @@ def probing(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tu
         machine = _machine(renderer)
         fill(machine, renderer, camera, size, x, y)
         history = _History(
-            machine, renderer, Probe((x, y), size, renderer.choices.program, tuple(machine.bound.program.by_name))
+            machine, renderer, Probe((x, y), size, renderer.choices.program, tuple(machine.linked.program.by_name))
         )
     run, passes = machine.run(), 0
     while True:
@@ -90,13 +90,13 @@ class _History:
 
     def __init__(self, machine: Multipass, renderer: Renderer, empty: Probe) -> None:
         self.machine, self.probe = machine, empty
-        self.program: Program = machine.bound.program
+        self.program: Program = machine.linked.program
         flat = renderer.structure.levels == 1  # of two levels walks are in objects' spaces, and nothing is flattened
         self.triangles: Triangles | None = renderer.triangles if flat else None
         self.two: TwoLevel | None = None if flat else renderer.structure.built
-        self.walks: Walks | None = walks(renderer.prepared.modules(stepwise=True))
+        self.traversals: Traversals | None = traversals(renderer.prepared.modules(stepwise=True))
         self.states = ("done", *self.program.by_name)
-        self.back = machine.bound.start_numbers()[1]
+        self.back = machine.linked.start_numbers()[1]
         self.held = {name: machine.streams[name].read()[0, 0] for name in self.program.inputs}
         self.stores = {step.name: step.stores for step in machine.passes}
         self.unwalked: np.void | None = None
@@ -147,24 +147,24 @@ class _History:
     # -- its way in space ------------------------------------------------------------------------------------------
 
     def _tested(self, state: State, before: Mapping[str, np.void]) -> int | None:
-        stream = self._stream(state, kernels.WALK)
-        if state.name != COUNTED_LAYERS["tests"] or stream is None or self.walks is None:
+        stream = self._stream(state, kernels.TRAVERSAL)
+        if state.name != COUNTED_LAYERS["tests"] or stream is None or self.traversals is None:
             return None
-        return self.walks.candidate(before[stream])
+        return self.traversals.candidate(before[stream])
 
     def _draw(self, state: State, before: Mapping[str, np.void], tested: int | None, opened: bool) -> None:
-        ray, walk, hit = (self._stream(state, record) for record in (RAY, kernels.WALK, HIT))
+        ray, traversal, hit = (self._stream(state, record) for record in (RAY, kernels.TRAVERSAL, HIT))
         if ray is not None and ray in state.writes():
             self.unwalked = self.held[ray]
-        if walk is not None and walk in state.writes() and walk not in state.reads():
+        if traversal is not None and traversal in state.writes() and traversal not in state.reads():
             self.unwalked = None
             if ray is not None:
                 self.probe.segments.append(self._begun(ray))
-        if walk is None or not self.probe.segments:
+        if traversal is None or not self.probe.segments:
             return
         segment = self.probe.segments[-1]
-        if state.name == COUNTED_LAYERS["steps"] and self.walks is not None:
-            segment.visits.append(self.walks.visit(segment, before[walk], self.held[walk], opened))
+        if state.name == COUNTED_LAYERS["steps"] and self.traversals is not None:
+            segment.visits.append(self.traversals.visit(segment, before[traversal], self.held[traversal], opened))
         if hit is not None and hit in state.writes():
             now = self.held[hit]
             if tested is not None:
@@ -194,7 +194,7 @@ class _History:
         return self.two.objects.corners[int(self.two.objects.of[segment.instance])][triangle]
 
     @staticmethod
-    def _stream(state: State, record: Record | Kept) -> str | None:
+    def _stream(state: State, record: Record | ModuleState) -> str | None:
         """The stream that serves the state's argument of a record; the last where there are several."""
         found = [state.stream_of(a.name) for a in state.kernel.arguments if a.record == record]
         return found[-1] if found else None

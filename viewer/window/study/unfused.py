@@ -62,7 +62,7 @@ def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unr
 def _by_rays(renderer: Renderer) -> Program:
     """The renderer's program, its first hits found by rays, whose passes can be looked at."""
     chosen = renderer.choices
-    renderer.choices = replace(chosen, primary="rays")
+    renderer.choices = replace(chosen, first_hits="rays")
     try:
         return renderer.program()
     finally:
@@ -77,15 +77,15 @@ def fill(
 
     Raises ViewerError for a program that does not start from pixels.
     """
-    inputs = machine.bound.program.inputs
+    inputs = machine.linked.program.inputs
     if "pixel" not in inputs:
-        name = machine.bound.program.name
+        name = machine.linked.program.name
         raise ViewerError(f"program {name}", "does not start from pixels", "choose a program that makes pictures")
     machine.set(lens_uniforms(camera, size, renderer.pixel_filter))
     machine.set({**renderer.resolved.uniforms(), **sampler_uniforms(renderer.seed)})
     width, height = machine.size
     for name in inputs:
-        elements = np.zeros((height, width), machine.bound.records[name].dtype)
+        elements = np.zeros((height, width), machine.linked.records[name].dtype)
         if name == "pixel":
             y, x = np.mgrid[top : top + height, left : left + width]
             elements["at"] = np.stack([x, y], axis=-1)

@@ -1,7 +1,7 @@
 // Sets up the walk of a ray through the structure over instances.
 #include "interface/top.glsl"
 
-int enter_top(in Ray ray, out Top top, out Hit hit) {
+int top_traversal_setup(in Ray ray, out TopTraversal top, out Hit hit) {
     hit = Hit(ray.t_max, vec2(0.0), -1, 0);
-    return top_enter(ray, top) ? EXIT_VISIT : EXIT_MISS;
+    return top_start(ray, top) ? EXIT_TRAVERSE : EXIT_MISS;
 }

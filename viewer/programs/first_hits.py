@@ -12,33 +12,33 @@ from dataclasses import replace
 
 from viewer.base.errors import WiringError
 from viewer.kernels.records import HIT
-from viewer.kernels.whitted import SEEN
+from viewer.kernels.whitted import TAKE_FIRST_HIT
 from viewer.stream.declare.program import Call, State
 from viewer.stream.declare.record import Record
 
-PRIMARY = ("rays", "raster")
+FIRST_HITS = ("rays", "raster")
 
 
-def primary_streams(primary: str) -> Mapping[str, Record]:
+def first_hit_streams(first_hits: str) -> Mapping[str, Record]:
     """The input streams that camera rays need beside those of the program. Raises WiringError for an unknown way."""
-    if primary not in PRIMARY:
-        raise WiringError("primary", f"no way '{primary}' to find first hits", f"one of {', '.join(PRIMARY)}")
-    return {"seen": HIT} if primary == "raster" else {}
+    if first_hits not in FIRST_HITS:
+        raise WiringError("first_hits", f"no way '{first_hits}' to find first hits", f"one of {', '.join(FIRST_HITS)}")
+    return {"first_hit": HIT} if first_hits == "raster" else {}
 
 
-def taken(primary: str) -> tuple[str, ...]:
-    """The names of the states that `primary_states` adds."""
-    return ("see",) if primary == "raster" else ()
+def extra_states(first_hits: str) -> tuple[str, ...]:
+    """The names of the states that `first_hit_states` adds."""
+    return ("take",) if first_hits == "raster" else ()
 
 
-def primary_states(primary: str, ready: State) -> tuple[State, ...]:
+def first_hit_states(first_hits: str, ready: State) -> tuple[State, ...]:
     """The state that sends camera rays off by its exit ``ray``, wired to a call of a walk; and what is between it and
     the hit if nothing is to be walked."""
     call = ready.exits["ray"]
-    if primary == "rays" or not isinstance(call, Call):
+    if first_hits == "rays" or not isinstance(call, Call):
         return (ready,)
     assert isinstance(call.then, str)
     return (
-        replace(ready, exits={**ready.exits, "ray": "see"}),
-        State("see", SEEN, {"done": call.then}),
+        replace(ready, exits={**ready.exits, "ray": "take"}),
+        State("take", TAKE_FIRST_HIT, {"done": call.then}),
     )

@@ -30,7 +30,7 @@ class Visit:
     candidates: int
 
 
-class Walks(Protocol):
+class Traversals(Protocol):
     """Reads the walk records of one structure."""
 
     def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> Visit:
@@ -42,7 +42,7 @@ class Walks(Protocol):
         ...
 
 
-class GridWalks:
+class GridTraversals:
     """The uniform grid's (`viewer.accel.grid.grid`), from the very arrays that its module uploads."""
 
     def __init__(self, module: Module, numbers: NDArray[np.integer]) -> None:
@@ -79,7 +79,7 @@ class GridWalks:
         return last - address + 1
 
 
-class BvhWalks:
+class BvhTraversals:
     """The bounding volume hierarchy's without a stack (`viewer.accel.bvh.tree`): the state is one node's number."""
 
     def __init__(self, module: Module, numbers: NDArray[np.integer]) -> None:
@@ -108,7 +108,7 @@ class BvhWalks:
         return int(self.numbers[before["candidate"]])
 
 
-def walks(modules: Sequence[Module]) -> Walks | None:
+def traversals(modules: Sequence[Module]) -> Traversals | None:
     """The reader for the structure among the modules; None for one whose records nobody here can read."""
     memories = [m for module in modules if "triangle_test" in module.provides for m in module.memories]
     tables = [m.data for m in memories if isinstance(m, Table)]
@@ -116,14 +116,14 @@ def walks(modules: Sequence[Module]) -> Walks | None:
     if numbers is None:
         return None
     for record, reader in READERS:
-        found = next((m for m in modules if m.keeps == record), None)
+        found = next((m for m in modules if m.module_state == record), None)
         if found is not None:
             return reader(found, numbers)
     return None
 
 
 # Records that a structure keeps between calls, and who reads them.
-READERS: tuple[tuple[Record, Callable[[Module, NDArray[np.integer]], Walks]], ...] = (
-    (grid.WALK, GridWalks),
-    (bvh.NODE_WALK, BvhWalks),
+READERS: tuple[tuple[Record, Callable[[Module, NDArray[np.integer]], Traversals]], ...] = (
+    (grid.TRAVERSAL, GridTraversals),
+    (bvh.NODE_WALK, BvhTraversals),
 )

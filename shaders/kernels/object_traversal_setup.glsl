@@ -4,9 +4,9 @@
 #include "interface/top.glsl"
 #include "interface/triangle.glsl"
 
-int descend(in Ray ray, in Top top, out Ray local, out Walk walk, out Shear shear) {
+int object_traversal_setup(in Ray ray, in TopTraversal top, out Ray local, out Traversal traversal, out TriangleSetup setup) {
     int object;
     local = object_ray(ray, top_instance(top), object);
-    shear = triangle_shear(local);
-    return accel_enter(local, object, walk) ? EXIT_WALK : EXIT_MISS;
+    setup = triangle_setup(local);
+    return accel_start(local, object, traversal) ? EXIT_TRAVERSE : EXIT_MISS;
 }
