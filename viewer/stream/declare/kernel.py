@@ -23,16 +23,17 @@ class Access(Enum):
     IN = "in"
     OUT = "out"
     INOUT = "inout"
+    GATHER = "gather"
 
     @property
     def reads(self) -> bool:
-        """Whether the argument's stream is loaded before the call."""
-        return self is not Access.OUT
+        """Whether the ray's own element is loaded before the call."""
+        return self in (Access.IN, Access.INOUT)
 
     @property
     def writes(self) -> bool:
-        """Whether the argument's stream is stored after the call."""
-        return self is not Access.IN
+        """Whether the ray's own element is stored after the call."""
+        return self in (Access.OUT, Access.INOUT)
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,14 @@ def INOUT(name: str, record: Record | ModuleState) -> Argument:
     return Argument(name, record, Access.INOUT)
 
 
+def GATHER(name: str, record: Record) -> Argument:
+    """A stream of any size that is read at any index: the kernel calls ``fetch_<name>(int) -> <record>``.
+
+    It is no argument of the GLSL function. No step may gather a stream that it writes.
+    """
+    return Argument(name, record, Access.GATHER)
+
+
 @dataclass(frozen=True)
 class Kernel:
     """A GLSL function ``int name(arguments)`` in ``kernels/<name>.glsl``.
@@ -95,20 +104,32 @@ class Kernel:
 
     def prototype(self) -> str:
         """The GLSL prototype: emitted from here, so that the compiler finds a source with another signature."""
-        arguments = ", ".join(f"{a.access.value} {a.record.name} {a.name}" for a in self.arguments)
+        arguments = ", ".join(f"{a.access.value} {a.record.name} {a.name}" for a in self.own)
         return f"int {self.name}({arguments});"
+
+    @property
+    def own(self) -> tuple[Argument, ...]:
+        """The arguments of the GLSL function: elements of the ray's own."""
+        return tuple(a for a in self.arguments if a.access is not Access.GATHER)
+
+    @property
+    def gathered(self) -> tuple[Argument, ...]:
+        """The streams that it reads at any index."""
+        return tuple(a for a in self.arguments if a.access is Access.GATHER)
 
 
 @dataclass
 class Table:
     """Read-only records with 1-D addresses: ``fetch_<name>(int) -> <record>`` in GLSL.
 
-    data : (N,) structured of ``record.dtype``. Raises WiringError beyond 2^24 records: addresses live in floats.
+    data : (N,) structured of ``record.dtype``. hot : it is read in every step of a traversal, and lies in a texture of
+    its own; the cold tables of a scene share one, the arena. Raises WiringError beyond 2^24 records: addresses live in floats.
     """
 
     name: str
     record: Record
     data: NDArray
+    hot: bool = False
 
     def __post_init__(self) -> None:
         if not self.record.fields:

@@ -47,6 +47,10 @@ class State:
         """The stream that serves an argument."""
         return self.streams.get(argument, argument)
 
+    def gathers(self) -> list[str]:
+        """Streams that a call reads at any index."""
+        return [self.stream_of(a.name) for a in self.kernel.gathered]
+
     def reads(self) -> list[str]:
         """Streams that are loaded for a call."""
         return [self.stream_of(a.name) for a in self.kernel.arguments if a.access.reads]
@@ -229,7 +233,7 @@ class Program:
             ways = [streams for (name, _), streams in written.items() if name == state.name]
             if not ways:
                 raise self._fault(state.name, "is never reached")
-            for stream in state.reads():
+            for stream in [*state.reads(), *state.gathers()]:
                 if stream not in self.stacked and any(stream not in streams for streams in ways):
                     raise self._fault(state.name, f"reads stream '{stream}', which not every way here has written")
         finished = [streams for (name, _), streams in written.items() if name is DONE]
