@@ -18,13 +18,13 @@ import moderngl
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.stream.compile.generate import VERSION, memory_glsl
+from viewer.stream.compile.generate import VERSION, add_modules
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import WIDTHS, Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.memory import Memory
+from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 
 COLUMNS = 256
@@ -116,7 +116,7 @@ class Function:
         self.made = Record("GlslOut", *(f for v in self.outputs for f in v.carried))
         assert self.made.texels <= 8, "too many outputs for one pass"
         self.streams: dict[int, tuple[Stream, Stream, moderngl.Framebuffer, Drawing]] = {}  # by rows
-        self.memories = {memory.name: Memory(device, memory) for module in modules for memory in module.memories}
+        self.resources, self.modules = Resources(device), tuple(modules)
         source = self._source(modules, includes, known, text)
         self.shader = Shader(device, source)
         for module in modules:
@@ -138,16 +138,7 @@ class Function:
         for record in (*records.values(), self.given, self.made):
             for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
                 source.add(part, f"record {record.name}")
-        for module in modules:
-            for name, value in module.constants.items():
-                source.add(f"const {'int' if isinstance(value, int) else 'float'} {name} = {value!r};", module.name)
-            for name, (kind, _) in module.uniforms.items():
-                source.add(f"uniform {kind} {name};", module.name)
-            for memory in module.memories:
-                layout = self.memories[memory.name].layout
-                source.add(memory_glsl(memory, layout, counting=False), module.name)
-            source.add(module.text, module.name)
-            source.include(module.source)
+        add_modules(source, modules, self.resources, counting=False)
         for name in includes:
             source.include(name)
         source.add(text, "text of the test")
@@ -204,7 +195,12 @@ class Function:
         if self.given.fields:
             read.write(given.reshape(rows, COLUMNS))
         samplers = {f"in_{k}": texture for k, texture in enumerate(read.textures)}
-        samplers |= {f"memory_{name}": memory.texture for name, memory in self.memories.items()}
+        for module in self.modules:
+            for memory in module.memories:
+                if not isinstance(memory, Table) or memory.hot:
+                    samplers[f"memory_{memory.name}"] = self.resources.get(memory).texture
+        if self.resources.arena.tables():
+            samplers["memory_arena"] = self.resources.arena
         for name, texture in samplers.items():
             self.shader.bind(name, texture)
         self.set({"calls": count, "depth": 0.5})

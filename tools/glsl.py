@@ -2,8 +2,8 @@
 
 ``python tools/glsl.py [--program NAME] [--machine multipass|singlepass] [--fuse none|ray] [--step NAME]
 [--counting] [--mask depth|kill|none] [--layers] [--accel NAME] [--traversal NAME] [--intersection NAME]``; needs no
-OpenGL. The scene is the Cornell box: others differ in their materials and the addressing of their memories alone. Without
-``--step`` every pass of the machine is printed, those of its masks and census at the end.
+OpenGL. The scene is the Cornell box: others differ in their materials and the addressing of their memories alone.
+Without ``--step`` every pass of the machine is printed, those of its masks and census at the end.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 if __name__ == "__main__":
@@ -22,17 +23,16 @@ from viewer.base.errors import ViewerError
 from viewer.options import table as options
 from viewer.programs import LEVELS, PICTURES, trace
 from viewer.renderer.prepared import prepare
+from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
 from viewer.stream.compile.generate import Form, fragment
 from viewer.stream.compile.inline import origin
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Module
 from viewer.stream.declare.program import Program
-from viewer.stream.gl.memory import layout
+from viewer.stream.machines.count import EDGE, census_sources
 from viewer.stream.machines.mask import MASKS, stream_sources
 from viewer.stream.machines.registry import MACHINES
-
-WIDEST = 16384  # edge of a texture that memories are laid out for
 
 
 def sources(
@@ -43,13 +43,19 @@ def sources(
     single = machine == "singlepass"
     if single or fuse != "none":
         linked = linked.inlined()  # as the renderer does where a pass takes a ray to its hit
-    form = Form(scheduled=not single, discards=not single and MASKS[mask].discards, counting=counting)
+    form = Form(scheduled=not single, discards=not single and MASKS[mask].discards)
+    addresses = PlannedAddresses(WIDEST)
     steps = [linked.single()] if single else linked.steps(fuse)
     for step in steps:
-        yield step.name, step.states, fragment(linked, step, form, lambda table: layout(WIDEST, table))
+        yield step.name, step.states, fragment(linked, step, form, addresses)
+        for part in linked.count_parts(step) if counting else ():
+            source = fragment(linked, step, replace(form, counts=part), addresses)
+            yield f"{step.name}, counts {part[0]} to {part[-1]}", step.states, source
     if not single:
         for name, source in stream_sources(linked, steps):
             yield name, (), source
+        for number, source in enumerate(census_sources(linked, steps, EDGE)):
+            yield f"census {number}", (), source
 
 
 def listing(source: Source) -> Iterator[str]:

@@ -1,4 +1,4 @@
-// Where a path arrives: adds the light that shines from there, and finds what the surface is.
+// Where a path arrives: adds what is emitted there, and finds what the surface is.
 // Light that could have been sampled at the last surface, too, is weighed (Veach 1997, chapter 9).
 #include "interface/environment.glsl"
 #include "interface/light.glsl"
@@ -6,16 +6,16 @@
 #include "interface/path.glsl"
 
 int arrive(in Ray ray, in Hit hit, in Path path, inout Radiance radiance, out Interaction interaction) {
-    vec3 shines;
+    vec3 emission;
     float other;  // density with which light sampling finds this, per solid angle
     bool missed = hit.triangle < 0;
-    interaction = Interaction(vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0);
+    interaction = Interaction(vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0, -ray.direction);
     if (missed) {
-        shines = environment_radiance(ray.direction);
+        emission = environment_radiance(ray.direction);
         other = environment_pdf(ray.direction);
     } else {
         float per_area;
-        interaction = interaction_at(ray, hit, shines, per_area);
+        interaction = interaction_at(ray, hit, emission, per_area);
         float facing = abs(dot(interaction.normal, ray.direction));
         other = per_area * hit.t * hit.t / max(facing, 1e-20);
     }
@@ -23,6 +23,6 @@ int arrive(in Ray ray, in Hit hit, in Path path, inout Radiance radiance, out In
     bool alone = path.pdf == 0.0 || path_strategy == PATH_BSDF;
     float weight = alone ? 1.0 : mis_weight(path.pdf, other);
     if (!alone && path_strategy == PATH_LIGHTS) weight = other > 0.0 ? 0.0 : 1.0;
-    if (path_counts(path.depth)) radiance.rgb += path.throughput * shines * weight;
+    if (path_counts(path.depth)) radiance.rgb += path.throughput * emission * weight;
     return missed || path.depth >= path_depth ? EXIT_END : EXIT_SURFACE;
 }

@@ -5,7 +5,7 @@
 int begin_path(in Pixel pixel, in Film film, out Path path, out Radiance radiance, out Ray ray) {
     int number = int(film.count);
     ray = first_ray(pixel.at, number);
-    path = Path(vec3(1.0), 0.0, -ray.direction, 0, number);
+    path = Path(vec3(1.0), 0.0, 0, number);
     radiance.rgb = vec3(0.0);
     return number < path_samples ? EXIT_RAY : EXIT_DONE;
 }

@@ -6,13 +6,12 @@
 
 int branch_reflection(in Interaction interaction, inout Path path, out Ray ray) {
     vec3 reflected, reflection, refracted, refraction;
-    bsdf_branches(interaction, path.wo, reflected, reflection, refracted, refraction);
+    bsdf_branches(interaction, interaction.wo, reflected, reflection, refracted, refraction);
     ray.direction = reflected;
     ray.origin = offset_origin(interaction.position, interaction.normal, reflected, interaction.error);
     ray.t_max = FAR;
     ray.any_hit = 0;
     path.throughput *= reflection;
     path.depth += 1;
-    path.wo = -reflected;
     return whitted_reflections == 0 || all(equal(path.throughput, vec3(0.0))) ? EXIT_END : EXIT_RAY;
 }

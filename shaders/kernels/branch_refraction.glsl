@@ -6,7 +6,7 @@
 
 int branch_refraction(in Interaction interaction, in Path path, inout Tree tree, out Branch waiting) {
     vec3 reflected, reflection, refracted, refraction;
-    bsdf_branches(interaction, path.wo, reflected, reflection, refracted, refraction);
+    bsdf_branches(interaction, interaction.wo, reflected, reflection, refracted, refraction);
     waiting.direction = refracted;
     waiting.origin = offset_origin(interaction.position, interaction.normal, refracted, interaction.error);
     waiting.weight = path.throughput * refraction;

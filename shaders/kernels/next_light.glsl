@@ -25,7 +25,7 @@ int next_light(
     vec2 point = sample_2d(pixel.at, path.number, dimension + (surrounds ? 4 : 2));
     LightSample light;
     if (!each_light_sample(index, interaction.position, choose, point, light)) return EXIT_AGAIN;
-    pending.rgb = path.throughput * light.weight * bsdf_value(interaction, path.wo, light.direction);
+    pending.rgb = path.throughput * light.weight * bsdf_value(interaction, interaction.wo, light.direction);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_AGAIN;
     if (whitted_shadows == 0) {
         radiance.rgb += pending.rgb;

@@ -5,7 +5,6 @@ int pop_branch(in Branch level, inout Path path, inout Tree tree, out Ray ray) {
     ray = Ray(level.origin, FAR, level.direction, 0);
     path.throughput = level.weight;
     path.depth = level.depth;
-    path.wo = -level.direction;
     tree.channel = level.channel;
     return EXIT_RAY;
 }

@@ -7,8 +7,7 @@
 #include "interface/sampler.glsl"
 #include "lib/offset_origin.glsl"
 
-int sample_light(in Pixel pixel, in Interaction interaction, inout Path path, inout Ray ray, out Radiance pending) {
-    path.wo = -ray.direction;
+int sample_light(in Pixel pixel, in Interaction interaction, in Path path, inout Ray ray, out Radiance pending) {
     pending.rgb = vec3(0.0);
     if (bsdf_delta(interaction) || path_strategy == PATH_BSDF || !path_counts(path.depth + 1)) return EXIT_NONE;
     int dimension = 4 + 8 * path.depth;
@@ -17,9 +16,9 @@ int sample_light(in Pixel pixel, in Interaction interaction, inout Path path, in
     if (!light_sample(interaction.position, choose, sample_2d(pixel.at, path.number, dimension + 2), light)) {
         return EXIT_NONE;
     }
-    pending.rgb = path.throughput * light.weight * bsdf_value(interaction, path.wo, light.direction);
+    pending.rgb = path.throughput * light.weight * bsdf_value(interaction, interaction.wo, light.direction);
     if (light.pdf > 0.0 && path_strategy == PATH_BOTH) {
-        pending.rgb *= mis_weight(light.pdf, bsdf_pdf(interaction, path.wo, light.direction));
+        pending.rgb *= mis_weight(light.pdf, bsdf_pdf(interaction, interaction.wo, light.direction));
     }
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_NONE;
     ray.origin = offset_origin(interaction.position, interaction.normal, light.direction, interaction.error);

@@ -14,7 +14,7 @@ int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray
     vec3 weight;
     path.depth += 1;
     ray = Ray(vec3(0.0), FAR, vec3(0.0, 0.0, 1.0), 0);
-    if (!bsdf_sample(interaction, path.wo, vec3(direction, other.x), ray.direction, weight, path.pdf)) {
+    if (!bsdf_sample(interaction, interaction.wo, vec3(direction, other.x), ray.direction, weight, path.pdf)) {
         return EXIT_END;
     }
     path.throughput *= weight;

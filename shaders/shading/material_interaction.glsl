@@ -10,6 +10,7 @@ Interaction interaction_at(Ray ray, Hit hit, out vec3 emission, out float light_
     emission = front ? material_emission(at, material) : vec3(0.0);
     light_pdf = front ? material.light_density : 0.0;
     Interaction found;
+    found.wo = -ray.direction;
     found.position = at.position;
     found.error = at.error;
     found.normal = at.normal;

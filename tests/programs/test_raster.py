@@ -30,7 +30,7 @@ def seen(renderer: Renderer, size: tuple[int, int], rows: slice, columns: slice,
     """Hits (H, W) of a rectangle by drawing, at the offset of a sample, as a stream that is as wide holds them."""
     wide, tall = columns.stop - columns.start, rows.stop - rows.start
     with renderer.device.current():
-        raster = RasterizedHits(renderer.device, renderer.prepared, renderer.memories, (wide, tall), "sobol")
+        raster = RasterizedHits(renderer.device, renderer.prepared, renderer.resources, (wide, tall), "sobol")
         camera = lens_uniforms(renderer.camera, size, renderer.pixel_filter)
         raster.set({**camera, **renderer.resolved.uniforms(), **sampler_uniforms(0)}, size)
         stream = Stream(renderer.device, HIT, (wide, tall))

@@ -54,7 +54,7 @@ def judged(request: pytest.FixtureRequest) -> Iterator[Judged]:
     embree = EmbreeScene(robust=True)
     TriangleMesh(embree, corners)
     yield Judged(name, scene, renderer, corners, embree)
-    renderer.memories.release()
+    renderer.resources.release()
 
 
 def assert_right(

@@ -37,14 +37,14 @@ def is_as_made_anew(renderer, environment) -> bool:
 
 
 def test_another_environment_takes_the_place_of_the_one_before(renderer) -> None:
-    held, size = len(renderer.memories.bytes()), sum(renderer.memories.bytes().values())
+    held, size = len(renderer.resources.bytes()), sum(renderer.resources.bytes().values())
     for _ in range(2):
         renderer.relight(renderer.scene, WHITE)
         assert is_as_made_anew(renderer, WHITE)
-        assert len(renderer.memories.bytes()) < held
+        assert len(renderer.resources.bytes()) < held
         renderer.relight(renderer.scene, sky())
         assert is_as_made_anew(renderer, "sky")
-        assert (len(renderer.memories.bytes()), sum(renderer.memories.bytes().values())) == (held, size)
+        assert (len(renderer.resources.bytes()), sum(renderer.resources.bytes().values())) == (held, size)
 
 
 def test_lights_that_move_leave_everything_else_as_it_is(renderer) -> None:

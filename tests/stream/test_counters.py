@@ -106,7 +106,10 @@ def test_every_pass_of_a_policy(device, policy, mask):
     assert [(p.step, p.fragments) for p in stats.passes] == wanted
     assert all(p.calls == p.fragments for p in stats.passes)
     assert stats.kernel_passes == len(wanted) and stats.copy_passes == (0 if device.texture_barrier else len(wanted))
-    assert stats.mask_passes == (0 if mask == "none" else len(wanted))
+    # Before each pass of the loop, and once more at its end, a pass for each of its two steps tells who waits.
+    looped = len(wanted) - 2 + 1
+    assert stats.count_passes == 2 * looped
+    assert stats.mask_passes == {"depth": 2 + looped, "kill": len(wanted) + 2 * looped, "none": 0}[mask]
     assert stats.active_share == pytest.approx(sum(rays for _, rays in wanted) / (len(wanted) * RAYS))
     # Loads and stores of a pass: the streams it attaches, and the state.
     words = {"begin": (4 + 2, 4 + 2), "even": (4 + 2, 4 + 2), "odd": (4 + 2, 4 + 2), "tell": (8 + 2, 4 + 2)}

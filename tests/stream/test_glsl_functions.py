@@ -185,9 +185,9 @@ def test_equal_distances_are_the_lower_number(device, test):
     Hit test_order(Ray ray, ivec3 order) {
         Hit hit = Hit(ray.t_max, vec2(0.0), -1, 0);
         TriangleSetup setup = triangle_setup(ray);
-        triangle_test(ray, shear, order.x, 0, hit);
-        triangle_test(ray, shear, order.y, 0, hit);
-        triangle_test(ray, shear, order.z, 0, hit);
+        triangle_test(ray, setup, order.x, 0, hit);
+        triangle_test(ray, setup, order.y, 0, hit);
+        triangle_test(ray, setup, order.z, 0, hit);
         return hit;
     }"""
     function = glsl_call.Function(

@@ -23,7 +23,7 @@ def test_every_way_back_has_its_states(traversal):
     for state in flat.states:
         assert RETURN not in state.exits.values() and not any(isinstance(t, Call) for t in state.exits.values())
         assert state.kernel == program.by_name[origin(state.name)].kernel
-    assert set(flat.order) == set(names) and flat.order[0] == "enter@arrive"
+    assert set(flat.order) == set(names) and flat.order[0] == "setup@arrive"
     groups = [tuple(map(origin, group)) for group in flat.groups["ray"]]
     assert groups == [(*traversals, "arrive"), ("light", *traversals, "resolve", "scatter")]
     assert (flat.inputs, flat.results, flat.streams) == (program.inputs, program.results, program.streams)
@@ -32,7 +32,7 @@ def test_every_way_back_has_its_states(traversal):
 
 def test_a_start_that_is_a_call_leads_to_its_end():
     flat = inlined(programs.trace())
-    assert flat.start == "enter@DONE" and flat.by_name["traverse@DONE"].exits["end"] is DONE
+    assert flat.start == "setup@DONE" and flat.by_name["traverse@DONE"].exits["end"] is DONE
 
 
 def test_a_program_without_calls_is_as_it_was():

@@ -11,9 +11,13 @@ import toys
 from numpy.typing import NDArray
 from toys import COLLATZ, NESTED, STRAIGHT, Outcome, Toy, simulate
 
+from viewer.base.errors import DeviceError
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.gl.device import Device
-from viewer.stream.machines.common import Machine, Memories
+from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.stream import Stream
+from viewer.stream.machines.common import Machine
+from viewer.stream.machines.count import COUNT_MODES
 from viewer.stream.machines.mask import MASKS
 from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
@@ -101,9 +105,72 @@ def test_masks_and_fusions_everywhere(either, name, mask):
 @pytest.mark.parametrize("name", MODELLED)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_policies_and_unrolls(device, name, policy):
+    """Under both counts; what only the host uses is set between two runs, and compiles nothing."""
     toy = TOYS[name]
+    machine = Multipass(device, toy.linked, SIZE)
+    check(machine, toy)
+    machine.count = "census"
+    check(machine, toy)
+    compiled = device.compiled
     for unroll in UNROLLS.values():
-        check(Multipass(device, toy.linked, SIZE, policy=POLICIES[policy], unroll=unroll), toy)
+        for count in COUNT_MODES:
+            machine.policy, machine.unroll, machine.count = POLICIES[policy], unroll, count
+            check(machine, toy)
+    assert device.compiled == compiled
+
+
+@pytest.mark.parametrize("mask", list(MASKS))
+def test_counts_of_every_mask(either, mask):
+    """By queries around count passes under each mask, which the dissertation's two loops are, and by the census."""
+    for count in COUNT_MODES:
+        for policy in (Sweep(), Naive()):
+            check(Multipass(either, NESTED.linked, SIZE, fuse="odd", policy=policy, mask=mask, count=count), NESTED)
+
+
+def test_a_sweep_by_queries_waits_for_the_device_once_a_round(device):
+    machine = Multipass(device, COLLATZ.linked, SIZE, unroll=1)
+    check(machine, COLLATZ)
+    calls = expected(COLLATZ).calls
+    rounds = int((calls["even"] + calls["odd"]).max())  # at least the longest way, one of two steps at a time
+    assert machine.stats.waits <= rounds + 2 and machine.stats.kernel_passes <= 2 + 2 * (rounds + 2)
+    assert machine.stats.count_passes > 0  # the last rounds were drawn under conditional rendering
+
+
+# -- streams that are gathered, and borrowed ---------------------------------------------------------------------------
+
+
+def test_any_element_of_a_gathered_stream_is_found(either):
+    values = np.zeros((5, 11), toys.NUMBER.dtype)
+    values["n"] = np.random.default_rng(3).integers(-1000, 1000, values.shape)
+    field = Stream(either, toys.NUMBER, (11, 5))
+    field.write(values)
+    seeds = toys._seeds(SIZE[0] * SIZE[1])["seed"]
+    flat = values["n"].reshape(-1)
+    wanted = np.stack([flat[(seeds["n"] + k) % 55] for k in (0, 7, 54)]).sum(axis=0)
+    for machine in (
+        Singlepass(either, toys.GATHERING, SIZE, streams={"field": field}),
+        *(Multipass(either, toys.GATHERING, SIZE, streams={"field": field}, mask=mask) for mask in MASKS),
+    ):
+        machine.write("seed", seeds.reshape(SIZE[::-1]))
+        machine.finish()
+        np.testing.assert_array_equal(machine.read("answer")["steps"].reshape(-1), wanted)
+
+
+def test_a_machine_works_on_the_streams_that_it_is_lent(either):
+    """What a run leaves stays on the device, and is another run's input; nothing passes the host."""
+    resources = Resources(either)
+    wanted = simulate(NESTED, {"path": expected(NESTED).streams["path"]}).streams["path"]
+    for make in (Singlepass, Multipass):
+        path = resources.stream("path", toys.PATH, SIZE)
+        path.write(NESTED.fill(SIZE[0] * SIZE[1])["path"].reshape(SIZE[::-1]))
+        make(either, NESTED.linked, SIZE, resources, streams={"path": path}).finish()
+        second = make(either, NESTED.linked, SIZE, resources)
+        second.borrow({"path": path})
+        second.finish()
+        same_bits(path.read().reshape(-1), wanted)
+        with pytest.raises(DeviceError, match="stream path"):
+            second.borrow({"path": Stream(either, toys.PATH, (8, 8))})
+    resources.release()
 
 
 @pytest.mark.parametrize("mask", list(MASKS))
@@ -245,16 +312,17 @@ def test_uniforms_reach_every_pass(device):
 
 
 def test_memories_are_uploaded_once(device):
-    memories = Memories(device)
+    resources = Resources(device)
     linked = NESTED.linked
-    for machine in (Singlepass(device, linked, SIZE, memories), Multipass(device, linked, SIZE, memories)):
+    for machine in (Singlepass(device, linked, SIZE, resources), Multipass(device, linked, SIZE, resources)):
         check(machine, NESTED)
         machine.release()
-    assert set(memories.bytes()) == {"cells", "weights"}
+    assert set(resources.bytes()) == {"arena", "weights"}
     table, volume = toys.CELLS_MODULE.memories
-    assert memories.get(table) is memories.get(table) and memories.get(volume).bytes == 4 * volume.data.size
-    memories.release()
-    assert memories.bytes() == {}
+    assert resources.arena.tables() == [table]
+    assert resources.get(volume) is resources.get(volume) and resources.get(volume).bytes == 4 * volume.data.size
+    resources.release()
+    assert resources.bytes() == {} and resources.arena.tables() == []
 
 
 def test_a_kernel_with_another_signature_is_found_by_the_compiler(device, shader_folder):

@@ -74,7 +74,7 @@ def shown(elements: tuple[Element, ...]) -> str:
 def test_the_ray_casters_order():
     program = ray_cast(layers=True)
     order = weak_topological_order([s.name for s in program.states], program.successors, "eye")
-    assert shown(order) == "eye enter (traverse intersect) shade describe"
+    assert shown(order) == "eye setup (traverse intersect) shade describe"
 
 
 def test_nested_loops_nest():

@@ -13,7 +13,7 @@ import toys
 from viewer import programs
 from viewer.base.errors import WiringError
 from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, Module, ModuleState, Table, Volume
+from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Kernel, Module, ModuleState, Table, Volume
 from viewer.stream.declare.program import DONE, RETURN, Call, Program, State
 from viewer.stream.declare.record import Field, Record
 
@@ -264,39 +264,89 @@ def test_too_many_attachments_name_the_step():
             build()
 
 
+def _needy(*memories) -> LinkedProgram:
+    needy = Kernel("needy", (IN("a", A), OUT("b", B)), ("done",), needs=("fetch_all",))
+    program = Program("needs", {"a": A, "b": B}, ("a",), ("b",), (State("needy", needy, {"done": DONE}),), "needy")
+    return LinkedProgram(program, [Module("many", ("fetch_all",), "many.glsl", memories=memories)])
+
+
+def _hot(count: int) -> list[Table]:
+    return [replace(_table(f"h{k}"), hot=True) for k in range(count)]
+
+
 def test_too_many_samplers_name_the_step():
-    needy = Kernel("needy", (IN("a", A), OUT("b", B)), ("done",), needs=("fetch_all",))
-    program = Program("needs", {"a": A, "b": B}, ("a",), ("b",), (State("needy", needy, {"done": DONE}),), "needy")
-    module = Module("many", ("fetch_all",), "many.glsl", memories=tuple(_table(f"t{k}") for k in range(15)))
-    LinkedProgram(program, [module]).steps("none")  # two small tables share a texture
-    module.memories = tuple(_table(f"t{k}", 40_000) for k in range(15))
+    linked = _needy(*_hot(14))
+    assert linked.samplers(linked.steps("none")[0]) == 16
     with pytest.raises(WiringError, match=r"step needy: needs 17 samplers, 16 are granted"):
-        LinkedProgram(program, [module]).steps("none")
-    LinkedProgram(program, [module]).single()  # reads no state
+        _needy(*_hot(15)).steps("none")
+    _needy(*_hot(15)).single()  # reads no state
 
 
-def test_the_smallest_tables_share_a_texture_where_there_are_too_many():
-    needy = Kernel("needy", (IN("a", A), OUT("b", B)), ("done",), needs=("fetch_all",))
-    program = Program("needs", {"a": A, "b": B}, ("a",), ("b",), (State("needy", needy, {"done": DONE}),), "needy")
-    module = Module("many", ("fetch_all",), "many.glsl", memories=tuple(_table(f"t{k}", 100 - k) for k in range(17)))
-    linked = LinkedProgram(program, [module])
+def test_cold_tables_share_one_sampler():
+    linked = _needy(*_hot(13), *(_table(f"t{k}", 40_000) for k in range(50)))
     (step,) = linked.steps("none")
-    assert [table.name for table in linked.joined(step)] == ["t16", "t15", "t14", "t13"]
-    assert [table.name for table in linked.joined(linked.single(), 0)] == ["t16", "t15", "t14"]
-    module.memories = module.memories[:14]
-    assert linked.joined(step) == ()
+    assert linked.samplers(step) == 16 and linked.samplers(linked.single(), scheduled=False) == 15
 
 
-def test_counting_counts_as_attachments(device):
-    from viewer.stream.machines.multipass import Multipass
+def test_a_group_beyond_the_limits_is_cut_and_says_so():
+    wide = Record("Wide", *(Field(f"f{k}", "vec4") for k in range(5)))
+    first = Kernel("first", (IN("a", A), OUT("b", wide)), ("go",))
+    second = Kernel("second", (IN("a", A), OUT("c", wide)), ("done",))
+    states = (State("first", first, {"go": "second"}), State("second", second, {"done": DONE}))
+    streams = {"a": A, "b": wide, "c": wide}
+    program = Program("wide", streams, ("a",), ("b", "c"), states, "first", groups={"both": (("first", "second"),)})
+    linked = LinkedProgram(program, [])
+    assert [step.name for step in linked.steps("both")] == ["first", "second"]
+    (line,) = linked.limits
+    assert (
+        line
+        == "program wide, step first+second: needs 11 attachments, 8 are granted; 'second' becomes a pass of its own"
+    )
+
+
+def test_counting_needs_no_attachments_of_the_step(device):
+    """What a machine fuses is the same whether it counts or not."""
 
     wide = Record("Wide", *(Field(f"f{k}", "vec4") for k in range(7)))
     grow = Kernel("grow", (IN("a", A), OUT("wide", wide)), ("done",))
     program = Program("wide", {"a": A, "wide": wide}, ("a",), ("wide",), (State("grow", grow, {"done": DONE}),), "grow")
     linked = LinkedProgram(program, [])
-    linked.steps("none")
-    with pytest.raises(WiringError, match=r"needs 9 attachments.*do not count"):
-        Multipass(device, linked, (4, 4), counting=True)
+    (step,) = linked.steps("none")
+    assert linked.attachments(step) == 8 and linked.count_parts(step) == [(0,)]
+
+
+# -- gathered streams --------------------------------------------------------------------------------------------------
+
+
+def _gathering(writes: str = "b", loop: bool = False) -> Program:
+    """``write`` fills a stream; ``read`` gathers stream "b"."""
+    write = Kernel("write", (IN("a", A), OUT("b", B)), ("go",))
+    read = Kernel("read", (GATHER("table", B), IN("a", A), OUT("c", B)), ("again", "done"))
+    states = (
+        State("write", write, {"go": "read"}, {"b": writes}),
+        State("read", read, {"again": "write" if loop else "read", "done": DONE}, {"table": "b"}),
+    )
+    streams = {"a": A, "b": B, "c": B, "other": B}
+    return Program("gathering", streams, ("a", "b"), ("c",), states, "write", groups={"all": (("write", "read"),)})
+
+
+def test_a_gathered_stream_is_no_argument_and_takes_samplers():
+    linked = LinkedProgram(_gathering("other"), [])
+    (step,) = linked.steps("all")
+    assert step.gathers == ("b",) and step.loads == ("a",) and linked.samplers(step) == 1 + A.texels + B.texels
+    assert linked.program.by_name["read"].kernel.prototype() == "int read(in A a, out B c);"
+
+
+def test_no_step_gathers_what_it_writes():
+    linked = LinkedProgram(_gathering(), [])
+    assert len(linked.stages(linked.steps("none"))) == 2  # one behind the other: the stream is complete
+    with pytest.raises(WiringError, match="step gathering: gathers from stream 'b', which it writes"):
+        linked.single()
+    linked.steps("all")
+    assert "gathers from stream 'b', which it writes" in linked.limits[0]
+    again = LinkedProgram(_gathering(loop=True), [])
+    with pytest.raises(WiringError, match="loop of write: gathers from stream 'b'"):
+        again.stages(again.steps("none"))
 
 
 def test_a_fused_group_that_is_entered_again_keeps_what_it_wrote():
@@ -344,10 +394,10 @@ import viewer.stream.compile.order, viewer.stream.compile.link, viewer.stream.co
 import viewer.stream.compile.generate, viewer.stream.machines.policy, viewer.stream.machines.counters
 import viewer.programs, viewer.kernels, viewer.accel.grid.grid, viewer.accel.triangles, viewer.cameras.pinhole
 from viewer.base.errors import WiringError
-from viewer.stream.compile.link import Bound
+from viewer.stream.compile.link import LinkedProgram
 viewer.programs.ray_cast(layers=True)
 try:
-    Bound(viewer.programs.trace(), [])
+    LinkedProgram(viewer.programs.trace(), [])
 except WiringError as error:
     print(error)
 """

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.stream.compile.link import LinkedProgram
-from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel, Module, ModuleState, Table, Volume
+from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Kernel, Module, ModuleState, Table, Volume
 from viewer.stream.declare.program import DONE, RETURN, Call, Program, State
 from viewer.stream.declare.record import Field, Record
 
@@ -171,6 +171,33 @@ COLLATZ = Toy(
     (),
     {"begin": _begin, "even": _even, "odd": _odd, "tell": _tell},
     _seeds,
+)
+
+
+# -- gathering: a stream of another size, read at any index -----------------------------------------------------------
+
+PICK = Kernel("pick", (IN("seed", SEED), GATHER("numbers", NUMBER), OUT("answer", ANSWER)), ("done",))
+
+SHADERS["kernels/pick.glsl"] = """
+int pick(in Seed seed, out Answer answer) {
+    answer = Answer(0, seed.n);
+    answer.steps += fetch_numbers(seed.n % 55).n;
+    answer.steps += fetch_numbers((seed.n + 7) % 55).n;
+    answer.steps += fetch_numbers((seed.n + 54) % 55).n;
+    return EXIT_DONE;
+}
+"""
+
+GATHERING = LinkedProgram(
+    Program(
+        "gathering",
+        streams={"seed": SEED, "field": NUMBER, "answer": ANSWER},
+        inputs=("seed", "field"),
+        results=("answer",),
+        states=(State("pick", PICK, {"done": DONE}, {"numbers": "field"}),),
+        start="pick",
+    ),
+    [],
 )
 
 

@@ -24,7 +24,8 @@ from viewer.renderer.rays import pack_rays
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.kernel import Module
 from viewer.stream.gl.device import Device, shared_device
-from viewer.stream.machines.common import Machine, Memories
+from viewer.stream.gl.resources import Resources
+from viewer.stream.machines.common import Machine
 from viewer.stream.machines.registry import MACHINES
 
 from . import accel_tables, embree
@@ -107,7 +108,7 @@ class Case:
 
 
 def case(
-    memories: Memories,
+    resources: Resources,
     structure: Structure,
     modules: list[Module],
     machine: str,
@@ -116,12 +117,12 @@ def case(
 ) -> Case:
     """A machine, a key of `MACHINES_USED`, over the modules of one of the structure's walks."""
     program = trace(LEVELS[structure.levels])
-    with memories.device.current():
+    with resources.device.current():
         made = MACHINES[machine.split()[0]](
-            memories.device,
+            resources.device,
             LinkedProgram(program, modules),
             size,
-            memories=memories,
+            resources=resources,
             counting=counting,
             fallback=lambda: LinkedProgram(program, structure.modules(stepwise=True)),
             **MACHINES_USED[machine],
@@ -162,7 +163,7 @@ def _scene(name: str, view: View, wanted: Mapping[str, Any], options: Options) -
     corners = scene.flatten().corners()
     size, small = (64, 32) if options.quick else (SMALL, SMALL // 2) if name in SLOW else (SIZE, SMALL)
     built, builds = _builds(scene, corners, wanted)
-    memories = Memories(device)
+    resources = Resources(device)
     cases: dict[str, Case] = {}
     first, *_ = wanted
     tables: dict[str, dict[str, int]] = {}
@@ -170,9 +171,11 @@ def _scene(name: str, view: View, wanted: Mapping[str, Any], options: Options) -
         for traversal, machines in traversals.items():
             modules = built[which].make(traversal)
             for machine in machines:
-                cases[f"{which}, {traversal}, {machine}"] = case(memories, built[which], modules, machine, (size, size))
+                cases[f"{which}, {traversal}, {machine}"] = case(
+                    resources, built[which], modules, machine, (size, size)
+                )
             with device.current():
-                used = [memories.get(memory) for module in modules for memory in module.memories]
+                used = [resources.get(memory) for module in modules for memory in module.memories]
             tables[f"{which}, {traversal}"] = {memory.source.name: memory.bytes for memory in used}
     rays = _rays(next(iter(cases.values())), scene, corners, camera, size, small)
     out: dict[str, Any] = {
@@ -190,14 +193,14 @@ def _scene(name: str, view: View, wanted: Mapping[str, Any], options: Options) -
         out["rates"][kind], out["same_hits"][kind] = _rates(cases, part, corners, runs)
     if first == "bvh":
         flat = {which: built[which] for which in ("bvh", "grid")}
-        out["repeated_tests"] = _repeats(memories, flat["grid"], rays["first_hits"], (size, size))
+        out["repeated_tests"] = _repeats(resources, flat["grid"], rays["first_hits"], (size, size))
         if name not in SLOW:
-            out["vertices"] = _vertices(memories, flat, scene, rays, (size, size), runs)
-            out["addresses"] = _addresses(device, memories, flat, rays, (size, size), runs)
+            out["vertices"] = _vertices(resources, flat, scene, rays, (size, size), runs)
+            out["addresses"] = _addresses(device, resources, flat, rays, (size, size), runs)
     with device.current():
         for each in cases.values():
             each.machine.release()
-        memories.release()
+        resources.release()
     return out
 
 
@@ -280,14 +283,14 @@ def rate(timing: Timing, count: int) -> dict[str, Any]:
     return {**row, "mrays": count / row["ms"] / 1e3, "cpu_mrays": count / max(row["cpu_ms"], 1e-6) / 1e3}
 
 
-def _repeats(memories: Memories, structure: Structure, rays: Rays, size: tuple[int, int]) -> dict[str, Any]:
+def _repeats(resources: Resources, structure: Structure, rays: Rays, size: tuple[int, int]) -> dict[str, Any]:
     """Triangle tests that a mailbox would spare, of primary rays through the grid; and the machine's own count."""
-    counted = case(memories, structure, structure.make("dda"), "singlepass", size, counting=True)
+    counted = case(resources, structure, structure.make("dda"), "singlepass", size, counting=True)
     counted.give(rays)
     counted.run()
     calls = {state: total.calls for state, total in counted.machine.stats.kernels.items()}
     hits = counted.hits()
-    with memories.device.current():
+    with resources.device.current():
         counted.machine.release()
     t = np.where(hits["triangle"] >= 0, hits["t"], np.inf)
     found: Repeats = repeated_tests(structure.built, rays.origins, rays.directions, t)
@@ -313,7 +316,7 @@ def _compare(
 
 
 def _vertices(
-    memories: Memories,
+    resources: Resources,
     flat: Mapping[str, Structure],
     scene: viewer.Scene,
     rays: Mapping[str, Rays],
@@ -328,12 +331,12 @@ def _vertices(
         shared = [indexed(m, scene) if "triangle_test" in m.provides else m for m in modules]
         rows[which] = {}
         for way, used in (("unshared", modules), ("shared", shared)):
-            rows[which][way] = case(memories, structure, used, "singlepass", size)
+            rows[which][way] = case(resources, structure, used, "singlepass", size)
             test = next(m for m in used if "triangle_test" in m.provides)
-            with memories.device.current():
-                sizes.setdefault(way, {})[which] = sum(memories.get(memory).bytes for memory in test.memories)
+            with resources.device.current():
+                sizes.setdefault(way, {})[which] = sum(resources.get(memory).bytes for memory in test.memories)
     out = {"bytes": sizes, "rates": _compare(rows, rays, runs)}
-    with memories.device.current():
+    with resources.device.current():
         for ways in rows.values():
             for each in ways.values():
                 each.machine.release()
@@ -342,18 +345,18 @@ def _vertices(
 
 def _addresses(
     device: Device,
-    memories: Memories,
+    resources: Resources,
     flat: Mapping[str, Structure],
     rays: Mapping[str, Rays],
     size: tuple[int, int],
     runs: int,
 ) -> dict[str, Any]:
     """Buffer textures, whose addresses are 1-D, against 2-D and 3-D textures (``--memory texture``)."""
-    other = Memories(shared_device(None, device.texture_barrier is not None, False))
+    other = Resources(shared_device(None, device.texture_barrier is not None, False))
     rows: dict[str, dict[str, Case]] = {}
     for which, structure in flat.items():
         modules = structure.make(WALKS_COMPARED[which])
-        ways = {"1-D": memories, "2-D": other}
+        ways = {"1-D": resources, "2-D": other}
         rows[which] = {way: case(held, structure, modules, "singlepass", size) for way, held in ways.items()}
     out = {"rates": _compare(rows, rays, runs)}
     for ways in rows.values():

@@ -98,7 +98,7 @@ def _scene(each: View, size: tuple[int, int], options: Options, plain: bool) -> 
         say(f"{each.name}: one call in a pass")
         beside = _settings(renderer, {SINGLEPASS: SETTINGS[SINGLEPASS], **PLAIN}, size, _plain_runs(options))
         rows |= {name: row for name, row in beside.items() if name in PLAIN}
-    memories = renderer.memories.bytes()
+    memories = renderer.resources.bytes()
     out = {
         "triangles": len(renderer.triangles),
         "camera": renderer.camera.text(),
@@ -109,7 +109,7 @@ def _scene(each: View, size: tuple[int, int], options: Options, plain: bool) -> 
         "memory_textures": {**memories, "total": sum(memories.values())},
         "settings": rows,
     }
-    renderer.memories.release()
+    renderer.resources.release()
     return out
 
 

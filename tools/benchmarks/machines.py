@@ -38,7 +38,7 @@ def make(renderer: Renderer, setting: Setting, size: tuple[int, int], counting: 
         renderer.device,
         renderer.bind(program, stepwise),
         size,
-        memories=renderer.memories,
+        resources=renderer.resources,
         counting=counting,
         fallback=lambda: renderer.bind(program, stepwise=True),
         **options,

@@ -207,7 +207,7 @@ def _whole(each: View, device: Device, edge: int, unrolls: tuple[str, ...], runs
         )
         with device.current():
             machine.release()
-    renderer.memories.release()
+    renderer.resources.release()
     return rows
 
 

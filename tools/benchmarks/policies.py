@@ -68,7 +68,7 @@ def run(options: Options) -> Result:
         chosen = {"program": "cast", "accel": "grid"}
         renderer = Renderer(sources[each.source], camera=each.camera, device=options.open(), **chosen)
         data["scenes"][each.name] = _scene(each, renderer, size, small, shares)
-        renderer.memories.release()
+        renderer.resources.release()
     data["findings"] = _findings(data)
     data["note"] = _note(data)
     return Result(data, _tables(data), _figure(data))

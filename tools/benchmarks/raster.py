@@ -38,7 +38,7 @@ def run(options: Options) -> Result:
         renderer = Renderer(viewer.load(view.source), camera=view.camera, program="cast", device=device)
         with device.current():
             traversal = make(renderer, Setting("singlepass"), (edge, edge))
-            raster = RasterizedHits(device, renderer.prepared, renderer.memories, (edge, edge))
+            raster = RasterizedHits(device, renderer.prepared, renderer.resources, (edge, edge))
             uniforms = {**lens_uniforms(renderer.camera, (edge, edge), "point"), **renderer.resolved.uniforms()}
             stream = Stream(device, HIT, (edge, edge))
         number = 0

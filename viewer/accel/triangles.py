@@ -67,7 +67,7 @@ def module(
         test,
         provides=("triangle_setup", "triangle_test"),
         source=f"accel/triangle_{test.replace('-', '_')}.glsl",
-        memories=(Table("triangles", record, data),),
+        memories=(Table("triangles", record, data, hot=True),),
         uniforms=uniforms,
         module_state=TESTS[test],
         uses=(RAY, HIT),

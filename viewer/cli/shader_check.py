@@ -7,7 +7,6 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from viewer.accel.bvh import tree as bvh
 from viewer.accel.grid import grid
 from viewer.accel.triangles import TESTS
 from viewer.accel.two_level.top import TOPS
-from viewer.base.errors import ShaderError, WiringError
+from viewer.base.errors import ShaderError
 from viewer.options.table import OPTIONS
 from viewer.programs import LEVELS, PICTURES, trace
 from viewer.renderer.renderer import Renderer
@@ -30,7 +29,7 @@ from viewer.stream.compile.source import Source
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.gl.draw import tiles_source
-from viewer.stream.gl.memory import layouts
+from viewer.stream.machines.count import EDGE, census_sources
 from viewer.stream.machines.mask import stream_sources
 
 VALIDATOR = "glslangValidator"
@@ -82,20 +81,20 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
         renderer = Renderer(plain, program="cast", device=device, **recipe)
         traversal, mark = LEVELS[renderer.structure.levels], " ".join(recipe.values())
         for program in (PICTURES["cast"](traversal), trace(traversal)):
-            yield from _all_forms(device, renderer, program, mark, every=number == 0)
+            yield from _all_forms(renderer, program, mark, every=number == 0)
     rich = everything()
     for accel in ("bvh", "two-level-bvh"):
         renderer = Renderer(rich, accel=accel, environment="sky", device=device)
         traversal = LEVELS[renderer.structure.levels]
-        yield from _all_forms(device, renderer, PICTURES["cast"](traversal, layers=True), accel)
+        yield from _all_forms(renderer, PICTURES["cast"](traversal, layers=True), accel)
         for make in PICTURES.values():
-            yield from _all_forms(device, renderer, make(traversal), accel, every=accel == "bvh")
-            yield from _single(device, renderer, make(traversal, first_hits="raster"), f"{accel} raster")
+            yield from _all_forms(renderer, make(traversal), accel, every=accel == "bvh")
+            yield from _single(renderer, make(traversal, first_hits="raster"), f"{accel} raster")
     for sampler in OPTIONS["sampler"].choices:
         for environment in ("none", "sky"):
             renderer = Renderer(rich, sampler=sampler, environment=environment, device=device)
             mark = f"sampler {sampler}, environment {environment}"
-            yield from _single(device, renderer, renderer.program(), mark)
+            yield from _single(renderer, renderer.program(), mark)
 
 
 def everything() -> Scene:
@@ -110,41 +109,34 @@ def everything() -> Scene:
     return scene
 
 
-def _single(
-    device: Device, renderer: Renderer, program: Program, mark: str, counting: bool = False
-) -> Iterator[tuple[str, Source]]:
-    """The one pass of the single-pass machine; none where its counts are too many, which the machine says, too."""
+def _single(renderer: Renderer, program: Program, mark: str, counting: bool = False) -> Iterator[tuple[str, Source]]:
+    """The one pass of the single-pass machine, and what counts its kernel calls."""
     linked = renderer.bind(program, False)
-    step = linked.single()
-    try:
-        linked.check(step, 0, len(linked.count_textures(step)) if counting else 0)
-    except WiringError:
-        return
-    source = fragment(linked, step, Form(scheduled=False, counting=counting), layouts(device))
-    yield f"{program.name} single pass ({mark}{', counting' if counting else ''})", source
+    step, form = linked.single(), Form(scheduled=False)
+    yield f"{program.name} single pass ({mark})", fragment(linked, step, form, renderer.resources)
+    for part in linked.count_parts(step) if counting else ():
+        source = fragment(linked, step, replace(form, counts=part), renderer.resources)
+        yield f"{program.name} single pass ({mark}, counts {part[0]} to {part[-1]})", source
 
 
-def _all_forms(
-    device: Device, renderer: Renderer, program: Program, mark: str, every: bool = False
-) -> Iterator[tuple[str, Source]]:
+def _all_forms(renderer: Renderer, program: Program, mark: str, every: bool = False) -> Iterator[tuple[str, Source]]:
     """The passes of both machines and all fusions; with ``every`` those that count, and those without a mask, too."""
-    yield from _single(device, renderer, program, mark)
-    if every:
-        yield from _single(device, renderer, program, mark, counting=True)
+    yield from _single(renderer, program, mark, counting=every)
     for fuse in ("none", *program.groups):
         linked = renderer.bind(program, fuse == "none")
         steps = linked.steps(fuse)
         for step in steps:
-            for discards, counting in product((False, True), repeat=2) if every else ((False, False),):
-                try:
-                    linked.check(step, 1, len(linked.count_textures(step)) if counting else 0)
-                except WiringError:  # too many attachments with the counts: machines say so, and compile nothing
-                    continue
-                source = fragment(linked, step, Form(True, discards, counting), layouts(device))
-                marks = [mark, *(["without mask"] if discards else []), *(["counting"] if counting else [])]
-                yield f"{program.name} {fuse}/{step.name} ({', '.join(marks)})", source
+            for discards in (False, True) if every else (False,):
+                marks = [mark, *(["without mask"] if discards else [])]
+                form, name = Form(True, discards), f"{program.name} {fuse}/{step.name} ({', '.join(marks)}"
+                yield f"{name})", fragment(linked, step, form, renderer.resources)
+                for part in linked.count_parts(step) if every else ():
+                    source = fragment(linked, step, replace(form, counts=part), renderer.resources)
+                    yield f"{name}, counts {part[0]} to {part[-1]})", source
         for name, source in stream_sources(linked, steps):
             yield f"{program.name} {fuse}: {name}", source
+        for number, source in enumerate(census_sources(linked, steps, EDGE)):
+            yield f"{program.name} {fuse}: census {number}", source
 
 
 def _validate(validator: str, source: Source) -> None:

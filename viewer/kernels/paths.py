@@ -22,7 +22,7 @@ SAMPLE_LIGHT = Kernel(
     (
         IN("pixel", PIXEL),
         IN("interaction", INTERACTION),
-        INOUT("path", PATH),
+        IN("path", PATH),
         INOUT("ray", RAY),
         OUT("pending", RADIANCE),
     ),

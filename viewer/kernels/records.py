@@ -30,7 +30,6 @@ PATH = Record(
     "Path",
     Field("throughput", "vec3", about="what a radiance at the path's end adds to the pixel, as a factor"),
     Field("pdf", "float", "1 / sr", about="of the last direction; 0: no light could have been sampled for it"),
-    Field("wo", "vec3", "unit length", "world", "from the last surface to where the path came from"),
     Field("depth", "int", about="surfaces that the path has left"),
     Field("number", "int", about="of the sample"),
 )
@@ -114,6 +113,7 @@ INTERACTION = Record(
     Field("specular", "float", about="as in Material"),
     Field("albedo", "vec3", "linear sRGB", about="base colour times vertex colour and texel"),
     Field("kind", "int", about="BSDF_LAMBERT and so on"),
+    Field("wo", "vec3", "unit length", "world", "to where the path came from"),
 )
 
 LIGHT_SAMPLE = Record(

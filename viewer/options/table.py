@@ -212,7 +212,7 @@ _TABLE = (
         "ray",
         "states that multipass runs in one pass: none, or all that take a ray to its hit",
         "NAME",
-        choices=("none", "ray"),
+        choices=("none", "ray", "surface"),
     ),
     Option(
         "mask",

@@ -15,7 +15,10 @@ from viewer.stream.declare.program import DONE, Call, Program, State
 
 
 def path_trace(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> Program:
-    """Pixels and their film, to which samples are added. primary: see `viewer.programs.first_hits`."""
+    """Pixels and their film, to which samples are added. first_hits: see `viewer.programs.first_hits`."""
+    # A turn takes a path from one surface to the next, and a finished one to its successor.
+    turn = ("->arrive", "arrive", "light", "->resolve", "resolve", "scatter", "finish", "begin")
+    order = (*extra_states(first_hits), *turn)
     return Program(
         "path",
         streams={
@@ -42,18 +45,10 @@ def path_trace(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> P
             State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
         ),
         start="begin",
-        # A turn takes a path from one surface to the next, and a finished one to its successor.
-        order=(
-            "->arrive",
-            "arrive",
-            "light",
-            "->resolve",
-            "resolve",
-            "scatter",
-            "finish",
-            "begin",
-            *extra_states(first_hits),
-        ),
-        groups={"ray": (("->arrive", "arrive"), ("light", "->resolve", "resolve", "scatter"))},
+        order=order,
+        groups={
+            "ray": (("->arrive", "arrive"), ("light", "->resolve", "resolve", "scatter")),
+            "surface": (order,),
+        },
         resumes=True,
     )

@@ -34,7 +34,7 @@ def ray_cast(
         results=("radiance", "hit", *(("surface",) if layers else ())),
         states=tuple(states),
         start="eye",
-        groups={"ray": (("->shade", "shade"),)} if traversals else {},
+        groups=dict.fromkeys(("ray", "surface"), (("->shade", "shade"),)) if traversals else {},
     )
 
 
@@ -47,5 +47,5 @@ def trace(traversal: TraversalStates = FLAT) -> Program:
         results=("hit",),
         states=traversal.states,
         start=Call("setup", then=DONE),
-        groups={"ray": (traversal.group,)},
+        groups=dict.fromkeys(("ray", "surface"), (traversal.group,)),
     )

@@ -58,6 +58,12 @@ def shadow_cast(traversal: TraversalStates = FLAT, depth: int = 1, first_hits: s
             "root",
             *extra_states(first_hits),
         ),
-        groups={"ray": (("->arrive", "arrive"), ("->resolve", "resolve"))},
+        groups={
+            "ray": (("->arrive", "arrive"), ("->resolve", "resolve")),
+            "surface": (
+                ("root", *extra_states(first_hits), "->arrive", "arrive", "light", "->resolve", "resolve"),
+                ("finish", "begin"),
+            ),
+        },
         resumes=True,
     )

@@ -83,7 +83,16 @@ def whitted_trace(traversal: TraversalStates = FLAT, depth: int = DEPTH, first_h
             *("->arrive", "arrive", "light", "->resolve", "resolve", "refract", *push.values(), "reflect", "next"),
             *(*pop.values(), "finish", "begin", "root", *extra_states(first_hits)),
         ),
-        groups={"ray": (("->arrive", "arrive"), ("->resolve", "resolve"))},
+        groups={
+            "ray": (("->arrive", "arrive"), ("->resolve", "resolve")),
+            "surface": (
+                (
+                    *("root", *extra_states(first_hits), "->arrive", "arrive", "light", "->resolve", "resolve"),
+                    *("refract", *push.values(), "reflect", "next", *pop.values()),
+                ),
+                ("finish", "begin"),
+            ),
+        },
         resumes=True,
         stacked=tuple(stack),
     )

@@ -96,7 +96,7 @@ class FirstHits:
         # A larger target than needed will do: pictures of many sizes follow each other in a window.
         if made is None or made[0] != sampler or made[1].size[0] < needed[0] or made[1].size[1] < needed[1]:
             self.release()
-            self._made = made = sampler, RasterizedHits(of.device, of.prepared, of.memories, needed, sampler)
+            self._made = made = sampler, RasterizedHits(of.device, of.prepared, of.resources, needed, sampler)
         raster = made[1]
         centred = "film" not in machine.linked.program.inputs
         camera = lens_uniforms(of.camera, size, "point" if centred else of.pixel_filter)

@@ -12,7 +12,8 @@ from viewer.options.values import PolicyChoice, Unroll
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
-from viewer.stream.machines.common import Machine, Memories
+from viewer.stream.gl.resources import Resources
+from viewer.stream.machines.common import Machine
 from viewer.stream.machines.policy import policy as make_policy
 from viewer.stream.machines.registry import MACHINES
 
@@ -55,9 +56,9 @@ class MachinePool(Mapping[Key, Machine]):
     """
 
     def __init__(
-        self, device: Device, memories: Memories, bind: Callable[[Program, bool, Choices], LinkedProgram]
+        self, device: Device, resources: Resources, bind: Callable[[Program, bool, Choices], LinkedProgram]
     ) -> None:
-        self.device, self.memories, self.bind = device, memories, bind
+        self.device, self.resources, self.bind = device, resources, bind
         self._held: dict[Key, Machine] = {}
 
     def __getitem__(self, key: Key) -> Machine:
@@ -102,7 +103,7 @@ class MachinePool(Mapping[Key, Machine]):
 
     def _make(self, program: Program, key: Key) -> Machine:
         _, shape, counting, choices = key
-        common: dict[str, Any] = {"memories": self.memories, "counting": counting}
+        common: dict[str, Any] = {"resources": self.resources, "counting": counting}
         if not choices.stepwise:
             common["fallback"] = lambda: self.bind(program, True, choices)
         if choices.machine == "multipass":

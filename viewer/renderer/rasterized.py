@@ -23,10 +23,9 @@ from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.kernel import Kernel, Module, Table
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.memory import layouts
 from viewer.stream.gl.rasterize import Rasterizer, draw_source
+from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.common import Memories
 
 DRAWN = Record(
     "Drawn",
@@ -63,7 +62,7 @@ class RasterizedHits:
     """
 
     def __init__(
-        self, device: Device, prepared: Prepared, memories: Memories, size: tuple[int, int], sampler: str = "sobol"
+        self, device: Device, prepared: Prepared, resources: Resources, size: tuple[int, int], sampler: str = "sobol"
     ) -> None:
         self.size, self.picture = size, size
         self._drawn: tuple[Any, ...] | None = None  # what the target holds
@@ -72,18 +71,19 @@ class RasterizedHits:
         table = self._table(linked)
         self.triangles = len(table)
         order = Module("drawn triangles", (), "raster/drawn.glsl", memories=(Table("drawn", DRAWN, table),))
-        layout_of = layouts(device)
         blank = np.zeros(1, HIT.dtype)
         blank["t"], blank["triangle"] = FAR, -1
-        used = {memory.name: memory for module in (*vertex, *fragment, order) for memory in module.memories}
+        used = [memory for module in (*vertex, *fragment, order) for memory in module.memories]
+        own = {f"memory_{m.name}": resources.get(m).texture for m in used if not isinstance(m, Table) or m.hot}
+        self._resources, self._order = resources, order
         self.draw = Rasterizer(
             device,
-            draw_source([*vertex, order], [FACE, VERTEX], "raster/triangle_cover.glsl", layout_of),
-            draw_source(fragment, [RAY, HIT], "raster/triangle_hit.glsl", layout_of),
+            draw_source([*vertex, order], [FACE, VERTEX], "raster/triangle_cover.glsl", resources),
+            draw_source(fragment, [RAY, HIT], "raster/triangle_hit.glsl", resources),
             HIT,
             size,
             blank,
-            {f"memory_{name}": memories.get(memory).texture for name, memory in used.items()},
+            {**own, "memory_arena": resources.arena},
         )
         self.uniforms = {name: value for module in (*vertex, *fragment) for name, (_, value) in module.uniforms.items()}
         corners = np.array(np.meshgrid(*np.asarray(prepared.scene.bounds(), np.float64).T)).reshape(3, -1).T
@@ -136,8 +136,9 @@ class RasterizedHits:
         self.draw.draw(self.triangles, size, uniforms)
 
     def release(self) -> None:
-        """Free the textures (memories are shared, and stay)."""
+        """Free the textures and the table of the triangles' order; other memories stay."""
         self.draw.release()
+        self._resources.drop(self._order.memories)
 
 
 def differing(mine: NDArray, other: NDArray) -> float:

@@ -17,7 +17,7 @@ from viewer.renderer.prepared import Prepared
 from viewer.scene.environment import Environment, ImageEnvironment
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.machines.common import Memories
+from viewer.stream.gl.resources import Resources
 
 KEPT = ("starts", "triangles")  # cached properties of `Prepared` that light has no part in
 
@@ -36,7 +36,7 @@ def with_lighting(prepared: Prepared, scene: Scene, environment: Environment | N
     return made
 
 
-def adopted(before: Prepared, after: Prepared, memories: Memories, machines: MachinePool) -> Prepared:
+def adopted(before: Prepared, after: Prepared, resources: Resources, machines: MachinePool) -> Prepared:
     """What machines that hold the modules of ``before`` go on with to show ``after``, of the same structure.
 
     Where modules differ in numbers alone, those of ``before`` are overwritten, on the device as well. Else all machines
@@ -47,7 +47,7 @@ def adopted(before: Prepared, after: Prepared, memories: Memories, machines: Mac
     if not _alike(old, new):
         machines.release()
         kept_ones = {id(memory) for module in new for memory in module.memories}
-        memories.drop(memory for module in old for memory in module.memories if id(memory) not in kept_ones)
+        resources.drop(memory for module in old for memory in module.memories if id(memory) not in kept_ones)
         return after
     values: dict[str, Any] = {}
     for mine, other in zip(old, new, strict=True):
@@ -58,7 +58,7 @@ def adopted(before: Prepared, after: Prepared, memories: Memories, machines: Mac
             if len(changed):
                 assert isinstance(table, Table)
                 table.data[...] = fresh.data
-                memories.update(table, int(changed[0]), int(changed[-1]) + 1)
+                resources.update(table, int(changed[0]), int(changed[-1]) + 1)
         mine.uniforms.update(other.uniforms)
         values |= {name: value for name, (_, value) in other.uniforms.items()}
     for machine in machines.values():

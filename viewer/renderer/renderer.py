@@ -41,8 +41,9 @@ from viewer.scene.scene import Scene, Triangles
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device, shared_device
+from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import LARGEST_STREAM
-from viewer.stream.machines.common import Machine, Memories
+from viewer.stream.machines.common import Machine
 
 
 class Renderer:
@@ -119,8 +120,8 @@ class Renderer:
             self.device = device
         else:
             self.device = shared_device(options.check("device", device), *allowed)
-        self.memories = Memories(self.device)
-        self._machines = MachinePool(self.device, self.memories, self.bind)
+        self.resources = Resources(self.device)
+        self._machines = MachinePool(self.device, self.resources, self.bind)
         self.first_hits = FirstHits(self)
         self.build_seconds = perf_counter() - started
 
@@ -296,7 +297,7 @@ class Renderer:
         Without it they are uploaded when the first picture needs them.
         """
         modules = self.bind(self.program()).modules
-        return self.memories.upload(memory for module in modules for memory in module.memories)
+        return self.resources.upload(memory for module in modules for memory in module.memories)
 
     def reload(self) -> None:
         """Compile the shaders anew from their files. Runs under way end with the old ones: abandon them.
@@ -314,7 +315,7 @@ class Renderer:
     def _drop(self) -> None:
         self._machines.release()
         self.first_hits.release()
-        self.memories.release()
+        self.resources.release()
 
     # -- rays ------------------------------------------------------------------------------------------------------
 
@@ -359,9 +360,9 @@ class Renderer:
             if made.structure is not self.structure:
                 self._drop()  # machines hold the textures of what has been built anew
             elif made.lighting is not self.prepared.lighting:
-                made = adopted(self.prepared, made, self.memories, self._machines)
+                made = adopted(self.prepared, made, self.resources, self._machines)
             for table, first, last in changes or ():
-                self.memories.update(table, first, last)
+                self.resources.update(table, first, last)
             for machine in self._machines.values() if changes else ():
                 machine.set(built.top.uniforms)
         self.prepared, self.scene = made, scene
@@ -375,7 +376,7 @@ class Renderer:
     def adopt(self, prepared: Prepared) -> None:
         """What `relight` does, with what `viewer.renderer.relight.lit_by` has made of `prepared` already."""
         with self.device.current():
-            self.prepared = adopted(self.prepared, prepared, self.memories, self._machines)
+            self.prepared = adopted(self.prepared, prepared, self.resources, self._machines)
         self.scene = self.prepared.scene
 
     def turn_environment(self, degrees: float) -> None:
@@ -399,7 +400,7 @@ class Renderer:
         chosen = choices or self.choices
         stepwise = chosen.stepwise if stepwise is None else stepwise
         modules = self.prepared.modules(stepwise, "film" in program.inputs, chosen.sampler)
-        linked = LinkedProgram(program, modules, samplers=self.device.max_samplers)
+        linked = LinkedProgram(program, modules)
         return linked if stepwise else linked.inlined()
 
     # -- facts -----------------------------------------------------------------------------------------------------
@@ -410,8 +411,8 @@ class Renderer:
         with self.device.current():
             for module in linked.modules:
                 for memory in module.memories:
-                    self.memories.get(memory)
-        parts = self.memories.bytes()
+                    self.resources.get(memory)
+        parts = self.resources.bytes()
         stored = {name: 16 * record.texels for name, record in linked.records.items()}
         return {
             "gpu memory": {**parts, "total": sum(parts.values())},

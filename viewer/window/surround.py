@@ -96,7 +96,7 @@ class Surround:
         if renderer is None:
             return
         modules = prepared.modules(lit=True, sampler=renderer.choices.sampler)
-        yield from renderer.memories.upload(memory for module in modules for memory in module.memories)
+        yield from renderer.resources.upload(memory for module in modules for memory in module.memories)
         self.frame.abandon()
         if prepared.scene is renderer.scene and prepared.structure is renderer.structure:
             renderer.adopt(prepared)

@@ -139,9 +139,11 @@ def module(bvhs: Sequence[Bvh], traversal: str) -> Module:
         rows.append(make(bvh, base, at))
         base, at = base + len(bvh.order), at + len(rows[-1])
     table = rows[0] if len(rows) == 1 else np.concatenate(rows)
-    memories = [Table("bvh_pairs", PAIR, table) if traversal == "stack" else Table("bvh_nodes", NODE, table)]
+    memories = [
+        Table("bvh_pairs", PAIR, table, hot=True) if traversal == "stack" else Table("bvh_nodes", NODE, table, hot=True)
+    ]
     if traversal != "stack":
-        memories.append(Table("bvh_links", LINK, links(bvhs, traversal)))
+        memories.append(Table("bvh_links", LINK, links(bvhs, traversal), hot=True))
     if len(roots) == 1:
         root = f"BvhRoot({roots[0][0]}, {roots[0][1]})"
     else:

@@ -48,7 +48,7 @@ def module(grid: Grid, traversal: str = "dda") -> Module:
         "grid",
         provides=("accel_start", "accel_step", "accel_candidate", "accel_more", "accel_ends"),
         source=TRAVERSALS[traversal],
-        memories=(Volume("grid_pointers", pointers), Table("grid_lists", ENTRY, lists)),
+        memories=(Volume("grid_pointers", pointers), Table("grid_lists", ENTRY, lists, hot=True)),
         uniforms=uniforms,
         module_state=TRAVERSAL,
         uses=(RAY,),

@@ -38,9 +38,9 @@ def module(grids: Sequence[Grid], bases: ArrayLike | None = None) -> Module:
         source="accel/grid_objects.glsl",
         memories=(
             Table("grid_headers", HEADER, blocks.headers),
-            Table("grid_tiles", TILE, blocks.tiles),
+            Table("grid_tiles", TILE, blocks.tiles, hot=True),
             Volume("grid_pointers", blocks.volume),
-            Table("grid_lists", ENTRY, blocks.lists),
+            Table("grid_lists", ENTRY, blocks.lists, hot=True),
         ),
         constants={"GRID_BLOCK_BITS": BLOCK_BITS},
         module_state=TRAVERSAL,

@@ -16,7 +16,6 @@ from viewer.stream.declare.record import Record
 MOST_ATTACHMENTS = 8  # what OpenGL 3.3 grants
 MOST_SAMPLERS = 16
 COUNTED_PER_TEXEL = 2  # states whose (calls, random words) share a texel of the count textures
-MOST_JOINED = 65536  # texels of tables that share a buffer texture: what 3.3 grants one
 
 
 @dataclass(frozen=True)
@@ -24,7 +23,8 @@ class Step:
     """States that run in one pass: one, a fused group, or (single pass) all. ``order`` nests their loops.
 
     entries : states of it that a ray may come in. loads, stores : streams read before and written after, in the
-    program's order of streams.
+    program's order of streams. gathers : streams read at any index. turns : it holds the whole program, and a pass
+    takes a ray a limited number of turns around its loop.
     """
 
     name: str
@@ -34,6 +34,8 @@ class Step:
     loads: tuple[str, ...]
     stores: tuple[str, ...]
     fused: bool
+    gathers: tuple[str, ...] = ()
+    turns: bool = False
 
 
 @dataclass
@@ -48,8 +50,8 @@ class LinkedProgram:
     program: Program
     modules: Sequence[Module]
     original: Program | None = None  # the one that calls were resolved in
-    samplers: int = MOST_SAMPLERS  # that a fragment program may have
     records: dict[str, Record] = field(init=False)
+    limits: list[str] = field(default_factory=list, init=False)  # what a limit of OpenGL 3.3 kept from being fused
 
     def __post_init__(self) -> None:
         self.providers: dict[str, Module] = {}
@@ -94,7 +96,7 @@ class LinkedProgram:
 
     def inlined(self) -> LinkedProgram:
         """The same with its calls resolved (`viewer.stream.compile.inline`)."""
-        return LinkedProgram(inlined(self.program), self.modules, self.counted, self.samplers)
+        return LinkedProgram(inlined(self.program), self.modules, self.counted)
 
     @property
     def counted(self) -> Program:
@@ -108,6 +110,11 @@ class LinkedProgram:
     def count_textures(self, step: Step) -> list[int]:
         """The count textures that a step updates."""
         return sorted({self.count_of(state) // COUNTED_PER_TEXEL for state in step.states})
+
+    def count_parts(self, step: Step) -> list[tuple[int, ...]]:
+        """The count textures of a step in parts that one pass can write."""
+        numbers = self.count_textures(step)
+        return [tuple(numbers[k : k + MOST_ATTACHMENTS]) for k in range(0, len(numbers), MOST_ATTACHMENTS)]
 
     def modules_for(self, kernels: Sequence[Kernel]) -> list[Module]:
         """The modules that the kernels need, needs of needs included, providers before users."""
@@ -152,11 +159,16 @@ class LinkedProgram:
         start = entry_state(program.start)
         inside = [s for s in states]
         entered = [s for s in inside if s == start or any(s in program.successors(o) for o in self._others(inside))]
-        rank = program.order if whole and set(program.order) == set(inside) else ()
+        rank = program.order if set(program.order) == set(inside) else ()
         order = weak_topological_order(inside, program.successors, entered[0] if entered else inside[0], rank=rank)
+        turns = not whole and len(inside) == len(program.states) > 1 and len(order) == 1
+        if turns:  # where a turn ends, the next pass begins
+            entered += [s for s in self._turned(order[0]) if s not in entered]
         touched = [program.by_name[s] for s in inside]
         if whole:
-            loads, stores = list(program.inputs), list(program.results)
+            read = {stream for s in touched for stream in s.reads()}
+            loads = [s for s in program.inputs if s in read or s in program.results]
+            stores = list(program.results)
         else:
             writes = {stream for s in touched for stream in s.writes()}
             needed = self._read_before_written(inside, entered)
@@ -167,10 +179,21 @@ class LinkedProgram:
             loads = [s for s in program.streams if s in needed]
             stores = [s for s in program.streams if s in writes & live]
             # A stream that some ways through the group leave unwritten must go out as it came in.
-            sure = self._always_written(inside, entered) if len(inside) > 1 else set(stores)
+            sure = set(stores) if len(inside) == 1 else set() if turns else self._always_written(inside, entered)
             loads = [s for s in program.streams if s in loads or (s in stores and s not in sure)]
         entries = (*inside,) if len(inside) == 1 else (*entered,)
-        return Step(name, tuple(flatten(order)), order, entries, tuple(loads), tuple(stores), len(inside) > 1)
+        gathers = tuple(dict.fromkeys(stream for state in touched for stream in state.gathers()))
+        return Step(
+            name, tuple(flatten(order)), order, entries, tuple(loads), tuple(stores), len(inside) > 1, gathers, turns
+        )
+
+    def _turned(self, loop: Element) -> list[str]:
+        """The states of a loop that follow a later one in its order: where a ray may be when a turn is over."""
+        if isinstance(loop, str):
+            return []
+        place = {name: k for k, part in enumerate((loop.head, *loop.body)) for name in flatten([part])}
+        back = [(name, s) for name in place for s in self.program.successors(name) if place.get(s, -1) < place[name]]
+        return list(dict.fromkeys(target for name, target in back if target in place))
 
     @cached_property
     def live(self) -> dict[str, set[str]]:
@@ -205,22 +228,16 @@ class LinkedProgram:
                 live[name] = found
         return {stream for name in entered for stream in live[name]}
 
-    def _samplers(self, step: Step, state_textures: int, count_textures: int) -> int:
-        """Textures that a step reads from."""
-        samplers = sum(self.records[s].texels for s in step.loads)
-        samplers += state_textures + count_textures if state_textures else 0  # a single pass reads neither
-        return samplers + sum(m.record.texels > 0 if isinstance(m, Table) else 1 for m in self.memories_of(step))
+    def samplers(self, step: Step, scheduled: bool = True) -> int:
+        """Textures that a step reads from. scheduled : whether the ray's state comes from a stream."""
+        number = int(scheduled) + sum(self.records[s].texels for s in (*step.loads, *step.gathers))
+        memories = self.memories_of(step)
+        number += sum(not isinstance(m, Table) or m.hot for m in memories)
+        return number + any(isinstance(m, Table) and not m.hot for m in memories)
 
-    def joined(self, step: Step, state_textures: int = 1, count_textures: int = 0) -> tuple[Table, ...]:
-        """The smallest tables of a step that would read from too many textures: they share one. None where it reads
-        from few enough, or where these would not fit a buffer texture of every OpenGL 3.3."""
-        over = self._samplers(step, state_textures, count_textures) - self.samplers
-        if over <= 0:
-            return ()
-        tables = [m for m in self.memories_of(step) if isinstance(m, Table) and m.record.texels]
-        chosen = sorted(tables, key=lambda table: table.record.texels * max(1, len(table.data)))[: over + 1]
-        fits = sum(table.record.texels * max(1, len(table.data)) for table in chosen) <= MOST_JOINED
-        return tuple(chosen) if fits and len(chosen) > over else ()
+    def attachments(self, step: Step, scheduled: bool = True) -> int:
+        """Textures that a step writes."""
+        return int(scheduled) + sum(self.records[s].texels for s in step.stores)
 
     def _always_written(self, inside: Sequence[str], entered: Sequence[str]) -> set[str]:
         """Streams that every way through a group, from one of its entries to beyond, has written."""
@@ -238,32 +255,48 @@ class LinkedProgram:
                     ahead.append(other)
         return out or set()
 
-    def check(self, step: Step, state_textures: int = 1, count_textures: int = 0) -> None:
-        """Raises WiringError where a step is beyond what every OpenGL 3.3 grants, or parts a module from its locals."""
+    def check(self, step: Step, scheduled: bool = True) -> None:
+        """Raises WiringError where a step is beyond what every OpenGL 3.3 grants, parts a module from its locals, or
+        gathers from a stream that it writes."""
+        where = f"program {self.program.name}, step {step.name}"
         for module in self.modules_for(self.kernels_of(step)):
             crossing = [s for s in (*step.loads, *step.stores) if self.records[s] is module.module_state]
             if module.local and crossing:
                 raise WiringError(
-                    f"program {self.program.name}, step {step.name}",
+                    where,
                     f"{module.name} has locals, which end with the pass, and '{crossing[0]}' goes on to another",
-                    "fuse the states that walk, or take a walk without a stack",
+                    "fuse the traversal's states, or choose a traversal without a stack",
                 )
-        attachments = state_textures + count_textures + sum(self.records[s].texels for s in step.stores)
-        samplers = self._samplers(step, state_textures, count_textures)
-        samplers -= max(0, len(self.joined(step, state_textures, count_textures)) - 1)
+        self._check_gathers(where, step.states)
         for what, number, most in (
-            ("attachments", attachments, MOST_ATTACHMENTS),
-            ("samplers", samplers, self.samplers),
+            ("attachments", self.attachments(step, scheduled), MOST_ATTACHMENTS),
+            ("samplers", self.samplers(step, scheduled), MOST_SAMPLERS),
         ):
             if number > most:
-                raise WiringError(
-                    f"program {self.program.name}, step {step.name}",
-                    f"needs {number} {what}, {most} are granted",
-                    "split the kernel, or fuse fewer states" + (", or do not count" if count_textures else ""),
-                )
+                hint = "split the kernel, or fuse fewer states"
+                raise WiringError(where, f"needs {number} {what}, {most} are granted", hint)
 
-    def steps(self, fuse: str, counting: bool = False) -> list[Step]:
-        """The passes of a multipass machine under a fusion ('none', or a group of the program), in its order."""
+    def _check_gathers(self, where: str, states: Sequence[str]) -> None:
+        """Raises where one of these states gathers from a stream that one of them writes, or two gather by one name
+        from two streams."""
+        touched = [self.program.by_name[name] for name in states]
+        written = {stream for state in touched for stream in state.writes()}
+        sources: dict[str, str] = {}
+        for state in touched:
+            for argument in state.kernel.gathered:
+                stream = state.stream_of(argument.name)
+                if stream in written:
+                    hint = "gather in a step of its own, outside of the loop that writes it"
+                    raise WiringError(where, f"gathers from stream '{stream}', which it writes", hint)
+                if sources.setdefault(argument.name, stream) != stream:
+                    what = f"'{argument.name}' gathers from '{sources[argument.name]}' and from '{stream}'"
+                    raise WiringError(where, what, "fuse fewer states")
+
+    def steps(self, fuse: str) -> list[Step]:
+        """The passes of a multipass machine under a fusion ('none', or a group of the program), in its order.
+
+        A group that needs more textures than every OpenGL 3.3 grants is cut short, and `limits` says so.
+        """
         groups = (
             {} if fuse == "none" else {name: group for group in self.program.groups.get(fuse, ()) for name in group}
         )
@@ -273,20 +306,23 @@ class LinkedProgram:
             if state.name in done:
                 continue
             group = tuple(name for name in groups.get(state.name, (state.name,)) if name not in done)
-            step = self._widest(group, counting)
+            step = self._widest(group)
             done |= set(step.states)
             out.append(step)
         return out
 
-    def _widest(self, group: tuple[str, ...], counting: bool) -> Step:
+    def _widest(self, group: tuple[str, ...]) -> Step:
         """The pass of as many of the group's states, from the first, as textures allow."""
         while True:
             step = self.step("+".join(group), group)
             try:
-                self.check(step, 1, len(self.count_textures(step)) if counting else 0)
-            except WiringError:
+                self.check(step)
+            except WiringError as error:
                 if len(group) == 1:
                     raise
+                line = f"{error.where}: {error.what}; '{group[-1]}' becomes a pass of its own"
+                if line not in self.limits:
+                    self.limits.append(line)
                 group = group[:-1]
                 continue
             return step
@@ -294,7 +330,7 @@ class LinkedProgram:
     def single(self) -> Step:
         """The one pass of the single-pass machine."""
         step = self.step(self.program.name, [s.name for s in self.program.states], whole=True)
-        self.check(step, state_textures=0)
+        self.check(step, scheduled=False)
         return step
 
     def stages(self, steps: Sequence[Step]) -> list[list[Step]]:
@@ -312,7 +348,12 @@ class LinkedProgram:
         start = entry_state(self.program.start)
         assert isinstance(start, str)
         order = weak_topological_order([s.name for s in steps], successors, of_state[start].name)
-        return [[by_name[n] for n in (e.states() if isinstance(e, Loop) else [e])] for e in order]
+        stages = [[by_name[n] for n in (e.states() if isinstance(e, Loop) else [e])] for e in order]
+        for stage in stages:  # whose order of passes is the policy's
+            self._check_gathers(
+                f"program {self.program.name}, loop of {stage[0].name}", [s for step in stage for s in step.states]
+            )
+        return stages
 
     def start_numbers(self) -> tuple[int, int]:
         """(state, return state) that every ray begins with."""

@@ -123,7 +123,9 @@ class Table:
     """Read-only records with 1-D addresses: ``fetch_<name>(int) -> <record>`` in GLSL.
 
     data : (N,) structured of ``record.dtype``. hot : it is read in every step of a traversal, and lies in a texture of
-    its own; the cold tables of a scene share one, the arena. Raises WiringError beyond 2^24 records: addresses live in floats.
+    its own; the cold tables of a scene share one, the arena.
+
+    Raises WiringError beyond 2^24 records: addresses live in floats.
     """
 
     name: str

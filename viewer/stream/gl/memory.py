@@ -8,69 +8,22 @@ a buffer texture 65,536 texels only.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import DeviceError
-from viewer.stream.compile.generate import Layout, joined_bases
+from viewer.stream.compile.addresses import IN_BUFFER, Layout, layout
 from viewer.stream.declare.kernel import Table, Texels, Volume
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import float_texture
 
-WIDEST = 16384  # texels of a row that are of use: 2^24 records of up to 16 texels then need no more rows than that
-IN_BUFFER = 0  # `Layout.per_row` of a buffer texture
 CHUNK = 1 << 16  # records or voxels that are packed and uploaded at once: a few milliseconds
 _TEXTURE_BUFFER, _TEXTURE0 = 0x8C2A, 0x84C0
 _FORMATS = {1: 0x822E, 2: 0x8230, 4: 0x8814}  # R32F, RG32F, RGBA32F: those that 3.3 has for buffer textures
 _RGBA8 = 0x8058
-
-
-def layout(largest: int, memory: Table | Volume | Texels, buffer_texels: int = 0) -> Layout:
-    """How a memory lies: largest edge of a 2-D texture, and texels of a buffer texture, that the driver allows.
-
-    In 2-D a row holds a power of two of records, so that none straddles two rows.
-    """
-    if isinstance(memory, Volume):
-        return Layout(IN_BUFFER if memory.data.size <= buffer_texels else 1, 1)
-    if isinstance(memory, Texels):
-        return _texel_layout(largest, memory, buffer_texels)
-    texels, count = max(1, memory.record.texels), max(1, len(memory.data))
-    channels = 4 if texels > 1 or memory.record.scalars > 2 else memory.record.scalars
-    if texels * count <= buffer_texels:
-        return Layout(IN_BUFFER, channels)
-    per_row = 1 << (min(largest, WIDEST) // texels).bit_length() - 1
-    # A small table needs no long row, and rows about as many as columns are kind to tiled textures.
-    while per_row > 64 and (per_row // 2) ** 2 * texels >= 2 * count:
-        per_row //= 2
-    if -(-count // per_row) > largest:
-        raise DeviceError(
-            f"memory {memory.name}",
-            f"{count:,} records of {texels} texels exceed a texture of {largest} x {largest}",
-            "use a smaller scene",
-        )
-    return Layout(per_row, channels)
-
-
-def _texel_layout(largest: int, memory: Texels, buffer_texels: int) -> Layout:
-    count = max(1, len(memory.data))
-    if count <= buffer_texels:
-        return Layout(IN_BUFFER, 4)
-    per_row = 1 << min(largest, WIDEST).bit_length() - 1
-    while per_row > 64 and (per_row // 2) ** 2 >= 2 * count:
-        per_row //= 2
-    if -(-count // per_row) > largest:
-        raise DeviceError(
-            f"memory {memory.name}", f"{count:,} texels exceed a texture of {largest} x {largest}", "use smaller images"
-        )
-    return Layout(per_row, 4)
-
-
-def layouts(device: Device) -> Callable[[Table | Volume | Texels], Layout]:
-    """`layout` by what a device allows."""
-    return lambda memory: layout(device.max_texture, memory, device.max_buffer)
 
 
 class Memory:
@@ -83,7 +36,7 @@ class Memory:
         self, device: Device, source: Table | Volume | Texels, form: Layout | None = None, filled: bool = True
     ) -> None:
         self.source = source
-        self.layout = form or layouts(device)(source)
+        self.layout = form or layout(device.max_texture, source, device.max_buffer)
         self.texture: moderngl.Texture | moderngl.Texture3D | BufferTexture
         if self.layout.per_row == IN_BUFFER:
             self.texture = BufferTexture(device, *self._texels(), bytes_only=isinstance(source, Texels))
@@ -123,9 +76,7 @@ class Memory:
         for first in range(0, len(flat), CHUNK):
             part = flat[first : first + CHUNK]
             if isinstance(source, Table):
-                texels = np.zeros((len(part), max(1, source.record.texels), 4), np.float32)
-                source.record.pack(part, texels)
-                part = np.ascontiguousarray(texels[..., : self.layout.channels])
+                part = packed_rows(source, first, first + len(part), self.layout.channels)
             elif isinstance(source, Texels):
                 part = np.ascontiguousarray(part, np.uint8)
             self.texture.write(part, offset)
@@ -160,32 +111,11 @@ class Memory:
         self.texture.release()
 
 
-class Joined:
-    """Tables that share a buffer texture, one behind the other in four channels; see `Bound.joined`."""
-
-    def __init__(self, device: Device, tables: Sequence[Table]) -> None:
-        self.tables = tuple(tables)
-        self.bases = joined_bases(tables)
-        last = self.tables[-1]
-        self.texture = BufferTexture(device, self.bases[id(last)] + last.record.texels * max(1, len(last.data)), 4)
-        self.texture.write(np.zeros(self.texture.bytes, np.uint8))
-        for table in self.tables:
-            self.update(table, 0, len(table.data))
-
-    @property
-    def bytes(self) -> int:
-        """Of the texture."""
-        return self.texture.bytes
-
-    def update(self, table: Table, first: int, last: int) -> None:
-        """Upload rows first .. last - 1 of one of the tables."""
-        if last > first:
-            packed = np.ascontiguousarray(table.record.pack(table.data[first:last]))
-            self.texture.write(packed, 16 * (self.bases[id(table)] + first * table.record.texels))
-
-    def release(self) -> None:
-        """Free the texture."""
-        self.texture.release()
+def packed_rows(table: Table, first: int, last: int, channels: int = 4) -> NDArray[np.float32]:
+    """(rows, texels, channels) float32 of the rows first .. last - 1 of a table."""
+    texels = np.zeros((last - first, max(1, table.record.texels), 4), np.float32)
+    table.record.pack(table.data[first:last], texels)
+    return np.ascontiguousarray(texels[..., :channels])
 
 
 class BufferTexture:
@@ -194,16 +124,31 @@ class BufferTexture:
 
     def __init__(self, device: Device, texels: int, channels: int, bytes_only: bool = False) -> None:
         unsigned = ctypes.c_uint
-        self.bytes = (1 if bytes_only else 4) * channels * texels
-        self.buffer = device.context.buffer(reserve=max(self.bytes, 16))
+        self.device = device
+        self._format = _RGBA8 if bytes_only else _FORMATS[channels]
+        self._texel_bytes = (1 if bytes_only else 4) * channels
         self._active = device.require("glActiveTexture", unsigned)
         self._bind = device.require("glBindTexture", unsigned, unsigned)
         self._delete = device.require("glDeleteTextures", ctypes.c_int, ctypes.POINTER(unsigned))
         self._name = unsigned(0)
         device.require("glGenTextures", ctypes.c_int, ctypes.POINTER(unsigned))(1, ctypes.byref(self._name))
+        self.buffer = self._attached(texels)
+
+    def _attached(self, texels: int) -> moderngl.Buffer:
+        unsigned = ctypes.c_uint
+        self.bytes = self._texel_bytes * texels
+        buffer = self.device.context.buffer(reserve=max(self.bytes, 16))
         self.use(0)
-        attach = device.require("glTexBuffer", unsigned, unsigned, unsigned)
-        attach(_TEXTURE_BUFFER, _RGBA8 if bytes_only else _FORMATS[channels], self.buffer.glo)
+        attach = self.device.require("glTexBuffer", unsigned, unsigned, unsigned)
+        attach(_TEXTURE_BUFFER, self._format, buffer.glo)
+        return buffer
+
+    def grow(self, texels: int) -> None:
+        """Room for more texels; those that are there stay, and so does the texture's name."""
+        old, size = self.buffer, self.bytes
+        self.buffer = self._attached(texels)
+        self.device.context.copy_buffer(self.buffer, old, size)
+        old.release()
 
     def write(self, values: NDArray[np.float32] | NDArray[np.uint8], offset: int = 0) -> None:
         """Fill from a byte on."""

@@ -7,15 +7,16 @@ rectangle of records, and `FeedForward.lay_out` brings these into a stream in ro
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import moderngl
 import numpy as np
 
-from viewer.stream.compile.generate import VERSION, Layout, add_module
+from viewer.stream.compile.addresses import Addresses
+from viewer.stream.compile.generate import VERSION, add_modules
 from viewer.stream.compile.source import Source
-from viewer.stream.declare.kernel import Module, Table, Texels, Volume
+from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
@@ -29,7 +30,7 @@ def draw_source(
     modules: Sequence[Module],
     records: Sequence[Record],
     file: str,
-    layout_of: Callable[[Table | Volume | Texels], Layout],
+    addresses: Addresses,
 ) -> Source:
     """A vertex or fragment program: these modules, and a file that has ``main``; ``records`` are what it names beside
     those of the modules."""
@@ -42,8 +43,7 @@ def draw_source(
     for record in dict.fromkeys(used):
         for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
             source.add(part, f"record {record.name}")
-    for module in modules:
-        add_module(source, module, layout_of, counting=False)
+    add_modules(source, modules, addresses, counting=False)
     source.include(file)
     return source
 

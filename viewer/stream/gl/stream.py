@@ -30,6 +30,7 @@ class Stream:
         self.device, self.record, self.size, self.channels = device, record, size, channels
         self.textures = [float_texture(device, size, channels) for _ in range(record.texels)]
         self._back: list[moderngl.Texture] = []
+        self._clearing: dict[int, moderngl.Framebuffer] = {}
 
     @property
     def back(self) -> list[moderngl.Texture]:
@@ -67,7 +68,24 @@ class Stream:
         """(H, W) structured of the record's dtype."""
         return self.record.unpack(self.read_texels())
 
+    def clear(self, texels: Sequence[Sequence[float]] = (), rays: int | None = None) -> None:
+        """Give the first ``rays`` elements (all without) in row order the same ``texels``, one for each texture (zeros
+        without), on the device."""
+        width, height = self.size
+        rows, rest = (height, 0) if rays is None else divmod(rays, width)
+        for k, texture in enumerate(self.textures):
+            red, green, blue, alpha = texels[k] if texels else (0.0, 0.0, 0.0, 0.0)
+            value = (float(red), float(green), float(blue), float(alpha))
+            target = self._clearing.get(k)
+            if target is None:
+                target = self._clearing[k] = self.device.context.framebuffer([texture])
+            if rows:
+                target.clear(viewport=(0, 0, width, rows), color=value)
+            if rest:
+                target.clear(viewport=(0, rows, rest, 1), color=value)
+
     def release(self) -> None:
-        """Free the textures."""
+        """Free the textures. Framebuffers go when nothing refers to them: moderngl would bind a released one again."""
+        self._clearing.clear()
         for texture in (*self.textures, *self._back):
             texture.release()

@@ -1,8 +1,8 @@
-"""What every machine has: streams, memories, uniforms, and a run that yields progress."""
+"""What every machine has: streams that it borrows, uniforms, and a run that yields progress."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from viewer.base.errors import DeviceError
 from viewer.stream.compile.generate import Form, fragment, inputs, outputs
 from viewer.stream.compile.link import COUNTED_PER_TEXEL, LinkedProgram, Step
-from viewer.stream.declare.kernel import Table, Texels, Volume
+from viewer.stream.declare.kernel import Table
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Shader
-from viewer.stream.gl.memory import Joined, Memory, layouts
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.counters import KernelTotal, Stats
 
@@ -34,72 +34,12 @@ class Progress:
     rays: int
 
 
-class Memories:
-    """The memories of one device, uploaded once and shared by machines."""
-
-    def __init__(self, device: Device) -> None:
-        self.device = device
-        self._made: dict[int, Memory] = {}
-        self._joined: dict[tuple[int, ...], Joined] = {}
-
-    def get(self, source: Table | Volume | Texels) -> Memory:
-        """The texture of a memory."""
-        if id(source) not in self._made:
-            self._made[id(source)] = Memory(self.device, source)
-        return self._made[id(source)]
-
-    def joined(self, tables: Sequence[Table]) -> Joined:
-        """The texture that these tables share."""
-        key = tuple(map(id, tables))
-        if key not in self._joined:
-            self._joined[key] = Joined(self.device, tables)
-        return self._joined[key]
-
-    def upload(self, sources: Iterable[Table | Volume | Texels]) -> Iterator[float]:
-        """Make those that are not there yet, piece by piece; yields the share that is done. It may be abandoned."""
-        missing = [source for source in sources if id(source) not in self._made]
-        total, before = sum(len(source.data) for source in missing), 0
-        for source in missing:
-            memory = Memory(self.device, source, filled=False)
-            for share in memory.fill():
-                yield (before + share * len(source.data)) / max(1, total)
-            self._made[id(source)] = memory
-            before += len(source.data)
-
-    def update(self, source: Table, first: int, last: int) -> None:
-        """Bring rows first .. last - 1 of a table, which has changed in place, to the device, if it is there at all."""
-        if id(source) in self._made and last > first:
-            self._made[id(source)].update(first, last)
-        for joined in self._joined.values():
-            if id(source) in joined.bases:
-                joined.update(source, first, last)
-
-    def drop(self, sources: Iterable[Table | Volume | Texels]) -> None:
-        """Free the textures of these, of which no machine is left that reads them."""
-        gone = set(map(id, sources))
-        for key in gone & self._made.keys():
-            self._made.pop(key).release()
-        for tables in [tables for tables in self._joined if not gone.isdisjoint(tables)]:
-            self._joined.pop(tables).release()
-
-    def bytes(self) -> dict[str, int]:
-        """Texture bytes by name."""
-        shared = sum(joined.bytes for joined in self._joined.values())
-        own = {memory.source.name: memory.bytes for memory in self._made.values()}
-        return own | ({"joined": shared} if shared else {})
-
-    def release(self) -> None:
-        """Free all textures."""
-        for memory in self._made.values():
-            memory.release()
-        for joined in self._joined.values():
-            joined.release()
-        self._made.clear()
-        self._joined.clear()
-
-
 class Machine:
-    """Runs a bound program over W x H rays. ``counting`` keeps exact counters, which makes the host wait per pass."""
+    """Runs a linked program over W x H rays. ``counting`` keeps exact counters, which makes the host wait per pass.
+
+    streams : inputs and results by name, of this size or (those that are gathered) any other; a machine makes those
+    that it is not lent, and the ones in between.
+    """
 
     name = "machine"
 
@@ -108,20 +48,44 @@ class Machine:
         device: Device,
         linked: LinkedProgram,
         size: tuple[int, int],
-        memories: Memories | None = None,
+        resources: Resources | None = None,
         counting: bool = False,
         fallback: Callable[[], LinkedProgram] | None = None,
+        streams: Mapping[str, Stream] | None = None,
     ) -> None:
         self.device, self.linked, self.size, self.counting = device, linked, size, counting
         self.fallback = fallback or (lambda: linked)  # the program for passes of one kernel each, see `_again`
-        self.memories = memories or Memories(device)
-        self.streams: dict[str, Stream] = {}
+        self.resources = resources or Resources(device)
+        self.streams: dict[str, Stream] = dict(streams or {})
+        self._own: dict[str, Stream] = {}  # those that it has made
         self.counts: dict[str, Stream] = {}
         self.stats = Stats()
-        self.shaders: dict[Step, Shader] = {}
+        self.shaders: dict[tuple[Step, Form], Shader] = {}
         self.values: dict[str, Any] = {}  # uniforms set by `set`
         self.spare: Machine | None = None
         self.warmed = False  # `warm` has come to its end
+
+    def _make_streams(self, records: Mapping[str, Record]) -> None:
+        """Make the streams that it has not been lent."""
+        for name, record in records.items():
+            if name not in self.streams:
+                self.streams[name] = self._own[name] = Stream(self.device, record, self.size)
+
+    def borrow(self, streams: Mapping[str, Stream]) -> None:
+        """Work on these inputs and results from the next run on. Raises DeviceError where one does not fit."""
+        for name, stream in streams.items():
+            wanted = self.linked.records[name]
+            gathered = any(name in state.gathers() for state in self.linked.program.states)
+            if stream.record != wanted or (stream.size != self.size and not gathered):
+                what = f"holds {stream.record.name} in {stream.size}, not {wanted.name} in {self.size}"
+                raise DeviceError(f"stream {name}", what, "lend another")
+        if any(self.streams.get(name) is not stream for name, stream in streams.items()):
+            self.streams |= streams
+            self._attach()
+
+    def _attach(self) -> None:
+        """Bind textures anew: streams have been exchanged."""
+        raise NotImplementedError
 
     @property
     def rays(self) -> int:
@@ -130,8 +94,8 @@ class Machine:
 
     @property
     def bytes(self) -> int:
-        """Texture memory of streams."""
-        return sum(s.bytes for s in (*self.streams.values(), *self.counts.values()))
+        """Texture memory of the streams that are its own."""
+        return sum(s.bytes for s in (*self._own.values(), *self.counts.values()))
 
     def run(self, count: int | None = None) -> Iterator[Progress]:
         """Run the first ``count`` rays (all without) in row order; may be abandoned at any yield."""
@@ -165,8 +129,8 @@ class Machine:
                 shader.set(name, value)
 
     def release(self) -> None:
-        """Free the streams (memories are shared, and stay)."""
-        for stream in (*self.streams.values(), *self.counts.values()):
+        """Free its own streams (what it has borrowed stays)."""
+        for stream in (*self._own.values(), *self.counts.values()):
             stream.release()
         if self.spare is not None:
             self.spare.release()
@@ -178,8 +142,8 @@ class Machine:
 
     # -- for the machines ------------------------------------------------------------------------------------------
 
-    def _again(self, spare: Machine, rays: int) -> Iterator[Progress]:
-        """Run all on a machine whose passes may end at any turn of a loop, and take its results over.
+    def _again(self, make: Callable[..., Machine], rays: int) -> Iterator[Progress]:
+        """Run all on a machine whose passes may end at any turn of a loop, over the same inputs and results.
 
         llvmpipe ends the loops of a fragment program after 65,535 turns of all of them together, for all the rays that
         it runs side by side (LP_MAX_TGSI_LOOP_ITERATIONS): a list of 60,000 triangles in one voxel is enough. A pass of
@@ -190,29 +154,27 @@ class Machine:
         if changed and not program.resumes:
             what = f"the driver cut loops short, and the program has overwritten its input {', '.join(sorted(changed))}"
             raise DeviceError(self.device.name, what, "use --machine multipass --fuse none")
-        self.spare = spare
+        lent = {name: self.streams[name] for name in (*program.inputs, *program.results)}
+        if self.spare is None:
+            self.spare = make(self.device, self.fallback(), self.size, self.resources, self.counting, streams=lent)
+        spare = self.spare
+        spare.borrow(lent)
         spare.set(self.values)
-        for name in program.inputs:
-            spare.write(name, self.read(name))
         yield from spare.run(rays)
-        for name in program.results:
-            mine = self.read(name)
-            mine.reshape(-1)[:rays] = spare.read(name).reshape(-1)[:rays]
-            self.write(name, mine)
         passes = self.stats
         self.stats = replace(
             spare.stats,
             passes=passes.passes + spare.stats.passes,
             kernel_passes=passes.kernel_passes + spare.stats.kernel_passes,
             mask_passes=passes.mask_passes + spare.stats.mask_passes,
+            count_passes=passes.count_passes + spare.stats.count_passes,
             copy_passes=passes.copy_passes + spare.stats.copy_passes,
         )
 
     def _compile(self, step: Step, form: Form) -> Shader:
-        counts = self.linked.count_textures(step) if form.counting else []
-        self.linked.check(step, int(form.scheduled), len(counts))
-        source = fragment(self.linked, step, form, layouts(self.device))
-        shader = self.shaders[step] = Shader(self.device, source)
+        self.linked.check(step, form.scheduled)
+        source = fragment(self.linked, step, form, self.resources)
+        shader = self.shaders[step, form] = Shader(self.device, source)
         for module in self.linked.modules_for(self.linked.kernels_of(step)):
             for name, (_, value) in module.uniforms.items():
                 shader.set(name, value)
@@ -224,12 +186,28 @@ class Machine:
             self.counts = {f"count_{k}": Stream(self.device, COUNTS, self.size) for k in range(number)}
 
     def _clear_counts(self) -> None:
-        width, height = self.size
-        zeros = np.zeros((height, width, 4), np.float32)
         for stream in self.counts.values():
-            stream.write_texels([zeros])
+            stream.clear()
 
-    def _textures(self, step: Step, names: Sequence[str], back: bool = False) -> list[moderngl.Texture]:
+    def _count_drawings(self, step: Step, form: Form, tiles: Tiles) -> list[Drawing]:
+        """The programs that count a step's kernel calls, of which each writes as many textures as one pass can."""
+        if not self.counting:
+            return []
+        parts = self.linked.count_parts(step)
+        return [Drawing(self.device, self._compile(step, replace(form, counts=part)), tiles) for part in parts]
+
+    def _count(self, drawing: Drawing, samplers: Sequence[tuple[str, Any]]) -> None:
+        """Add what one of these programs counts to the counts, whose target and mask are bound."""
+        context = self.device.context
+        context.enable(moderngl.BLEND)
+        context.blend_func = moderngl.ONE, moderngl.ONE
+        context.blend_equation = moderngl.FUNC_ADD, moderngl.FUNC_ADD
+        for name, texture in samplers:
+            drawing.shader.bind(name, texture)
+        drawing.render()
+        context.disable(moderngl.BLEND)
+
+    def _textures(self, names: Sequence[str], back: bool = False) -> list[moderngl.Texture]:
         out = []
         for name in names:
             stream, _, index = name.rpartition("_")
@@ -238,21 +216,22 @@ class Machine:
             out.append((held.back if back else held.textures)[number])
         return out
 
-    def _samplers(self, shader: Shader, step: Step, form: Form) -> list[tuple[str, Any]]:
+    def _samplers(self, step: Step, form: Form) -> list[tuple[str, Any]]:
         names = inputs(self.linked, step, form)
-        linked: list[tuple[str, Any]] = list(zip([f"in_{n}" for n in names], self._textures(step, names), strict=True))
-        counts = self.linked.count_textures(step) if form.counting else ()
-        joined = self.linked.joined(step, int(form.scheduled), len(counts))
-        shared = {id(table) for table in joined}
-        for memory in self.linked.memories_of(step):
-            if id(memory) not in shared:
-                linked.append((f"memory_{memory.name}", self.memories.get(memory).texture))
-        if joined:
-            linked.append(("memory_joined", self.memories.joined(joined).texture))
-        return linked
+        found: list[tuple[str, Any]] = list(zip([f"in_{n}" for n in names], self._textures(names), strict=True))
+        memories = self.linked.memories_of(step)
+        for memory in memories:
+            if not isinstance(memory, Table) or memory.hot:
+                found.append((f"memory_{memory.name}", self.resources.get(memory).texture))
+        cold = [memory for memory in memories if isinstance(memory, Table) and not memory.hot]
+        for table in cold:
+            self.resources.base(table)  # uploads what is not there yet
+        if cold:
+            found.append(("memory_arena", self.resources.arena))
+        return found
 
     def _targets(self, step: Step, form: Form, back: bool = False) -> list[moderngl.Texture]:
-        return self._textures(step, outputs(self.linked, step, form), back)
+        return self._textures(outputs(self.linked, step, form), back)
 
     def _counted(self) -> dict[str, NDArray[np.float32]]:
         """(H, W, 2) float32 per state: calls, and words fetched at random."""

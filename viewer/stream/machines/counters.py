@@ -44,7 +44,7 @@ class KernelTotal:
 
 @dataclass
 class Stats:
-    """Counters of one or more runs; `add` joins the runs of a picture that was cut.
+    """Counters of one or more runs; `add` adds up the runs of a picture that was cut.
 
     The numbers of passes are always there; ``passes``, ``kernels`` and ``calls`` when the machine was counting.
     """
@@ -54,9 +54,11 @@ class Stats:
     passes: list[Pass] = field(default_factory=list)
     kernels: dict[str, KernelTotal] = field(default_factory=dict)
     mask_passes: int = 0
+    count_passes: int = 0  # that tell how many rays wait: of occlusion queries, or of a census
+    waits: int = 0  # for the device to answer
     copy_passes: int = 0
     calls: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)  # per ray and state, of the last run
-    joined: int = 0  # the rays of each run times its passes, summed, where runs were joined
+    offered: int = 0  # the rays of each run times its passes, summed over the runs that were added
     facts: dict[str, Any] = field(default_factory=dict)  # scene, machine, driver: what the figures belong to
 
     @property
@@ -67,15 +69,17 @@ class Stats:
 
     def _offered(self) -> int:
         """Rays that the passes could have run on."""
-        return self.joined or len(self.passes) * self.rays
+        return self.offered or len(self.passes) * self.rays
 
     def add(self, other: Stats) -> None:
-        """Join another run's counters."""
-        self.joined = self._offered() + other._offered()
+        """Add another run's counters."""
+        self.offered = self._offered() + other._offered()
         self.rays = max(self.rays, other.rays)
         self.kernel_passes += other.kernel_passes
         self.passes += other.passes
         self.mask_passes += other.mask_passes
+        self.count_passes += other.count_passes
+        self.waits += other.waits
         self.copy_passes += other.copy_passes
         self.calls = other.calls
         for state, total in other.kernels.items():
@@ -100,6 +104,8 @@ class Stats:
             "rays": self.rays,
             "kernel_passes": self.kernel_passes,
             "mask_passes": self.mask_passes,
+            "count_passes": self.count_passes,
+            "waits": self.waits,
             "copy_passes": self.copy_passes,
             "average_active_share": self.active_share,
             "kernels": {state: asdict(total) for state, total in self.kernels.items()},

@@ -1,4 +1,8 @@
-"""Masks: how a pass runs on just the rays in its state. Each is one class behind a small interface."""
+"""Masks: how a pass runs on just the rays in its state. Each is one class behind a small interface.
+
+A mask also tells how many rays wait for a step, by an occlusion query around a *count pass*: the two loops of Purcell
+2004, section 4.1.2, are ``kill``, whose query is around the mask pass itself, and ``depth``.
+"""
 
 from __future__ import annotations
 
@@ -37,71 +41,112 @@ def step_source(linked: LinkedProgram, steps: Sequence[Step], name: str, **const
     return source
 
 
-def census_sources(linked: LinkedProgram, steps: Sequence[Step], edge: int) -> list[Source]:
-    """The census programs: each counts the rays of four steps."""
-    return [step_source(linked, steps, "census", EDGE=edge, FIRST=first) for first in range(1, len(steps) + 1, 4)]
-
-
 def stream_sources(linked: LinkedProgram, steps: Sequence[Step]) -> Iterator[tuple[str, Source]]:
-    """Every program that multipass draws beside kernels, by name."""
+    """Every program that masks draw beside kernels, by name."""
     for mask in MASKS.values():
-        if issubclass(mask, DepthMask):
-            yield f"{mask.name} mask", mask.source(linked, steps)
-    for number, source in enumerate(census_sources(linked, steps, 1)):
-        yield f"census {number}", source
+        for name, source in mask.sources(linked, steps).items():
+            yield f"{mask.name} mask: {name}", source
 
 
 class Mask:
-    """No mask: the kernel's program itself discards the other rays (what early-z buys is the difference)."""
+    """No mask: the kernel's program itself discards the other rays (what early-z buys is the difference).
+
+    select(number) makes ready for the pass of one step by the rays' present states; ``lasts``: for those of all steps.
+    count(number, query) draws nothing that can be seen, and leaves the rays that wait for a step in an occlusion query.
+    """
 
     name = "none"
     discards = True  # the kernel's program looks at the state itself
+    lasts = True
 
     def __init__(
         self, device: Device, linked: LinkedProgram, steps: Sequence[Step], state: Stream, tiles: Tiles
     ) -> None:
         self.context, self.state = device.context, state
         self.depth: moderngl.Texture | None = None
-        self.passes = 0
+        self.passes = self.counts = 0
+        made = {name: Shader(device, source) for name, source in self.sources(linked, steps).items()}
+        self.drawings = {name: Drawing(device, shader, tiles) for name, shader in made.items()}
+        for shader in made.values():
+            shader.set("depth", 0.5)
+        self.target = self._target()
+
+    @classmethod
+    def sources(cls, linked: LinkedProgram, steps: Sequence[Step]) -> dict[str, Source]:
+        """Its fragment programs, by what they are for."""
+        return {"count": step_source(linked, steps, "mask_kill")}
+
+    def _target(self) -> moderngl.Framebuffer:
+        """What its own passes draw to; OpenGL 3.3 wants an attachment even where nothing is written."""
+        target = self.context.framebuffer([self.context.renderbuffer(self.state.size, 1)])
+        target.color_mask = False, False, False, False
+        return target
 
     def select(self, number: int) -> None:
-        """Make ready for the pass of one step, by the rays' present states."""
+        """Nothing to be done."""
+
+    def count(self, number: int, query: moderngl.Query) -> None:
+        """By a program that discards the other rays."""
+        self.context.disable(moderngl.DEPTH_TEST)
+        self._count("count", number, query)
+
+    def _count(self, name: str, number: int, query: moderngl.Query) -> None:
+        self.target.use()
+        self.context.disable(moderngl.BLEND | moderngl.CULL_FACE)
+        drawing = self.drawings[name]
+        drawing.shader.set("serves", number)
+        drawing.shader.set("depth", number * DEPTH_OF_STEP)
+        drawing.shader.bind("in_state", self.state.textures[0])
+        with query:
+            drawing.render()
+        self.counts += 1
+
+    def release(self) -> None:
+        """Free what it draws to."""
+        if self.depth is not None:
+            self.depth.release()
 
 
 class DepthMask(Mask):
     """A ray's step becomes its depth; a kernel's quad at the depth of its step, with GL_EQUAL, meets only its rays.
 
-    Purcell 2004, section 3.3.3.
+    Purcell 2004, section 4.1.2.
     """
 
     name = "depth"
     discards = False
 
-    def __init__(
-        self, device: Device, linked: LinkedProgram, steps: Sequence[Step], state: Stream, tiles: Tiles
-    ) -> None:
-        super().__init__(device, linked, steps, state, tiles)
-        self.depth = device.context.depth_texture(state.size)
-        self.target = device.context.framebuffer(depth_attachment=self.depth)
-        self.drawing = Drawing(device, Shader(device, self.source(linked, steps)), tiles)
-        self.drawing.shader.set("depth", 0.5)
+    def _target(self) -> moderngl.Framebuffer:
+        self.depth = self.context.depth_texture(self.state.size)
+        return self.context.framebuffer(depth_attachment=self.depth)
 
     @classmethod
-    def source(cls, linked: LinkedProgram, steps: Sequence[Step]) -> Source:
-        """The mask's fragment program."""
-        return step_source(linked, steps, f"mask_{cls.name}", DEPTH_OF_STEP=DEPTH_OF_STEP)
+    def sources(cls, linked: LinkedProgram, steps: Sequence[Step]) -> dict[str, Source]:
+        """See `Mask.sources`."""
+        count = Source()
+        count.add(f"{VERSION}\nvoid main() {{}}", "count pass")
+        return {"mask": step_source(linked, steps, "mask_depth", DEPTH_OF_STEP=DEPTH_OF_STEP), "count": count}
 
     def select(self, number: int) -> None:
         """Give every ray the depth of its step; the kernel's quad picks one."""
         self._draw()
 
+    def count(self, number: int, query: moderngl.Query) -> None:
+        """By the depth test alone, after `select`."""
+        self.target.depth_mask = False
+        self.context.enable(moderngl.DEPTH_TEST)
+        self.context.depth_func = "=="
+        self._count("count", number, query)
+
     def _draw(self) -> None:
-        self.target.use()
         self.target.depth_mask = True
+        self.target.use()
+        self.context.disable(moderngl.BLEND | moderngl.CULL_FACE)
         self.context.enable(moderngl.DEPTH_TEST)
         self.context.depth_func = "1"  # always
-        self.drawing.shader.bind("in_state", self.state.textures[0])
-        self.drawing.render()
+        drawing = self.drawings["mask"]
+        drawing.shader.bind("in_state", self.state.textures[0])
+        drawing.render()
         self.passes += 1
 
 
@@ -112,13 +157,31 @@ class KillMask(DepthMask):
     """
 
     name = "kill"
+    lasts = False
+
+    @classmethod
+    def sources(cls, linked: LinkedProgram, steps: Sequence[Step]) -> dict[str, Source]:
+        """See `Mask.sources`."""
+        return {"mask": step_source(linked, steps, "mask_kill")}
 
     def select(self, number: int) -> None:
         """Clear, and give the step's depth to its rays."""
-        self.target.clear(depth=1.0)
-        self.drawing.shader.set("serves", number)
-        self.drawing.shader.set("depth", number * DEPTH_OF_STEP)
+        self._begin(number)
         self._draw()
+
+    def count(self, number: int, query: moderngl.Query) -> None:
+        """By the mask pass itself, which `select` need not repeat."""
+        self._begin(number)
+        with query:
+            self._draw()
+        self.counts += 1
+
+    def _begin(self, number: int) -> None:
+        self.target.depth_mask = True
+        self.target.use()
+        self.target.clear(depth=1.0)
+        self.drawings["mask"].shader.set("serves", number)
+        self.drawings["mask"].shader.set("depth", number * DEPTH_OF_STEP)
 
 
 MASKS: dict[str, type[Mask]] = {mask.name: mask for mask in (DepthMask, KillMask, Mask)}

@@ -1,17 +1,19 @@
 """The multipass machine of Purcell's dissertation (2004, chapters 4 and 5): a kernel is a fragment program over a quad.
 
 A mask keeps each pass to the rays in its state; the host chooses the next pass by a policy, until no ray is left.
-Waiting for the device is what costs: a `Sweep` serves every state in turn, and a *census* (rays in each step, for each
-tile of the stream) is read only after several rounds; passes are then drawn on the tiles that still hold rays.
+Waiting for the device is what costs. By occlusion queries (`--count query`) every pass of a `Sweep` tells how many rays
+it ran on, and is read a round late; a pass that may find no ray is drawn under conditional rendering. By a *census*
+(`--count census`) rays are counted for each tile of the stream after several rounds, and passes are then drawn on the
+tiles that still hold rays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import moderngl
 import numpy as np
-from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.stream.compile.generate import VERSION, Form, outputs
@@ -21,49 +23,66 @@ from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.common import COUNTS, STATE_WORDS, Machine, Memories, Progress
+from viewer.stream.machines.common import STATE_WORDS, Machine, Progress
+from viewer.stream.machines.count import EDGE, MANY, Census, Queries, waiting
 from viewer.stream.machines.counters import Pass, Stats
-from viewer.stream.machines.mask import DEPTH_OF_STEP, MASKS, census_sources
+from viewer.stream.machines.mask import DEPTH_OF_STEP, MASKS
 from viewer.stream.machines.policy import Policy, Sweep
 
 STATE = Record("State", Field("at", "int", about="0: done"), Field("back", "int", about="state after a RETURN"))
-EDGE = 16  # rays along a tile's edge
 UNLIMITED = 1 << 20
-MANY = 0.9  # of the tiles: then one square is drawn faster than they are
-
+TURNS = 32  # of a whole program in one pass: few enough to be short, so many that lanes rarely wait for each other
 
 # Share of the rays still in a loop -> rounds of its steps before the next census, where the policy needs no counts. The
 # fewer rays, the less a round costs beside the wait for a census. Chosen by measurement (tools/bench.py cast).
 ROUNDS = ((0.05, 4), (0.0, 8))
+LATE = 1  # rounds after which a round's queries are read, so that the device is not waited for
+
+Unroll = int | Sequence[int] | str
 
 
 class _Pass:
     """A step, compiled: its shader, targets and samplers."""
 
     def __init__(self, machine: Multipass, step: Step, number: int) -> None:
-        device = machine.device
+        device, self.machine = machine.device, machine
         self.step, self.number = step, number
-        self.form = Form(scheduled=True, discards=machine.mask.discards, counting=machine.counting)
+        self.form = Form(scheduled=True, discards=machine.mask.discards)
         self.drawing = Drawing(device, machine._compile(step, self.form), machine.tiles)
-        self.drawing.shader.set("depth", number * DEPTH_OF_STEP)
-        self.samplers = machine._samplers(self.drawing.shader, step, self.form)
-        self.target = device.context.framebuffer(
-            machine._targets(step, self.form, back=machine.copies), machine.mask.depth
-        )
-        self.target.depth_mask = False
+        self.counts = machine._count_drawings(step, self.form, machine.tiles)
         program = machine.linked.program
-        self.loops = not step.fused and step.name in program.looping()
+        self.loops = step.turns or (not step.fused and step.name in program.looping())
         self.words = (
             sum(4 * machine.linked.records[s].texels for s in step.loads) + STATE_WORDS,
             sum(4 * machine.linked.records[s].texels for s in step.stores) + STATE_WORDS,
         )
-        self.copy: Drawing | None = None
-        if machine.copies:
-            self._make_copy(machine)
+        self.copy = Drawing(device, Shader(device, self._copy_source()), machine.tiles) if machine.copies else None
+        for drawing in (self.drawing, *self.counts, *([self.copy] if self.copy else [])):
+            drawing.shader.set("depth", number * DEPTH_OF_STEP)
+        self.attach()
 
-    def _make_copy(self, machine: Multipass) -> None:
+    def attach(self) -> None:
+        """Bind the textures of the machine's streams."""
+        machine, step, form = self.machine, self.step, self.form
+        self.samplers = machine._samplers(step, form)
+        self.target = self._framebuffer(machine._targets(step, form, back=machine.copies))
+        parts = machine.linked.count_parts(step) if self.counts else ()
+        self.count_targets = [self._framebuffer([machine.counts[f"count_{k}"].textures[0] for k in p]) for p in parts]
+        if self.copy is not None:
+            names, written = outputs(machine.linked, step, form), machine._targets(step, form, back=True)
+            self.copy_samplers = [(f"in_{n}", t) for n, t in zip(names, written, strict=True)]
+            self.copy_target = self._framebuffer(machine._targets(step, form))
+
+    def _framebuffer(self, textures: list[moderngl.Texture]) -> moderngl.Framebuffer:
+        target = self.machine.device.context.framebuffer(textures, self.machine.mask.depth)
+        target.depth_mask = False
+        return target
+
+    def _copy_source(self) -> Source:
         """The pass that takes what the kernel wrote back to where the next one reads it, for the same rays."""
+        machine = self.machine
         names = outputs(machine.linked, self.step, self.form)
         source = Source()
         source.add(VERSION, "version")
@@ -79,23 +98,17 @@ class _Pass:
         for name in names:
             source.add(f"    out_{name} = texelFetch(in_{name}, at, 0);", "copy")
         source.add("}", "copy")
-        self.copy = Drawing(machine.device, Shader(machine.device, source), machine.tiles)
-        self.copy.shader.set("depth", self.number * DEPTH_OF_STEP)
-        written = machine._targets(self.step, self.form, back=True)
-        self.copy_samplers = [(f"in_{n}", t) for n, t in zip(names, written, strict=True)]
-        self.copy_target = machine.device.context.framebuffer(
-            machine._targets(self.step, self.form), machine.mask.depth
-        )
-        self.copy_target.depth_mask = False
+        return source
 
 
 class Multipass(Machine):
     """Host loop over passes.
 
-    steps  : what makes one pass each (`Bound.steps`). unroll : most calls of a looping kernel in one pass: a number, a
-    number for each looping state in the program's order, or 'auto'. mask : a key of
-    `viewer.stream.machines.mask.MASKS`. Without a texture barrier on the device, kernels write to a second set of
-    textures and a copy pass follows.
+    fuse   : what makes one pass each (`LinkedProgram.steps`). mask : a key of `viewer.stream.machines.mask.MASKS`.
+    policy, unroll, count : the host's alone, and may be set between two runs. unroll : most calls of a looping kernel
+    in one pass: a number, a number for each looping state in the program's order, or 'auto'. count : ``query`` or
+    ``census``.
+    Without a texture barrier on the device, kernels write to a second set of textures and a copy pass follows.
     """
 
     name = "multipass"
@@ -105,28 +118,32 @@ class Multipass(Machine):
         device: Device,
         linked: LinkedProgram,
         size: tuple[int, int],
-        memories: Memories | None = None,
+        resources: Resources | None = None,
         counting: bool = False,
         fallback: Callable[[], LinkedProgram] | None = None,
+        streams: Mapping[str, Stream] | None = None,
         fuse: str = "none",
         policy: Policy | None = None,
-        unroll: int | Sequence[int] | str = "auto",
+        unroll: Unroll = "auto",
         mask: str = "depth",
+        count: str = "query",
     ) -> None:
-        super().__init__(device, linked, size, memories, counting, fallback)
-        self.policy = policy or Sweep()
+        super().__init__(device, linked, size, resources, counting, fallback, streams)
+        self.policy, self.count = policy or Sweep(), count
+        self.unroll = unroll
         self.barrier = device.texture_barrier
         self.copies = self.barrier is None
-        steps = linked.steps(fuse, counting)
-        self.streams = {name: Stream(device, record, size) for name, record in self._stored(steps).items()}
-        self.state = self.streams["state"] = Stream(device, STATE, size, channels=2)
+        self.steps = linked.steps(fuse)
+        self._make_streams(self._stored(self.steps))
+        self.state = self.streams["state"] = self._own["state"] = Stream(device, STATE, size, channels=2)
         self._make_counts()
         self.tiles = Tiles(device, size, EDGE)
-        self.mask = MASKS[mask](device, linked, steps, self.state, self.tiles)
-        self.passes = {step: _Pass(self, step, number) for number, step in enumerate(steps, 1)}
-        self.stages = [[self.passes[step] for step in stage] for stage in linked.stages(steps)]
-        self.unroll = self._unrolls(unroll)
-        self.census = _Census(device, linked, steps, self.state, self.tiles)
+        self.tiles.keep(None)
+        self.mask = MASKS[mask](device, linked, self.steps, self.state, self.tiles)
+        self.passes = {step: _Pass(self, step, number) for number, step in enumerate(self.steps, 1)}
+        self.stages = [[self.passes[step] for step in stage] for stage in linked.stages(self.steps)]
+        self.queries = Queries(device)
+        self._census: Census | None = None
         if self.copies and self.mask.discards:
             self._make_snapshot()
 
@@ -136,45 +153,75 @@ class Multipass(Machine):
         used = {s for step in steps for s in (*step.loads, *step.stores)} | {*program.inputs, *program.results}
         return {name: record for name, record in self.linked.records.items() if name in used}
 
-    def _unrolls(self, unroll: int | Sequence[int] | str) -> dict[str, int]:
+    @property
+    def census(self) -> Census:
+        """Made when it is first needed."""
+        if self._census is None:
+            self._census = Census(self.device, self.linked, self.steps, self.state, self.tiles)
+        return self._census
+
+    @property
+    def unroll(self) -> Unroll:
+        """As given."""
+        return self._unroll
+
+    @unroll.setter
+    def unroll(self, unroll: Unroll) -> None:
+        """Raises ViewerError for less than one call in a pass, which would never end."""
         looping = self.linked.program.looping()
+        self._unroll, self.calls_in_pass = unroll, dict.fromkeys(looping, UNLIMITED)
         if isinstance(unroll, str):  # auto: fewer passes have always been worth their idle lanes
-            return dict.fromkeys(looping, UNLIMITED)
+            return
         counts = [unroll] if isinstance(unroll, int) else [int(n) for n in unroll]
-        if not counts or min(counts) < 1:  # a pass without a call would never end
+        if not counts or min(counts) < 1:
             raise ViewerError("unroll", f"{unroll} calls in a pass", "1 or more for each looping state, or 'auto'")
         counts += [counts[-1]] * (len(looping) - len(counts))
-        return dict(zip(looping, counts, strict=False))
+        self.calls_in_pass = dict(zip(looping, counts, strict=False))
+
+    def _attach(self) -> None:
+        for entry in self.passes.values():
+            entry.attach()
+
+    def release(self) -> None:
+        """Free its own streams, masks and targets."""
+        super().release()
+        self.mask.release()
+        if self._census is not None:
+            self._census.release()
 
     # -- a run -----------------------------------------------------------------------------------------------------
 
     def run(self, count: int | None = None) -> Iterator[Progress]:
         """Pass by pass, until no ray is left."""
         rays = self.rays if count is None else count
-        self.stats, self.mask.passes = Stats(rays=rays), 0
+        self.stats, self.mask.passes, self.mask.counts = Stats(rays=rays), 0, 0
         self._start(rays)
         self.active = rays
         for stage in self.stages:
             self.tiles.keep(None)
             yield from self._serve(stage)
+        self.tiles.keep(None)
         self.stats.mask_passes = self.mask.passes
+        self.stats.count_passes += self.mask.counts
         if self.counting:
             self._totals()
         if self.device.software and any(step.fused for step in self.passes) and self._left():
-            spare = self.spare or Multipass(self.device, self.fallback(), self.size, self.memories, self.counting)
-            yield from self._again(spare, rays)
+            yield from self._again(Multipass, rays)
         yield Progress(self.stats.kernel_passes, 0, rays)
 
     def warm(self) -> Iterator[float]:
-        """Every kernel's pass behind a mask that lets no ray through, and the census."""
+        """Every kernel's pass behind a mask that lets no ray through, and what counts."""
         self.stats = Stats()
         self._start(0)
         self.tiles.keep(None)
         for number, entry in enumerate(self.passes.values(), 1):
-            self._draw(entry, 1)
+            self._draw(entry)
             self.device.context.finish()
             yield number / (len(self.passes) + 1)
-        self.census.take()
+        if self.count == "census":
+            self.census.take()
+        else:
+            waiting(self.mask, self.queries, [1])
         self.warmed = True
         yield 1.0
 
@@ -183,10 +230,10 @@ class Multipass(Machine):
         return bool(np.frombuffer(self.state.textures[0].read(), np.float32)[::2].any())
 
     def _start(self, rays: int) -> None:
-        width, height = self.size
-        state = np.zeros((height * width, 2), np.float32)
-        state[:rays] = self.linked.start_numbers()
-        self.state.write_texels([state.reshape(height, width, 2)])
+        self.state.clear()
+        state, caller = self.linked.start_numbers()
+        if rays:
+            self.state.clear([(state, caller, 0.0, 0.0)], rays)
         if self.counting:
             self._clear_counts()
             self._before = dict.fromkeys((s.name for s in self.linked.counted.states), 0)
@@ -194,22 +241,74 @@ class Multipass(Machine):
     def _serve(self, stage: list[_Pass]) -> Iterator[Progress]:
         """Serve a loop of steps until none of its rays is left in it."""
         if len(stage) == 1 and not stage[0].loops:  # rays come once and leave
-            self._draw(stage[0], 1)
-            yield Progress(self.stats.kernel_passes, self.active, self.stats.rays)
-            return
-        waiting = self._take_census(stage)
-        while any(waiting):
-            share = sum(waiting) / max(1, self.stats.rays)
-            rounds = 1 if self.policy.counts else next(n for least, n in ROUNDS if share >= least)
-            for _ in range(rounds):
-                for k in self.policy.choose(waiting, self.stats.rays):
-                    entry = stage[k]
-                    self._draw(entry, self.unroll.get(entry.step.name, 1))
-                yield Progress(self.stats.kernel_passes, self.active, self.stats.rays)
-            waiting = self._take_census(stage)
+            self._draw(stage[0])
+            yield self._progress()
+        elif self.policy.counts:
+            yield from self._choose(stage)
+        elif self.count == "census":
+            yield from self._sweep_by_census(stage)
+        else:
+            yield from self._sweep_by_queries(stage)
+
+    def _progress(self) -> Progress:
+        return Progress(self.stats.kernel_passes, self.active, self.stats.rays)
+
+    def _choose(self, stage: list[_Pass]) -> Iterator[Progress]:
+        """By a policy that must know how many rays wait before every pass."""
+        queried = self.count == "query"
+        while True:
+            rays = self._waiting(stage) if queried else self._take_census(stage)
+            self.active = sum(rays)
+            if not self.active:
+                return
+            chosen = self.policy.choose(rays, self.stats.rays)
+            for number, k in enumerate(chosen):
+                masked = queried and self.mask.lasts and number == 0  # the count passes have made the mask
+                self._draw(stage[k], masked=masked)
+            yield self._progress()
+
+    def _waiting(self, stage: list[_Pass]) -> list[int]:
+        self.stats.waits += 1
+        self._settle()
+        return waiting(self.mask, self.queries, [entry.number for entry in stage])
+
+    def _sweep_by_queries(self, stage: list[_Pass]) -> Iterator[Progress]:
+        """Round by round, every pass inside a query that is read a round late, until a round has found no ray."""
+        found = [1] * len(stage)  # rays that each step's pass ran on, in the last round that was read
+        asked: deque[list[moderngl.Query]] = deque()
+        while any(found):
+            if self.counting:  # which waits for every pass anyway
+                found = [self._draw(entry) for entry in stage]
+                yield self._progress()
+                continue
+            queries = [self.queries.take() for _ in stage]
+            asked.append(queries)
+            for entry, query, before in zip(stage, queries, found, strict=True):
+                self._draw(entry, query=query, conditional=not before)
+            if len(asked) > LATE:
+                found = [self.queries.read(query) for query in asked.popleft()]
+                self.stats.waits += 1
+                self.active = min(self.active, sum(found))
+            yield self._progress()
+        for queries in asked:
+            self.queries.give_back(queries)
+
+    def _sweep_by_census(self, stage: list[_Pass]) -> Iterator[Progress]:
+        """Several rounds, then a census, until nobody waits."""
+        rays = self._take_census(stage)
+        while any(rays):
+            share = sum(rays) / max(1, self.stats.rays)
+            for _ in range(next(n for least, n in ROUNDS if share >= least)):
+                for entry in stage:
+                    self._draw(entry)
+                yield self._progress()
+            rays = self._take_census(stage)
 
     def _take_census(self, stage: list[_Pass]) -> list[int]:
         """Rays that wait for each step of the stage; keeps the tiles that hold any."""
+        self.stats.waits += 1
+        self.stats.count_passes += 1
+        self._settle()
         counts = self.census.take()
         rows = counts[..., [entry.number for entry in stage]]
         self.active = int(counts[..., 1:].sum())
@@ -217,48 +316,88 @@ class Multipass(Machine):
         self.tiles.keep(alive if alive.mean() < MANY else None)
         return [int(n) for n in rows.sum(axis=(0, 1))]
 
-    def _draw(self, entry: _Pass, unroll: int) -> None:
-        """Mask, kernel pass, and the copy behind it where there is no barrier."""
-        context = self.device.context
-        if self.barrier is not None:  # what earlier passes wrote is visible to kernels that read the texels they write
+    def _settle(self) -> None:
+        """What earlier passes wrote is visible to those that read the texels which they write."""
+        if self.barrier is not None:
             self.barrier()
+
+    def _draw(
+        self, entry: _Pass, masked: bool = False, query: moderngl.Query | None = None, conditional: bool = False
+    ) -> int:
+        """Mask (unless it is ``masked`` already), kernel pass inside a ``query``, and the copy behind it where there is
+        no barrier. ``conditional``: only if a count pass finds a ray; the query is then around that.
+
+        Returns the rays that it ran on, where the machine is counting.
+        """
+        context = self.device.context
+        self._settle()
         if self.copies and self.mask.discards:
             self._snapshot()
-        self.mask.select(entry.number)
-        shader = entry.drawing.shader
-        if entry.loops:
-            shader.set("unroll", unroll)
-        self._prepare(entry.target)
-        for name, texture in entry.samplers:
-            shader.bind(name, texture)
+        self._bind(entry)
+        if conditional and query is not None:
+            if self.mask.lasts:
+                self.mask.select(entry.number)
+            self.mask.count(entry.number, query)
+            condition = query.crender
+            assert condition is not None
+            with condition:
+                self._kernel(entry)
+                self._copy_back(entry)
+            return 0
+        if not masked:
+            self.mask.select(entry.number)
+        for drawing, target in zip(entry.counts, entry.count_targets, strict=True):
+            self._prepare(target)
+            self._count(drawing, entry.samplers)
         if self.counting:
             query = context.query(samples=True, time=True)
-            with query:
-                entry.drawing.render()
+        if query is None:
+            self._kernel(entry)
         else:
-            entry.drawing.render()
+            self._prepare(entry.target)
+            with query:
+                self._kernel(entry)
+        self._copy_back(entry)
+        if not self.counting or query is None:
+            return 0
+        fragments = int(query.samples)
+        calls = self._new_calls(entry) if self._calls(entry) > 1 or entry.step.fused else fragments
+        read, written = entry.words
+        seconds = query.elapsed * 1e-9
+        self.stats.passes.append(
+            Pass(entry.step.name, fragments, calls, seconds, fragments * read, fragments * written)
+        )
+        return fragments
+
+    def _calls(self, entry: _Pass) -> int:
+        """Most kernel calls in one pass, or turns of the whole program."""
+        if entry.step.turns:
+            first = next(iter(self.calls_in_pass.values()), UNLIMITED)
+            return TURNS if isinstance(self.unroll, str) else first
+        return self.calls_in_pass.get(entry.step.name, 1) if entry.loops else 1
+
+    def _bind(self, entry: _Pass) -> None:
+        if entry.loops:
+            for drawing in (entry.drawing, *entry.counts):
+                drawing.shader.set("unroll", self._calls(entry))
+
+    def _kernel(self, entry: _Pass) -> None:
+        self._prepare(entry.target)
+        for name, texture in entry.samplers:
+            entry.drawing.shader.bind(name, texture)
+        entry.drawing.render()
         self.stats.kernel_passes += 1
-        if entry.copy is not None:
-            self._prepare(entry.copy_target)
-            for name, texture in entry.copy_samplers:
-                entry.copy.shader.bind(name, texture)
-            if self.mask.discards:
-                entry.copy.shader.bind("in_before", self.before.textures[0])
-            entry.copy.render()
-            self.stats.copy_passes += 1
-        if self.counting:
-            fragments = query.samples
-            calls = self._new_calls(entry) if unroll > 1 or entry.step.fused else fragments
-            self.stats.passes.append(
-                Pass(
-                    entry.step.name,
-                    fragments,
-                    calls,
-                    query.elapsed * 1e-9,
-                    fragments * entry.words[0],
-                    fragments * entry.words[1],
-                )
-            )
+
+    def _copy_back(self, entry: _Pass) -> None:
+        if entry.copy is None:
+            return
+        self._prepare(entry.copy_target)
+        for name, texture in entry.copy_samplers:
+            entry.copy.shader.bind(name, texture)
+        if self.mask.discards:
+            entry.copy.shader.bind("in_before", self.before.textures[0])
+        entry.copy.render()
+        self.stats.copy_passes += 1
 
     def _prepare(self, target: moderngl.Framebuffer) -> None:
         context = self.device.context
@@ -283,7 +422,7 @@ class Multipass(Machine):
     # -- no barrier and no mask: which rays ran is told by a snapshot of the states before ----------------------------
 
     def _make_snapshot(self) -> None:
-        self.before = Stream(self.device, STATE, self.size, channels=2)
+        self.before = self._own["before"] = Stream(self.device, STATE, self.size, channels=2)
         source = Source()
         source.add(VERSION, "version")
         source.add("uniform sampler2D in_state;\nout vec4 before;", "snapshot")
@@ -295,35 +434,3 @@ class Multipass(Machine):
         self._prepare(self.snapshot_target)
         self.snapshot.shader.bind("in_state", self.state.textures[0])
         self.snapshot.render()
-
-
-class _Census:
-    """Rays in each step, for each tile that is drawn: one small reduction, read back."""
-
-    def __init__(
-        self, device: Device, linked: LinkedProgram, steps: Sequence[Step], state: Stream, tiles: Tiles
-    ) -> None:
-        self.device, self.state, self.steps, self.tiles = device, state, len(steps), tiles
-        size = (tiles.columns, tiles.rows)
-        self.parts = []
-        for source in census_sources(linked, steps, EDGE):
-            shader = Shader(device, source)
-            shader.set("size", state.size)
-            target = Stream(device, COUNTS, size)
-            drawing = Drawing(device, shader, tiles)
-            shader.set("clip", (2.0 / (size[0] * EDGE), 2.0 / (size[1] * EDGE)))  # a texel for each tile
-            self.parts.append((drawing, target, device.context.framebuffer(target.textures)))
-
-    def take(self) -> NDArray[np.int64]:
-        """(rows, columns, 1 + steps): counts per tile, zeros for tiles not drawn; number 0, done, is not counted."""
-        context = self.device.context
-        found = [np.zeros((self.tiles.rows, self.tiles.columns, 1), np.float32)]
-        for drawing, target, framebuffer in self.parts:
-            framebuffer.use()
-            context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
-            if not self.tiles.all:
-                framebuffer.clear()
-            drawing.shader.bind("in_state", self.state.textures[0])
-            drawing.render()
-            found.append(target.read_texels()[..., 0, :])
-        return np.concatenate(found, axis=-1)[..., : 1 + self.steps].astype(np.int64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import moderngl
 
@@ -10,8 +10,9 @@ from viewer.stream.compile.generate import Form
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Tiles
+from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.common import Machine, Memories, Progress
+from viewer.stream.machines.common import Machine, Progress
 from viewer.stream.machines.counters import Pass, Stats
 from viewer.stream.machines.multipass import Multipass
 
@@ -29,29 +30,35 @@ class Singlepass(Machine):
         device: Device,
         linked: LinkedProgram,
         size: tuple[int, int],
-        memories: Memories | None = None,
+        resources: Resources | None = None,
         counting: bool = False,
         fallback: Callable[[], LinkedProgram] | None = None,
+        streams: Mapping[str, Stream] | None = None,
         bands: int = 1,
     ) -> None:
-        super().__init__(device, linked, size, memories, counting, fallback)
+        super().__init__(device, linked, size, resources, counting, fallback, streams)
         self.step = linked.single()
-        self.form = Form(scheduled=False, counting=counting)
-        self.streams = {
-            name: Stream(device, linked.records[name], size)
-            for name in dict.fromkeys((*linked.program.inputs, *linked.program.results))
-        }
+        self.form = Form(scheduled=False)
+        names = dict.fromkeys((*linked.program.inputs, *linked.program.results))
+        self._make_streams({name: linked.records[name] for name in names})
         self._make_counts()
         self.bands = bands
-        shader = self._compile(self.step, self.form)
         tiles = Tiles(device, size, max(size))
         tiles.keep(None)
-        self.drawing = Drawing(device, shader, tiles)
-        shader.set("depth", 0.5)
-        self.target = device.context.framebuffer(self._targets(self.step, self.form))
-        self.samplers = self._samplers(shader, self.step, self.form)
+        self.drawing = Drawing(device, self._compile(self.step, self.form), tiles)
+        self.count_drawings = self._count_drawings(self.step, self.form, tiles)
+        for drawing in (self.drawing, *self.count_drawings):
+            drawing.shader.set("depth", 0.5)
         self.in_place = [stream for stream in self.step.loads if stream in self.step.stores]
-        self.copies = self._read_copies() if self.in_place and device.texture_barrier is None else []
+        self._attach()
+
+    def _attach(self) -> None:
+        framebuffer = self.device.context.framebuffer
+        self.target = framebuffer(self._targets(self.step, self.form))
+        parts = self.linked.count_parts(self.step) if self.count_drawings else ()
+        self.count_targets = [framebuffer([self.counts[f"count_{k}"].textures[0] for k in part]) for part in parts]
+        self.samplers = self._samplers(self.step, self.form)
+        self.copies = self._read_copies() if self.in_place and self.device.texture_barrier is None else []
 
     def _read_copies(self) -> list[tuple[moderngl.Framebuffer, moderngl.Framebuffer]]:
         """Have streams that are read and written sampled from copies; (to, from), to be copied before each run."""
@@ -71,7 +78,8 @@ class Singlepass(Machine):
             self._clear_counts()
         for to, source in self.copies:
             context.copy_framebuffer(to, source)
-        self.drawing.shader.set("extent", (self.size[0], rays))
+        for drawing in (self.drawing, *self.count_drawings):
+            drawing.shader.set("extent", (self.size[0], rays))
         # What the driver cuts short is discarded (see `_again`), and so told by the number of samples.
         checks = self.counting or self.device.software
         query = context.query(samples=True, time=self.counting) if checks else None
@@ -79,7 +87,11 @@ class Singlepass(Machine):
         for band in self._bands(rays):
             if barrier is not None and self.in_place:
                 barrier()
-            self._aim(band)
+            for drawing, target in zip(self.count_drawings, self.count_targets, strict=True):
+                self._begin(target, band)
+                self._count(drawing, self.samplers)
+                target.scissor = (0, 0, *self.size)
+            self._begin(self.target, band)
             if query is None:
                 self.drawing.render()
             else:
@@ -101,13 +113,12 @@ class Singlepass(Machine):
                 Pass(self.step.name, fragments, calls, seconds, words[0] * fragments, words[1] * fragments)
             ]
         if query is not None and fragments < rays:
-            spare = self.spare or Multipass(self.device, self.fallback(), self.size, self.memories, self.counting)
-            yield from self._again(spare, rays)
+            yield from self._again(Multipass, rays)
 
     def warm(self) -> Iterator[float]:
         """The one program, drawn for no ray."""
         self.drawing.shader.set("extent", (self.size[0], 0))
-        self._aim((0, 0, 1, 1))
+        self._begin(self.target, (0, 0, 1, 1))
         if self.counting or self.device.software:  # counting samples is another variant to a driver
             with self.device.context.query(samples=True, time=self.counting):
                 self.drawing.render()
@@ -118,13 +129,13 @@ class Singlepass(Machine):
         self.warmed = True
         yield 1.0
 
-    def _aim(self, band: tuple[int, int, int, int]) -> None:
+    def _begin(self, target: moderngl.Framebuffer, band: tuple[int, int, int, int]) -> None:
         """Make ready to draw on a rectangle of the streams."""
-        self.target.use()
+        target.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         for name, texture in self.samplers:
             self.drawing.shader.bind(name, texture)
-        self.target.scissor = band
+        target.scissor = band
 
     def _bands(self, rays: int) -> Iterator[tuple[int, int, int, int]]:
         """Rectangles (x, y, width, height) that hold the first ``rays`` rays: strips of rows, and what is left."""

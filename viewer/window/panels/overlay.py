@@ -128,7 +128,7 @@ def figures(app: App) -> list[tuple[str, str]]:
     if frame.film is not None:
         shown += [("time", duration(frame.total_seconds)), ("noise", noise(frame.error).removesuffix(" noise"))]
     if app.renderer is not None:
-        parts = app.renderer.memories.bytes()
+        parts = app.renderer.resources.bytes()
         shown += [
             ("triangles", grouped(int(app.renderer.prepared.starts[-1]))),
             ("textures", memory(sum(parts.values()))),

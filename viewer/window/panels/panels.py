@@ -277,7 +277,7 @@ def _statistics(app: App) -> None:
     for name, value in figures(app):
         fact(name, value)
     if app.renderer is not None:
-        for name, size in app.renderer.memories.bytes().items():
+        for name, size in app.renderer.resources.bytes().items():
             fact(f"   {name}", memory(size))
 
 

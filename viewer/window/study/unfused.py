@@ -48,7 +48,7 @@ def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unr
         renderer.device,
         renderer.bind(_by_rays(renderer), stepwise=True),
         size,
-        renderer.memories,
+        renderer.resources,
         counting=True,
         fuse="none",
         policy=OneByOne(make_policy(policy.name, policy.share, policy.of)),

@@ -1,0 +1,132 @@
+"""Everything that lies on the device: memories, the arena of cold tables, and streams of any size.
+
+Machines, draws and jobs borrow from here, and own nothing beside their state. What a run leaves in a stream stays on
+the device, for the next run, draw or kernel to read there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from viewer.stream.compile.addresses import Layout, layout
+from viewer.stream.declare.kernel import Table, Texels, Volume
+from viewer.stream.declare.record import Record
+from viewer.stream.gl.arena import Arena
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.memory import Memory
+from viewer.stream.gl.stream import Stream
+
+Source = Table | Volume | Texels
+
+
+class Resources:
+    """The owner of what lies on a device for one scene. The context must be current in every call.
+
+    Memories are told apart by identity, and uploaded once. Streams have names: asking again for one of the same record
+    and size gives the same stream, for another record or size a new one in its place.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.arena = Arena(device)
+        self._memories: dict[int, Memory] = {}
+        self._streams: dict[str, Stream] = {}
+
+    # -- addresses, for the generator --------------------------------------------------------------------------------
+
+    @property
+    def arena_row(self) -> int:
+        """See `viewer.stream.compile.addresses.Addresses`."""
+        return self.arena.row
+
+    def layout(self, memory: Source) -> Layout:
+        """See `viewer.stream.compile.addresses.Addresses`."""
+        return layout(self.device.max_texture, memory, self.device.max_buffer)
+
+    def base(self, table: Table) -> int:
+        """See `viewer.stream.compile.addresses.Addresses`; the table is uploaded if it is not there yet."""
+        return self.arena.base(table)
+
+    # -- memories ----------------------------------------------------------------------------------------------------
+
+    def get(self, source: Source) -> Memory:
+        """The texture of a memory that has one of its own."""
+        if id(source) not in self._memories:
+            self._memories[id(source)] = Memory(self.device, source)
+        return self._memories[id(source)]
+
+    def _held(self, source: Source) -> bool:
+        if isinstance(source, Table) and not source.hot:
+            return source in self.arena
+        return id(source) in self._memories
+
+    def upload(self, sources: Iterable[Source]) -> Iterator[float]:
+        """Make those that are not there yet, piece by piece; yields the share that is done. It may be abandoned."""
+        missing = [source for source in sources if not self._held(source)]
+        total, before = sum(len(source.data) for source in missing), 0
+        for source in missing:
+            memory: Memory | None = None
+            if isinstance(source, Table) and not source.hot:
+                pieces = self.arena.add(source)
+            else:
+                memory = Memory(self.device, source, filled=False)
+                pieces = memory.fill()
+            for share in pieces:
+                yield (before + share * len(source.data)) / max(1, total)
+            if memory is not None:
+                self._memories[id(source)] = memory
+            before += len(source.data)
+
+    def update(self, source: Table, first: int, last: int) -> None:
+        """Bring rows first .. last - 1 of a table, which has changed in place, to the device, if it is there at all."""
+        if last <= first or not self._held(source):
+            return
+        if not source.hot:
+            self.arena.update(source, first, last)
+        else:
+            self._memories[id(source)].update(first, last)
+
+    def drop(self, sources: Iterable[Source]) -> None:
+        """Free what these take, of which no machine is left that reads them."""
+        for source in sources:
+            if isinstance(source, Table) and source in self.arena:
+                self.arena.drop(source)
+            elif id(source) in self._memories:
+                self._memories.pop(id(source)).release()
+
+    # -- streams -----------------------------------------------------------------------------------------------------
+
+    def stream(self, name: str, record: Record, size: tuple[int, int]) -> Stream:
+        """The stream of a name, W x H records; not cleared."""
+        held = self._streams.get(name)
+        if held is None or held.record != record or held.size != size:
+            self.give_back(name)
+            held = self._streams[name] = Stream(self.device, record, size)
+        return held
+
+    def give_back(self, name: str) -> None:
+        """Free the stream of a name, if it is there."""
+        held = self._streams.pop(name, None)
+        if held is not None:
+            held.release()
+
+    # -- facts -------------------------------------------------------------------------------------------------------
+
+    def bytes(self) -> dict[str, int]:
+        """Texture bytes of the memories by name; the arena's tables together."""
+        own = {memory.source.name: memory.bytes for memory in self._memories.values()}
+        return own | ({"arena": self.arena.bytes} if self.arena.bytes else {})
+
+    def stream_bytes(self) -> int:
+        """Texture bytes of the named streams."""
+        return sum(stream.bytes for stream in self._streams.values())
+
+    def release(self) -> None:
+        """Free everything."""
+        for memory in self._memories.values():
+            memory.release()
+        for stream in self._streams.values():
+            stream.release()
+        self.arena.release()
+        self._memories.clear()
+        self._streams.clear()
