@@ -40,17 +40,10 @@ void environment_sample(vec2 u, int quantum, bool compensated, out vec3 directio
     vec2 place = u * vec2(environment_slots), inside = fract(place);
     ivec2 cell = min(ivec2(place), environment_slots - 1);
     int slot = cell.y * environment_slots.x + cell.x;
-    int texel;
-    if (compensated) {
-        EnvironmentExcess choice = fetch_environment_excess(slot);
-        bool own = quantum < choice.threshold;
-        texel = own ? slot : choice.alias;
-        density = own ? choice.density : choice.alias_density;
-    } else {
-        EnvironmentChoice choice = fetch_environment_choices(slot);
-        texel = quantum < choice.threshold ? slot : choice.alias;
-        density = fetch_environment_texels(texel).density;
-    }
+    EnvironmentChoice choice = fetch_environment_choices(slot + (compensated ? environment_excess : 0));
+    bool own = quantum < choice.threshold;
+    int texel = own ? slot : choice.alias;
+    density = own ? choice.density : choice.alias_density;
     int row = texel / environment_size.x, column = texel - row * environment_size.x;
     bool lower = 2 * row >= environment_size.y;
     int from_pole = lower ? environment_size.y - 1 - row : row;
@@ -66,5 +59,5 @@ void environment_sample(vec2 u, int quantum, bool compensated, out vec3 directio
 float environment_density(vec3 direction, bool compensated) {
     ivec2 at = clamp(ivec2(environment_place(direction)), ivec2(0), environment_size - 1);
     int texel = at.y * environment_size.x + at.x;
-    return compensated ? fetch_environment_excess(texel).density : fetch_environment_texels(texel).density;
+    return fetch_environment_choices(texel + (compensated ? environment_excess : 0)).density;
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,26 +10,17 @@ from numpy.typing import NDArray
 from viewer.lighting import alias
 from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment
 from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
 
 LEVELS = 1 << 16  # quanta of a slot of an alias table
 LEAST_EXCESS = 1 / 32  # of the flux: a shadow ray for less costs more than the variance that it spares
 
-TEXEL = Record(
-    "EnvironmentTexel",
-    Field("radiance", "vec3", "W / (m^2 sr), linear sRGB"),
-    Field("density", "float", "1 / sr", about="of choosing a direction in this texel"),
-)
+TEXEL = Record("EnvironmentTexel", Field("radiance", "vec3", "W / (m^2 sr), linear sRGB"))
 CHOICE = Record(
     "EnvironmentChoice",
     Field("threshold", "int", "quanta", about="below it the slot stands for the texel of its own number"),
     Field("alias", "int", about="the texel that it stands for else"),
-)
-EXCESS = Record(
-    "EnvironmentExcess",
-    Field("threshold", "int", "quanta", about="as of EnvironmentChoice"),
-    Field("alias", "int", about="as of EnvironmentChoice"),
-    Field("density", "float", "1 / sr", about="of choosing a direction in the slot's own texel"),
+    Field("density", "float", "1 / sr", about="of choosing a direction in the texel of the slot's number"),
     Field("alias_density", "float", "1 / sr", about="and in the alias"),
 )
 
@@ -44,7 +35,7 @@ def environment_uniforms(environment: Environment) -> dict[str, Any]:
 
 
 def environment(scene_lighting: Environment) -> Module:
-    """The module of an environment; an image brings 16 bytes a texel, and 24 a slot of its two alias tables."""
+    """The module of an environment; an image brings 16 bytes a texel, and 32 a slot of its alias tables."""
     uniforms = environment_uniforms(scene_lighting)
     if isinstance(scene_lighting, ConstantEnvironment):
         return Module(
@@ -54,62 +45,74 @@ def environment(scene_lighting: Environment) -> Module:
             uniforms={name: ("vec3", value) for name, value in uniforms.items()},
             constants={"ENVIRONMENT_LEVELS": LEVELS},
         )
-    texels, choices, excess, slots = image_tables(scene_lighting)
+    tables = image_tables(scene_lighting)
     height, width = scene_lighting.pixels.shape[:2]
     return Module(
         "image environment",
         provides=PROVIDES,
         source="shading/image_environment.glsl",
         memories=(
-            Table("environment_texels", TEXEL, texels),
-            Table("environment_choices", CHOICE, choices),
-            Table("environment_excess", EXCESS, excess),
+            Table("environment_texels", TEXEL, tables.texels),
+            Table("environment_choices", CHOICE, tables.choices),
         ),
         uniforms={
             "environment_turn": ("vec2", uniforms["environment_turn"]),
             "environment_size": ("ivec2", (width, height)),
-            "environment_slots": ("ivec2", slots),
+            "environment_slots": ("ivec2", tables.slots),
+            "environment_excess": ("int", tables.excess),
         },
         constants={"ENVIRONMENT_LEVELS": LEVELS},
     )
 
 
-def image_tables(image: ImageEnvironment) -> tuple[NDArray, NDArray, NDArray, tuple[int, int]]:
-    """Texels (H * W,), choices (slots,) by flux, choices (slots,) by excess over the mean, and how the slots are
-    arranged: across and down, both powers of two.
+class ImageTables(NamedTuple):
+    """What the device has of an image: texels (H * W,) of `TEXEL`, choices of `CHOICE`.
 
-    Random numbers of 24 bits then choose every slot equally often. A black picture has densities of zero, and so has
-    the excess of one that is constant or nearly.
+    slots : of an alias table, across and down, both powers of two, so that random numbers of 24 bits choose each
+    equally often. excess : first of ``choices`` of the table by what exceeds the mean, behind that by flux.
+    """
+
+    texels: NDArray
+    choices: NDArray
+    slots: tuple[int, int]
+    excess: int
+
+
+def image_tables(image: ImageEnvironment) -> ImageTables:
+    """Two alias tables in one memory, for steps read from few: by flux, and by flux over the mean.
+
+    A black image has densities of zero, and so has what exceeds the mean of one that is constant or nearly. An image
+    whose two tables could not be addressed has one for both uses.
     """
     height, width = image.pixels.shape[:2]
     count = alias.power_of_two(width * height)
     across = min(alias.power_of_two(width), count)
     texels = np.zeros(width * height, TEXEL.dtype)
     texels["radiance"] = image.pixels.reshape(-1, 3)
-    choices, excess = np.zeros(count, CHOICE.dtype), np.zeros(count, EXCESS.dtype)
     flux, angles = image.cell_flux().ravel(), np.repeat(image.solid_angles(), width)
-    if flux.max() > 0:
-        table, texels["density"] = _choices(flux, angles, count)
-        choices["threshold"], choices["alias"] = table.threshold, table.alias
-    above = excess_flux(flux, angles)
-    if above.max() > 0:
-        table, excess["density"][: len(flux)] = _choices(above, angles, count)
-        excess["threshold"], excess["alias"] = table.threshold, table.alias
-        excess["alias_density"] = excess["density"][table.alias]
-    return texels, choices, excess, (across, count // across)
+    choices = _choices(flux, angles, count)
+    excess = count if 2 * count <= LARGEST_INTEGER else 0
+    if excess:
+        choices = np.concatenate([choices, _choices(excess_flux(flux, angles), angles, count)])
+    return ImageTables(texels, choices, (across, count // across), excess)
 
 
 def excess_flux(flux: NDArray[np.float64], angles: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(T,): what texels of such flux and solid angles (T,) have above the mean radiance of all; zeros if that is little.
+    """(T,): of texels' fluxes and solid angles (T,), what exceeds the mean radiance of all; zeros where that is little.
 
-    The directions of BSDF sampling, over all surfaces nearly uniform, find the rest with less variance: Karlik et al.,
-    MIS Compensation, 2019, section 5, of as many samples by light as by BSDF.
+    BSDF sampling, over all surfaces together nearly uniform, finds the rest with less variance (O. Karlik et al., "MIS
+    Compensation", 2019; this is their density where as many samples come from the environment as from the BSDF).
     """
     above = np.maximum(flux - angles * (flux.sum() / angles.sum()), 0.0)
     return above if above.sum() > LEAST_EXCESS * flux.sum() else np.zeros_like(above)
 
 
-def _choices(weights: NDArray, angles: NDArray, slots: int) -> tuple[alias.AliasTable, NDArray[np.float64]]:
-    """The table of that many slots for texels of such weights and solid angles (T,), and their densities (T,), 1 / sr."""
-    table = alias.build(weights, slots, LEVELS)
-    return table, np.minimum(table.probability / angles, np.finfo(np.float32).max)
+def _choices(weights: NDArray, angles: NDArray, slots: int) -> NDArray:
+    """(slots,) of `CHOICE`: the alias table of texels of such weights and solid angles (T,); zeros without weight."""
+    choices = np.zeros(slots, CHOICE.dtype)
+    if weights.max() > 0:
+        table = alias.build(weights, slots, LEVELS)
+        choices["threshold"], choices["alias"] = table.threshold, table.alias
+        choices["density"][: len(angles)] = np.minimum(table.probability / angles, np.finfo(np.float32).max)
+        choices["alias_density"] = choices["density"][table.alias]
+    return choices
