@@ -13,7 +13,7 @@ from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
 
 LEVELS = 1 << 16  # quanta of a slot of an alias table
-LEAST_EXCESS = 1 / 32  # of the flux: a shadow ray for less costs more than the variance that it spares
+LEAST_DEVIATION = 1 / 4  # of radiance over its mean: for less, shadow rays cost more than the variance they spare
 
 TEXEL = Record("EnvironmentTexel", Field("radiance", "vec3", "W / (m^2 sr), linear sRGB"))
 CHOICE = Record(
@@ -103,8 +103,11 @@ def excess_flux(flux: NDArray[np.float64], angles: NDArray[np.float64]) -> NDArr
     BSDF sampling, over all surfaces together nearly uniform, finds the rest with less variance (O. Karlik et al., "MIS
     Compensation", 2019; this is their density where as many samples come from the environment as from the BSDF).
     """
-    above = np.maximum(flux - angles * (flux.sum() / angles.sum()), 0.0)
-    return above if above.sum() > LEAST_EXCESS * flux.sum() else np.zeros_like(above)
+    mean = flux.sum() / angles.sum()
+    variance = np.average((flux / angles - mean) ** 2, weights=angles)
+    if variance <= (LEAST_DEVIATION * mean) ** 2:
+        return np.zeros_like(flux)
+    return np.maximum(flux - mean * angles, 0.0)
 
 
 def _choices(weights: NDArray, angles: NDArray, slots: int) -> NDArray:
