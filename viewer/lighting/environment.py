@@ -1,4 +1,8 @@
-"""Environments as modules: what a ray that leaves the scene sees, and directions that light is likely to come from."""
+"""Environments as modules: what a ray that leaves the scene sees, and directions that light is likely to come from.
+
+These have two densities, both on the device, so that a uniform chooses the strategy: in proportion to the radiance for
+programs that sample lights alone, and to what exceeds its mean (MIS compensation) where BSDF sampling finds the rest.
+"""
 
 from __future__ import annotations
 
