@@ -12,7 +12,7 @@ int arrive(in Ray ray, in Hit hit, in Path path, inout Radiance radiance, out In
     interaction = Interaction(vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0, -ray.direction);
     if (missed) {
         emission = environment_radiance(ray.direction);
-        other = environment_pdf(ray.direction);
+        other = environment_pdf(ray.direction, path_strategy == PATH_BOTH);
     } else {
         float per_area;
         interaction = interaction_at(ray, hit, emission, per_area);

@@ -13,9 +13,8 @@ int sample_light(in Pixel pixel, in Interaction interaction, in Path path, inout
     int dimension = 4 + 8 * path.depth;
     LightSample light;
     float choose = sample_1d(pixel.at, path.number, dimension);
-    if (!light_sample(interaction.position, choose, sample_2d(pixel.at, path.number, dimension + 2), light)) {
-        return EXIT_NONE;
-    }
+    vec2 point = sample_2d(pixel.at, path.number, dimension + 2);
+    if (!light_sample(interaction.position, choose, point, path_strategy == PATH_BOTH, light)) return EXIT_NONE;
     pending.rgb = path.throughput * light.weight * bsdf_value(interaction, interaction.wo, light.direction);
     if (light.pdf > 0.0 && path_strategy == PATH_BOTH) {
         pending.rgb *= mis_weight(light.pdf, bsdf_pdf(interaction, interaction.wo, light.direction));

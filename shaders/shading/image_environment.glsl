@@ -1,6 +1,7 @@
 // An equirectangular picture as environment: twin of viewer.scene.environment.ImageEnvironment.
 // Row 0 is around +Y; the middle column is towards +X, from there to +Z on the right. Between texels it is bilinear.
-// A texel is chosen through an alias table, and a direction in it uniformly by solid angle (densities are those of
+// A texel is chosen through one of two alias tables, by its flux or by the excess of that over the mean (compensated;
+// O. Karlik et al., "MIS Compensation: Optimizing Sampling Techniques in Multiple Importance Sampling", 2019), and a direction in it uniformly by solid angle (densities are those of
 // viewer.lighting.environment); rows are bounded by latitudes, whose heights are kept from the nearer pole, where
 // 1 - cos would lose its digits: the squared sine of half the angle.
 #include "interface/environment.glsl"
@@ -35,14 +36,15 @@ float environment_height(int edge) {
     return sine * sine;
 }
 
-void environment_sample(vec2 u, int quantum, out vec3 direction, out float density) {
+void environment_sample(vec2 u, int quantum, bool compensated, out vec3 direction, out float density) {
     vec2 place = u * vec2(environment_slots), inside = fract(place);
     ivec2 cell = min(ivec2(place), environment_slots - 1);
     int slot = cell.y * environment_slots.x + cell.x;
-    EnvironmentChoice choice = fetch_environment_choices(slot);
-    int texel = quantum < choice.threshold ? slot : choice.alias;
+    EnvironmentChoice choice = fetch_environment_choices(slot + (compensated ? environment_excess : 0));
+    bool own = quantum < choice.threshold;
+    int texel = own ? slot : choice.alias;
+    density = own ? choice.density : choice.alias_density;
     int row = texel / environment_size.x, column = texel - row * environment_size.x;
-    density = fetch_environment_texels(texel).density;
     bool lower = 2 * row >= environment_size.y;
     int from_pole = lower ? environment_size.y - 1 - row : row;
     float down = lower ? 1.0 - inside.y : inside.y;
@@ -54,7 +56,8 @@ void environment_sample(vec2 u, int quantum, out vec3 direction, out float densi
                      environment_turn.x * d.z - environment_turn.y * d.x);
 }
 
-float environment_density(vec3 direction) {
+float environment_density(vec3 direction, bool compensated) {
     ivec2 at = clamp(ivec2(environment_place(direction)), ivec2(0), environment_size - 1);
-    return fetch_environment_texels(at.y * environment_size.x + at.x).density;
+    int texel = at.y * environment_size.x + at.x;
+    return fetch_environment_choices(texel + (compensated ? environment_excess : 0)).density;
 }

@@ -43,12 +43,13 @@ bool sample_point(Light light, vec3 position, inout LightSample found) {
     return share > 0.0;
 }
 
-bool light_sample(vec3 position, float choose, vec2 u, out LightSample found) {
+bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out LightSample found) {
     found = LightSample(vec3(0.0, 1.0, 0.0), LIGHT_LARGEST, vec3(0.0), 0.0);
     int quantum = min(int(choose * 16777216.0), 16777215);
     if (quantum < environment_levels) {
         float density;
-        environment_sample(u, quantum / (environment_levels / ENVIRONMENT_LEVELS), found.direction, density);
+        int level = quantum / (environment_levels / ENVIRONMENT_LEVELS);
+        environment_sample(u, level, compensated, found.direction, density);
         found.pdf = min(density * (float(environment_levels) / 16777216.0), LIGHT_LARGEST);
         if (!(found.pdf > 0.0)) return false;
         found.weight = min(environment_radiance(found.direction) / found.pdf, LIGHT_LARGEST);
@@ -66,6 +67,7 @@ bool light_sample(vec3 position, float choose, vec2 u, out LightSample found) {
     return true;
 }
 
-float environment_pdf(vec3 direction) {
-    return min(environment_density(direction) * (float(environment_levels) / 16777216.0), LIGHT_LARGEST);
+float environment_pdf(vec3 direction, bool compensated) {
+    float share = float(environment_levels) / 16777216.0;
+    return min(environment_density(direction, compensated) * share, LIGHT_LARGEST);
 }

@@ -27,7 +27,7 @@ bool each_light_sample(int index, vec3 position, float choose, vec2 u, out Light
         int chosen = quantum - slot * each_levels < first.threshold ? slot : first.alias;
         return sample_triangle(fetch_each_lights(each_punctual + chosen), position, u, found);
     }
-    environment_sample(u, quantum / (16777216 / ENVIRONMENT_LEVELS), found.direction, found.pdf);
+    environment_sample(u, quantum / (16777216 / ENVIRONMENT_LEVELS), false, found.direction, found.pdf);
     if (!(found.pdf > 0.0)) return false;
     found.weight = min(environment_radiance(found.direction) / found.pdf, LIGHT_LARGEST);
     return true;

@@ -26,7 +26,8 @@ from viewer.scene.light import Light, luminance
 from viewer.scene.material import Material
 from viewer.scene.scene import Instance, Scene
 
-SIGNATURE = "bool light_sample(vec3 position, float choose, vec2 u, out LightSample found)"
+SIGNATURE = "bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out LightSample found)"
+PDF = "float environment_pdf(vec3 direction, bool compensated)"
 FACING = np.float32([[[-1, 2, -1], [1, 2, -1], [0, 2, 1]]])  # above the origin, its front side down
 BOUNDS = ((-3, -3, -3), (3, 3, 3))
 
@@ -37,8 +38,11 @@ def random(count: int, seed: int = 1) -> tuple[np.ndarray, np.ndarray]:
     return rng.integers(0, QUANTA, count) / QUANTA, rng.integers(0, QUANTA, (count, 2)) / QUANTA
 
 
-def sampler(device, listed, scene_lighting=DARKNESS) -> Function:
-    return Function(device, SIGNATURE, modules=[environment(scene_lighting), listed.module()], records=[LIGHT_SAMPLE])
+def sampler(device, listed, scene_lighting=DARKNESS, compensated=False):
+    """light_sample of (position, choose, u) as it is for one kind of estimator."""
+    modules = [environment(scene_lighting), listed.module()]
+    function = Function(device, SIGNATURE, modules=modules, records=[LIGHT_SAMPLE])
+    return lambda position, choose, u: function(position, choose, u, np.full(len(u), compensated))
 
 
 def some_emitters(count: int = 12, seed: int = 3) -> Emitters:
@@ -231,7 +235,8 @@ def test_all_lights_together_sum_to_the_closed_forms(device) -> None:
     assert max(abs(z(received[:, k], truth[k])) for k in range(3)) < 4.5
 
 
-def test_two_ways_of_sampling_weighted_by_their_densities_agree(device) -> None:
+@pytest.mark.parametrize("compensated", [False, True])
+def test_two_ways_of_sampling_weighted_by_their_densities_agree(device, compensated) -> None:
     """Multiple importance sampling (balance heuristic) of a triangle and a sky by lights and by cosine."""
     scene_lighting = sky(64).rotated(70)
     emitting = Emitters(FACING, np.float32([[20, 30, 40]]), np.int32([1]))
@@ -239,7 +244,7 @@ def test_two_ways_of_sampling_weighted_by_their_densities_agree(device) -> None:
     position, normal = np.array([0.3, 0.0, 0.2]), np.array([0.0, 1.0, 0.0])
     count = 200_000
     choose, u = random(count)
-    ok, found = sampler(device, listed, scene_lighting)(np.tile(position, (count, 1)), choose, u)
+    ok, found = sampler(device, listed, scene_lighting, compensated)(np.tile(position, (count, 1)), choose, u)
     a, b, c = FACING[0].astype(np.float64)
 
     def covered(direction):
@@ -261,7 +266,9 @@ def test_two_ways_of_sampling_weighted_by_their_densities_agree(device) -> None:
     on, t = covered(ways)
     seen = np.where(on, luminance([20, 30, 40]), luminance(scene_lighting.radiance(ways)))
     modules = [environment(scene_lighting), listed.module()]
-    (of_sky,) = Function(device, "float environment_pdf(vec3 direction)", modules=modules, records=[LIGHT_SAMPLE])(ways)
+    density = Function(device, PDF, modules=modules, records=[LIGHT_SAMPLE])
+    (of_sky,) = density(ways, np.full(count, compensated))
+    assert compensated == (of_sky == 0).any()
     of_light = np.where(on, listed.density[1] * t**2 / ways[:, 1], of_sky)
     by_cosine = seen * ways[:, 1] / (of_light + ways[:, 1] / math.pi)
     # The truth: the triangle's closed form, and the sky by a fine grid less what the triangle covers of it.
@@ -339,7 +346,8 @@ def test_too_many_lights(monkeypatch) -> None:
         light_list(some_emitters())
 
 
-def test_extremes_give_no_nan(device) -> None:
+@pytest.mark.parametrize("compensated", [False, True])
+def test_extremes_give_no_nan(device, compensated) -> None:
     """Positions on a light, in its plane, and as far as numbers go; tiny and huge lights; the ends of numbers."""
     scales = [1e-15, 1e-6, 1.0, 1e6, 1e15]
     corners = np.concatenate([FACING * np.float32(scale) for scale in scales])
@@ -357,7 +365,7 @@ def test_extremes_give_no_nan(device) -> None:
     )
     position[::5] = corners.reshape(-1, 3)[np.arange(6000) % 15]
     position[1::5] = corners.mean(axis=1)[np.arange(6000) % 5]
-    ok, found = sampler(device, listed, scene_lighting)(position.astype(np.float32), choose, u)
+    ok, found = sampler(device, listed, scene_lighting, compensated)(position.astype(np.float32), choose, u)
     assert 0 < ok.mean() < 1
     for name in LIGHT_SAMPLE.dtype.names:
         assert np.isfinite(found[name]).all(), name

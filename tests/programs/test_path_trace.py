@@ -112,6 +112,23 @@ def test_samplers_and_strategies_on_both_machines(device, scene: Scene, sampler:
     assert single.mean().mean() > 0.05
 
 
+@pytest.mark.parametrize("environment", [ImageEnvironment, None])
+def test_another_strategy_compiles_nothing(device, scene: Scene, environment: Any) -> None:
+    """Though each has its own density of the environment: pictures of renderers made for them."""
+    lighting = spread() if environment else (0.2, 0.3, 0.4)
+    renderer = Renderer(scene, depth=4, environment=lighting, **SINGLE)
+    renderer.render(SIZE, spp=1)
+    compiled, made = device.compiled, []
+    for strategy in ("lights", "bsdf", "both"):
+        renderer.follow(strategy=strategy)
+        made.append(renderer.render(SIZE, spp=2).film)
+    assert device.compiled == compiled
+    for strategy, film in zip(("lights", "bsdf", "both"), made, strict=True):
+        assert_same(film, render(scene, spp=2, strategy=strategy, environment=lighting, **SINGLE))
+    assert all((made[a].sum != made[b].sum).mean() > 0.2 for a, b in ((0, 1), (0, 2), (1, 2)))
+    renderer.release()
+
+
 @pytest.mark.parametrize("machine", ["singlepass", "multipass"])
 def test_tiles_and_samples_in_a_run_change_no_bit(device, scene: Scene, expected: Film, machine: str) -> None:
     renderer = Renderer(scene, machine=machine, depth=4, environment=spread())

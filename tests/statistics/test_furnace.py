@@ -9,7 +9,7 @@ from blocks import WEIGHTS, of_film, score_of_means, scores
 
 from viewer import Camera, Renderer, Scene
 from viewer.film.film import Film
-from viewer.scene.environment import ImageEnvironment
+from viewer.scene.environment import ImageEnvironment, sky
 from viewer.scene.material import Material
 from viewer.scene.scene import Instance
 
@@ -214,3 +214,22 @@ def test_strategies_converge_to_one_picture(device, lit) -> None:
         assert abs(score_of_means(made[one], made[other])) <= 4
     assert made["both"].error.mean() < min(made["lights"].error.mean(), made["bsdf"].error.mean())
     assert made["both"].error.mean() < 0.015 * made["both"].mean.mean()
+
+
+def lit_by(environment: ImageEnvironment | tuple[float, float, float]) -> dict[str, float]:
+    """The variance of a ball on a plate in the open, in that environment, by strategy."""
+    made = places.scene([places.flat(BALL), places.flat(PLATE - np.float32([0, 1, 0]))], [places.material(0.5)])
+    found = {}
+    for strategy in ("both", "lights", "bsdf"):
+        film, _ = rendered(made, 64, 48, depth=3, strategy=strategy, environment=environment)
+        found[strategy] = float(film.variance().mean())
+    return found
+
+
+def test_a_compensated_environment_spares_most_of_the_variance(device) -> None:
+    """Half of the default sky's light comes from its sun, which light sampling finds, and half from all directions."""
+    variance = lit_by(sky())
+    assert variance["both"] < 0.5 * min(variance["lights"], variance["bsdf"])
+    # Of a colour nothing is left to light sampling.
+    variance = lit_by(WHITE)
+    assert variance["both"] == variance["bsdf"] < 0.5 * variance["lights"]

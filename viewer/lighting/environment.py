@@ -1,8 +1,12 @@
-"""Environments as modules: what a ray that leaves the scene sees, and directions that light is likely to come from."""
+"""Environments as modules: what a ray that leaves the scene sees, and directions that light is likely to come from.
+
+These have two densities, both on the device, so that a uniform chooses the strategy: in proportion to the radiance for
+programs that sample lights alone, and to what exceeds its mean (MIS compensation) where BSDF sampling finds the rest.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,19 +14,18 @@ from numpy.typing import NDArray
 from viewer.lighting import alias
 from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment
 from viewer.stream.declare.kernel import Module, Table
-from viewer.stream.declare.record import Field, Record
+from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
 
-LEVELS = 1 << 16  # quanta of a slot of the alias table
+LEVELS = 1 << 16  # quanta of a slot of an alias table
+LEAST_DEVIATION = 1 / 4  # of radiance over its mean: for less, shadow rays cost more than the variance they spare
 
-TEXEL = Record(
-    "EnvironmentTexel",
-    Field("radiance", "vec3", "W / (m^2 sr), linear sRGB"),
-    Field("density", "float", "1 / sr", about="of choosing a direction in this texel"),
-)
+TEXEL = Record("EnvironmentTexel", Field("radiance", "vec3", "W / (m^2 sr), linear sRGB"))
 CHOICE = Record(
     "EnvironmentChoice",
     Field("threshold", "int", "quanta", about="below it the slot stands for the texel of its own number"),
     Field("alias", "int", about="the texel that it stands for else"),
+    Field("density", "float", "1 / sr", about="of choosing a direction in the texel of the slot's number"),
+    Field("alias_density", "float", "1 / sr", about="and in the alias"),
 )
 
 PROVIDES = ("environment_radiance", "environment_sample", "environment_density")
@@ -36,7 +39,7 @@ def environment_uniforms(environment: Environment) -> dict[str, Any]:
 
 
 def environment(scene_lighting: Environment) -> Module:
-    """The module of an environment; an image brings two memories, 16 bytes a texel, and 8 a slot of its alias table."""
+    """The module of an environment; an image brings 16 bytes a texel, and 32 a slot of its alias tables."""
     uniforms = environment_uniforms(scene_lighting)
     if isinstance(scene_lighting, ConstantEnvironment):
         return Module(
@@ -46,37 +49,77 @@ def environment(scene_lighting: Environment) -> Module:
             uniforms={name: ("vec3", value) for name, value in uniforms.items()},
             constants={"ENVIRONMENT_LEVELS": LEVELS},
         )
-    texels, choices, slots = image_tables(scene_lighting)
+    tables = image_tables(scene_lighting)
     height, width = scene_lighting.pixels.shape[:2]
     return Module(
         "image environment",
         provides=PROVIDES,
         source="shading/image_environment.glsl",
-        memories=(Table("environment_texels", TEXEL, texels), Table("environment_choices", CHOICE, choices)),
+        memories=(
+            Table("environment_texels", TEXEL, tables.texels),
+            Table("environment_choices", CHOICE, tables.choices),
+        ),
         uniforms={
             "environment_turn": ("vec2", uniforms["environment_turn"]),
             "environment_size": ("ivec2", (width, height)),
-            "environment_slots": ("ivec2", slots),
+            "environment_slots": ("ivec2", tables.slots),
+            "environment_excess": ("int", tables.excess),
         },
         constants={"ENVIRONMENT_LEVELS": LEVELS},
     )
 
 
-def image_tables(image: ImageEnvironment) -> tuple[NDArray, NDArray, tuple[int, int]]:
-    """Texels (H * W,), choices (slots,), and how the slots are arranged: across and down, both powers of two.
+class ImageTables(NamedTuple):
+    """What the device has of an image: texels (H * W,) of `TEXEL`, choices of `CHOICE`.
 
-    Random numbers of 24 bits then choose every slot equally often. A black picture has densities of zero.
+    slots : of an alias table, across and down, both powers of two, so that random numbers of 24 bits choose each
+    equally often. excess : first of ``choices`` of the table by what exceeds the mean, behind that by flux.
+    """
+
+    texels: NDArray
+    choices: NDArray
+    slots: tuple[int, int]
+    excess: int
+
+
+def image_tables(image: ImageEnvironment) -> ImageTables:
+    """Two alias tables in one memory, for steps read from few: by flux, and by flux over the mean.
+
+    A black image has densities of zero, and so has what exceeds the mean of one that is constant or nearly. An image
+    whose two tables could not be addressed has one for both uses.
     """
     height, width = image.pixels.shape[:2]
     count = alias.power_of_two(width * height)
     across = min(alias.power_of_two(width), count)
     texels = np.zeros(width * height, TEXEL.dtype)
     texels["radiance"] = image.pixels.reshape(-1, 3)
-    choices = np.zeros(count, CHOICE.dtype)
-    flux = image.cell_flux().ravel()
-    if flux.max() > 0:
-        table = alias.build(flux, count, LEVELS)
-        density = table.probability / np.repeat(image.solid_angles(), width)
-        texels["density"] = np.minimum(density, np.finfo(np.float32).max)
+    flux, angles = image.cell_flux().ravel(), np.repeat(image.solid_angles(), width)
+    choices = _choices(flux, angles, count)
+    excess = count if 2 * count <= LARGEST_INTEGER else 0
+    if excess:
+        choices = np.concatenate([choices, _choices(excess_flux(flux, angles), angles, count)])
+    return ImageTables(texels, choices, (across, count // across), excess)
+
+
+def excess_flux(flux: NDArray[np.float64], angles: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(T,): of texels' fluxes and solid angles (T,), what exceeds the mean radiance of all; zeros where that is little.
+
+    BSDF sampling, over all surfaces together nearly uniform, finds the rest with less variance (O. Karlik et al., "MIS
+    Compensation", 2019; this is their density where as many samples come from the environment as from the BSDF).
+    """
+    mean = flux.sum() / angles.sum()
+    variance = np.average((flux / angles - mean) ** 2, weights=angles)
+    if variance <= (LEAST_DEVIATION * mean) ** 2:
+        return np.zeros_like(flux)
+    return np.maximum(flux - mean * angles, 0.0)
+
+
+def _choices(weights: NDArray, angles: NDArray, slots: int) -> NDArray:
+    """(slots,) of `CHOICE`: the alias table of texels of such weights and solid angles (T,); zeros without weight."""
+    choices = np.zeros(slots, CHOICE.dtype)
+    if weights.max() > 0:
+        table = alias.build(weights, slots, LEVELS)
         choices["threshold"], choices["alias"] = table.threshold, table.alias
-    return texels, choices, (across, count // across)
+        choices["density"][: len(angles)] = np.minimum(table.probability / angles, np.finfo(np.float32).max)
+        choices["alias_density"] = choices["density"][table.alias]
+    return choices

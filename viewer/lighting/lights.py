@@ -4,6 +4,9 @@ Power is luminous in the sense of linear sRGB: a triangle's is pi times area tim
 over the sphere, and what is infinitely far, the environment and directional lights, shines through the disc that
 bounds the scene. Of the outdoor light in an indoor scene that disc says too much, so that lights far and near each keep
 a fair share whatever their powers (`FAIR`).
+
+The environment's share is that of its whole flux for its compensated density, too: one list serves every strategy.
+Choices of an environment that then has nothing to sample are lost to the other lights, but cost no shadow ray.
 """
 
 from __future__ import annotations
