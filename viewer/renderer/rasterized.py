@@ -122,7 +122,7 @@ class RasterizedHits:
         if key != self._drawn:
             self._draw(at, drawn, number, origin)
             self._drawn = key
-        self.draw.lay_out(stream, size, (left - at[0], top - at[1]))
+        self._resources.copies.to_rows(self.draw.records, stream, (left - at[0], top - at[1]), size)
 
     def _draw(self, at: tuple[int, int], size: tuple[int, int], number: int, origin: Any) -> None:
         farthest = float(np.linalg.norm(self._corners - np.asarray(origin), axis=1).max(initial=1e-30))

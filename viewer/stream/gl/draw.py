@@ -106,3 +106,11 @@ class Drawing:
             self.whole.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=1)
         elif self.tiles.count:
             self.some.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=self.tiles.count)
+
+
+def square(device: Device, shader: Shader) -> Drawing:
+    """A drawing that covers the viewport of what it is drawn to."""
+    tiles = Tiles(device, (1, 1), 1)
+    tiles.keep(None)
+    shader.set("depth", 0.5)
+    return Drawing(device, shader, tiles)

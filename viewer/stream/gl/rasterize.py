@@ -1,7 +1,7 @@
 """Triangles drawn with a depth buffer into records: the ordinary feed-forward pipeline beside the stream processor.
 
 A draw has a vertex and a fragment program of its own, both made of the modules that kernels are made of. It fills a
-rectangle of records, and `FeedForward.lay_out` brings these into a stream in row order, as machines take them.
+rectangle of records; `viewer.stream.gl.copy` brings these into a stream in row order, as machines take them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.draw import Shader
 from viewer.stream.gl.stream import Stream
 
 _RENDERBUFFER, _FRAMEBUFFER, _DEPTH_ATTACHMENT = 0x8D41, 0x8D40, 0x8D00
@@ -76,7 +76,6 @@ class Rasterizer:
         self.blank = [(float(r), float(g), float(b), float(a)) for r, g, b, a in record.pack(np.asarray(blank))[0]]
         self._depth = ctypes.c_uint(0)
         self._attach_depth()
-        self._copy: tuple[Stream, Drawing, moderngl.Framebuffer] | None = None
 
     def _attach_depth(self) -> None:
         """A depth buffer of float32, which moderngl has none of: 24 bits would not tell near distances apart."""
@@ -109,37 +108,6 @@ class Rasterizer:
             self.shader.bind(name, texture)
         if triangles:
             self.array.render(moderngl.TRIANGLES, vertices=3 * triangles)
-
-    def lay_out(self, stream: Stream, size: tuple[int, int], corner: tuple[int, int] = (0, 0)) -> None:
-        """Bring the rectangle of ``size`` (width, height) from its lower left ``corner`` on into a stream of the same
-        record, in row order."""
-        if self._copy is None or self._copy[0] is not stream:
-            shader = Shader(self.device, self._copy_source())
-            tiles = Tiles(self.device, stream.size, max(stream.size))
-            tiles.keep(None)
-            drawing = Drawing(self.device, shader, tiles)
-            shader.set("depth", 0.5)
-            shader.set("width", stream.size[0])
-            self._copy = stream, drawing, self.device.context.framebuffer(stream.textures)
-        _, drawing, target = self._copy
-        target.use()
-        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
-        for number, texture in enumerate(self.records.textures):
-            drawing.shader.bind(f"in_{number}", texture)
-        drawing.shader.set("wide", (size[0], size[0] * size[1]))
-        drawing.shader.set("corner", corner)
-        drawing.render()
-
-    def _copy_source(self) -> Source:
-        source = Source()
-        source.add(VERSION, "version")
-        numbers = range(self.record.texels)
-        for k in numbers:
-            source.add(f"uniform sampler2D in_{k};\nlayout(location = {k}) out vec4 out_{k};", "record")
-        body = "\n".join(f"    out_{k} = texelFetch(in_{k}, at, 0);" for k in numbers)
-        source.add(f"void copy(ivec2 at) {{\n{body}\n}}", "record")
-        source.include("stream/rectangle.glsl")
-        return source
 
     def release(self) -> None:
         """Free the textures."""

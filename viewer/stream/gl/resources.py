@@ -12,6 +12,7 @@ from viewer.stream.compile.addresses import Layout, layout
 from viewer.stream.declare.kernel import Table, Texels, Volume
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.arena import Arena
+from viewer.stream.gl.copy import Copies
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.memory import Memory
 from viewer.stream.gl.stream import Stream
@@ -29,6 +30,7 @@ class Resources:
     def __init__(self, device: Device) -> None:
         self.device = device
         self.arena = Arena(device)
+        self.copies = Copies(device)
         self._memories: dict[int, Memory] = {}
         self._streams: dict[str, Stream] = {}
 

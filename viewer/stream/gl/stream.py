@@ -31,6 +31,7 @@ class Stream:
         self.textures = [float_texture(device, size, channels) for _ in range(record.texels)]
         self._back: list[moderngl.Texture] = []
         self._clearing: dict[int, moderngl.Framebuffer] = {}
+        self._framebuffer: moderngl.Framebuffer | None = None
 
     @property
     def back(self) -> list[moderngl.Texture]:
@@ -43,6 +44,13 @@ class Stream:
     def bytes(self) -> int:
         """Texture memory in use."""
         return 4 * self.channels * self.size[0] * self.size[1] * (len(self.textures) + len(self._back))
+
+    @property
+    def framebuffer(self) -> moderngl.Framebuffer:
+        """All textures as the attachments of one framebuffer."""
+        if self._framebuffer is None:
+            self._framebuffer = self.device.context.framebuffer(self.textures)
+        return self._framebuffer
 
     def write(self, array: NDArray) -> None:
         """array: (H, W) structured of the record's dtype."""
@@ -87,5 +95,6 @@ class Stream:
     def release(self) -> None:
         """Free the textures. Framebuffers go when nothing refers to them: moderngl would bind a released one again."""
         self._clearing.clear()
+        self._framebuffer = None
         for texture in (*self.textures, *self._back):
             texture.release()

@@ -1,0 +1,198 @@
+"""A picture's streams on the device: its film and its feature buffers, which machines fill, rectangle by rectangle.
+
+They are read back to be saved or judged, not once per run: how noisy a film is, a reduction on the device tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.film.film import Film
+from viewer.kernels.records import FILM, PIXEL
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.record import Record
+from viewer.stream.gl.copy import Copies
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, square
+from viewer.stream.gl.stream import Stream
+
+LARGEST_BLOCK = 1 << 24  # pixels of a picture in one stream
+EDGE = 16  # pixels along the edge of a block of the error's reduction
+
+
+class Block(NamedTuple):
+    """A part of the picture, from its upper left pixel (x, y) on, and the stream that holds it, of its size."""
+
+    x: int
+    y: int
+    stream: Stream
+
+
+class Buffer:
+    """Records of a picture's pixels on the device, row 0 at the top; zeros at first. The context must be current in
+    every call."""
+
+    def __init__(self, device: Device, record: Record, size: tuple[int, int], copies: Copies) -> None:
+        """size : (width, height), pixels, in as many streams as the driver's textures make necessary."""
+        self.device, self.record, self.size, self.copies = device, record, size, copies
+        width, height = size
+        wide = min(width, device.max_texture)
+        tall = min(height, device.max_texture, max(1, LARGEST_BLOCK // wide))
+        self.blocks = [
+            Block(x, y, Stream(device, record, (min(wide, width - x), min(tall, height - y))))
+            for y in range(0, height, tall)
+            for x in range(0, width, wide)
+        ]
+        self.clear()
+
+    def clear(self) -> None:
+        """Zeros everywhere."""
+        for block in self.blocks:
+            block.stream.clear()
+
+    def lend(self, rectangle: tuple[slice, slice], size: tuple[int, int]) -> Stream | None:
+        """The stream itself, where it holds just this rectangle (rows, columns) as a machine of ``size`` would."""
+        stream = self.blocks[0].stream
+        rows, columns = rectangle
+        whole = (rows.start, columns.start) == (0, 0) and (columns.stop, rows.stop) == self.size
+        return stream if whole and len(self.blocks) == 1 and stream.size == size else None
+
+    def load(self, stream: Stream, rectangle: tuple[slice, slice]) -> None:
+        """Bring a rectangle (rows, columns) into a machine's stream, in row order."""
+        for block, corner, size in self._parts(rectangle):
+            self.copies.to_rows(block.stream, stream, corner, size)
+
+    def store(self, stream: Stream, rectangle: tuple[slice, slice]) -> None:
+        """Take a rectangle (rows, columns) from a machine's stream, where it lies in row order."""
+        for block, corner, size in self._parts(rectangle):
+            self.copies.from_rows(stream, block.stream, corner, size)
+
+    def _parts(self, rectangle: tuple[slice, slice]) -> Iterator[tuple[Block, tuple[int, int], tuple[int, int]]]:
+        """The blocks that a rectangle touches, with its corner in each, and its size."""
+        rows, columns = rectangle
+        size = (columns.stop - columns.start, rows.stop - rows.start)
+        for block in self.blocks:
+            wide, tall = block.stream.size
+            beside = columns.stop <= block.x or block.x + wide <= columns.start
+            if not beside and rows.stop > block.y and block.y + tall > rows.start:
+                yield block, (columns.start - block.x, rows.start - block.y), size
+
+    def read(self) -> NDArray:
+        """(H, W) structured of the record's dtype."""
+        out = np.zeros(self.size[::-1], self.record.dtype)
+        for block in self.blocks:
+            wide, tall = block.stream.size
+            out[block.y : block.y + tall, block.x : block.x + wide] = block.stream.read()
+        return out
+
+    def write(self, records: NDArray) -> None:
+        """records : (H, W) structured of the record's dtype."""
+        for block in self.blocks:
+            wide, tall = block.stream.size
+            block.stream.write(records[block.y : block.y + tall, block.x : block.x + wide])
+
+    @property
+    def bytes(self) -> int:
+        """Of its textures."""
+        return sum(block.stream.bytes for block in self.blocks)
+
+    def release(self) -> None:
+        """Free the textures."""
+        for block in self.blocks:
+            block.stream.release()
+
+
+class FilmBuffer(Buffer):
+    """A film on the device: what `viewer.film.film.Film` is on the host."""
+
+    def __init__(self, device: Device, size: tuple[int, int], copies: Copies, film: Film | None = None) -> None:
+        """film : to go on from."""
+        super().__init__(device, FILM, size, copies)
+        self._error: tuple[Drawing, Stream] | None = None
+        if film is not None and film.count.any():
+            self.write(film.records())
+
+    def film(self) -> Film:
+        """On the host, bit by bit."""
+        film = Film(*self.size)
+        film.store(self.read())
+        return film
+
+    def error(self) -> float:
+        """`Film.error`, but for the rounding of sums over `EDGE` x `EDGE` pixels, without reading the film back."""
+        variance = luminance = thin = 0.0
+        for block in self.blocks:
+            sums = self._reduced(block.stream).astype(np.float64).sum(axis=(0, 1))
+            variance, luminance, thin = variance + sums[0], luminance + sums[1], thin + sums[2]
+        if thin:
+            return float("inf")
+        pixels = self.size[0] * self.size[1]
+        spread, mean = float(np.sqrt(variance / pixels)), abs(luminance / pixels)
+        if spread == 0:
+            return 0.0
+        return spread / mean if mean > 0 else float("inf")
+
+    def _reduced(self, stream: Stream) -> NDArray[np.float32]:
+        """(rows, columns, 4) sums over the blocks of a stream."""
+        size = -(-stream.size[0] // EDGE), -(-stream.size[1] // EDGE)
+        if self._error is None or self._error[1].size != size:
+            drawing = square(self.device, Shader(self.device, error_source()))
+            self._error = drawing, Stream(self.device, PIXEL, size)
+        drawing, sums = self._error
+        sums.framebuffer.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        for k, texture in enumerate(stream.textures):
+            drawing.shader.bind(f"in_{k}", texture)
+        drawing.render()
+        return sums.read_texels()[..., 0, :]
+
+    def release(self) -> None:
+        """Free the textures."""
+        super().release()
+        if self._error is not None:
+            self._error[1].release()
+
+
+class Pixels:
+    """Fills a machine's stream of pixels on the device."""
+
+    def __init__(self, device: Device) -> None:
+        self.device, self.drawing = device, square(device, Shader(device, pixels_source()))
+
+    def fill(self, stream: Stream, rectangle: tuple[slice, slice]) -> None:
+        """The pixels of a rectangle (rows, columns) of the picture, in row order."""
+        rows, columns = rectangle
+        stream.framebuffer.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        shader = self.drawing.shader
+        shader.set("width", stream.size[0])
+        shader.set("wide", columns.stop - columns.start)
+        shader.set("corner", (columns.start, rows.start))
+        self.drawing.render()
+
+
+def error_source() -> Source:
+    """The fragment program of `FilmBuffer.error`."""
+    source = Source()
+    source.add(VERSION, "version")
+    source.add(f"const int EDGE = {EDGE};", "constants")
+    for part in (FILM.glsl_struct(), FILM.glsl_unpack()):
+        source.add(part, "record Film")
+    source.include("film/error.glsl")
+    return source
+
+
+def pixels_source() -> Source:
+    """The fragment program of `Pixels`."""
+    source = Source()
+    source.add(VERSION, "version")
+    for part in (PIXEL.glsl_struct(), PIXEL.glsl_pack()):
+        source.add(part, "record Pixel")
+    source.include("film/pixels.glsl")
+    return source

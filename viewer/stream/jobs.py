@@ -1,0 +1,140 @@
+"""Jobs: algorithms as generators of steps, run by one executor on any machine.
+
+>>> def job(film, rows):
+...     yield Copy(film, rows, corner, size)
+...     yield Run(program, "picture", shape, rays=count, streams={"film": rows})
+...     yield Host(lambda: print("done"))
+
+A job holds no machine and no context. Between two steps, and between two passes of a run, it can be abandoned; the
+streams then hold what the steps before have left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from viewer.stream.declare.program import Program
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.stream import Stream
+from viewer.stream.machines.common import Machine, Progress
+from viewer.stream.machines.counters import Stats
+
+
+@dataclass(frozen=True)
+class Run:
+    """Run a program over the first ``rays`` rays of streams of ``size`` (width, height).
+
+    key : what tells machines apart beside the size, so that one made before serves again. streams : inputs and results
+    that it works on; the others are the machine's own, which ``fill`` may fill, and `Executor.machine` hands out after
+    the run. uniforms : of modules.
+    """
+
+    program: Program
+    key: Hashable
+    size: tuple[int, int]
+    rays: int
+    streams: Mapping[str, Stream] = field(default_factory=dict)
+    uniforms: Mapping[str, Any] = field(default_factory=dict)
+    fill: Callable[[Machine], None] | None = None
+    counting: bool = False
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Draw triangles, points or a square into streams: ``draw()`` is a pass of the ordinary pipeline that is ready."""
+
+    draw: Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Copy:
+    """Copy a rectangle of ``size`` (width, height), from its ``corner`` on, into the first elements of a stream in row
+    order, or with ``back`` from there to the rectangle."""
+
+    rectangle: Stream
+    rows: Stream
+    corner: tuple[int, int]
+    size: tuple[int, int]
+    back: bool = False
+
+
+@dataclass(frozen=True)
+class Clear:
+    """Give the first ``rays`` elements of a stream (all without) the same texels (zeros without)."""
+
+    stream: Stream
+    texels: Sequence[Sequence[float]] = ()
+    rays: int | None = None
+
+
+@dataclass(frozen=True)
+class Host:
+    """Call a function on the host, with the context current."""
+
+    function: Callable[[], Any]
+
+
+Step = Run | Draw | Copy | Clear | Host
+Job = Generator[Step, Any, Any]
+
+
+class Executor:
+    """Runs jobs: one step after the other, yielding after each, and after each pass of a run.
+
+    machine_of : the machine that serves a run, with its streams made. stats : of all runs of the job under way.
+    """
+
+    def __init__(self, device: Device, resources: Resources, machine_of: Callable[[Run], Machine]) -> None:
+        self.device, self.resources, self._machine_of = device, resources, machine_of
+        self.machine: Machine | None = None  # of the last run
+        self.stats = Stats()
+
+    def run(self, job: Job) -> Iterator[float]:
+        """Yields the share of the step under way that is done, 1 at its end. What `Host` functions and the streams'
+        readers return is sent into the job."""
+        self.stats = Stats()
+        answer: Any = None
+        while True:
+            with self.device.current():
+                try:
+                    step = job.send(answer)
+                except StopIteration:
+                    return
+            if isinstance(step, Run):
+                yield from self._run(step)
+                answer = self.machine
+            else:
+                with self.device.current():
+                    answer = self._do(step)
+            yield 1.0
+
+    def _do(self, step: Draw | Copy | Clear | Host) -> Any:
+        if isinstance(step, Draw):
+            return step.draw()
+        if isinstance(step, Clear):
+            return step.stream.clear(step.texels, step.rays)
+        if isinstance(step, Host):
+            return step.function()
+        copies = self.resources.copies
+        if step.back:
+            return copies.from_rows(step.rows, step.rectangle, step.corner, step.size)
+        return copies.to_rows(step.rectangle, step.rows, step.corner, step.size)
+
+    def _run(self, step: Run) -> Iterator[float]:
+        with self.device.current():
+            machine = self.machine = self._machine_of(step)
+            machine.borrow(step.streams)
+            machine.set(step.uniforms)
+            if step.fill is not None:
+                step.fill(machine)
+        passes = machine.run(None if step.rays == machine.rays else step.rays)
+        while True:
+            with self.device.current():
+                state: Progress | None = next(passes, None)
+            if state is None:
+                break
+            yield 1 - state.active / max(1, state.rays)
+        self.stats.add(machine.stats)
