@@ -322,7 +322,7 @@ def test_glsl_shows_where_each_line_comes_from(capsys: pytest.CaptureFixture[str
     [
         (["--fuse", "ray", "--step", "intersect"], "enter@shade+traverse@shade+intersect@shade"),
         (["--program", "path", "--machine", "singlepass"], "sample_light("),
-        (["--program", "whitted", "--fuse", "ray", "--step", "resolve"], "gather("),
+        (["--program", "whitted", "--fuse", "ray", "--step", "resolve"], "resolve_shadow("),
         (["--machine", "singlepass", "--counting"], "random_words"),
         (["--program", "trace", "--mask", "none"], "discard"),
         (["--step", "depth mask"], "gl_FragDepth"),

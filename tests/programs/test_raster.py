@@ -43,7 +43,7 @@ def seen(renderer: Renderer, size: tuple[int, int], rows: slice, columns: slice,
 
 def cast(scene: Scene, device: Any, size: tuple[int, int], first_hits: str, **options: Any) -> dict[str, NDArray]:
     renderer = Renderer(scene, device=device, program="cast", machine="singlepass", first_hits=first_hits, **options)
-    assert renderer.first_hits.way == first_hits
+    assert renderer.first_hits.mode == first_hits
     picture = renderer.render(size=size, layers=("triangle", "depth"))
     return {"linear": picture.linear, **picture.layers}
 
@@ -190,7 +190,7 @@ def test_serves_every_program(program, device):
     scene = viewer.load("cornell")
     walked = Renderer(scene, first_hits="rays", **options).render(size=(40, 30), spp=3)
     drawn = Renderer(scene, first_hits="raster", **options)
-    assert drawn.first_hits.way == "raster" and drawn.notes == []
+    assert drawn.first_hits.mode == "raster" and drawn.notes == []
     assert np.array_equal(drawn.render(size=(40, 30), spp=3).linear, walked.linear)
     assert not np.array_equal(
         walked.linear, Renderer(scene, **options | {"offsets": "pixel"}).render((40, 30), 3).linear
@@ -201,7 +201,7 @@ def test_pieces_of_a_picture(device):
     """Tiles whose streams are wider than what is left at the right, and a film that goes on."""
     scene, size = viewer.load("cornell"), (50, 37)
     renderer = Renderer(scene, device=device, program="shadow", machine="singlepass")
-    assert renderer.first_hits.way == "raster"
+    assert renderer.first_hits.mode == "raster"
     whole = renderer.render(size=size, spp=3).film
     film = Film(*size)
     for samples in (1, 3):
@@ -248,18 +248,18 @@ def test_another_camera_program_and_scene_place(device):
 def test_what_cannot_be_drawn_is_walked_and_said(options, why, device):
     scene = viewer.load("cornell")
     asked = Renderer(scene, device=device, program="shadow", first_hits="raster", machine="singlepass", **options)
-    assert asked.first_hits.way == "rays"
+    assert asked.first_hits.mode == "rays"
     (note,) = [line for line in asked.notes if "raster" in line]
     assert why in note and note.count("\n") == 0
     assert asked.render(size=(16, 16), spp=1).linear.any()
     quiet = Renderer(scene, device=device, program="shadow", **options)
-    assert quiet.first_hits.way == "rays" and not any("raster" in line for line in quiet.notes)
+    assert quiet.first_hits.mode == "rays" and not any("raster" in line for line in quiet.notes)
 
 
 def test_who_draws_without_being_told(device):
     scene = viewer.load("cornell")
     ways = {
-        name: Renderer(scene, device=device, program=name).first_hits.way
+        name: Renderer(scene, device=device, program=name).first_hits.mode
         for name in ("cast", "shadow", "whitted", "path")
     }
     assert ways == {"cast": "rays", "shadow": "raster", "whitted": "rays", "path": "rays"}

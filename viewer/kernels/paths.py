@@ -30,7 +30,7 @@ SAMPLE_LIGHT = Kernel(
     needs=("path_settings", "light_sample", "bsdf_value", "sample_2d"),
 )
 RESOLVE_SHADOW = Kernel(
-    "resolve",
+    "resolve_shadow",
     (IN("hit", HIT), IN("pending", RADIANCE), INOUT("radiance", RADIANCE)),
     exits=("done",),
 )
