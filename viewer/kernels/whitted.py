@@ -75,4 +75,4 @@ def next_branch(levels: int) -> Kernel:
     return Kernel("next_branch", (INOUT("tree", TREE),), exits=(*level_exits(levels), "end"))
 
 
-TAKE_FIRST_HIT = Kernel("take_seen", (IN("first_hit", HIT), OUT("hit", HIT)), exits=("done",))
+TAKE_FIRST_HIT = Kernel("take_first_hit", (IN("first_hit", HIT), OUT("hit", HIT)), exits=("done",))
