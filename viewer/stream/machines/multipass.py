@@ -92,9 +92,10 @@ class _Pass:
 class Multipass(Machine):
     """Host loop over passes.
 
-    steps  : what makes one pass each (`Bound.steps`). unroll : most calls of a looping kernel in one pass: a number, a
-    number for each looping state in the program's order, or 'auto'. mask : a key of
-    `viewer.stream.machines.mask.MASKS`. Without a texture barrier on the device, kernels write to a second set of
+    steps  : what makes one pass each (`LinkedProgram.steps`). unroll : most calls of a looping kernel in one pass: a
+    number, a number for each looping state in the program's order, or 'auto'. mask : a key of
+    `viewer.stream.machines.mask.MASKS`. ``policy`` and ``unroll`` may be set again: the host alone uses them.
+    Without a texture barrier on the device, kernels write to a second set of
     textures and a copy pass follows.
     """
 
@@ -125,7 +126,7 @@ class Multipass(Machine):
         self.mask = MASKS[mask](device, linked, steps, self.state, self.tiles)
         self.passes = {step: _Pass(self, step, number) for number, step in enumerate(steps, 1)}
         self.stages = [[self.passes[step] for step in stage] for stage in linked.stages(steps)]
-        self.unroll = self._unrolls(unroll)
+        self.unroll = unroll
         self.census = _Census(device, linked, steps, self.state, self.tiles)
         if self.copies and self.mask.discards:
             self._make_snapshot()
@@ -135,6 +136,16 @@ class Multipass(Machine):
         program = self.linked.program
         used = {s for step in steps for s in (*step.loads, *step.stores)} | {*program.inputs, *program.results}
         return {name: record for name, record in self.linked.records.items() if name in used}
+
+    @property
+    def unroll(self) -> int | Sequence[int] | str:
+        """Most calls of a looping kernel in one pass, as given; another value serves from the next pass on."""
+        return self._unroll
+
+    @unroll.setter
+    def unroll(self, unroll: int | Sequence[int] | str) -> None:
+        self._calls = self._unrolls(unroll)
+        self._unroll = unroll
 
     def _unrolls(self, unroll: int | Sequence[int] | str) -> dict[str, int]:
         looping = self.linked.program.looping()
@@ -204,7 +215,7 @@ class Multipass(Machine):
             for _ in range(rounds):
                 for k in self.policy.choose(waiting, self.stats.rays):
                     entry = stage[k]
-                    self._draw(entry, self.unroll.get(entry.step.name, 1))
+                    self._draw(entry, self._calls.get(entry.step.name, 1))
                 yield Progress(self.stats.kernel_passes, self.active, self.stats.rays)
             waiting = self._take_census(stage)
 
