@@ -69,9 +69,10 @@ class RasterizedHits:
         self._drawn: tuple[Any, ...] | None = None  # what the target holds
         linked = LinkedProgram(shadow_cast(), prepared.modules(lit=True, sampler=sampler))
         vertex, fragment = linked.modules_for([_VERTEX]), linked.modules_for([_FRAGMENT])
-        table = self._table(linked)
+        table = self._rows(linked)
         self.triangles = len(table)
-        order = Module("drawn triangles", (), "raster/drawn.glsl", memories=(Table("drawn", DRAWN, table),))
+        self._table, self._memories = Table("drawn", DRAWN, table), memories
+        order = Module("drawn triangles", (), "raster/drawn.glsl", memories=(self._table,))
         layout_of = layouts(device)
         blank = np.zeros(1, HIT.dtype)
         blank["t"], blank["triangle"] = FAR, -1
@@ -90,7 +91,7 @@ class RasterizedHits:
         self._corners = corners[np.isfinite(corners).all(axis=1)]
 
     @staticmethod
-    def _table(linked: LinkedProgram) -> NDArray:
+    def _rows(linked: LinkedProgram) -> NDArray:
         """(T,) `DRAWN` in the scene's order, which decides ties: the finite triangles of the test's table."""
         modules = [linked.providers[name] for name in ("triangle_test", "geometry_at")]
         tables: dict[str, Any] = {memory.name: memory.data for module in modules for memory in module.memories}
@@ -136,8 +137,9 @@ class RasterizedHits:
         self.draw.draw(self.triangles, size, uniforms)
 
     def release(self) -> None:
-        """Free the textures (memories are shared, and stay)."""
+        """Free the textures (memories of the scene are shared, and stay)."""
         self.draw.release()
+        self._memories.drop([self._table])
 
 
 def differing(mine: NDArray, other: NDArray) -> float:
