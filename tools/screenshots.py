@@ -88,11 +88,11 @@ def shoot(scene: str, arguments: dict[str, Any], pose: Callable[[Any], None], pa
     import numpy as np
 
     from viewer.window.app import App
-    from viewer.window.settings import Settings
+    from viewer.window.preferences import Preferences
 
     with tempfile.TemporaryDirectory() as folder:
-        settings = Settings(path=Path(folder) / "settings.toml", panels=panels, samples=samples, noise=0.0)
-        app = App(scene, size=SIZE, settings=settings, **arguments)
+        preferences = Preferences(path=Path(folder) / "settings.toml", panels=panels, samples=samples, noise=0.0)
+        app = App(scene, size=SIZE, preferences=preferences, **arguments)
         try:
             settle(app)
             pose(app)

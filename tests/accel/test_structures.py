@@ -162,7 +162,7 @@ def test_pictures_are_the_same_with_every_structure() -> None:
     for choices in every:
         renderer = Renderer(scene, program="cast", **choices)
         for machine in ({"machine": "singlepass"}, {"fuse": "ray"}, {"fuse": "none"}):
-            renderer.configure(**{"machine": "multipass", **machine})
+            renderer.update(**{"machine": "multipass", **machine})
             picture = renderer.render((96, 64), layers=("triangle", "depth", "normal"))
             arrays = [picture.linear, *picture.layers.values()]
             first = first or [array.tobytes() for array in arrays]
@@ -256,7 +256,7 @@ def test_an_empty_scene_hits_nothing(accel: str) -> None:
     for scene in (empty, flat):
         renderer = Renderer(scene, program="cast", accel=accel)
         for machine in ({"machine": "singlepass"}, {"fuse": "ray"}, {"fuse": "none"}):
-            renderer.configure(**{"machine": "multipass", **machine})
+            renderer.update(**{"machine": "multipass", **machine})
             assert (renderer.trace([[0, 0, 5]] * 7, [0, 0, -1]).triangle == -1).all()
 
 
@@ -279,7 +279,7 @@ def test_a_tree_that_a_stack_cannot_hold_is_refused() -> None:
 def test_a_walk_with_a_stack_goes_without_one_in_passes_of_one_kernel() -> None:
     renderer = Renderer(meshes.scene(meshes.box().corners()), program="cast", traversal="stack")
     assert (renderer.structure.whole, renderer.structure.stepwise) == ("stack", "octants")
-    renderer.configure(machine="multipass", fuse="none")
+    renderer.update(machine="multipass", fuse="none")
     assert renderer.trace([0, 0, 5], [0, 0, -1]).triangle[0] >= 0
 
 

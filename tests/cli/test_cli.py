@@ -45,7 +45,7 @@ class FakeRenderer:
     made: list[FakeRenderer] = []  # noqa: RUF012 - emptied by the fixture
     fault: BaseException | None = None
     notes: tuple[str, ...] = ()
-    samples = True
+    progressive = True
 
     def __init__(self, scene, **options):
         self.report = options.pop("progress", None)

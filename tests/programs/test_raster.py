@@ -16,7 +16,6 @@ from viewer.base.errors import ViewerError
 from viewer.cameras.lens import lens_rays, lens_uniforms
 from viewer.film.film import Film
 from viewer.kernels.records import HIT
-from viewer.lighting.sampler import sampler_uniforms
 from viewer.renderer.rasterized import RasterizedHits, differing
 from viewer.renderer.rays import FAR
 from viewer.stream.gl.device import Device
@@ -31,8 +30,8 @@ def seen(renderer: Renderer, size: tuple[int, int], rows: slice, columns: slice,
     wide, tall = columns.stop - columns.start, rows.stop - rows.start
     with renderer.device.current():
         raster = RasterizedHits(renderer.device, renderer.prepared, renderer.resources, (wide, tall), "sobol")
-        camera = lens_uniforms(renderer.camera, size, renderer.pixel_filter)
-        raster.set({**camera, **renderer.resolved.uniforms(), **sampler_uniforms(0)}, size)
+        camera = lens_uniforms(renderer.camera, size, renderer.settings.pixel_filter)
+        raster.set({**camera, **renderer.uniforms()}, size)
         stream = Stream(renderer.device, HIT, (wide, tall))
         raster.fill(stream, rows, columns, number, renderer.camera.origin)
         found = stream.read()
@@ -224,7 +223,7 @@ def test_another_camera_program_and_scene_place(device):
     scene = viewer.load("cornell")
     renderer = Renderer(scene, device=device, program="shadow", machine="singlepass")
     renderer.render(size=(24, 24), spp=1)
-    renderer.camera = scene.camera("blocks")
+    renderer.update(camera="blocks")
     fresh = Renderer(scene, device=device, program="shadow", machine="singlepass", camera="blocks")
     assert np.array_equal(renderer.render(size=(31, 24), spp=2).linear, fresh.render(size=(31, 24), spp=2).linear)
     renderer.reload()
@@ -233,7 +232,7 @@ def test_another_camera_program_and_scene_place(device):
     transforms[5, 0, 3] += 60
     renderer.move(transforms)
     moved = Renderer(scene.moved(np.arange(len(transforms)), transforms), device=device, program="shadow")
-    moved.camera = renderer.camera
+    moved.update(camera=renderer.camera)
     assert np.array_equal(renderer.render(size=(24, 24), spp=1).linear, moved.render(size=(24, 24), spp=1).linear)
 
 

@@ -16,8 +16,9 @@ from viewer import Camera, Renderer, Scene
 from viewer.base.errors import ViewerError, WiringError
 from viewer.programs import PICTURES
 from viewer.programs.whitted import whitted_trace
-from viewer.scene.light import Light, with_light_at
+from viewer.scene.light import Light
 from viewer.scene.material import Material
+from viewer.scene.movable import with_light_at
 from viewer.scene.scene import Instance
 
 # Where the oracle's picture is another one a hundredth of a pixel away, an edge runs through the pixel's middle,
@@ -166,10 +167,10 @@ def test_another_depth_in_use(scene, device):
         for depth in (1, 6)
     }
     for depth in (6, 1, 6):
-        renderer.follow(depth=depth)
+        renderer.update(depth=depth)
         assert np.array_equal(renderer.render(size=(24, 18), spp=1).linear, fresh[depth])
     compiled = device.compiled
-    renderer.follow(shadows=False)
+    renderer.update(shadows=False)
     bright = renderer.render(size=(24, 18), spp=1).linear
     assert device.compiled == compiled and (bright >= fresh[6] - 1e-6).all() and bright.sum() > fresh[6].sum()
 
@@ -231,7 +232,7 @@ def test_lights_that_move(device):
     compiled = device.compiled
     for name, place in (("lamp", (-2, 4, 2)), ("sun", (-0.5, 1, 0.3))):
         scene = with_light_at(scene, name, place)
-        renderer.relight(scene)
+        renderer.update(scene)
         moved = renderer.render(size=(24, 18), spp=1).linear
         assert not np.array_equal(moved, before)
         before = moved

@@ -154,7 +154,7 @@ def test_the_estimated_error_is_the_real_one(device, scene: Scene) -> None:
     independent = Renderer(scene, sampler="independent", **SINGLE)
     means, errors = [], []
     for seed in range(12):
-        independent.follow(seed=seed)
+        independent.update(seed=seed)
         film = film_of(independent.render(SIZE, spp=32))
         means.append(film.mean().astype(np.float64) @ np.array([0.2126, 0.7152, 0.0722]))
         errors.append(film.error())

@@ -156,7 +156,7 @@ def machines(scene: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def results(renderer: Renderer, **choices: Any) -> dict[str, np.ndarray]:
     """The streams that a picture leaves, as they are."""
-    renderer.configure(**choices)
+    renderer.update(**choices)
     (part,) = [part for _, part in renderer.slices(SIZE) if part is not None]
     with renderer.device.current():
         return {name: part.machine.read(name) for name in ("hit", "radiance")}
@@ -193,7 +193,7 @@ import sys, numpy as np, viewer
 renderer = viewer.Renderer(viewer.load("teapotahedron"), program="cast")
 print(renderer.device.describe()["opengl"], renderer.device.texture_barrier is not None)
 for name, choices in dict(ray={}, none={"fuse": "none"}, kill={"mask": "kill"}, one={"machine": "singlepass"}).items():
-    renderer.configure(**{"machine": "multipass", "fuse": "ray", "mask": "depth"} | choices)
+    renderer.update(**{"machine": "multipass", "fuse": "ray", "mask": "depth"} | choices)
     renderer.render((160, 120), layers=("depth", "normal", "triangle")).save(f"{sys.argv[1]}/{name}.npz")
 """
     held = {
@@ -242,6 +242,6 @@ def test_steps_and_tests_are_those_of_a_float64_walk(scene_of_machines: Scene, w
     assert (np.abs(steps - traversal.steps) > 2).mean() < 1e-3
     assert steps.max() > 50 and tests.max() > 10
     for choices in ({"fuse": "ray"}, {"fuse": "none"}, {"fuse": "none", "policy": "threshold", "unroll": (8, 1024)}):
-        renderer.configure(machine="multipass", **choices)
+        renderer.update(machine="multipass", **choices)
         other = renderer.render(size, layers=("steps", "tests", "triangle")).layers
         assert all(np.array_equal(layers[name], other[name]) for name in layers), choices

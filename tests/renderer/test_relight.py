@@ -8,7 +8,7 @@ import pytest
 from viewer.cli.shader_check import everything
 from viewer.renderer.renderer import Renderer
 from viewer.scene.environment import ConstantEnvironment, ImageEnvironment, sky
-from viewer.scene.light import with_light_at
+from viewer.scene.movable import with_light_at
 
 SHOWN = {"size": (24, 16), "spp": 2}
 WHITE = ConstantEnvironment((1.0, 1.0, 1.0))
@@ -39,10 +39,10 @@ def is_as_made_anew(renderer, environment) -> bool:
 def test_another_environment_takes_the_place_of_the_one_before(renderer) -> None:
     held, size = len(renderer.resources.bytes()), sum(renderer.resources.bytes().values())
     for _ in range(2):
-        renderer.relight(renderer.scene, WHITE)
+        renderer.update(environment=WHITE)
         assert is_as_made_anew(renderer, WHITE)
         assert len(renderer.resources.bytes()) < held
-        renderer.relight(renderer.scene, sky())
+        renderer.update(environment=sky())
         assert is_as_made_anew(renderer, "sky")
         assert (len(renderer.resources.bytes()), sum(renderer.resources.bytes().values())) == (held, size)
 
@@ -53,10 +53,10 @@ def test_lights_that_move_leave_everything_else_as_it_is(renderer) -> None:
     for place, environment in (((1, 2, 3), sky()), ((-1, 2, 3), sky().rotated(40)), ((0, 2, 1), None)):
         if environment is None:
             environment = ImageEnvironment(2 * sky(256).pixels, "bright")
-            renderer.relight(renderer.scene, environment)
+            renderer.update(environment=environment, environment_rotation=0.0)
         else:
-            renderer.turn_environment(environment.rotation)
-        renderer.relight(with_light_at(renderer.scene, renderer.scene.lights[0].name, place))
+            renderer.update(environment_rotation=environment.rotation)
+        renderer.update(with_light_at(renderer.scene, renderer.scene.lights[0].name, place))
         assert is_as_made_anew(renderer, environment)
         now = {module.name: module for module in renderer.prepared.modules(lit=True)}
         assert all(now[name] is kept[name] for name in ("textures", "watertight", "flat geometry"))

@@ -111,7 +111,7 @@ def test_layers_do_not_change_the_picture_and_machines_agree(renderer: Renderer)
     plain = renderer.render((97, 61))
     every = None
     for choices in MACHINES:
-        renderer.configure(**choices)
+        renderer.update(**choices)
         picture = renderer.render((97, 61), layers=tuple(LAYERS))
         assert picture.linear.tobytes() == plain.linear.tobytes()
         assert_same(every or picture, picture)
@@ -121,7 +121,7 @@ def test_layers_do_not_change_the_picture_and_machines_agree(renderer: Renderer)
     hit = every.layers["triangle"] >= 0
     assert (every.layers["tests"][hit] > 0).all() and (every.layers["steps"][hit] > 0).all()
     assert renderer.render((97, 61), layers=["depth"]).layers.keys() == {"depth"}
-    renderer.configure(machine="multipass", fuse="ray")
+    renderer.update(machine="multipass", fuse="ray")
 
 
 # --- sizes
@@ -131,7 +131,7 @@ def test_layers_do_not_change_the_picture_and_machines_agree(renderer: Renderer)
 def test_odd_sizes(renderer: Renderer, size: tuple[int, int]) -> None:
     first = None
     for choices in MACHINES:
-        renderer.configure(**choices)
+        renderer.update(**choices)
         picture = renderer.render(size, layers=("triangle", "depth", "normal", "steps"))
         assert picture.linear.shape == (size[1], size[0], 3)
         assert_same(first or picture, picture)
@@ -144,18 +144,18 @@ def test_odd_sizes(renderer: Renderer, size: tuple[int, int]) -> None:
         renderer.triangles.corners(), origins[sample], directions[sample], triangle[sample], depth[sample]
     )
     assert not len(verdict.wrong)
-    renderer.configure(machine="multipass", fuse="ray")
+    renderer.update(machine="multipass", fuse="ray")
 
 
 @pytest.mark.parametrize("choices", MACHINES)
 def test_a_cut_picture_equals_the_whole_one(
     renderer: Renderer, choices: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    renderer.configure(**choices)
+    renderer.update(**choices)
     size, layers = (131, 67), ("depth", "normal", "triangle", "steps", "tests")
     whole = renderer.render(size, layers=layers)
     for largest in (131 * 10, 1000, 97):  # rows, several rows; parts of a row
-        monkeypatch.setattr("viewer.renderer.renderer.LARGEST_STREAM", largest)
+        monkeypatch.setattr("viewer.renderer.tracer.LARGEST_STREAM", largest)
         cut = renderer.render(size, layers=layers)
         assert_same(whole, cut)
         monkeypatch.undo()
@@ -165,14 +165,14 @@ def test_a_cut_picture_equals_the_whole_one(
     for part in parts:
         covered[part.rows, part.columns] += 1
     assert (covered == 1).all()
-    renderer.configure(machine="multipass", fuse="ray")
+    renderer.update(machine="multipass", fuse="ray")
 
 
 def test_counters_of_a_cut_picture_are_those_of_the_whole_one(
     renderer: Renderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = renderer.render((131, 67), stats=True).stats
-    monkeypatch.setattr("viewer.renderer.renderer.LARGEST_STREAM", 1000)
+    monkeypatch.setattr("viewer.renderer.tracer.LARGEST_STREAM", 1000)
     cut = renderer.render((131, 67), stats=True).stats
     for state, total in whole.kernels.items():
         assert (cut.kernels[state].calls, cut.kernels[state].words_random) == (total.calls, total.words_random), state
@@ -180,11 +180,11 @@ def test_counters_of_a_cut_picture_are_those_of_the_whole_one(
 
 
 def test_progress_ends_at_one_and_does_not_go_back(renderer: Renderer) -> None:
-    renderer.configure(machine="multipass", fuse="none")
+    renderer.update(machine="multipass", fuse="none")
     shares: list[float] = []
     renderer.render((64, 64), progress=lambda share, text: shares.append(share))
     assert shares[-1] == 1 and shares == sorted(shares) and shares[0] >= 0
-    renderer.configure(machine="multipass", fuse="ray")
+    renderer.update(machine="multipass", fuse="ray")
 
 
 # --- interruptions
@@ -331,14 +331,16 @@ def test_options_of_render_are_checked(renderer: Renderer, keyword: str, value: 
         renderer.render(**{keyword: value})
 
 
-def test_configure_changes_what_may_change(scene: Scene) -> None:
+def test_an_update_that_fails_changes_nothing(scene: Scene) -> None:
     renderer = Renderer(scene, program="cast")
     with pytest.raises(ViewerError, match="fixed"):
-        renderer.configure(grid=3)
-    before = renderer.choices
+        renderer.update(barrier="off")
+    with pytest.raises(ViewerError, match=r"option 'machin': unknown.*'machine'"):
+        renderer.update(machin="singlepass")
+    before = renderer.settings
     with pytest.raises(ViewerError):
-        renderer.configure(machine="singlepass", mask="stencil")
-    assert renderer.choices == before  # all or nothing
+        renderer.update(machine="singlepass", mask="stencil")
+    assert renderer.settings == before  # all or nothing
 
 
 def test_stats_count_when_asked(renderer: Renderer) -> None:
@@ -415,7 +417,7 @@ def test_scenes_without_triangles_show_the_background() -> None:
     for scene in (nothing, Scene(), points, lost):
         renderer = Renderer(scene, program="cast")
         for choices in MACHINES:
-            renderer.configure(**choices)
+            renderer.update(**choices)
             picture = renderer.render((20, 10), layers=tuple(LAYERS))
             assert (picture.linear == np.float32(BACKGROUND)).all()
             assert (picture.layers["triangle"] == -1).all() and np.isinf(picture.layers["depth"]).all()

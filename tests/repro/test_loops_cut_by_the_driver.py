@@ -34,7 +34,7 @@ CHOICES = (
 
 @pytest.mark.parametrize("choices", CHOICES)
 def test_no_ray_is_left_in_the_middle_of_a_long_list(renderer: Renderer, choices: dict[str, str]) -> None:
-    renderer.configure(**choices)
+    renderer.update(**choices)
     picture = renderer.render((12, 10), layers=("triangle", "depth", "tests"))
     origins, directions = (a.reshape(-1, 3) for a in renderer.camera.rays(12, 10))
     near = 0.25 - origins[:, 2]
@@ -50,7 +50,7 @@ def test_no_ray_is_left_in_the_middle_of_a_long_list(renderer: Renderer, choices
 @pytest.mark.parametrize("choices", CHOICES)
 def test_the_rays_beside_them_keep_theirs(renderer: Renderer, choices: dict[str, str]) -> None:
     """Given rays, not as many as the streams hold, of which some have nothing to do."""
-    renderer.configure(**choices)
+    renderer.update(**choices)
     origins = np.zeros((300, 3)) + [0.2, 0.2, 1]
     origins[::3, 0] = 5
     hits = renderer.trace(origins, np.broadcast_to([0, 0, -1.0], origins.shape))
@@ -63,9 +63,9 @@ def test_paths_that_are_cut_short_go_on(renderer: Renderer) -> None:
     """Programs that add samples in place: pixels whose passes were cut short get theirs, and none gets one twice."""
     pictures = []
     for choices in CHOICES:
-        renderer.configure(**choices, program="path")
+        renderer.update(**choices, program="path")
         pictures.append(renderer.render((12, 10), spp=2))
-    renderer.configure(program="cast")
+    renderer.update(program="cast")
     assert pictures[0].linear.max() > 0.1
     for picture in pictures:
         assert picture.film is not None and (picture.film.count == 2).all()

@@ -128,7 +128,7 @@ def test_a_pixel_s_samples_tell_how_batches_of_other_seeds_spread(device, shared
     )
     batches, variances = [], []
     for seed in range(seeds):
-        renderer.follow(seed=seed)
+        renderer.update(seed=seed)
         film = renderer.render((edge, edge), spp=samples).film
         assert film is not None
         batches.append(means(film.linear @ LUMINANCE))
@@ -163,7 +163,7 @@ def test_sobol_points_agree_and_err_less(device, shared_refs: Path) -> None:
         renderer = Renderer(scene, machine="singlepass", sampler=sampler, depth=4)
         found = []
         for seed in range(seeds):
-            renderer.follow(seed=seed)
+            renderer.update(seed=seed)
             found.append(renderer.render(truth.shape[::-1], spp=samples).linear.astype(np.float64) @ LUMINANCE)
         renderer.release()
         off = np.array(found) - truth

@@ -212,11 +212,11 @@ def test_fly_forward(opened: Opener) -> None:
 
 
 STATE: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "machine.next": ("m", lambda app: app.renderer.choices.machine),
-    "fuse.next": ("k", lambda app: app.renderer.choices.fuse),
-    "policy.next": ("y", lambda app: str(app.renderer.choices.policy)),
-    "unroll.next": ("u", lambda app: str(app.renderer.choices.unroll)),
-    "mask.next": ("shift+k", lambda app: app.renderer.choices.mask),
+    "machine.next": ("m", lambda app: app.renderer.settings.machine),
+    "fuse.next": ("k", lambda app: app.renderer.settings.fuse),
+    "policy.next": ("y", lambda app: str(app.renderer.settings.policy)),
+    "unroll.next": ("u", lambda app: str(app.renderer.settings.unroll)),
+    "mask.next": ("shift+k", lambda app: app.renderer.settings.mask),
     "wires.toggle": ("v", lambda app: app.wires),
     "camera.mode": ("Tab", lambda app: app.flight.mode),
     "camera.front": ("ctrl+1", lambda app: app.flight.camera),
@@ -335,7 +335,7 @@ def test_single_step_shows_each_pass(opened: Opener) -> None:
 
 
 def test_quitting_saves_the_settings(opened: Opener) -> None:
-    from viewer.window.settings import Settings
+    from viewer.window.preferences import Preferences
 
     hands = opened()
     hands.key("plus", "z", "Tab")
@@ -344,7 +344,7 @@ def test_quitting_saves_the_settings(opened: Opener) -> None:
     assert hands.app.window.closing
     hands.app.release = hands.app.window.release  # the fixture's is then the window's alone
     type(hands.app).release(hands.app)
-    saved = Settings.load()
+    saved = Preferences.load()
     assert (saved.exposure, saved.statistics, saved.mode) == (0.25, True, "fly")
     assert saved.size == (320, 240)
     hands.app.release = lambda: None
@@ -539,7 +539,7 @@ def test_a_broken_file(opened: Opener, place: Path) -> None:
     hands.until(lambda: app.scene is not scene)
     hands.rest()
     assert app.scene.triangle_count == 1 and not app.message_is_error
-    assert str(good.resolve()) == app.settings.recent[0]
+    assert str(good.resolve()) == app.preferences.recent[0]
     hands.key("Left")
     hands.until(lambda: "broken.ply" in app.message)
     good.write_bytes(SMALL_TRIANGLE.replace(b"0 1 0\n", b"0 2 0\n"))
@@ -620,7 +620,7 @@ def test_the_file_dialog(opened: Opener, place: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("PATH", f"{place}{os.pathsep}{path}")
     hands.key("ctrl+o")
     hands.until(lambda: app.scene is not scene)
-    assert app.path == str(good) and app.settings.recent[0] == str(good.resolve())
+    assert app.path == str(good) and app.preferences.recent[0] == str(good.resolve())
 
 
 def test_loading_is_cancelled_by_escape(opened: Opener) -> None:

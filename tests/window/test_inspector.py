@@ -11,7 +11,7 @@ import viewer
 from viewer import Camera, Renderer
 from viewer.base.errors import ViewerError
 from viewer.programs import PICTURES, ray_cast
-from viewer.renderer.renderer import COUNTED_LAYERS
+from viewer.renderer.picture import COUNTED_LAYERS
 from viewer.window.study.false_color import DONE, NONE
 from viewer.window.study.inspector import Heat, Inspector, heat
 
@@ -149,13 +149,13 @@ def test_another_program_brings_its_own_states_and_records(renderer: Renderer, m
     inspector = Inspector(renderer, SIZE)
     inspector.begin(renderer.camera)
     assert "surface.normal" not in [channel.name for channel in inspector.channels()]
-    held = renderer.choices.program
+    held = renderer.settings.program
     try:
-        renderer.configure(program="described")
+        renderer.update(program="described")
         inspector.begin(renderer.camera)
         normals = renderer.render(SIZE, layers=("normal",)).layers["normal"]
     finally:
-        renderer.configure(program=held)
+        renderer.update(program=held)
     assert "describe" in inspector.colors and inspector.run_to_end()
     assert inspector.values("surface.normal")[0].tobytes() == normals.tobytes()
     assert inspector.passes[-1].kernel == "describe"
@@ -195,7 +195,7 @@ def test_the_heat_map_shows_the_counts_of_the_picture(renderer: Renderer, machin
         renderer.scene, device=renderer.device, machine=machine, camera=camera, accel="grid", program="cast"
     )
     counts = other.render(size, layers=tuple(COUNTED_LAYERS)).layers
-    other.camera = renderer.camera
+    other.update(camera=renderer.camera)
     for what in COUNTED_LAYERS:
         whole = Heat(other, camera, size, what)
         assert not whole.advance(0.0) and (whole.show().picture[-1, -1] == NONE).all()

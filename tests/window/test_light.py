@@ -45,7 +45,7 @@ def settle(hands: Hands) -> np.ndarray:
 
 def rendered(app: Any, spp: int = 3, **more: Any) -> np.ndarray:
     """The same by a renderer of its own."""
-    given = {"machine": "singlepass", "program": app.renderer.choices.program, **more}
+    given = {"machine": "singlepass", "program": app.renderer.settings.program, **more}
     return (
         Renderer(app.scene, device=app.device, camera=app.renderer.camera, **given).render(app.frame.size, spp).linear
     )
@@ -130,7 +130,7 @@ def test_effects_are_a_key_away(traced: Callable[..., Hands], program: str) -> N
     app = hands.app
     hands.key("2" if program == "shadow" else "3")
     before = settle(hands)
-    assert app.renderer.choices.program == program
+    assert app.renderer.settings.program == program
     compiled = app.device.compiled
     hands.key("l")
     after = settle(hands)

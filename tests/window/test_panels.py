@@ -41,7 +41,7 @@ class Stage:
         self.frame.use(self.renderer)
         self.frame.complete = self.frame.converged = True
         self.frame.samples, self.frame.seconds = 1, 0.1
-        self.keymap, self.settings = Keymap(), SimpleNamespace(recent=["/a/b.ply"])
+        self.keymap, self.preferences = Keymap(), SimpleNamespace(recent=["/a/b.ply"])
         self.path = self.message = self.compiling = ""
         self.loading = self.inspector = self.probe = self.heat = None
         self.panels_visible = True
@@ -64,7 +64,7 @@ class Stage:
     def set(self, **choices: Any) -> None:
         self.asked.append(choices)
         self.structure |= {name: value for name, value in choices.items() if name in self.structure}
-        self.renderer.configure(**{name: value for name, value in choices.items() if name not in self.structure})
+        self.renderer.update(**{name: value for name, value in choices.items() if name not in self.structure})
 
     @property
     def scene_lighting(self) -> Any:
@@ -81,7 +81,7 @@ class Stage:
 
     def follow(self, **settings: Any) -> None:
         self.asked.append(settings)
-        self.renderer.follow(**settings)
+        self.renderer.update(**settings)
 
     def wake(self) -> None:
         self.asked.append("wake")
@@ -183,7 +183,7 @@ def test_buttons_ask_the_application(stage, monkeypatch):
     assert {"machine": "singlepass"} in found
     assert {"mask": "none"} not in found  # greyed: the single pass has no mask
     assert "program.path" not in found  # not registered
-    stage.renderer.configure(machine="multipass")
+    stage.renderer.update(machine="multipass")
     assert "program.cast" in [asked for y in range(50, 280, 8) for asked in stage.click(60, y)]
     monkeypatch.setattr(panels, "SECTIONS", (("Camera", panels._camera, True),))
     assert "camera.copy" in [asked for y in range(50, 300, 8) for asked in stage.click(60, y)]

@@ -82,7 +82,7 @@ def _scene(
     for label, camera in CAMERAS.items():
 
         def render(renderer: Renderer, camera: Camera | str = camera) -> None:
-            renderer.camera = camera if isinstance(camera, Camera) else renderer.scene.camera(camera)
+            renderer.update(camera=camera)
             renderer.render(size)
 
         timings = interleave({name: lambda r=r: render(r) for name, r in renderers.items()}, runs)

@@ -206,7 +206,7 @@ def _errors(scene: Scene, options: Options) -> list[dict[str, Any]]:
         )
         squares = np.zeros((len(counts), 3))
         for seed in range(seeds):
-            renderer.follow(seed=seed)
+            renderer.update(seed=seed)
             film = Film(*truth.shape[::-1])
             for number, count in enumerate(counts):
                 for _ in renderer.slices(film.size, film=film, samples=count):

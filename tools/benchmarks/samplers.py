@@ -60,7 +60,7 @@ class _Picture:
 
     def __init__(self, device: Device, name: str, body: str) -> None:
         module = sampler(name)
-        self.device, self.memories = device, {m.name: Memory(device, m) for m in module.memories}
+        self.device, self.resources = device, {m.name: Memory(device, m) for m in module.memories}
         source = Source()
         source.add(VERSION, "version")
         for key, value in module.constants.items():
@@ -68,7 +68,7 @@ class _Picture:
         for memory in module.memories:
             for part in (memory.record.glsl_struct(), memory.record.glsl_unpack()):
                 source.add(part, "benchmark")
-            source.add(memory_glsl(memory, self.memories[memory.name].layout, counting=False), "benchmark")
+            source.add(memory_glsl(memory, self.resources[memory.name].layout, counting=False), "benchmark")
         source.add("uniform int sampler_seed, count;\nout vec4 made;\ninvariant made;", "benchmark")
         source.include(module.source)
         source.add(
@@ -85,7 +85,7 @@ class _Picture:
 
     def draw(self, count: int, seed: int = 0) -> None:
         """One pass, waited for."""
-        for name, memory in self.memories.items():
+        for name, memory in self.resources.items():
             self.shader.bind(f"memory_{name}", memory.texture)
         for name, value in (sampler_uniforms(seed) | {"count": count}).items():
             self.shader.set(name, value)

@@ -121,14 +121,14 @@ class _Flight:
 
 def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data: dict[str, Any]) -> dict[str, Any]:
     from viewer.window.app import App
-    from viewer.window.settings import Settings
+    from viewer.window.preferences import Preferences
 
     camera = each.camera.text() if isinstance(each.camera, Camera) else each.camera
     fov = each.camera.fov if isinstance(each.camera, Camera) else None
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
-        settings = Settings(path=Path(folder) / "settings.toml")
+        preferences = Preferences(path=Path(folder) / "settings.toml")
         started = time.perf_counter()
-        app = App(each.source, size, settings, camera, fov, program=program, machine="singlepass")
+        app = App(each.source, size, preferences, camera, fov, program=program, machine="singlepass")
         try:
             while app.draws == 0:
                 app.turn()

@@ -20,7 +20,7 @@ from viewer.accel.grid import objects as grid_objects
 from viewer.accel.grid.build import Grid
 from viewer.accel.two_level.structure import TwoLevel
 from viewer.base.errors import ViewerError
-from viewer.options.values import suggestion
+from viewer.options.declare import suggestion
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
 
@@ -65,6 +65,10 @@ class Structure:
         if traversal not in self._made:
             self._made[traversal] = self.make(traversal)
         return self._made[traversal]
+
+    def made(self) -> list[Module]:
+        """All modules so far."""
+        return [module for modules in self._made.values() for module in modules]
 
 
 def traversals(recipe: Recipe, whole: str, stepwise: str, known: tuple[str, ...]) -> tuple[str, str]:

@@ -71,7 +71,7 @@ def render(arguments: Namespace) -> bool:
         progress(None, "building")
         renderer = Renderer(scene, **_named(arguments, "renderer"), progress=progress)
         _tell(renderer.notes, arguments, progress)
-        if not renderer.samples:
+        if not renderer.progressive:
             _tell(_unused(arguments), arguments, progress)
         times.append(perf_counter())
         progress(None, "compiling")

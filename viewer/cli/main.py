@@ -18,7 +18,8 @@ from typing import Any, NoReturn
 from viewer.base.errors import ViewerError
 from viewer.cli import commands
 from viewer.cli.commands import PRESETS, VIEW_DEFAULTS, VIEWED, printable
-from viewer.options.table import OPTIONS, check, suggestion, with_choices
+from viewer.options.declare import suggestion
+from viewer.options.table import OPTIONS, check, with_choices
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
 DONE, FAULT, USER_ERROR, STOPPED, BROKEN_PIPE = 0, 1, 2, 130, 141
@@ -218,7 +219,7 @@ def _choices() -> dict[str, Collection[str]]:
 
 def options_table() -> str:
     """The README's table of options, with what this installation registers."""
-    from viewer.options.table import markdown_table
+    from viewer.options.docs import markdown_table
 
     return markdown_table(_choices())
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from viewer.base.errors import DeviceError
 from viewer.options.table import OPTIONS
-from viewer.scene.light import Movable, movable_lights
+from viewer.scene.movable import Movable, movable_lights
 
 if TYPE_CHECKING:
     from viewer.scene.scene import Scene
@@ -37,10 +37,11 @@ def describe(scene: Scene, program: str = OPTIONS["program"].default) -> dict[st
 
     Where there is no OpenGL, ``gpu`` is None and a warning says why.
     """
-    from viewer.renderer.prepared import scene_lighting
+    from viewer.renderer.lighting import scene_lighting
     from viewer.renderer.renderer import Renderer
+    from viewer.renderer.settings import Settings
 
-    lighting = scene_lighting(scene)
+    lighting = scene_lighting(scene, Settings())
     used = sorted({instance.mesh for instance in scene.instances})
     data: dict[str, Any] = {
         "name": scene.name,

@@ -1,55 +1,51 @@
-"""The settings of programs that follow light, as a module: uniforms, so that none of them compiles anything anew."""
+"""The settings of light transport, as a module: uniforms, so that none of them compiles anything anew."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from viewer.stream.declare.kernel import Module
 
-# How light is looked for at surfaces: numbers in shaders/interface/path.glsl.
+# Direct light sampling: numbers in shaders/interface/path.glsl.
 STRATEGIES = {"both": 0, "lights": 1, "bsdf": 2}
-DEPTH = 5  # surfaces
-NEVER = 1 << 20  # surfaces: no path is that long
+DEPTH = 5  # surface interactions
+NEVER = 1 << 20  # surface interactions: no path is that long
 
 
-@dataclass(frozen=True)
-class PathSettings:
-    """What a path tracer follows.
+def path_uniforms(
+    depth: int = DEPTH,
+    strategy: str = "both",
+    roulette: int | None = None,
+    clamp: float = 0.0,
+    shared: bool = False,
+    shadows: bool = True,
+    reflections: bool = True,
+    refractions: bool = True,
+    samples: int = 1,
+    bounce: int | None = None,
+) -> dict[str, int | float]:
+    """The uniforms of a run that brings every pixel to so many ``samples``.
 
-    depth    : most surfaces of a path; 1 is light seen and direct light; None: `DEPTH`.
-    strategy : how light is looked for, a key of `STRATEGIES`.
-    roulette : surfaces from which on Russian roulette may end a path; None: never.
+    depth    : maximum path length in surface interactions.
+    strategy : direct light sampling, a key of `STRATEGIES`.
+    roulette : path length from which Russian roulette may end a path; None: never.
     clamp    : largest component of a sample, linear sRGB; 0: as it is.
-    bounce   : light that left its source over so many surfaces alone counts; None: all.
-    offsets  : from the pixels' centres: ``sample``: all pixels of a sample have one, else each has its own.
+    shared   : all pixels of a sample have one offset from their centres; else each has its own.
+    bounce   : only light of paths of this length counts; None: all.
     shadows, reflections, refractions : whether Whitted's tracer and the shadow caster have them.
     """
-
-    depth: int | None = None
-    strategy: str = "both"
-    roulette: int | None = None
-    clamp: float = 0.0
-    bounce: int | None = None
-    offsets: str = "auto"
-    shadows: bool = True
-    reflections: bool = True
-    refractions: bool = True
-
-    def uniforms(self, samples: int = 1) -> dict[str, int | float]:
-        """The uniforms of a run that brings every pixel to so many samples."""
-        return {
-            "path_depth": DEPTH if self.depth is None else self.depth,
-            "path_samples": samples,
-            "path_strategy": STRATEGIES[self.strategy],
-            "path_roulette": NEVER if self.roulette is None else self.roulette,
-            "path_bounce": -1 if self.bounce is None else self.bounce,
-            "path_clamp": float(self.clamp),
-            "path_shared": int(self.offsets == "sample"),
-            "whitted_shadows": int(self.shadows),
-            "whitted_reflections": int(self.reflections),
-            "whitted_refractions": int(self.refractions),
-        }
+    return {
+        "path_depth": depth,
+        "path_samples": samples,
+        "path_strategy": STRATEGIES[strategy],
+        "path_roulette": NEVER if roulette is None else roulette,
+        "path_bounce": -1 if bounce is None else bounce,
+        "path_clamp": float(clamp),
+        "path_shared": int(shared),
+        "whitted_shadows": int(shadows),
+        "whitted_reflections": int(reflections),
+        "whitted_refractions": int(refractions),
+    }
 
 
 def path_settings() -> Module:
@@ -69,5 +65,5 @@ def whitted_settings() -> Module:
 
 def _declared(prefix: str) -> dict[str, tuple[str, Any]]:
     """The uniforms whose names begin so, with their types."""
-    chosen = {key: value for key, value in PathSettings().uniforms().items() if key.startswith(prefix)}
+    chosen = {key: value for key, value in path_uniforms().items() if key.startswith(prefix)}
     return {key: ("float" if isinstance(value, float) else "int", value) for key, value in chosen.items()}

@@ -91,14 +91,20 @@ def with_light_density(
 
 
 def appearance(
-    found: Sequence[Material], textures: Sequence[Texture] = (), light_density: ArrayLike | None = None
+    found: Sequence[Material],
+    textures: Sequence[Texture] = (),
+    light_density: ArrayLike | None = None,
+    texels: Module | None = None,
 ) -> list[Module]:
     """All modules of a scene's materials, which work over any geometry: textures, materials, surfaces, interactions and
-    the BSDFs of the kinds that are there."""
+    the BSDFs of the kinds that are there.
+
+    texels : the module of these textures, where it is there already.
+    """
     from viewer.materials.bsdf import bsdfs
 
     return [
-        texture_module(textures),
+        texels or texture_module(textures),
         materials(found, len(textures), light_density),
         surfaces(),
         *bsdfs({material.kind for material in found} or {"lambert"}),

@@ -1,23 +1,18 @@
-"""What the value of an option may be: the types, and the readers that check a text or a Python value."""
+"""Values of options: their types, and the readers that check a text or a Python value."""
 
 from __future__ import annotations
 
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any
 
-from viewer.base.errors import ViewerError
+from viewer.options.declare import Option, suggestion, wrong
 
 LARGEST_SIDE = 32768  # pixels; a larger picture than a stream may be is cut into streams
 LAST_FRAME = 9_999_999
-LONGEST_ECHO = 60  # characters of a wrong value that a message repeats
-
-Scope = Literal["renderer", "prepare", "render", "command"]
-Reader = Callable[["Option", Any], Any]
 
 
 @dataclass(frozen=True)
@@ -54,90 +49,6 @@ class Unroll:
 
     def __str__(self) -> str:
         return "auto" if self.counts is None else ",".join(map(str, self.counts))
-
-
-@dataclass(frozen=True)
-class Option:
-    """One option.
-
-    name     : as in ``--name`` and as a Python keyword.
-    read     : (option, value) -> the checked value; see `check`.
-    default  : a checked value.
-    help     : one line, without range and default, which are added where it is shown.
-    metavar  : what stands for the value in a help text; empty for a switch.
-    low, high, unit : the range of a number, ends included unless ``open_range``.
-    values   : what is expected, in words, where range and choices do not say it; may hold {low}, {high}, {choices}.
-    choices  : the words that are known; empty where higher floors hand them in.
-    scope    : who takes it: ``renderer``, ``prepare`` (what a scene's structures are built from; the window builds them
-               anew) and ``render`` are Python keywords, ``command`` is the command line's alone.
-    """
-
-    name: str
-    read: Reader
-    default: Any
-    help: str
-    metavar: str = ""
-    unit: str = ""
-    low: float | None = None
-    high: float | None = None
-    open_range: bool = False
-    values: str = ""
-    choices: tuple[str, ...] = ()
-    short: str = ""
-    scope: Scope = "renderer"
-    default_text: str = ""  # the default in words, where the value's own text does not say it
-    repeats: bool = False  # may be typed several times; the reader gets a list
-
-    @property
-    def flag(self) -> str:
-        """The option as it is typed."""
-        return f"--{self.name.replace('_', '-')}"
-
-    @property
-    def switch(self) -> bool:
-        """Whether it takes no value."""
-        return not self.metavar
-
-    def expected(self) -> str:
-        """What a right value is, for messages and tables."""
-        if self.values:
-            known = ", ".join(self.choices) or "the known ones"
-            return self.values.format(choices=known, low=self.low, high=self.high)
-        if self.choices:
-            return _listed(self.choices)
-        if self.open_range:
-            return f"a number of {self.unit} above {self.low:g} and below {self.high:g}"
-        if self.low is not None:
-            return f"a whole number from {self.low:g} to {self.high:g}"
-        return ""
-
-    def default_words(self) -> str:
-        """The default in words; empty for a switch and for what must be given."""
-        if self.default_text or self.switch or self.default is None:
-            return self.default_text
-        return str(self.default)
-
-
-def _listed(words: Iterable[str]) -> str:
-    *most, last = list(words)
-    return f"{', '.join(most)} or {last}" if most else last
-
-
-def _echo(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= LONGEST_ECHO else f"{text[: LONGEST_ECHO - 4]} ..."
-
-
-def wrong(option: Option, value: Any, expected: str = "", hint: str = "") -> ViewerError:
-    """The error for a value that an option cannot take: names the option, the value and what is expected."""
-    return ViewerError(f"{option.flag} {_echo(value)}", f"expected {expected or option.expected()}", hint)
-
-
-def suggestion(word: str, known: Iterable[str]) -> str:
-    """``did you mean 'cast'?`` where a known word is close, else nothing."""
-    by_lower = {name.lower(): name for name in known}
-    close = get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.6)
-    return f"did you mean '{by_lower[close[0]]}'?" if close else ""
 
 
 def read_word(option: Option, value: Any) -> str:

@@ -1,65 +1,56 @@
-"""How a program runs, and the machines that are kept ready for it, with their shaders and streams."""
+"""The machines that are kept ready for a renderer's programs, with their shaders and streams."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from viewer.base.errors import ViewerError
-from viewer.options import table as options
-from viewer.options.values import PolicyChoice, Unroll
+from viewer.renderer.settings import Settings
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.machines.common import Machine
+from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.policy import policy as make_policy
 from viewer.stream.machines.registry import MACHINES
-
-DEFAULT = {name: entry.default for name, entry in options.OPTIONS.items()}
 
 MOST_MACHINES = 4  # kept with their streams and shaders
 
 
 @dataclass(frozen=True)
-class Choices:
-    """How the program runs: what may change from picture to picture."""
+class Key:
+    """What a machine's shaders and streams depend on. The policy and the number of unrolled calls are not in it: the
+    host alone uses them.
 
-    program: str = DEFAULT["program"]
-    machine: str = DEFAULT["machine"]
-    policy: PolicyChoice = DEFAULT["policy"]
-    unroll: Unroll = DEFAULT["unroll"]
-    fuse: str = DEFAULT["fuse"]
-    mask: str = DEFAULT["mask"]
-    sampler: str = DEFAULT["sampler"]
-    first_hits: str = DEFAULT["first_hits"]
+    what    : tells the programs apart. shape : of the streams, (width, height). counting : it keeps counters.
+    passes  : how the program is cut into passes, see `Settings.passes`. sampler : its name, where it is linked.
+    """
 
-    @property
-    def stepwise(self) -> bool:
-        """Whether every pass is one kernel: what a walk keeps must then fit its record."""
-        return self.machine == "multipass" and self.fuse == "none"
-
-    def facts(self) -> dict[str, str]:
-        """What a picture says of the machine that made it."""
-        names = () if self.machine == "singlepass" else ("policy", "unroll", "fuse", "mask")
-        return {name: str(getattr(self, name)) for name in ("program", "machine", *names)}
-
-
-Key = tuple[Any, tuple[int, int], bool, Choices]  # what runs, streams' (width, height), counting, how
+    what: tuple[Hashable, ...]
+    shape: tuple[int, int]
+    counting: bool
+    passes: tuple[str, ...]
+    sampler: str = ""
 
 
 class MachinePool(Mapping[Key, Machine]):
     """The machines used last, by their keys; one more gives the oldest one's streams back.
 
-    bind : a program with the scene's modules, for passes of one kernel each or not, as the choices have it.
+    bind : a program with the scene's modules by some settings; with True for passes of one kernel each.
     """
 
     def __init__(
-        self, device: Device, resources: Resources, bind: Callable[[Program, bool, Choices], LinkedProgram]
+        self,
+        device: Device,
+        resources: Resources,
+        bind: Callable[[Program, bool | None, Settings | None], LinkedProgram],
     ) -> None:
         self.device, self.resources, self.bind = device, resources, bind
         self._held: dict[Key, Machine] = {}
+        self._settings: dict[Key, Settings] = {}  # by which each was made
 
     def __getitem__(self, key: Key) -> Machine:
         return self._held[key]
@@ -70,14 +61,17 @@ class MachinePool(Mapping[Key, Machine]):
     def __len__(self) -> int:
         return len(self._held)
 
-    def take(self, program: Program, key: Key) -> Machine:
+    def take(self, program: Program, key: Key, settings: Settings) -> Machine:
         """The machine for a program under that key, made where there is none; the context must be current."""
         machine = self._held.pop(key, None)
         if machine is None:
             while len(self._held) >= MOST_MACHINES:
-                self._held.pop(next(iter(self._held))).release()
-            machine = self._make(program, key)
-        self._held[key] = machine
+                oldest = next(iter(self._held))
+                self._settings.pop(oldest)
+                self._held.pop(oldest).release()
+            machine = self._make(program, key, settings)
+        self._held[key], self._settings[key] = machine, settings
+        _schedule(machine, settings)
         return machine
 
     def reload(self) -> None:
@@ -86,7 +80,7 @@ class MachinePool(Mapping[Key, Machine]):
         with self.device.current():
             try:
                 for key, old in self._held.items():
-                    made[key] = self._make(old.linked.counted, key)
+                    made[key] = self._make(old.linked.counted, key, self._settings[key])
             except ViewerError:
                 for machine in made.values():
                     machine.release()
@@ -100,20 +94,26 @@ class MachinePool(Mapping[Key, Machine]):
         for machine in self._held.values():
             machine.release()
         self._held.clear()
+        self._settings.clear()
 
-    def _make(self, program: Program, key: Key) -> Machine:
-        _, shape, counting, choices = key
-        common: dict[str, Any] = {"resources": self.resources, "counting": counting}
-        if not choices.stepwise:
-            common["fallback"] = lambda: self.bind(program, True, choices)
-        if choices.machine == "multipass":
-            common |= {
-                "fuse": choices.fuse,
-                "policy": make_policy(choices.policy.name, choices.policy.share, choices.policy.of),
-                "unroll": "auto" if choices.unroll.counts is None else choices.unroll.counts,
-                "mask": choices.mask,
-            }
-        return MACHINES[choices.machine](self.device, self.bind(program, choices.stepwise, choices), shape, **common)
+    def _make(self, program: Program, key: Key, settings: Settings) -> Machine:
+        common: dict[str, Any] = {"resources": self.resources, "counting": key.counting}
+        if not settings.stepwise:
+            common["fallback"] = lambda: self.bind(program, True, settings)
+        if settings.machine == "multipass":
+            common |= {"fuse": settings.fuse, "mask": settings.mask}
+        linked = self.bind(program, None, settings)
+        machine = MACHINES[settings.machine](self.device, linked, key.shape, **common)
+        _schedule(machine, settings)
+        return machine
+
+
+def _schedule(machine: Machine, settings: Settings) -> None:
+    """Give a machine the order in which it serves states: nothing on the device depends on it."""
+    if isinstance(machine, Multipass):
+        chosen = settings.policy
+        machine.policy = make_policy(chosen.name, chosen.share, chosen.of)
+        machine.unroll = "auto" if settings.unroll.counts is None else settings.unroll.counts
 
 
 def warm(device: Device, machine: Machine) -> Iterator[float]:

@@ -1,8 +1,8 @@
-"""A rendered picture, and how a run's results come into it."""
+"""A rendered picture, and how the results of pieces come into it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from viewer.film import image
 from viewer.film.checkpoint import film_layers, film_metadata
 from viewer.film.film import Film
-from viewer.kernels import PIXEL
+from viewer.renderer.pieces import Slice
 from viewer.renderer.prepared import Prepared
 from viewer.stream.gl.device import Device
-from viewer.stream.machines.common import Machine, Progress
 from viewer.stream.machines.counters import Stats
 
 COUNTED_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the state whose kernel calls it shows
@@ -34,7 +33,7 @@ class Picture:
     layers: dict[str, NDArray]
     stats: Stats
     metadata: dict[str, str] = field(default_factory=dict)
-    film: Film | None = None  # of a program of samples, which an EXR keeps, so that it can be resumed
+    film: Film | None = None  # of a progressive program, which an EXR keeps, so that it can be resumed
     depends: dict[str, str] = field(default_factory=dict)  # what its samples depend on
 
     def __repr__(self) -> str:
@@ -52,49 +51,6 @@ class Picture:
             layers = {**layers, **film_layers(self.film)}
             metadata = {**metadata, **film_metadata(self.film, self.depends)}
         image.save(path, self.linear, layers, metadata, exposure, tone_map)
-
-
-@dataclass(frozen=True)
-class Slice:
-    """A rectangle of the picture that was rendered in one run; ``columns`` and ``rows`` index the picture."""
-
-    rows: slice
-    columns: slice
-    machine: Machine
-
-
-def run(device: Device, machine: Machine, down: slice, across: slice, film: Film | None) -> Iterator[float]:
-    """Run a rectangle of the picture, at most as many pixels as the machine's streams hold; yields the share done.
-
-    film : of a program of samples, whose rectangle the run goes on from, and which has the new samples at the end.
-    It may be abandoned at any yield; the film then is as it was.
-    """
-    width, height = machine.size
-    pixels = np.zeros((height, width), PIXEL.dtype)
-    y, x = np.mgrid[down, across]
-    count = y.size
-    flat = pixels.reshape(-1)
-    flat["at"][:count, 0], flat["at"][:count, 1] = x.ravel(), y.ravel()
-    with device.current():
-        machine.write("pixel", pixels)
-        if film is not None:
-            machine.write("film", _in_rows(film.records(*_box(down, across)), (width, height)))
-    steps = machine.run(None if count == machine.rays else count)
-    while True:
-        with device.current():
-            state: Progress | None = next(steps, None)
-        if state is None:
-            break
-        yield 1 - state.active / max(1, state.rays)
-    if film is None:
-        return
-    with device.current():
-        held = machine.read("film").reshape(-1)[:count].reshape(y.shape)
-    try:
-        film.store(held, across.start, down.start)
-    except KeyboardInterrupt:  # a film is saved on Ctrl-C: it must not hold half of a rectangle
-        film.store(held, across.start, down.start)
-        raise
 
 
 def collect(part: Slice, device: Device, prepared: Prepared, film: Film | None, layers: Mapping[str, NDArray]) -> None:
@@ -118,7 +74,7 @@ def collect(part: Slice, device: Device, prepared: Prepared, film: Film | None, 
     for name, layer in layers.items():
         assert hit is not None
         if name in COUNTED_LAYERS:
-            calls = machine.stats.calls.get(COUNTED_LAYERS[name])  # None where nothing walks, but triangles are drawn
+            calls = machine.stats.calls.get(COUNTED_LAYERS[name])  # None where rasterised, without any traversal
             layer[at] = 0 if calls is None else picture(calls)
         elif name in SURFACE_LAYERS:
             assert surface is not None
@@ -127,15 +83,3 @@ def collect(part: Slice, device: Device, prepared: Prepared, film: Film | None, 
             layer[at] = np.where(hit["triangle"] >= 0, hit["t"], np.inf)
         else:
             layer[at] = numbers[name]
-
-
-def _box(down: slice, across: slice) -> tuple[int, int, int, int]:
-    """Left, top, width and height of a rectangle."""
-    return across.start, down.start, across.stop - across.start, down.stop - down.start
-
-
-def _in_rows(values: NDArray, shape: tuple[int, int]) -> NDArray:
-    """The values of a rectangle in row order, as a stream of ``shape`` (width, height) holds them."""
-    out = np.zeros(shape[0] * shape[1], values.dtype)
-    out[: values.size] = values.ravel()
-    return out.reshape(shape[1], shape[0])

@@ -1,9 +1,9 @@
-"""What a scene becomes before it meets OpenGL: the structure over its triangles or instances, and all modules."""
+"""A scene before it meets OpenGL: the structure over its triangles or instances, its lighting, and all modules."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,61 +13,34 @@ from numpy.typing import NDArray
 from viewer.accel import structures
 from viewer.accel.structures import Recipe, Structure
 from viewer.cameras.lens import thin_lens
-from viewer.cameras.pinhole import constant_environment
 from viewer.film.checkpoint import fingerprint
-from viewer.formats.image.environment_maps import environment_of
-from viewer.lighting.each_light import each_light
-from viewer.lighting.environment import environment as environment_module
-from viewer.lighting.lights import LightList, scene_lights
-from viewer.lighting.path import path_settings, whitted_settings
-from viewer.lighting.sampler import sampler as sampler_module
 from viewer.materials.geometry import flat_geometry
 from viewer.materials.geometry_objects import object_geometry
 from viewer.materials.tables import appearance, with_light_density
-from viewer.options import table as options
-from viewer.scene.environment import Environment
+from viewer.renderer.changes import SceneChanges, scene_changes
+from viewer.renderer.lighting import Lighting, scene_lighting
+from viewer.renderer.settings import PREPARED, Settings
+from viewer.scene.movable import with_light_at
 from viewer.scene.scene import Scene, Triangles
 from viewer.stream.declare.kernel import Module
 
-
-@dataclass
-class Lighting:
-    """What shines on a scene. environment and listed : as data. notes : remarks for the user. each : the lights' module
-    for programs that ask all of them."""
-
-    environment: Environment
-    listed: LightList
-    notes: list[str]
-    each: Module
-    _plain: list[Module] = field(default_factory=lambda: [constant_environment()], repr=False)
-    _lit: list[Module] = field(default_factory=list, repr=False)
-    _far: list[Module] = field(default_factory=list, repr=False)  # the environment's, whose tables may be large
-    _samplers: dict[str, Module] = field(default_factory=dict, repr=False)
-
-    def over(self, scene: Scene) -> Lighting:
-        """The same environment over another scene."""
-        listed = scene_lights(scene, self.environment)
-        return Lighting(self.environment, listed, self.notes, each_light(scene, self.environment), _far=self._far)
-
-    def modules(self, lit: bool, sampler: str) -> list[Module]:
-        """The modules of both; the same objects every time, so that they are uploaded once."""
-        if not lit:
-            return self._plain
-        if not self._lit:
-            if not self._far:
-                self._far.append(environment_module(self.environment))
-            self._lit = [*self._far, self.listed.module(), path_settings()]
-            self._lit += [self.each, whitted_settings()]
-        if sampler not in self._samplers:
-            self._samplers[sampler] = sampler_module(sampler)
-        return [*self._lit, self._samplers[sampler]]
+Report = Callable[[float, str], None]
+CACHED = ("starts", "triangles")  # cached properties that lights and materials have no part in
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A scene ready to be uploaded; made without OpenGL, so that a worker thread can."""
+    """A scene ready to be uploaded; made without OpenGL, so that a worker thread can.
 
+    given    : the scene that it was made of; ``scene`` has the lights where the settings want them.
+    settings : by which it was made; of these, `viewer.renderer.settings.PREPARED` count.
+    recipe   : of the structure; what the settings leave open is decided.
+    shading  : the modules of the camera, of the geometry and of the materials.
+    """
+
+    given: Scene
     scene: Scene
+    settings: Settings
     structure: Structure
     recipe: Recipe
     shading: list[Module]
@@ -114,66 +87,95 @@ class Prepared:
             weights[turned] = weights[turned, ::-1]
         return weights
 
-    def moved(self, scene: Scene, numbers: NDArray[np.intp]) -> Prepared:
-        """The same with a scene whose instances of these numbers stand elsewhere, for which the structure has been
-        changed. Lights are listed anew where one of these shines; then ``shading`` and ``lighting`` are other ones."""
-        made = replace(self, scene=scene)
-        if _emits(scene, numbers):
-            lighting = self.lighting.over(scene)
-            looks = with_light_density(self.shading[2:], scene.materials, len(scene.textures), lighting.listed.density)
-            made = replace(made, shading=[*self.shading[:2], *looks], lighting=lighting)
-        made.__dict__["starts"] = self.starts
-        return made
-
-    def rebuilt(self, scene: Scene) -> Prepared:
-        """Another scene in the same environment, its structure by the same recipe."""
-        return _prepared(scene, self.recipe, self.lighting.over(scene), None)
-
     def modules(self, stepwise: bool = False, lit: bool = False, sampler: str = "sobol") -> list[Module]:
         """All modules: for passes that take a ray to its hit, or for ``stepwise`` passes of one kernel each.
 
-        lit : with the scene's lights and surroundings, and random numbers by that ``sampler``; else before a plain
+        lit : with the scene's lights and environment, and random numbers by that ``sampler``; else before a plain
         background.
         """
         return [*self.structure.modules(stepwise), *self.shading, *self.lighting.modules(lit, sampler)]
 
+    def scene_modules(self) -> list[Module]:
+        """The modules with tables of this scene, its structure's aside; those of lights where they have been made."""
+        return [*self.shading[1:], *(self.lighting.scene_modules() if self.lighting.made else [])]
 
-def scene_lighting(scene: Scene, environment: Any = None, rotation: float = 0.0) -> Lighting:
-    """A scene's lights in an environment: the value of ``--environment``, turned about +Y by so many degrees.
-
-    Raises ViewerError for a file that cannot be read.
-    """
-    found, notes = environment_of(environment, rotation, lit=scene_lights(scene).count > 0)
-    listed = scene_lights(scene, found)
-    return Lighting(found, listed, [*notes, *listed.warnings], each_light(scene, found))
+    def made(self) -> list[Module]:
+        """All modules so far."""
+        return [*self.structure.made(), *self.shading, *self.lighting.all_modules()]
 
 
 def prepare(
     scene: Scene,
-    progress: Callable[[float, str], None] | None = None,
-    environment: Any = None,
-    environment_rotation: float = 0.0,
-    **recipe: Any,
+    settings: Settings | None = None,
+    progress: Report | None = None,
+    before: Prepared | None = None,
+    **options: Any,
 ) -> Prepared:
-    """Build a scene's structure, over its flattened triangles or over instances of its meshes; the keywords of
-    ``recipe`` are the options of scope ``prepare``.
+    """Build a scene's structure, over its flattened triangles or over instances of its meshes, and its lighting.
 
-    Raises ViewerError for a value out of range and a scene that does not fit.
+    options : of `viewer.renderer.settings.PREPARED`, over those of ``settings``.
+    before  : of an earlier scene or by other settings: what is the same is shared with it.
+
+    Raises ViewerError for a value out of range, a scene that does not fit, and a file that cannot be read.
     """
-    chosen = Recipe(**{name: options.check(name, value) for name, value in recipe.items()})
-    if chosen.accel == "auto":
-        chosen = replace(chosen, accel=structures.automatic(scene))
-    lighting = scene_lighting(
-        scene,
-        options.check("environment", environment),
-        options.check("environment_rotation", environment_rotation),
-    )
-    return _prepared(scene, chosen, lighting, progress)
+    chosen = (settings or Settings()).replace(**options)
+    placed = with_lights_at(scene, chosen)
+    if before is None:
+        return _prepared(scene, placed, chosen, scene_lighting(placed, chosen), progress)
+    changes = scene_changes(before.scene, placed)
+    lighting = scene_lighting(placed, chosen, before.lighting, changes)
+    if keeps_structure(before, chosen, changes) and not len(changes.moved):
+        return adapted(before, scene, placed, chosen, lighting, changes)
+    return _prepared(scene, placed, chosen, lighting, progress, before, changes)
+
+
+def with_lights_at(scene: Scene, settings: Settings) -> Scene:
+    """The scene with its lights where the option ``light`` puts them."""
+    for name, position in settings.light:
+        scene = with_light_at(scene, name, position)
+    return scene
+
+
+def keeps_structure(before: Prepared, settings: Settings, changes: SceneChanges) -> bool:
+    """Whether the structure serves another scene too, once instances that have ``moved`` stand where they do now."""
+    if before.settings.recipe() != settings.recipe() or changes.geometry:
+        return False
+    # Under two levels instances and objects bear the materials' numbers and normals in tables of the structure.
+    return not changes.attributes or before.structure.levels == 1
+
+
+def adapted(
+    before: Prepared, given: Scene, scene: Scene, settings: Settings, lighting: Lighting, changes: SceneChanges
+) -> Prepared:
+    """Another scene or other lighting over the same structure."""
+    flat = scene.flatten() if changes.attributes else None
+    geometry = before.shading[1] if flat is None else flat_geometry(flat)
+    looks = _looks(scene, lighting, before, changes)
+    if all(new is old for new, old in zip(looks, before.shading[2:], strict=True)) and flat is None:
+        shading = before.shading
+    else:
+        shading = [before.shading[0], geometry, *looks]
+    made = replace(before, given=given, scene=scene, settings=settings, shading=shading, lighting=lighting)
+    kept = {name: vars(before)[name] for name in CACHED if name in vars(before)}
+    if len(changes.moved) or flat is not None:
+        kept.pop("triangles", None)
+    made.__dict__.update(kept)
+    return made
 
 
 def _prepared(
-    scene: Scene, recipe: Recipe, lighting: Lighting, progress: Callable[[float, str], None] | None
+    given: Scene,
+    scene: Scene,
+    settings: Settings,
+    lighting: Lighting,
+    progress: Report | None,
+    before: Prepared | None = None,
+    changes: SceneChanges | None = None,
 ) -> Prepared:
+    """With a new structure."""
+    recipe = settings.recipe()
+    if recipe.accel == "auto":
+        recipe = replace(recipe, accel=structures.automatic(scene))
     flat = None
     if recipe.accel in structures.FLAT:
         flat = scene.flatten()
@@ -182,18 +184,28 @@ def _prepared(
     else:
         structure = structures.over_instances(scene, recipe, progress)
         geometry = object_geometry(structure.built.objects)
-    looks = appearance(scene.materials, scene.textures, lighting.listed.density)
-    made = Prepared(scene, structure, recipe, [thin_lens(scene.camera()), geometry, *looks], lighting)
+    looks = _looks(scene, lighting, before, changes)
+    shading = [thin_lens(scene.camera()), geometry, *looks]
+    made = Prepared(given, scene, settings, structure, recipe, shading, lighting)
     if flat is not None:
         made.__dict__["triangles"] = flat  # it is at hand
     return made
 
 
-def _emits(scene: Scene, numbers: NDArray[np.intp]) -> bool:
-    """Whether some of these instances have a surface that shines."""
-    emitting = {number for number, material in enumerate(scene.materials) if any(material.emission)}
-    if not emitting:
-        return False
-    drawn = {(scene.instances[number].mesh, scene.instances[number].material) for number in numbers.tolist()}
-    used = (np.unique(scene.meshes[mesh].materials).tolist() if own is None else [own] for mesh, own in drawn)
-    return any(not emitting.isdisjoint(materials) for materials in used)
+def _looks(scene: Scene, lighting: Lighting, before: Prepared | None, changes: SceneChanges | None) -> list[Module]:
+    """The modules of materials and textures; those of before that serve on."""
+    density, count = lighting.listed.density, len(scene.textures)
+    if before is None or changes is None or changes.textures:
+        return appearance(scene.materials, scene.textures, density)
+    old = before.shading[2:]
+    kinds, were = ({material.kind for material in each.materials} for each in (scene, before.scene))
+    if kinds != were:
+        return appearance(scene.materials, scene.textures, density, texels=old[0])
+    if not changes.materials and lighting.listed is before.lighting.listed:
+        return old
+    return with_light_density(old, scene.materials, count, density)
+
+
+def agrees(settings: Settings, prepared: Prepared) -> bool:
+    """Whether a scene was prepared by these settings."""
+    return settings.differences(prepared.settings).keys().isdisjoint(PREPARED)

@@ -1,12 +1,11 @@
-"""What a renderer's pictures are made of: samples added to a film until a rule says stop, layers, and facts."""
+"""What a tracer's pictures are made of: samples added to a film until a rule says stop, layers, and facts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +14,17 @@ from viewer.film.checkpoint import CONTENT, Checkpoint
 from viewer.film.film import Film
 from viewer.film.layers import LAYERS, series
 from viewer.film.stop import Stop
-from viewer.renderer.picture import Picture, Report, Slice, collect
+from viewer.options.declare import Affects
+from viewer.options.table import OPTIONS
+from viewer.renderer.picture import Picture, Report, collect
+from viewer.renderer.pieces import Slice
+from viewer.renderer.settings import VIEW
+from viewer.renderer.tracer import Tracer
 from viewer.stream.machines.counters import Stats
-
-if TYPE_CHECKING:
-    from viewer.renderer.renderer import Renderer
 
 MOST_IN_RUN, RUN_SECONDS = 16, 0.5  # samples of a pixel, and time of one run
 
-# Brings every pixel of a film to so many samples; yields as `Renderer.slices` does.
+# Brings every pixel of a film to so many samples; yields as `Tracer.slices` does.
 Run = Callable[[Film, int], Iterator[tuple[float, Slice | None]]]
 
 
@@ -61,52 +62,46 @@ def add_samples(
     return reason
 
 
-def fill(renderer: Renderer, film: Film, samples: int, counting: bool = False) -> Iterator[tuple[float, Slice | None]]:
-    """Bring every pixel of the film to so many samples; yields as `Renderer.slices` does."""
-    return renderer.slices(film.size, stats=counting, film=film, samples=samples)
+def fill(
+    tracer: Tracer, film: Film, samples: int, counting: bool = False, bounce: int | None = None
+) -> Iterator[tuple[float, Slice | None]]:
+    """Bring every pixel of the film to so many samples; yields as `Tracer.slices` does."""
+    return tracer.slices(film.size, stats=counting, film=film, samples=samples, bounce=bounce)
 
 
-def bounce_layers(renderer: Renderer, film: Film, progress: Report | None = None) -> dict[str, NDArray]:
-    """A layer (H, W, 3) for each number of surfaces that light has come over, with the samples that ``film`` has."""
-    made, settings = {}, renderer.settings
+def bounce_layers(tracer: Tracer, film: Film, progress: Report | None = None) -> dict[str, NDArray]:
+    """A layer (H, W, 3) for each path length in surface interactions, with the samples that ``film`` has."""
+    made = {}
     rule = Stop(int(film.count.min()))
-    try:
-        for bounce, name in enumerate(series("bounce", int(renderer.resolved.depth or 0) + 1)):
-            renderer.settings = replace(settings, bounce=bounce)
-            part = Film(*film.size)
-            add_samples(partial(fill, renderer), part, rule, Stats(), progress, text=f"{name}: ")
-            made[name] = part.linear
-    finally:
-        renderer.settings = settings
+    for bounce, name in enumerate(series("bounce", tracer.settings.max_depth + 1)):
+        part = Film(*film.size)
+        add_samples(partial(fill, tracer, bounce=bounce), part, rule, Stats(), progress, text=f"{name}: ")
+        made[name] = part.linear
     return made
 
 
 def cast(
-    renderer: Renderer,
+    tracer: Tracer,
     film: Film,
     layers: dict[str, NDArray],
     total: Stats,
     progress: Report | None = None,
     counting: bool = False,
 ) -> None:
-    """The ray caster's picture, added to the film, and its layers; beside a program of samples the layers alone."""
-    beside, chosen = renderer.samples, renderer.choices
-    if beside:
-        renderer.configure(program="cast")
-    try:
-        for done, part in renderer.slices(film.size, tuple(layers), counting):
-            if part is not None:
-                collect(part, renderer.device, renderer.prepared, None if beside else film, layers)
-                if not beside:
-                    total.add(part.machine.stats)
-            if progress is not None:
-                progress(done, "layers" if beside else f"rendering {film.size[0]} x {film.size[1]}")
-    finally:
-        renderer.choices = chosen
+    """The ray caster's picture, added to the film, and its layers; beside a progressive program the layers alone."""
+    beside = tracer.progressive
+    settings = tracer.settings.replace(program="cast") if beside else tracer.settings
+    for done, part in tracer.slices(film.size, tuple(layers), counting, settings=settings):
+        if part is not None:
+            collect(part, tracer.device, tracer.prepared, None if beside else film, layers)
+            if not beside:
+                total.add(part.machine.stats)
+        if progress is not None:
+            progress(done, "layers" if beside else f"rendering {film.size[0]} x {film.size[1]}")
 
 
 def make_picture(
-    renderer: Renderer,
+    tracer: Tracer,
     film: Film,
     stop: Stop,
     names: Sequence[str] = (),
@@ -114,7 +109,7 @@ def make_picture(
     progress: Report | None = None,
     state: Checkpoint | None = None,
 ) -> Picture:
-    """The picture that a renderer makes as it stands, going on from a film, with layers of these names.
+    """The picture that a tracer makes as it stands, going on from a film, with layers of these names.
 
     counting : every pass. state : is saved when it is due, and on Ctrl-C where that is worth it.
     """
@@ -122,72 +117,77 @@ def make_picture(
     width, height = film.size
     total, made, reason = Stats(), dict[str, NDArray](), ""
     plain = {name: LAYERS[name].empty(height, width) for name in names if name in LAYERS}
-    if "triangle" in plain and renderer.prepared.starts[-1] > np.iinfo(np.int32).max:
+    if "triangle" in plain and tracer.prepared.starts[-1] > np.iinfo(np.int32).max:
         plain["triangle"] = plain["triangle"].astype(np.int64)
     try:
-        if renderer.samples:
-            reason = add_samples(partial(fill, renderer, counting=counting), film, stop, total, progress, state)
+        if tracer.progressive:
+            reason = add_samples(partial(fill, tracer, counting=counting), film, stop, total, progress, state)
         if "bounce" in names:
-            made = bounce_layers(renderer, film, progress)
-        if plain or not renderer.samples:
-            cast(renderer, film, plain, total, progress, counting)
+            made = bounce_layers(tracer, film, progress)
+        if plain or not tracer.progressive:
+            cast(tracer, film, plain, total, progress, counting)
     except KeyboardInterrupt:
         if state is not None and state.worth(film):
             state.save(film)
         raise
-    facts = {"size": f"{width}x{height}", **picture_facts(renderer)}
-    if renderer.samples:
+    facts = {"size": f"{width}x{height}", **picture_facts(tracer)}
+    if tracer.progressive:
         facts |= {"samples": int(film.count.min()), "stopped by": reason}
         if np.isfinite(error := film.error()):
             facts["estimated error"] = f"{error:.3g}"
     total.facts = {**facts, "seconds": perf_counter() - began}
-    kept = (film, sample_settings(renderer)) if renderer.samples else ()
+    kept = (film, sample_settings(tracer)) if tracer.progressive else ()
     return Picture(film.linear, {**plain, **made}, total, {key: str(value) for key, value in facts.items()}, *kept)
 
 
-def sampling_facts(renderer: Renderer) -> dict[str, str]:
-    """The settings of a program of samples, as texts."""
-    chosen = {name: str(value) for name, value in vars(renderer.resolved).items() if name != "bounce"}
-    return {
-        **chosen,
-        "sampler": renderer.choices.sampler,
-        "seed": str(renderer.seed),
-        "pixel_filter": renderer.pixel_filter,
-        "environment": renderer.prepared.lighting.environment.name,
+def sampling_facts(tracer: Tracer) -> dict[str, str]:
+    """The settings that samples depend on, as texts: all options that affect what a sample is, but for the view."""
+    settings = tracer.settings
+    decided = {
+        "depth": settings.max_depth,
+        "offsets": "sample" if tracer.first_hits.shared else "pixel",
     }
+    found = {}
+    for name, value in settings.items():
+        option = OPTIONS[name]
+        if option.affects in (Affects.UNIFORMS, Affects.PROGRAM) and name not in (*VIEW, "program"):
+            if name == "environment_rotation" and value == option.default:
+                continue  # files from before it was told apart
+            found[name] = str(decided.get(name, value))
+    return {**found, "environment": tracer.prepared.lighting.environment.name}
 
 
-def sample_settings(renderer: Renderer) -> dict[str, str]:
+def sample_settings(tracer: Tracer) -> dict[str, str]:
     """Everything that a sample depends on, beside pixel and number: what a picture to be resumed must agree in."""
-    camera, recipe = renderer.camera, renderer.prepared.recipe
+    camera, recipe = tracer.camera, tracer.prepared.recipe
     return {
-        "scene": renderer.scene.name,
-        "program": renderer.choices.program,
+        "scene": tracer.scene.name,
+        "program": tracer.settings.program,
         "camera": camera.text(),
         "fov": str(camera.fov),
         "lens": f"{camera.aperture} {camera.focus_distance}" if camera.aperture > 0 else "pinhole",
-        **sampling_facts(renderer),
+        **sampling_facts(tracer),
         "intersection": recipe.intersection + (f" {recipe.plane_slack}" if recipe.intersection == "planes" else ""),
-        "levels": str(renderer.structure.levels),
-        CONTENT: renderer.prepared.fingerprint,  # last: what a user has set is named first
+        "levels": str(tracer.structure.levels),
+        CONTENT: tracer.prepared.fingerprint,  # last: what a user has set is named first
     }
 
 
-def picture_facts(renderer: Renderer) -> dict[str, Any]:
-    """What a picture says of how it was made; of a program of samples with all settings."""
+def picture_facts(tracer: Tracer) -> dict[str, Any]:
+    """What a picture says of how it was made; of a progressive program with all settings."""
     from viewer.base.version import __version__
 
     return {
         "raystream": __version__,
-        "scene": renderer.scene.name,
-        "triangles": int(renderer.prepared.starts[-1]),
-        **renderer.choices.facts(),
-        "first_hits": renderer.first_hits.mode,
-        "accel": renderer.structure.name,
-        **renderer.structure.facts,
-        "intersection": renderer.prepared.recipe.intersection,
-        "camera": renderer.camera.text(),
-        "fov": renderer.camera.fov,
-        "renderer": renderer.device.name,
-        **(sampling_facts(renderer) if renderer.samples else {}),
+        "scene": tracer.scene.name,
+        "triangles": int(tracer.prepared.starts[-1]),
+        **tracer.settings.facts(),
+        "first_hits": tracer.first_hits.mode,
+        "accel": tracer.structure.name,
+        **tracer.structure.facts,
+        "intersection": tracer.prepared.recipe.intersection,
+        "camera": tracer.camera.text(),
+        "fov": tracer.camera.fov,
+        "renderer": tracer.device.name,
+        **(sampling_facts(tracer) if tracer.progressive else {}),
     }

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.film.movie import frame_path, is_movie, write_movie
 from viewer.film.tonemap import srgb8
-from viewer.options import table as known
-from viewer.renderer.renderer import Picture, Renderer
+from viewer.renderer.picture import Picture
+from viewer.renderer.renderer import Renderer
 from viewer.scene.animation import turntable as turned
 from viewer.scene.camera import Camera
-from viewer.scene.light import with_light_at
 from viewer.scene.scene import Scene
 
 # Times at which a scene that moves is looked at for the bounds of all of its motion.
@@ -58,7 +57,7 @@ def render_frames(
         bounds = _bounds(scene, frames, fps)
         if camera is None and not scene.cameras:
             camera = Camera.framing(bounds)  # of all the motion, so that it stands still
-    stage = _Stage(scene, camera, options)
+    renderer: Renderer | None = None
     try:
         for k, number in enumerate(frames):
             text = f"frame {number}, {k + 1:,} of {len(frames):,}"
@@ -69,14 +68,19 @@ def render_frames(
 
             report(0.0, "")
             seconds = number / fps
-            renderer = stage.at(seconds)
+            posed = scene.posed(seconds)
+            if renderer is None:
+                renderer = Renderer(posed, camera=camera, **options)
+            else:
+                renderer.update(posed, camera=camera)
             if bounds is not None and turntable:
-                renderer.camera = turned(renderer.camera, bounds, k / len(frames))
+                renderer.update(camera=turned(renderer.camera, bounds, k / len(frames)))
             picture = renderer.render(**(render or {}), progress=report)
             picture.metadata |= {"frame": str(number), "time": f"{seconds:.9g}"}
             yield Frame(number, seconds, picture)
     finally:
-        stage.release()
+        if renderer is not None:
+            renderer.release()
 
 
 def save_frames(
@@ -105,45 +109,6 @@ def save_frames(
             return
         for frame in watched():
             frame.picture.save(frame_path(output, frame.number), exposure, tone_map)
-
-
-class _Stage:
-    """The renderer of a scene in motion."""
-
-    def __init__(self, scene: Scene, camera: Camera | str | None, options: dict[str, Any]) -> None:
-        self.scene, self.camera = scene, camera
-        self.options = {name: value for name, value in options.items() if name != "light"}
-        self.moved_lights = known.check("light", options.get("light", known.option("light").default))
-        self.renderer: Renderer | None = None
-        self.transforms: NDArray[np.float64] | None = None
-
-    def at(self, seconds: float) -> Renderer:
-        """The renderer of the scene at a time, its camera and its lights where the animation has them."""
-        posed = self.scene.posed(seconds)
-        for name, position in self.moved_lights:
-            posed = with_light_at(posed, name, position)
-        transforms = np.array([instance.transform for instance in posed.instances])
-        if self.renderer is None or self.transforms is None or not np.array_equal(transforms, self.transforms):
-            self.renderer = self._move(posed, transforms)
-            self.transforms = transforms
-        if posed.lights != self.renderer.scene.lights:
-            self.renderer.relight(posed)
-        self.renderer.scene = posed
-        self.renderer.camera = self.renderer._camera(self.camera)
-        return self.renderer
-
-    def _move(self, posed: Scene, transforms: NDArray[np.float64]) -> Renderer:
-        """A renderer whose instances stand as those of ``posed``, by ``transforms`` (I, 4, 4)."""
-        if self.renderer is None:
-            return Renderer(posed, camera=self.camera, **self.options)
-        self.renderer.move(transforms)
-        return self.renderer
-
-    def release(self) -> None:
-        """Free what the renderer holds."""
-        if self.renderer is not None:
-            self.renderer.release()
-            self.renderer = None
 
 
 def _bounds(scene: Scene, frames: Sequence[int], fps: float) -> NDArray[np.float64]:

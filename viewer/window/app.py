@@ -12,6 +12,7 @@ import viewer
 from viewer.base.errors import ViewerError
 from viewer.options import table as options
 from viewer.programs import PICTURES
+from viewer.renderer.camera import exactly
 from viewer.renderer.renderer import DEFAULT, Renderer
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device
@@ -27,9 +28,9 @@ from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.panels import draw_panels
 from viewer.window.picture.display import Display
 from viewer.window.picture.frame import Frame
+from viewer.window.preferences import Preferences
 from viewer.window.reload import Watch
 from viewer.window.scenes import Scenes
-from viewer.window.settings import Settings
 from viewer.window.study.heat import Heat
 from viewer.window.study.inspector import Inspector
 from viewer.window.study.probe import Probe
@@ -59,15 +60,15 @@ class App(Scenes, Looking, Events):
         self,
         scene: str,
         size: tuple[int, int] | None = None,
-        settings: Settings | None = None,
+        preferences: Preferences | None = None,
         camera: str | None = None,
         fov: float | None = None,
         barrier: str = DEFAULT["barrier"],
         memory: str = DEFAULT["memory"],
         **chosen: Any,
     ) -> None:
-        self.settings, self.keymap, faults = _configured(settings)
-        self.window = Window("Raystream", size or self.settings.size, self)
+        self.preferences, self.keymap, faults = _configured(preferences)
+        self.window = Window("Raystream", size or self.preferences.size, self)
         self.device = Device(self.window.context, barrier == "auto", memory == "auto")
         self.imgui = imgui.create_context()
         imgui.get_io().set_ini_filename("")
@@ -75,7 +76,7 @@ class App(Scenes, Looking, Events):
         self.draw_imgui = ImguiDraw(self.window.context)
         self.display = Display(self.device)
         self.space = Space(self.draw_imgui)
-        self.frame = Frame(self.device, self.window.pixels, self.settings.samples, self.settings.noise)
+        self.frame = Frame(self.device, self.window.pixels, self.preferences.samples, self.preferences.noise)
         self.loader = Loader(viewer.load, work, self.window.wake)
         self.environment, self.rotation = chosen.pop("environment", None), chosen.pop("environment_rotation", 0.0)
         self._hidden = None
@@ -92,8 +93,8 @@ class App(Scenes, Looking, Events):
         self.motion = Motion(self)
         self.inspector: Inspector | None = None
         self.probe: Probe | None = None
-        self.exposure, self.tone_map = self.settings.exposure, self.settings.tone_map
-        self.panels_visible, self.stats_visible = self.settings.panels, self.settings.statistics
+        self.exposure, self.tone_map = self.preferences.exposure, self.preferences.tone_map
+        self.panels_visible, self.stats_visible = self.preferences.panels, self.preferences.statistics
         self.help_visible = self.paused = self.minimised = False
         self.heat: str | None = None  # what the heat map shows
         self.heat_map: Heat | None = None
@@ -120,7 +121,7 @@ class App(Scenes, Looking, Events):
         self.draws = 0  # of the whole window, for tests and statistics
         self._awake = SETTLING
         self.handlers: dict[str, Callable[[], None]] = handlers(self)
-        if self.settings.full_screen:
+        if self.preferences.full_screen:
             self.window.toggle_full_screen()
         self._faults = faults
         if faults:
@@ -156,7 +157,7 @@ class App(Scenes, Looking, Events):
         built = {name: options.check(name, choices.pop(name)) for name in list(choices) if name in self.structure}
         if choices:
             if self.renderer is not None:
-                self.renderer.configure(**choices)
+                self.renderer.update(**choices)
                 self.frame.relearn()
                 self.changed()
             self.choices |= choices
@@ -172,14 +173,14 @@ class App(Scenes, Looking, Events):
         """The value of an option that `set` takes; None for one of the renderer's while there is none."""
         if name in self.structure:
             return self.structure[name]
-        return None if self.renderer is None else getattr(self.renderer.choices, name)
+        return None if self.renderer is None else self.renderer.settings[name]
 
     def follow(self, **settings: Any) -> None:
         """Choose another depth, strategy, roulette, clamp, seed, or what else compiles nothing."""
 
         def change() -> None:
             if self.renderer is not None:
-                self.renderer.follow(**settings)
+                self.renderer.update(**settings)
                 self.changed()
             self.choices |= settings
 
@@ -275,7 +276,7 @@ class App(Scenes, Looking, Events):
     def take_camera(self) -> None:
         """The camera was set, not flown."""
         if self.renderer is not None and self.flight is not None:
-            self.renderer.camera = self.flight.camera
+            self.renderer.update(**exactly(self.flight.camera))
             self.changed()
 
     def _move(self, dt: float) -> None:
@@ -283,7 +284,7 @@ class App(Scenes, Looking, Events):
             return
         moved = self.motion.update(dt)
         if self.flight.update(dt):
-            self.renderer.camera = self.flight.camera
+            self.renderer.update(**exactly(self.flight.camera))
             self.motion.follow()
             self.changed()
             moved = True
@@ -332,33 +333,33 @@ class App(Scenes, Looking, Events):
     def release(self) -> None:
         """Save the settings and close."""
         self.loader.cancel()
-        self.settings.samples, self.settings.noise = self.frame.most, self.frame.least_error
-        self.settings.exposure, self.settings.tone_map = self.exposure, self.tone_map
+        self.preferences.samples, self.preferences.noise = self.frame.most, self.frame.least_error
+        self.preferences.exposure, self.preferences.tone_map = self.exposure, self.tone_map
         if self.flight is not None:
-            self.settings.mode = self.flight.mode
-            self.settings.speed = self.flight.speed / self.flight.natural_speed
-        self.settings.full_screen = self.window.full_screen
+            self.preferences.mode = self.flight.mode
+            self.preferences.speed = self.flight.speed / self.flight.natural_speed
+        self.preferences.full_screen = self.window.full_screen
         if not self.window.full_screen and min(self.window.size) > 0:
-            self.settings.size = self.window.size
-        self.settings.panels, self.settings.statistics = self.panels_visible, self.stats_visible
-        self.attempt(self.settings.save)
+            self.preferences.size = self.window.size
+        self.preferences.panels, self.preferences.statistics = self.panels_visible, self.stats_visible
+        self.attempt(self.preferences.save)
         self._drop_views(self.renderer)
         self.draw_imgui.release()
         imgui.destroy_context(self.imgui)
         self.window.release()
 
 
-def _configured(settings: Settings | None) -> tuple[Settings, Keymap, list[str]]:
-    """Settings and keys; where the user's are broken, the defaults and a line that says why."""
+def _configured(preferences: Preferences | None) -> tuple[Preferences, Keymap, list[str]]:
+    """Preferences and keys; where the user's are broken, the defaults and a line that says why."""
     faults: list[str] = []
-    if settings is None:
+    if preferences is None:
         try:
-            settings = Settings.load()
+            preferences = Preferences.load()
         except ViewerError as error:
-            settings = Settings()
+            preferences = Preferences()
             faults.append(str(error))
-    faults += settings.unknown
+    faults += preferences.unknown
     try:
-        return settings, Keymap(settings.keys, f"{settings.path}, [keys]"), faults
+        return preferences, Keymap(preferences.keys, f"{preferences.path}, [keys]"), faults
     except ViewerError as error:
-        return settings, Keymap(), [str(error), *faults]
+        return preferences, Keymap(), [str(error), *faults]

@@ -235,13 +235,13 @@ def _numbered(name: str, ending: str) -> Path:
 
 def _effect(app: App, name: str) -> None:
     """Shadows, reflections or refractions on and off, where the program has them."""
-    on = not getattr(_renderer(app).settings, name)
+    on = not _renderer(app).settings[name]
     app.follow(**{name: on})
     app.say(f"{name} {'on' if on else 'off'}")
 
 
 def _deepen(app: App, by: int) -> None:
-    depth = max(0, (_renderer(app).resolved.depth) + by)
+    depth = max(0, _renderer(app).settings.max_depth + by)
     app.follow(depth=depth)
     app.say(f"depth: {depth} surface{'' if depth == 1 else 's'}")
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.light import Light, Movable, movable_lights
+from viewer.scene.light import Light
+from viewer.scene.movable import Movable, movable_lights
 from viewer.scene.scene import Scene
 from viewer.window.study.wires import project_points
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from viewer.base.errors import ViewerError
 from viewer.renderer.renderer import Renderer
-from viewer.scene.light import Movable
+from viewer.scene.movable import Movable
 from viewer.scene.scene import Scene
 from viewer.window.input.flight import ORBIT
 from viewer.window.input.grab import Grab
@@ -136,7 +136,7 @@ class Motion:
             shift = np.subtract(position, light.position)
             self._in_two_levels(lambda: self._shift_instance(light.number, self._scene, shift))
         else:
-            self._change(lambda renderer: renderer.relight(self.lights.moved(self._scene, light, position)))
+            self._change(lambda renderer: renderer.update(self.lights.moved(self._scene, light, position)))
 
     def _hold_instance(self, number: int, point: np.ndarray) -> None:
         instance, mesh = self._scene.instances[number], self._scene.meshes[self._scene.instances[number].mesh]
@@ -247,7 +247,7 @@ class Motion:
             return self.active
         if self._turned:
             self._turned = False
-            self._change(lambda renderer: renderer.turn_environment(app.rotation))
+            self._change(lambda renderer: renderer.update(environment_rotation=app.rotation))
         elif self._moved or posed:
             app.attempt(self._apply if self._moved else self._pose)
         return True
@@ -262,7 +262,7 @@ class Motion:
         elif held.light is not None:
             position = self.lights.shifted(held.light, held.grab.shift)
             scene = self.lights.moved(held.scene, held.light, position)
-            self._change(lambda renderer: renderer.relight(scene))
+            self._change(lambda renderer: renderer.update(scene))
 
     def _shift_instance(self, number: int, scene: Scene, shift: np.ndarray) -> None:
         """An instance, with all that is one object with it, to so far from where it stands in ``scene``."""
@@ -284,12 +284,12 @@ class Motion:
                 renderer.move({number: pose.transforms[number] for number in moved})
             if lit:
                 scene = renderer.scene
-                renderer.relight(self.lights.of_pose(scene, pose.lights))
+                renderer.update(self.lights.of_pose(scene, pose.lights))
 
         if moved or lit:
             self._change(change)
 
-    def _change(self, change: Callable[[Renderer], None]) -> None:
+    def _change(self, change: Callable[[Renderer], object]) -> None:
         """Change the renderer's scene; what was seen in the old one is out of date."""
         app = self.app
         assert app.renderer is not None

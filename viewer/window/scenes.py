@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from viewer.base.errors import ViewerError
+from viewer.renderer.camera import exactly
 from viewer.renderer.prepared import Prepared
-from viewer.renderer.renderer import Choices, Renderer
+from viewer.renderer.renderer import Renderer
+from viewer.renderer.settings import Settings
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device
@@ -17,7 +19,7 @@ from viewer.window.input.flight import Flight
 from viewer.window.loader import Loader
 from viewer.window.motion import Motion
 from viewer.window.picture.frame import Frame
-from viewer.window.settings import Settings
+from viewer.window.preferences import Preferences
 from viewer.window.surround import Surround
 from viewer.window.window import Window
 
@@ -31,7 +33,7 @@ class Scenes(Surround):
     device: Device
     frame: Frame
     loader: Loader
-    settings: Settings
+    preferences: Preferences
     motion: Motion
     renderer: Renderer | None
     scene: Scene | None
@@ -70,9 +72,8 @@ class Scenes(Surround):
     def _start(self, path: str, scene: Scene | None = None, **more: Any) -> None:
         self._coming, self._given = None, scene
         given = {"environment": self.environment, "environment_rotation": self.rotation}
-        chosen = Choices() if self.renderer is None else self.renderer.choices
-        given |= {"sampler": chosen.sampler, "stepwise": chosen.stepwise and self.renderer is not None}
-        self.loader.start(path, scene, **self.structure, **given, **more)
+        settings = Settings(**self.choices).replace(**self.structure, **given, light=())
+        self.loader.start(path, scene, settings=settings, **more)
         self.wake()
 
     def cancel(self) -> bool:
@@ -116,7 +117,7 @@ class Scenes(Surround):
             if self._coming is not coming:
                 self._keep_structure()
 
-    def _bring(self, path: str, made: Prepared, bounds: Any, structure: dict[str, Any]) -> Iterator[float]:
+    def _bring(self, path: str, made: Prepared, bounds: Any) -> Iterator[float]:
         """Upload a scene in pieces, then show it."""
         if bounds is None:
             yield from self._bring_light(made)
@@ -132,19 +133,19 @@ class Scenes(Surround):
             self._faults.append(str(error))
             renderer = Renderer(made, device=self.device, fov=self.first_fov, **self.choices)
         yield from renderer.upload()
-        self._built = {name: structure[name] for name in self.structure}
+        self._built = {name: made.settings[name] for name in self.structure}
         self._show(path, renderer, bounds)
 
     def _show(self, path: str, renderer: Renderer, bounds: Any) -> None:
         self.first_camera = self.first_fov = None
         same, scene = path == self.path and self.flight is not None, renderer.scene
         if same and self.flight is not None:  # reloaded: the camera stays
-            renderer.camera = self.flight.camera
+            renderer.update(**exactly(self.flight.camera))
             self.flight.set_bounds(bounds)
         else:
             self.flight = Flight(renderer.camera, bounds)
-            self.flight.mode = self.settings.mode
-            self.flight.speed = self.settings.speed * self.flight.natural_speed
+            self.flight.mode = self.preferences.mode
+            self.flight.speed = self.preferences.speed * self.flight.natural_speed
         before, self.renderer, self.scene, self.path = self.renderer, renderer, scene, path
         self._drop_views(before)
         self.camera_number = -1
@@ -153,7 +154,7 @@ class Scenes(Surround):
             before.release()
         self.window.set_title(f"{scene.name} - Raystream")
         if Path(path).exists():
-            self.settings.remember(str(Path(path).resolve()))
+            self.preferences.remember(str(Path(path).resolve()))
         notes, faults, self._faults = scene.warnings, self._faults, []
         if faults:
             self.say(faults[0], error=True)

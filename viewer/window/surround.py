@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from viewer.base.errors import ViewerError
-from viewer.formats.image.environment_maps import environment_of
 from viewer.renderer.prepared import Prepared, prepare
-from viewer.renderer.relight import with_lighting
 from viewer.renderer.renderer import Renderer
-from viewer.scene.environment import DARKNESS, ConstantEnvironment, Environment, ImageEnvironment
+from viewer.renderer.settings import Settings
+from viewer.scene.environment import DARKNESS, Environment, ImageEnvironment
 from viewer.scene.scene import Scene
 from viewer.window.picture.frame import Frame
 
@@ -18,33 +17,15 @@ Wished = str | Environment | None
 
 
 def work(
-    scene: Scene,
-    tell: Callable[[float, str], None],
-    lighting: tuple[Prepared, Any] | None = None,
-    sampler: str = "sobol",
-    stepwise: bool = False,
-    **given: Any,
-) -> tuple[Prepared, Any, dict[str, Any]]:
-    """What the worker does with a scene: builds its structure by the options ``given``, finds its bounds (a glance at
-    every vertex) and makes its tables; or surrounds what is there: (prepared, environment or its name)."""
-    if lighting is None:
-        environment = given.get("environment")
-        if isinstance(environment, ConstantEnvironment | ImageEnvironment):
-            made = prepare(scene, tell, **{**given, "environment": "none"})
-            made = with_lighting(made, scene, environment)
-        else:
-            made = prepare(scene, tell, **given)
-        for lit in (False, True):
-            made.modules(stepwise, lit, sampler)
-        return made, scene.bounds(), given
-    before, requested = lighting
-    found = requested
-    if not isinstance(requested, ConstantEnvironment | ImageEnvironment):
-        found, notes = environment_of(requested, given.get("environment_rotation", 0.0), lit=True)
-        del notes
-    made = with_lighting(before, scene, found)
-    made.lighting.modules(True, sampler)  # tables are made here
-    return made, None, given
+    scene: Scene, tell: Callable[[float, str], None], settings: Settings, before: Prepared | None = None
+) -> tuple[Prepared, Any]:
+    """What the worker does with a scene: prepares it by its settings, with the tables that they need, and finds its
+    bounds (a glance at every vertex); or relights what is there ``before``: (prepared, None)."""
+    made = prepare(scene, settings, tell, before)
+    relit = before is not None and made.structure is before.structure
+    for lit in (True,) if relit else (False, True):
+        made.modules(settings.stepwise, lit, settings.sampler)
+    return made, None if relit else scene.bounds()
 
 
 class Surround:
@@ -75,7 +56,7 @@ class Surround:
         """Light the scene, and those to come, with a picture of what is around it; the worker reads it."""
         self.environment, self._hidden = requested, None
         if self.renderer is not None:
-            self._start(self.path, self.renderer.scene, lighting=(self.renderer.prepared, requested))
+            self._start(self.path, self.renderer.scene, before=self.renderer.prepared)
 
     def toggle_environment(self) -> None:
         """Off, and on again; where there is none, the default sky."""
@@ -83,8 +64,9 @@ class Surround:
             raise ViewerError("scene", "none is loaded yet", "wait, or open one")
         now = self.scene_lighting
         if now.flux > 0:
-            self.surround(DARKNESS)
-            self._hidden = now
+            self.surround("none")
+            # The rotation is an option of its own, and comes back with the picture.
+            self._hidden = now.rotated(now.rotation - self.rotation) if isinstance(now, ImageEnvironment) else now
             self.say("environment off")
         else:
             self.surround(self._hidden or "sky")
@@ -95,15 +77,16 @@ class Surround:
         renderer = self.renderer
         if renderer is None:
             return
-        modules = prepared.modules(lit=True, sampler=renderer.choices.sampler)
-        yield from renderer.resources.upload(memory for module in modules for memory in module.memories)
+        yield from renderer.upload(prepared)
         self.frame.abandon()
-        if prepared.scene is renderer.scene and prepared.structure is renderer.structure:
-            renderer.adopt(prepared)
+        if prepared.given is renderer.scene:
+            renderer.update(prepared)
         else:  # something has moved meanwhile
-            renderer.relight(renderer.scene, prepared.lighting.environment)
+            rotation, found = prepared.settings.environment_rotation, prepared.lighting.environment
+            found = found.rotated(found.rotation - rotation) if isinstance(found, ImageEnvironment) else found
+            renderer.update(environment=found, environment_rotation=rotation)
         self.scene = renderer.scene
-        if not renderer.samples:
+        if not renderer.progressive:
             self.say("programs that follow light see the environment: whitted, path")
         self.look_again()
         self.changed()

@@ -11,7 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 from viewer.base.errors import ViewerError
-from viewer.options.values import suggestion
+from viewer.options.declare import suggestion
 from viewer.window.input.action_table import ACTIONS, BY_NAME, MOUSE, Action
 
 __all__ = ["ACTIONS", "BY_NAME", "MOUSE", "Action", "Keymap", "key_text", "markdown_table", "parse_key"]

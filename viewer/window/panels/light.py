@@ -8,10 +8,10 @@ from imgui_bundle import ImVec2, imgui
 
 from viewer.options import table as options
 from viewer.scene.environment import ImageEnvironment
-from viewer.scene.light import Movable
+from viewer.scene.movable import Movable
 from viewer.window.panels.theme import ACCENT, color, units
 from viewer.window.panels.widgets import LABELS, about, fact, label, press, segments, shares, tip
-from viewer.window.settings import MOST_SAMPLES
+from viewer.window.preferences import MOST_SAMPLES
 
 if TYPE_CHECKING:
     from viewer.window.app import App
@@ -26,10 +26,10 @@ PATHS = ("strategy", "sampler")
 def draw_sampling(app: App) -> None:
     """What a program of samples follows; everything at once, nothing is compiled but another sampler."""
     renderer = app.renderer
-    if renderer is None or not renderer.samples:
+    if renderer is None or not renderer.progressive:
         imgui.text_disabled("one sample through each pixel's centre")
         return
-    program, settings = renderer.choices.program, renderer.resolved
+    program, settings = renderer.settings.program, renderer.settings
     samples = _slider(app, "samples", app.frame.most, 1, MOST_SAMPLES, "of each pixel, to stop at")
     if samples is not None:
         app.frame.aim(samples, app.frame.least_error)
@@ -40,7 +40,7 @@ def draw_sampling(app: App) -> None:
         app.frame.aim(app.frame.most, max(0.0, share / 100))
         app.wake()
     if program != "shadow":
-        depth = _slider(app, "depth", settings.depth or 0, 0, MOST_DEPTH, options.option("depth").help)
+        depth = _slider(app, "depth", settings.max_depth, 0, MOST_DEPTH, options.option("depth").help)
         if depth is not None:
             app.follow(depth=depth)
     if program == "path":
@@ -58,14 +58,14 @@ def draw_sampling(app: App) -> None:
     if changed:
         app.follow(clamp=max(0.0, most))
     label("seed")
-    changed, seed = imgui.input_int("##seed", renderer.seed)
+    changed, seed = imgui.input_int("##seed", settings.seed)
     if changed and seed >= 0:
         app.follow(seed=seed)
 
 
 def _path(app: App) -> None:
     assert app.renderer is not None
-    settings = app.renderer.resolved
+    settings = app.renderer.settings
     option = options.option("strategy")
     label("strategy")
     chosen = segments("strategy", option.choices, settings.strategy)
@@ -74,7 +74,7 @@ def _path(app: App) -> None:
         app.follow(strategy=chosen)
     option = options.option("sampler")
     label("sampler")
-    chosen = segments("sampler", option.choices, app.renderer.choices.sampler)
+    chosen = segments("sampler", option.choices, settings.sampler)
     tip(option.help)
     if chosen:
         app.set(sampler=chosen)
@@ -119,12 +119,10 @@ def draw_lens(app: App) -> None:
         if changed and distance > 0:
             flight.set_lens(camera.aperture, distance)
     label("filter")
-    chosen = segments("filter", options.option("pixel_filter").choices, renderer.pixel_filter)
+    chosen = segments("filter", options.option("pixel_filter").choices, renderer.settings.pixel_filter)
     tip(options.option("pixel_filter").help)
     if chosen:
-        renderer.pixel_filter = chosen
-        app.choices["pixel_filter"] = chosen
-        app.changed()
+        app.follow(pixel_filter=chosen)
 
 
 def draw_lights(app: App) -> None:

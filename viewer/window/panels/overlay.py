@@ -56,7 +56,7 @@ def status(app: App) -> list[str]:
     frame = app.frame
     if app.renderer is None:
         return ["no scene"]
-    choices = app.renderer.choices
+    choices = app.renderer.settings
     machine = choices.machine
     if machine == "multipass":
         machine += f" ({choices.policy}, fuse {choices.fuse}, unroll {choices.unroll})"

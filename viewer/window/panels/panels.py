@@ -71,7 +71,7 @@ def _render(app: App) -> None:
     _programs(app)
     if app.renderer is None:
         return
-    choices = app.renderer.choices
+    choices = app.renderer.settings
     _choice(app, "machine", choices.machine)
     imgui.begin_disabled(choices.machine != "multipass")
     _choice(app, "fuse", choices.fuse)
@@ -91,7 +91,7 @@ def _programs(app: App) -> None:
         return (text or name) + ("" if known[name] else " (not there yet)"), key
 
     imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(0, units(5)))
-    current = app.renderer.choices.program if app.renderer is not None else ""
+    current = app.renderer.settings.program if app.renderer is not None else ""
     titles = [name.capitalize() for name in known]
     chosen = segments("program", list(known), current, titles, enabled=known.__getitem__, describe=describe)
     imgui.pop_style_var()
@@ -317,7 +317,7 @@ def _notes(warnings: list[str]) -> None:
 
 
 def _recent(app: App, width: float) -> None:
-    recent = list(app.settings.recent)
+    recent = list(app.preferences.recent)
     imgui.begin_disabled(not recent)
     if imgui.button("Recent", ImVec2(width, 0)):
         imgui.open_popup("recent")

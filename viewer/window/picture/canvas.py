@@ -6,7 +6,7 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.renderer import Slice
+from viewer.renderer.pieces import Slice
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device

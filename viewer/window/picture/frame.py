@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from viewer.film.film import Film
 from viewer.film.stop import FIRST_LOOK
-from viewer.renderer.renderer import Choices, Renderer, Slice
+from viewer.renderer.pieces import Slice
+from viewer.renderer.renderer import Renderer
+from viewer.renderer.settings import Settings
 from viewer.stream.gl.device import Device
 from viewer.window.picture.canvas import Canvas
 from viewer.window.picture.noise import Noise
@@ -75,7 +77,7 @@ class Frame:
         self._preview_rate: float | None = None
         self._preview_scale = SCALES[0]
         self._job: _Job | None = None
-        self._warming: tuple[Choices, Iterator[float]] | None = None
+        self._warming: tuple[Settings, Iterator[float]] | None = None
         self._again = self._failed = False
         self._added = 1  # samples of a pixel that were added last
 
@@ -162,10 +164,10 @@ class Frame:
     def _compile(self, renderer: Renderer) -> None:
         """One of the shaders; none the first time, when it is only told."""
         if not self.compiling:
-            self.compiling = renderer.choices.program
+            self.compiling = renderer.settings.program
             return
-        if self._warming is None or self._warming[0] != renderer.choices:
-            self._warming = renderer.choices, renderer.warm(self.tile)
+        if self._warming is None or self._warming[0] != renderer.settings:
+            self._warming = renderer.settings, renderer.warm(self.tile)
         next(self._warming[1], None)
 
     def finish(self, converged: bool = False) -> None:
@@ -190,7 +192,7 @@ class Frame:
         budget = max(budget, 1e-3)
         scale = self._choose_scale(budget) if preview else 1.0
         size = (max(1, round(self.size[0] * scale)), max(1, round(self.size[1] * scale)))
-        film, samples = (Film(*size), 1) if self.renderer.samples else (None, 1)
+        film, samples = (Film(*size), 1) if self.renderer.progressive else (None, 1)
         target = self.canvas.texture(size)
         if preview:
             self._again = False

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.renderer import COUNTED_LAYERS
+from viewer.renderer.picture import COUNTED_LAYERS
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Call
 from viewer.stream.declare.record import COMPONENTS, Field

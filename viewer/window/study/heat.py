@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.renderer.renderer import COUNTED_LAYERS, Renderer, Slice
+from viewer.renderer.picture import COUNTED_LAYERS
+from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.window.picture.pace import Pace, stream_shape
 from viewer.window.study import false_color
@@ -18,7 +19,7 @@ from viewer.window.study.false_color import Legend, Shown
 class Heat:
     """Steps or tests per ray of a picture of ``size`` (width, height), made tile by tile within budgets of time.
 
-    what : a key of `viewer.renderer.renderer.COUNTED_LAYERS`. The renderer's own program and machine run.
+    what : a key of `viewer.renderer.picture.COUNTED_LAYERS`. The renderer's own program and machine run.
     Raises ViewerError for another ``what``.
     """
 
@@ -30,8 +31,8 @@ class Heat:
         self.progress = 0.0
         self._tile = stream_shape(renderer.device)
         self._pace = Pace(self._tile[1])
-        self._pieces = renderer.slices(size, (what,), tile=self._tile, rows=self._pace.next)
-        self._begun = self._over = False
+        self._pieces = renderer.slices(size, (what,), tile=self._tile, rows=self._pace.next, camera=camera)
+        self._over = False
 
     @property
     def complete(self) -> bool:
@@ -43,7 +44,7 @@ class Heat:
         began = time.perf_counter()
         while not self._over:
             started = time.perf_counter()
-            piece = self._next()
+            piece = next(self._pieces, None)
             self._pace.note(time.perf_counter() - started)
             if piece is None:
                 self._over, self.progress = True, 1.0
@@ -66,17 +67,6 @@ class Heat:
     def compiled(self) -> bool:
         """Whether its kernels are compiled."""
         return self.renderer.ready(self._tile, counting=True)
-
-    def _next(self) -> tuple[float, Slice | None] | None:
-        if self._begun:
-            return next(self._pieces, None)
-        # The camera is taken when the first piece is asked for, and then no more.
-        self._begun = True
-        held, self.renderer.camera = self.renderer.camera, self.camera
-        try:
-            return next(self._pieces, None)
-        finally:
-            self.renderer.camera = held
 
     def show(self) -> Shown:
         """The map so far, and its legend; what is not counted yet is dark."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.renderer.renderer import COUNTED_LAYERS
+from viewer.renderer.picture import COUNTED_LAYERS
 from viewer.window.study.false_color import FARTHEST
 from viewer.window.study.traversals import Visit
 

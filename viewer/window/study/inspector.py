@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.options import table as options
-from viewer.options.values import PolicyChoice, Unroll, suggestion
+from viewer.options.declare import suggestion
+from viewer.options.values import PolicyChoice, Unroll
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.stream.machines.common import Progress
@@ -104,7 +105,7 @@ class Inspector:
         self._shown, self._read = {}, {}
 
     def _ready(self) -> Multipass:
-        wanted = (self.renderer.choices.program, self.size, self.policy, self.unroll)
+        wanted = (self.renderer.settings.program, self.size, self.policy, self.unroll)
         if self._machine is None or self._made != wanted:
             self.release()
             self._machine, self._made = unfused(self.renderer, self.size, self.policy, self.unroll), wanted

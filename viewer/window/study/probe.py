@@ -13,7 +13,8 @@ from viewer.accel.two_level.structure import TwoLevel
 from viewer.base.errors import ViewerError
 from viewer.kernels import HIT, RAY
 from viewer.options.values import PolicyChoice, Unroll
-from viewer.renderer.renderer import COUNTED_LAYERS, Renderer
+from viewer.renderer.picture import COUNTED_LAYERS
+from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Triangles
 from viewer.stream.declare.kernel import ModuleState
@@ -48,7 +49,7 @@ def probing(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tu
         machine = _machine(renderer)
         fill(machine, renderer, camera, size, x, y)
         history = _History(
-            machine, renderer, Probe((x, y), size, renderer.choices.program, tuple(machine.linked.program.by_name))
+            machine, renderer, Probe((x, y), size, renderer.settings.program, tuple(machine.linked.program.by_name))
         )
     run, passes = machine.run(), 0
     while True:
@@ -72,7 +73,7 @@ _machines: WeakKeyDictionary[Renderer, dict[tuple[str, int | None], Multipass]] 
 
 def _machine(renderer: Renderer) -> Multipass:
     kept = _machines.setdefault(renderer, {})
-    key = renderer.choices.program, renderer.resolved.depth  # some programs have streams for every depth
+    key = renderer.settings.program, renderer.settings.max_depth  # some programs have streams for every depth
     if key not in kept:
         kept[key] = unfused(renderer, (1, 1), PolicyChoice("naive"), Unroll((1,)))
     return kept[key]

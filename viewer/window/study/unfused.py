@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from viewer.base.errors import ViewerError
 from viewer.cameras.lens import lens_uniforms
-from viewer.lighting.sampler import sampler_uniforms
 from viewer.options.values import PolicyChoice, Unroll
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
@@ -61,12 +59,7 @@ def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unr
 
 def _by_rays(renderer: Renderer) -> Program:
     """The renderer's program, its first hits found by rays, whose passes can be looked at."""
-    chosen = renderer.choices
-    renderer.choices = replace(chosen, first_hits="rays")
-    try:
-        return renderer.program()
-    finally:
-        renderer.choices = chosen
+    return renderer.program(settings=renderer.settings.replace(first_hits="rays"))
 
 
 def fill(
@@ -81,8 +74,8 @@ def fill(
     if "pixel" not in inputs:
         name = machine.linked.program.name
         raise ViewerError(f"program {name}", "does not start from pixels", "choose a program that makes pictures")
-    machine.set(lens_uniforms(camera, size, renderer.pixel_filter))
-    machine.set({**renderer.resolved.uniforms(), **sampler_uniforms(renderer.seed)})
+    machine.set(lens_uniforms(camera, size, renderer.settings.pixel_filter))
+    machine.set(renderer.uniforms())
     width, height = machine.size
     for name in inputs:
         elements = np.zeros((height, width), machine.linked.records[name].dtype)

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from viewer.base.errors import ViewerError
-from viewer.options.values import LARGEST_SIDE, suggestion
+from viewer.options.declare import suggestion
+from viewer.options.values import LARGEST_SIDE
 
 VARIABLE = "RAYSTREAM_SETTINGS"
 MOST_RECENT = 10
@@ -41,7 +42,7 @@ def settings_path() -> Path:
 
 
 @dataclass
-class Settings:
+class Preferences:
     """The window's settings; every field is a key of the file.
 
     size        : of the window when it opens, (width, height) in the screen's coordinates.
@@ -72,7 +73,7 @@ class Settings:
         self._saved = dict(DEFAULTS)
 
     @classmethod
-    def load(cls, path: str | Path | None = None) -> Settings:
+    def load(cls, path: str | Path | None = None) -> Preferences:
         """The settings of a file; the defaults where there is none.
 
         Raises ViewerError that names file and line for one that cannot be read, is no TOML, or holds a wrong value.
@@ -186,7 +187,7 @@ READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
 
 
 DEFAULTS: dict[str, Any] = {}
-DEFAULTS |= Settings(path=Path())._document()
+DEFAULTS |= Preferences(path=Path())._document()
 
 
 def _shown(value: Any) -> str:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from viewer.base.errors import ViewerError
 from viewer.window import settings as module
 from viewer.window.input.actions import ACTIONS, Keymap
-from viewer.window.settings import MOST_RECENT, READERS, Settings, settings_path
+from viewer.window.preferences import MOST_RECENT, READERS, Preferences, settings_path
 
 HAND_WRITTEN = """\
 # mine
@@ -56,7 +56,7 @@ def written(path: Path, text: str) -> Path:
 
 def test_the_file_s_place(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("RAYSTREAM_SETTINGS", str(tmp_path / "x.toml"))
-    assert settings_path() == tmp_path / "x.toml" == Settings().path
+    assert settings_path() == tmp_path / "x.toml" == Preferences().path
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("RAYSTREAM_SETTINGS", "~/y.toml")
     if os.name == "posix":
@@ -67,11 +67,11 @@ def test_the_file_s_place(monkeypatch, tmp_path) -> None:
 
 
 def test_no_file_gives_the_defaults_and_writes_none(path) -> None:
-    settings = Settings.load(path)
-    assert settings == Settings() and settings.unknown == []
+    settings = Preferences.load(path)
+    assert settings == Preferences() and settings.unknown == []
     settings.save()
     assert not path.parent.exists()
-    assert Settings.load(written(path, "")) == Settings()
+    assert Preferences.load(written(path, "")) == Preferences()
 
 
 # There and back
@@ -79,7 +79,7 @@ def test_no_file_gives_the_defaults_and_writes_none(path) -> None:
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
 keys = st.one_of(names, st.lists(names, max_size=3))
 anything = st.builds(
-    Settings,
+    Preferences,
     size=st.tuples(st.integers(1, 32768), st.integers(1, 32768)),
     full_screen=st.booleans(),
     panels=st.booleans(),
@@ -95,25 +95,25 @@ anything = st.builds(
 
 @profile(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(anything)
-def test_what_is_saved_comes_back(tmp_path, settings: Settings) -> None:
+def test_what_is_saved_comes_back(tmp_path, settings: Preferences) -> None:
     path = tmp_path / "s.toml"
     path.unlink(missing_ok=True)
     settings.save(path)
-    back = Settings.load(path)
+    back = Preferences.load(path)
     assert back == settings and back.unknown == []
 
 
 @profile(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(anything, anything)
-def test_over_another_one_too(tmp_path, first: Settings, second: Settings) -> None:
+def test_over_another_one_too(tmp_path, first: Preferences, second: Preferences) -> None:
     path = tmp_path / "s.toml"
     path.unlink(missing_ok=True)
     first.save(path)
-    settings = Settings.load(path)
+    settings = Preferences.load(path)
     for name in READERS:
         setattr(settings, name, getattr(second, name))
     settings.save()
-    assert Settings.load(path) == second
+    assert Preferences.load(path) == second
 
 
 def test_every_field_is_read() -> None:
@@ -127,7 +127,7 @@ def test_every_field_is_read() -> None:
 
 
 def test_only_the_changed_lines_change(path) -> None:
-    settings = Settings.load(written(path, HAND_WRITTEN))
+    settings = Preferences.load(written(path, HAND_WRITTEN))
     assert settings.exposure == 0.5 and settings.recent == ["a.glb", "b [old].ply"]
     assert settings.keys == {"camera.focus": "Ctrl+F"}
     assert Keymap(settings.keys).text("camera.focus") == "Ctrl+F"
@@ -146,13 +146,13 @@ def test_only_the_changed_lines_change(path) -> None:
     new = [line for line in after if line not in before]
     assert new == ["exposure = -1.0", 'recent = ["c.obj", "a.glb", "b [old].ply"]', "panels = false"]
     assert after.index("panels = false") < after.index("# next to the left hand") - 1
-    back = Settings.load(path)
+    back = Preferences.load(path)
     assert back == settings
     assert tomllib.loads(path.read_text())["extra"]["deep"] == tomllib.loads(HAND_WRITTEN)["extra"]["deep"]
 
 
 def test_unchanged_settings_are_not_written(path) -> None:
-    settings = Settings.load(written(path, HAND_WRITTEN))
+    settings = Preferences.load(written(path, HAND_WRITTEN))
     os.utime(path, (1, 1))
     settings.save()
     assert path.stat().st_mtime == 1
@@ -160,18 +160,18 @@ def test_unchanged_settings_are_not_written(path) -> None:
 
 def test_what_another_window_wrote_meanwhile_stays(path) -> None:
     written(path, "exposure = 1.0\n")
-    one, two = Settings.load(path), Settings.load(path)
+    one, two = Preferences.load(path), Preferences.load(path)
     one.statistics = True
     one.save()
     two.exposure = 3.0
     two.save()
-    assert Settings.load(path) == Settings(exposure=3.0, statistics=True)
+    assert Preferences.load(path) == Preferences(exposure=3.0, statistics=True)
     two.statistics = True
     two.save()
     two.statistics = False
     two.save()
     one.save()  # it has nothing new to tell
-    assert Settings.load(path) == Settings(exposure=3.0)
+    assert Preferences.load(path) == Preferences(exposure=3.0)
 
 
 @pytest.mark.parametrize(
@@ -185,28 +185,28 @@ def test_what_another_window_wrote_meanwhile_stays(path) -> None:
     ],
 )
 def test_unusual_spellings_keep_their_values(path, text: str) -> None:
-    settings = Settings.load(written(path, text))
+    settings = Preferences.load(written(path, text))
     settings.exposure = 2.0
     settings.keys = {**settings.keys, "camera.focus": ["F7", "F8"]}
     settings.save()
-    back = Settings.load(path)
+    back = Preferences.load(path)
     assert back.exposure == 2.0 and back.keys == {"help": "F1", "camera.focus": ["F7", "F8"]}
     other = tomllib.loads(text).get("other")
     assert repr(tomllib.loads(path.read_text()).get("other")) == repr(other)
 
 
 def test_a_value_of_very_many_lines_takes_no_longer(path, monkeypatch) -> None:
-    settings = Settings.load(written(path, "recent = [\n" + '"a",\n' * 30_000 + "]\n"))
+    settings = Preferences.load(written(path, "recent = [\n" + '"a",\n' * 30_000 + "]\n"))
     calls, loads = [], tomllib.loads
     monkeypatch.setattr(tomllib, "loads", lambda text: calls.append(len(text)) or loads(text))
     settings.panels = False
     settings.save()
     assert sum(calls) < 2_000_000  # characters; trying the value line by line to its end would be 3e9
-    assert Settings.load(path) == Settings(panels=False, recent=["a"])
+    assert Preferences.load(path) == Preferences(panels=False, recent=["a"])
 
 
 def test_unknown_keys_are_reported_and_kept(path) -> None:
-    settings = Settings.load(written(path, "# a\nexposur = 2\n\n[fonts]\nbig = true\n"))
+    settings = Preferences.load(written(path, "# a\nexposur = 2\n\n[fonts]\nbig = true\n"))
     assert settings.unknown == [
         f"{path}: line 2: 'exposur' is unknown (did you mean 'exposure'?)",
         f"{path}: line 4: 'fonts' is unknown",
@@ -217,7 +217,7 @@ def test_unknown_keys_are_reported_and_kept(path) -> None:
 
 
 def test_recent_files(path) -> None:
-    settings = Settings.load(path)
+    settings = Preferences.load(path)
     for k in range(15):
         settings.remember(f"/models/{k}.glb")
     settings.remember(Path("/models/9.glb"))
@@ -225,7 +225,7 @@ def test_recent_files(path) -> None:
     assert len(settings.recent) == len(set(settings.recent)) == MOST_RECENT == 10
     settings.remember("/models/\udcff.glb")  # a name that is not UTF-8
     settings.save()
-    assert Settings.load(path).recent == settings.recent and "\udcff" not in "".join(settings.recent)
+    assert Preferences.load(path).recent == settings.recent and "\udcff" not in "".join(settings.recent)
 
 
 # What is wrong with it
@@ -264,11 +264,11 @@ def test_a_broken_file_is_one_line_and_is_never_lost(path, data: bytes, line: st
     path.parent.mkdir()
     path.write_bytes(data)
     with pytest.raises(ViewerError) as error:
-        Settings.load(path)
+        Preferences.load(path)
     text = str(error.value)
     assert text.startswith(f"{path}: ") and line in text and words in text
     assert "\n" not in text and len(text) < len(str(path)) + 300
-    fallback = Settings(path=path, statistics=True)  # what the window goes on with
+    fallback = Preferences(path=path, statistics=True)  # what the window goes on with
     try:
         tomllib.loads(data.decode())
         valid = len(data) < module.LARGEST_FILE
@@ -286,19 +286,19 @@ def test_a_broken_file_is_one_line_and_is_never_lost(path, data: bytes, line: st
 def test_places_that_hold_no_file(tmp_path, path) -> None:
     for wrong in (tmp_path, Path(os.devnull)):
         with pytest.raises(ViewerError, match="is no file"):
-            Settings.load(wrong)
+            Preferences.load(wrong)
         with pytest.raises(ViewerError, match="is no file"):
-            Settings(path=wrong, panels=False).save()
+            Preferences(path=wrong, panels=False).save()
     (tmp_path / "plain").write_text("")
     with pytest.raises(ViewerError, match="cannot be"):
-        Settings(path=tmp_path / "plain" / "settings.toml", panels=False).save()
+        Preferences(path=tmp_path / "plain" / "settings.toml", panels=False).save()
 
 
 # How it is written
 
 
 def test_a_failing_write_leaves_the_old_file(path, monkeypatch) -> None:
-    settings = Settings.load(written(path, "exposure = 1.0\n"))
+    settings = Preferences.load(written(path, "exposure = 1.0\n"))
     settings.exposure = 2.0
 
     def full(*_) -> None:
@@ -320,7 +320,7 @@ def test_a_link_stays_a_link_and_the_mode_stays(tmp_path, path) -> None:
     real.chmod(0o640)
     path.parent.mkdir()
     path.symlink_to(real)
-    settings = Settings.load(path)
+    settings = Preferences.load(path)
     settings.exposure = 2.0
     settings.save()
     assert path.is_symlink() and real.read_text() == "exposure = 2.0\n"
@@ -330,4 +330,4 @@ def test_a_link_stays_a_link_and_the_mode_stays(tmp_path, path) -> None:
 def test_windows_line_ends_and_a_byte_order_mark_are_read(path) -> None:
     path.parent.mkdir()
     path.write_bytes(b"\xef\xbb\xbfexposure = 1.0\r\npanels = false\r\n")
-    assert Settings.load(path) == Settings(exposure=1.0, panels=False)
+    assert Preferences.load(path) == Preferences(exposure=1.0, panels=False)

@@ -1,0 +1,25 @@
+"""The camera that the settings mean in a scene."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from viewer.renderer.settings import VIEW, Settings
+from viewer.scene.camera import Camera
+from viewer.scene.scene import Scene
+
+
+def view(settings: Settings, scene: Scene) -> Camera:
+    """The camera of the options ``camera``, ``fov``, ``aperture`` and ``focus``. Raises ViewerError for a name that the
+    scene does not have."""
+    camera = settings.camera
+    if isinstance(camera, str) and not any(c.name == camera for c in scene.cameras) and "," in camera:
+        camera = Camera.parse(camera)
+    found = camera if isinstance(camera, Camera) else scene.camera(camera)
+    found = found if settings.fov is None else found.with_fov(settings.fov)
+    return found.with_lens(settings.aperture, settings.focus)
+
+
+def exactly(camera: Camera) -> dict[str, Any]:
+    """The options that mean this very camera, with its own field of view and lens."""
+    return {**dict.fromkeys(VIEW), "camera": camera}

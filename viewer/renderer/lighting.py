@@ -1,0 +1,170 @@
+"""The lighting of a scene: its environment, its emitters and lights as a list, and the modules of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from viewer.cameras.pinhole import constant_environment
+from viewer.formats.image.environment_maps import environment_of
+from viewer.lighting.each_light import each_light
+from viewer.lighting.environment import environment as environment_module
+from viewer.lighting.environment import environment_uniforms
+from viewer.lighting.lights import LightList, scene_lights
+from viewer.lighting.path import path_settings, whitted_settings
+from viewer.lighting.sampler import sampler as sampler_module
+from viewer.renderer.changes import SceneChanges
+from viewer.renderer.settings import Settings
+from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment
+from viewer.scene.scene import Scene
+from viewer.stream.declare.kernel import Module
+
+
+@dataclass
+class Lighting:
+    """The environment and the lights of a scene, as data and as modules.
+
+    environment, listed : as data. requested : the values of the options that the environment was found by. remarks : on
+    the environment, for the user. each : the lights' module for programs that ask all of them.
+    """
+
+    environment: Environment
+    listed: LightList
+    each: Module
+    requested: tuple[Any, float] = ("none", 0.0)
+    remarks: list[str] = field(default_factory=list)
+    _plain: list[Module] = field(default_factory=lambda: [constant_environment()], repr=False)
+    _lit: list[Module] = field(default_factory=list, repr=False)
+    _far: list[Module] = field(default_factory=list, repr=False)  # the environment's, whose tables may be large
+    _samplers: dict[str, Module] = field(default_factory=dict, repr=False)
+
+    @property
+    def notes(self) -> list[str]:
+        """Remarks for the user."""
+        return [*self.remarks, *self.listed.warnings]
+
+    @property
+    def made(self) -> bool:
+        """Whether its modules have been asked for; their tables then are there."""
+        return bool(self._lit)
+
+    def modules(self, lit: bool, sampler: str) -> list[Module]:
+        """The modules of environment, lights and samples; the same objects every time, so that they are uploaded once.
+
+        Not ``lit``: a plain background alone.
+        """
+        if not lit:
+            return self._plain
+        if not self._lit:
+            if not self._far:
+                self._far.append(environment_module(self.environment))
+            self._lit = [*self._far, self.listed.module(), path_settings()]
+            self._lit += [self.each, whitted_settings()]
+        if sampler not in self._samplers:
+            self._samplers[sampler] = sampler_module(sampler)
+        return [*self._lit, self._samplers[sampler]]
+
+    def scene_modules(self) -> list[Module]:
+        """The modules with tables of this scene: neither samplers nor settings, which every run sets."""
+        return [module for module in self.modules(True, "independent")[:-1] if not module.name.endswith("settings")]
+
+    def like(self, other: Lighting) -> Lighting:
+        """This lighting by the other's modules, whose tables and uniforms have been given this one's values."""
+        return replace(
+            other,
+            environment=self.environment,
+            listed=self.listed,
+            requested=self.requested,
+            remarks=self.remarks,
+        )
+
+    def all_modules(self) -> list[Module]:
+        """All modules so far."""
+        return [*self._plain, *self._lit, *self._far, *self._samplers.values()]
+
+
+def scene_lighting(
+    scene: Scene, settings: Settings, before: Lighting | None = None, changes: SceneChanges | None = None
+) -> Lighting:
+    """The lighting of a scene by the options ``environment`` and ``environment_rotation``.
+
+    before  : of an earlier scene, from which ``changes`` lead here: what is the same is shared.
+    Raises ViewerError for a file that cannot be read, and for more lights than can be told apart.
+    """
+    if before is None or changes is None:
+        before = None
+        changes = SceneChanges(geometry=True, lights=True)
+    listing = changes.geometry or changes.attributes or changes.materials or changes.lights
+    listing = listing or _emits(scene, changes.moved)
+    found, remarks = _environment(scene, settings, before, listing)
+    requested = (settings.environment, settings.environment_rotation)
+    if before is None:
+        return Lighting(found, scene_lights(scene, found), each_light(scene, found), requested, remarks)
+    same = found is before.environment
+    turned = not same and _turned(before.environment, found)
+    if not listing and same:
+        return before if before.requested == requested else replace(before, requested=requested, remarks=remarks)
+    far = before._far if same else [_turn(module, found) for module in before._far] if turned else []
+    if not listing and turned:  # the flux is the same, and so is every list
+        lit = [*far, *before._lit[len(far) :]] if before._lit else []
+        return replace(before, environment=found, requested=requested, remarks=remarks, _far=far, _lit=lit)
+    listed, each = scene_lights(scene, found), each_light(scene, found)
+    return replace(
+        before,
+        environment=found,
+        listed=listed,
+        each=each,
+        requested=requested,
+        remarks=remarks,
+        _far=far,
+        _lit=[],
+    )
+
+
+def _environment(
+    scene: Scene, settings: Settings, before: Lighting | None, listing: bool
+) -> tuple[Environment, list[str]]:
+    """The environment that the settings mean, the one of before where that is the same, and remarks."""
+    value, rotation = settings.environment, settings.environment_rotation
+    lit = True
+    if value is None:
+        lit = (before.listed if before is not None and not listing else scene_lights(scene)).count > 0
+    if before is None or not _same(before.requested[0], value):
+        return environment_of(value, rotation, lit=lit)
+    old = before.environment
+    if value is None and lit != isinstance(old, ConstantEnvironment):
+        return environment_of(value, rotation, lit=lit)
+    if rotation != before.requested[1] and isinstance(old, ImageEnvironment):
+        own = value.rotation if isinstance(value, ImageEnvironment) else 0.0
+        old = old.rotated(own + rotation)
+    return old, before.remarks
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or bool(one == other)
+
+
+def _turned(before: Environment, after: Environment) -> bool:
+    """Whether it is the same picture at another rotation."""
+    both = isinstance(before, ImageEnvironment) and isinstance(after, ImageEnvironment)
+    return both and before.pixels is after.pixels  # type: ignore[union-attr]
+
+
+def _turn(module: Module, environment: Environment) -> Module:
+    """The environment's module at another rotation: its tables are shared."""
+    values = environment_uniforms(environment)
+    uniforms = {name: (kind, values.get(name, value)) for name, (kind, value) in module.uniforms.items()}
+    return replace(module, uniforms=uniforms)
+
+
+def _emits(scene: Scene, numbers: Sequence[int] | Any) -> bool:
+    """Whether some of these instances have an emissive surface."""
+    emitting = {number for number, material in enumerate(scene.materials) if any(material.emission)}
+    if not emitting or not len(numbers):
+        return False
+    drawn = {(scene.instances[number].mesh, scene.instances[number].material) for number in map(int, numbers)}
+    return any(
+        not emitting.isdisjoint([own] if own is not None else set(scene.meshes[mesh].materials.tolist()))
+        for mesh, own in drawn
+    )

@@ -1,0 +1,133 @@
+"""The settings of a renderer: one frozen value of all its options, and what follows from them alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from viewer.accel.structures import Recipe
+from viewer.base.errors import ViewerError
+from viewer.lighting.path import DEPTH, path_uniforms
+from viewer.options import table as options
+from viewer.options.declare import Affects, suggestion
+from viewer.programs import DEPTHS, PICTURES
+
+NAMES = tuple(options.keywords("renderer"))
+RECIPE = tuple(options.keywords("prepare"))
+VIEW = ("camera", "fov", "aperture", "focus")  # what the camera follows from, with the scene
+# What a scene is prepared by, before any OpenGL.
+PREPARED = (*RECIPE, "environment", "environment_rotation", "light")
+
+
+class Settings(Mapping[str, Any]):
+    """A value for every option of `viewer.Renderer`, checked, by name and as an attribute: ``settings.program``.
+
+    It never changes: `replace` makes another one. Two are equal where all their values are.
+
+    Raises ViewerError for an unknown option and a value out of range.
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self, **given: Any) -> None:
+        values = {name: options.OPTIONS[name].default for name in NAMES}
+        values |= {name: checked(name, value) for name, value in given.items()}
+        object.__setattr__(self, "_values", values)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in NAMES:
+            return self._values[name]
+        raise AttributeError(f"no setting '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"settings do not change: take replace({name}=...)")
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Settings) and (self is other or not self.differences(other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values.values()))
+
+    def __repr__(self) -> str:
+        told = (f"{name}={value!r}" for name, value in self.items() if value != options.OPTIONS[name].default)
+        return f"Settings({', '.join(told)})"
+
+    def __reduce__(self) -> Any:
+        return partial(Settings, **self._values), ()
+
+    def replace(self, **changes: Any) -> Settings:
+        """The same with other values, which are checked; itself where nothing differs.
+
+        Raises ViewerError for an unknown option and a value out of range.
+        """
+        changed = {name: checked(name, value) for name, value in changes.items()}
+        if all(_same(value, self._values[name]) for name, value in changed.items()):
+            return self
+        made: Settings = object.__new__(Settings)
+        object.__setattr__(made, "_values", {**self._values, **changed})
+        return made
+
+    def differences(self, other: Settings) -> dict[str, Affects]:
+        """The options whose values differ, and what each affects."""
+        differ = [name for name in NAMES if not _same(self._values[name], other._values[name])]
+        found = {name: options.OPTIONS[name].affects for name in differ}
+        if "depth" in found and not {self.program, other.program}.isdisjoint(DEPTHS):
+            found["depth"] = Affects.PROGRAM  # the number of streams follows from it
+        return found
+
+    # -- what follows ----------------------------------------------------------------------------------------------
+
+    @property
+    def max_depth(self) -> int:
+        """The maximum path length in surface interactions: ``depth``, or the program's own."""
+        return int(DEPTHS.get(self.program, DEPTH) if self.depth is None else self.depth)
+
+    @property
+    def stepwise(self) -> bool:
+        """Whether every pass is one kernel: the state of a traversal must then fit its record."""
+        return self.machine == "multipass" and self.fuse == "none"
+
+    @property
+    def passes(self) -> tuple[str, ...]:
+        """What decides the passes that a program is cut into."""
+        return ("singlepass",) if self.machine == "singlepass" else ("multipass", self.fuse, self.mask)
+
+    def recipe(self) -> Recipe:
+        """How structures are built and traversed."""
+        return Recipe(**{name: self._values[name] for name in RECIPE})
+
+    def path_uniforms(self, shared: bool, samples: int = 1, bounce: int | None = None) -> dict[str, int | float]:
+        """The uniforms of a run that brings every pixel to so many samples.
+
+        shared : all pixels of a sample have one offset from their centres. bounce : only light of paths of this length
+        counts, in surface interactions; None: all.
+        """
+        names = ("strategy", "roulette", "clamp", "shadows", "reflections", "refractions")
+        chosen = {name: self._values[name] for name in names}
+        return path_uniforms(depth=self.max_depth, shared=shared, samples=samples, bounce=bounce, **chosen)
+
+    def facts(self) -> dict[str, str]:
+        """What a picture says of the machine that made it."""
+        names = () if self.machine == "singlepass" else ("policy", "unroll", "fuse", "mask")
+        return {name: str(self._values[name]) for name in ("program", "machine", *names)}
+
+
+def checked(name: str, value: Any) -> Any:
+    """The checked value of a renderer's option. Raises ViewerError that names the option and the expected values."""
+    if name not in NAMES:
+        raise ViewerError(f"option '{name}'", "unknown to the renderer", suggestion(name, NAMES))
+    return options.check(name, value, PICTURES if name == "program" else ())
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or bool(one == other)
