@@ -72,8 +72,14 @@ def expected(device, scene: Scene) -> Film:
 @pytest.mark.parametrize(
     "options",
     [
+        {"fuse": "surface"},
+        {"fuse": "surface", "unroll": 1},
+        {"fuse": "surface", "unroll": 3, "mask": "none"},
+        {"fuse": "surface", "unroll": 2, "barrier": "off", "count": "census"},
         {"fuse": "ray"},
+        {"fuse": "ray", "count": "census"},
         {"fuse": "none"},
+        {"fuse": "none", "count": "census", "mask": "kill"},
         {"fuse": "none", "policy": "threshold=0.2", "unroll": 1},
         {"fuse": "none", "policy": "most-work", "unroll": "3,2"},
         {"fuse": "none", "policy": "threshold=0.5,all", "mask": "kill", "unroll": 2},
@@ -92,8 +98,8 @@ def test_however_it_runs_the_bits_are_the_same(device, scene: Scene, expected: F
 @pytest.mark.parametrize("accel", ["grid", "two-level-bvh", "two-level-grid"])
 def test_over_every_structure_machines_agree(device, scene: Scene, accel: str) -> None:
     single = render(scene, (12, 9), 2, accel=accel, **SINGLE)
-    for options in ({"fuse": "ray"}, {"fuse": "none"}):
-        assert_same(render(scene, (12, 9), 2, accel=accel, **options), single)
+    for fuse in ("surface", "ray", "none"):
+        assert_same(render(scene, (12, 9), 2, accel=accel, fuse=fuse), single)
 
 
 def test_the_naive_policy_too(device, scene: Scene) -> None:
@@ -120,7 +126,7 @@ def test_another_strategy_compiles_nothing(device, scene: Scene, environment: An
     renderer.render(SIZE, spp=1)
     compiled, made = device.compiled, []
     for strategy in ("lights", "bsdf", "both"):
-        renderer.follow(strategy=strategy)
+        renderer.update(strategy=strategy)
         made.append(renderer.render(SIZE, spp=2).film)
     assert device.compiled == compiled
     for strategy, film in zip(("lights", "bsdf", "both"), made, strict=True):

@@ -31,7 +31,7 @@ MACHINE = (
         "unroll",
         values.read_unroll,
         Unroll(),
-        "calls of a looping kernel in one pass of multipass; N,M in the program's order",
+        "calls of a looping kernel in one pass of multipass, N,M in the program's order; turns of a whole program",
         Affects.NOTHING,
         "N|N,M|auto",
         "calls",
@@ -43,11 +43,12 @@ MACHINE = (
     Option(
         "fuse",
         values.read_word,
-        "ray",
-        "states that multipass fuses into one pass: none, or all of a ray's way to its hit",
+        "surface",
+        "states that multipass fuses into one pass: none, all of a ray's way to its hit, or of a path's from surface to "
+        "surface",
         Affects.MACHINE,
         "NAME",
-        choices=("none", "ray"),
+        choices=("none", "ray", "surface"),
     ),
     Option(
         "mask",
@@ -57,6 +58,15 @@ MACHINE = (
         Affects.MACHINE,
         "NAME",
         choices=("depth", "kill", "none"),
+    ),
+    Option(
+        "count",
+        values.read_word,
+        "query",
+        "how multipass learns how many rays wait: by occlusion queries, or by a census of every tile",
+        Affects.NOTHING,
+        "NAME",
+        choices=("query", "census"),
     ),
 )
 

@@ -114,6 +114,7 @@ def _schedule(machine: Machine, settings: Settings) -> None:
         chosen = settings.policy
         machine.policy = make_policy(chosen.name, chosen.share, chosen.of)
         machine.unroll = "auto" if settings.unroll.counts is None else settings.unroll.counts
+        machine.count = settings.count
 
 
 def warm(device: Device, machine: Machine) -> Iterator[float]:

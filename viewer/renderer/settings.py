@@ -118,7 +118,7 @@ class Settings(Mapping[str, Any]):
 
     def facts(self) -> dict[str, str]:
         """What a picture says of the machine that made it."""
-        names = () if self.machine == "singlepass" else ("policy", "unroll", "fuse", "mask")
+        names = () if self.machine == "singlepass" else ("policy", "unroll", "fuse", "mask", "count")
         return {name: str(self._values[name]) for name in ("program", "machine", *names)}
 
 

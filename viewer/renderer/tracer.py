@@ -378,9 +378,8 @@ class Tracer:
         """GPU memory by part in bytes, of the scene and of the streams per ray, and the structure's statistics."""
         linked = self.bind(self.program())
         with self.device.current():
-            for module in linked.modules:
-                for memory in module.memories:
-                    self.resources.get(memory)
+            for _ in self.resources.upload(memory for module in linked.modules for memory in module.memories):
+                pass
         parts = self.resources.bytes()
         stored = {name: 16 * record.texels for name, record in linked.records.items()}
         return {

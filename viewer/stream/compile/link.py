@@ -171,11 +171,13 @@ class LinkedProgram:
             stores = list(program.results)
         else:
             writes = {stream for s in touched for stream in s.writes()}
-            needed = self._read_before_written(inside, entered)
+            # A stack that is filled and emptied within the pass lives in its local variables.
+            local = set() if turns else {s for s in program.stacked if self._users(s) <= set(inside)}
+            needed = self._read_before_written(inside, entered) - local
             after = {s for name in inside for s in program.successors(name) if s not in inside}
             live = {*program.results, *needed}  # what it loads when a ray comes again
             for other in after:
-                live |= self.live[other]
+                live |= self.live[other] - local
             loads = [s for s in program.streams if s in needed]
             stores = [s for s in program.streams if s in writes & live]
             # A stream that some ways through the group leave unwritten must go out as it came in.
@@ -186,6 +188,10 @@ class LinkedProgram:
         return Step(
             name, tuple(flatten(order)), order, entries, tuple(loads), tuple(stores), len(inside) > 1, gathers, turns
         )
+
+    def _users(self, stream: str) -> set[str]:
+        """The states that read or write a stream."""
+        return {s.name for s in self.program.states if stream in (*s.reads(), *s.writes())}
 
     def _turned(self, loop: Element) -> list[str]:
         """The states of a loop that follow a later one in its order: where a ray may be when a turn is over."""

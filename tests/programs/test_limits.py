@@ -1,0 +1,50 @@
+"""Every step of every program is within what each OpenGL 3.3 grants, and nothing is fused less for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from viewer.accel.bvh import tree as bvh
+from viewer.accel.grid import grid
+from viewer.accel.two_level.top import TOPS
+from viewer.cli.shader_check import everything
+from viewer.lighting.sampler import SAMPLERS
+from viewer.programs import LEVELS, PICTURES, trace
+from viewer.renderer.prepared import prepare
+from viewer.renderer.settings import Settings
+from viewer.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
+
+RECIPES = [
+    *({"accel": "bvh", "traversal": traversal} for traversal in bvh.TRAVERSALS),
+    *({"accel": "grid", "traversal": traversal} for traversal in grid.TRAVERSALS),
+    *({"accel": f"two-level-{kind}", "top": top} for kind in ("bvh", "grid") for top in TOPS),
+]
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: " ".join(recipe.values()))
+def test_steps_are_within_the_limits(recipe):
+    prepared = prepare(everything(), Settings(environment="sky", **recipe))
+    traversal = LEVELS[prepared.structure.levels]
+    programs = [make(traversal, first_hits=hits) for make in PICTURES.values() for hits in ("rays", "raster")]
+    programs += [PICTURES["cast"](traversal, layers=True), PICTURES["whitted"](traversal, depth=8), trace(traversal)]
+    for program in programs:
+        for sampler in SAMPLERS:
+            for fuse in ("none", "ray", "surface"):
+                stepwise = fuse == "none"
+                if stepwise and recipe.get("traversal") == "stack":
+                    continue  # its locals end with a pass
+                linked = LinkedProgram(program, prepared.modules(stepwise, "film" in program.inputs, sampler))
+                linked = linked if stepwise else linked.inlined()
+                steps = linked.steps(fuse)
+                assert linked.limits == []
+                for step in steps:
+                    assert linked.attachments(step) <= MOST_ATTACHMENTS and linked.samplers(step) <= MOST_SAMPLERS
+            linked.single()
+
+
+def test_a_path_takes_turns_from_surface_to_surface():
+    prepared = prepare(everything(), Settings())
+    linked = LinkedProgram(PICTURES["path"](), prepared.modules(False, True, "sobol")).inlined()
+    (step,) = linked.steps("surface")
+    assert step.turns and set(step.entries) == {"begin", "setup@arrive"}
+    assert {"interaction", "pending", "hit", "traversal"}.isdisjoint((*step.loads, *step.stores))
