@@ -131,7 +131,7 @@ class Process:
     def __enter__(self) -> Process:
         folder = tempfile.TemporaryDirectory(prefix="raystream-bench-")
         self._out = Path(folder.name) / "picture.npy"
-        self._errors = open(Path(folder.name) / "stderr", "w+b")  # noqa: SIM115
+        self._errors = open(Path(folder.name) / "stderr", "w+b")
         own = self.job.module == "peers_raystream"
         python = sys.executable if own else os.environ.get("RAYSTREAM_PEERS_PYTHON") or sys.executable
         command = [python, "-m", "benchmarks.peer_process", json.dumps(asdict(self.job))]
