@@ -2,7 +2,8 @@
 
 Pictures of 1, 2, 4 ... samples of each pixel are rendered from nothing, each by one call of the renderer's interface,
 which is what is timed; `errors` says what an error is. Every seed gives the seconds and samples at which the error
-falls below a limit; the median of the seeds is shown. Renderers take turns, seed by seed.
+falls below a limit; the median of the seeds is shown. The error of pixels takes many more samples, and a picture has so
+many pixels that one seed tells it: the first. Renderers take turns, seed by seed.
 
 Raystream is measured beside Mitsuba 3 and Cycles where they are installed, see `peers`. The average of all of a
 renderer's pictures has to agree with the reference, or its figures are void.
@@ -12,8 +13,10 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -44,10 +47,11 @@ class Limit:
 
 
 LIMITS = (Limit(8, 0.05), Limit(8, 0.02), Limit(8, 0.01), Limit(16, 0.01), Limit(1, 0.05))
+BY_BLOCKS = tuple(limit for limit in LIMITS if limit.edge > 1)  # of the seeds after the first: see the module's head
 EDGES = tuple(dict.fromkeys(limit.edge for limit in LIMITS))
 BLOCK = 8  # of the errors that are plotted, and of the agreement with the reference
 AGREE = 0.01  # of the average of all pictures with the reference, by blocks
-SHOWN = Limit(BLOCK, 0.01)  # at which CPU time and memory are shown
+SHOWN = Limit(BLOCK, 0.01)  # at which CPU time is shown
 SEEDS, FIRST_SEED = 3, 1000  # the references were made with small seeds: the same ones would hide their noise
 MOST_SAMPLES, MOST_SECONDS = 4096, 60.0  # of one picture: beyond either nothing more is rendered
 
@@ -86,10 +90,9 @@ class Climb:
         costs = {"seconds": self.seconds, "cpu_seconds": self.cpu_seconds, "samples": self.samples}
         return {name: crossing(each, errors, limit.error) for name, each in costs.items()}
 
-    @property
-    def done(self) -> bool:
-        """Whether all limits are met."""
-        return all(self.errors[limit.edge][-1] <= limit.error for limit in LIMITS)
+    def within(self, limits: Sequence[Limit]) -> bool:
+        """Whether the last picture is within all of them."""
+        return all(self.errors[limit.edge][-1] <= limit.error for limit in limits)
 
 
 class Average:
@@ -127,7 +130,7 @@ def run(options: Options) -> Result:
     for name in ("cornell",) if options.quick else SCENES:
         try:
             data["scenes"][name] = _scene(name, options, data["missing"])
-        except Absent as error:
+        except (Absent, Missing) as error:
             data["missing"].append(f"{name}: {error}")
     data["missing"] = list(dict.fromkeys(data["missing"]))
     return Result(data, _tables(data), _figure(data))
@@ -169,8 +172,9 @@ def _scene(name: str, options: Options, missing: list[str]) -> dict[str, Any]:
             for title in list(climbs):
                 say(f"{name}: {title}, seed {seed + 1}")
                 most = 4 if options.quick else MOST_SAMPLES
+                limits = LIMITS if seed == 0 else BY_BLOCKS
                 try:
-                    climb = _climb(processes[title], reference, averages[title], FIRST_SEED + seed, most)
+                    climb = _climb(processes[title], reference, averages[title], limits, FIRST_SEED + seed, most)
                     climbs[title].append(climb)
                 except Missing as error:
                     missing.append(str(error))
@@ -180,10 +184,12 @@ def _scene(name: str, options: Options, missing: list[str]) -> dict[str, Any]:
     return out
 
 
-def _climb(process: Process, reference: Reference, average: Average, seed: int, most: int) -> Climb:
+def _climb(
+    process: Process, reference: Reference, average: Average, limits: Sequence[Limit], seed: int, most: int
+) -> Climb:
     """Double the samples until all limits are met, or it takes too long."""
     climb, samples = Climb(), 1
-    while samples <= most and not (climb.seconds and (climb.done or climb.seconds[-1] > MOST_SECONDS)):
+    while samples <= most and not (climb.seconds and (climb.within(limits) or climb.seconds[-1] > MOST_SECONDS)):
         shot = process.render(samples, seed)
         climb.add(shot, reference)
         average.add(shot)
@@ -195,7 +201,7 @@ def _summary(process: Process, climbs: list[Climb], agreement: dict[str, Any]) -
     """Medians of the seeds, how far those are apart, and everything that was measured."""
     reached = {}
     for limit in LIMITS:
-        found = [climb.at(limit) for climb in climbs]
+        found = [climb.at(limit) for climb in (climbs if limit in BY_BLOCKS else climbs[:1])]
         reached[str(limit)] = {
             **{key: middle([each[key] for each in found]) for key in ("seconds", "cpu_seconds", "samples")},
             "seeds": [each["seconds"] for each in found],
@@ -221,7 +227,7 @@ def _scene_tables(name: str, scene: dict[str, Any], data: dict[str, Any]) -> tup
     for title, row in scene["renderers"].items():
         label = f"{title} ({row['version']})"
         agrees = row["agreement"]
-        reached = row["limits"] if agrees["agrees"] or len(row["climbs"]) < SEEDS else {}
+        reached = row["limits"] if agrees["agrees"] or data["seeds"] < SEEDS else {}  # a quick run tells too little
 
         def each(key: str, reached: dict[str, Any] = reached) -> list[Any]:
             return [reached[str(limit)][key] if reached else "void" for limit in LIMITS]
@@ -236,11 +242,11 @@ def _scene_tables(name: str, scene: dict[str, Any], data: dict[str, Any]) -> tup
     )
     note = (
         f"{width} x {height}, {scene['triangles']:,} triangles, {scene['surfaces']} surfaces, {data['threads']} "
-        f"threads, median of {data['seeds']} seeds. Relative RMS error in luminance of the means of blocks so many "
-        "pixels wide, each by the reference's block or a tenth of the picture's mean; wall time of the call that "
-        "renders a picture of the samples that it takes. start: process, imports, scene, compilation, first sample. "
-        f"CPU s: user and system, all threads, at {SHOWN}. -: not reached. The reference's own noise ({floors}) is "
-        "taken off."
+        f"threads, median of {data['seeds']} seeds, of pixels the first. Relative RMS error in luminance of the means "
+        "of blocks so many pixels wide, each by the reference's block or a tenth of the picture's mean; wall time of "
+        "the call that renders a picture of the samples that it takes. start: process, imports, scene, compilation, "
+        f"first sample. CPU s: user and system, all threads, at {SHOWN}. -: not reached. The reference's own noise "
+        f"({floors}) is taken off."
     )
     more = (
         f"Average: of all pictures, against the reference: a check that the renderers agree, void beyond "
@@ -250,6 +256,13 @@ def _scene_tables(name: str, scene: dict[str, Any], data: dict[str, Any]) -> tup
     return (
         Table(f"{name}: seconds to an error", ("renderer", "start s", *limits, "CPU s"), times, note),
         Table(f"{name}: samples of a pixel to an error", ("renderer", *limits, *columns), counts, more),
+    )
+
+
+def _medians(*several: list[list[float]]) -> tuple[list[float], ...]:
+    """Of each the medians over its lists, step by step, of those that go so far."""
+    return tuple(
+        [float(np.median([v for v in step if v is not None])) for step in zip_longest(*each)] for each in several
     )
 
 
@@ -266,9 +279,7 @@ def _figure(data: dict[str, Any]) -> Any:
             if title not in scene["renderers"]:
                 continue
             climbs = scene["renderers"][title]["climbs"]
-            steps = range(min(len(climb["seconds"]) for climb in climbs))
-            seconds = [np.median([climb["seconds"][step] for climb in climbs]) for step in steps]
-            errors = [np.median([climb["errors"][edge][step] for climb in climbs]) for step in steps]
+            seconds, errors = _medians([climb["seconds"] for climb in climbs], [c["errors"][edge] for c in climbs])
             look: dict[str, Any] = {"color": plots.COLORS[number % len(plots.COLORS)], "markersize": 3.5}
             look |= {"marker": plots.MARKERS[number % len(plots.MARKERS)], "linewidth": 1.2}
             panel.loglog(seconds, errors, label=title, **look)
