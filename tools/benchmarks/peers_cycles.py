@@ -57,6 +57,7 @@ class Cycles:
         import bpy
 
         self._scene.cycles.samples, self._scene.cycles.seed = samples, seed
+        self._scene.update_tag()  # where data persist, Blender 5.0 would go on with the settings of the last picture
         bpy.ops.render.render()
         return samples
 
