@@ -44,7 +44,7 @@ class Raystream:
 
     def render(self, samples: int, seed: int) -> int:
         """See `Peer`: the call is `Renderer.render`, with the picture brought to the host."""
-        self._renderer.follow(seed=seed)
+        self._renderer.update(seed=seed)
         self._picture = self._renderer.render(self._size, spp=samples).linear
         return samples
 

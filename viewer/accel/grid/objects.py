@@ -38,7 +38,7 @@ def module(grids: Sequence[Grid], bases: ArrayLike | None = None) -> Module:
         source="accel/grid_objects.glsl",
         memories=(
             Table("grid_headers", HEADER, blocks.headers),
-            Table("grid_tiles", TILE, blocks.tiles, hot=True),
+            Table("grid_tiles", TILE, blocks.tiles),
             Volume("grid_pointers", blocks.volume),
             Table("grid_lists", ENTRY, blocks.lists, hot=True),
         ),

@@ -68,7 +68,7 @@ class TwoLevel:
         Raises ViewerError where a coordinate is beyond what float32 ray tracing can hold.
         """
         objects, count = objects_of(scene), len(scene.instances)
-        table = Table("instances", INSTANCE, np.zeros(count, INSTANCE.dtype), hot=True)
+        table = Table("instances", INSTANCE, np.zeros(count, INSTANCE.dtype))
         table.data["object"] = objects.of
         shown = objects.of >= 0
         table.data["face"][shown] = objects.first_faces[objects.of[shown]]

@@ -102,7 +102,7 @@ class TopBvh(_Made):
 
     def __init__(self, count: int) -> None:
         self.room = max(1, 2 * count - 1)
-        self.nodes = Table("top_nodes", NODE, np.zeros(self.room, NODE.dtype), hot=True)
+        self.nodes = Table("top_nodes", NODE, np.zeros(self.room, NODE.dtype))
         super().__init__("bvh", BVH_TOP, self.nodes, {"top_root": ("int", 0), "top_end": ("int", self.room)})
 
     def build(self, low: Boxes, high: Boxes) -> Changes:
@@ -129,7 +129,7 @@ class TopGrid(_Made):
 
     def __init__(self, count: int) -> None:
         self.room = min(LIMIT // 2, max(LEAST_ROOM, ROOM_PER_INSTANCE * count))
-        self.entries = Table("top_entries", grid.ENTRY, np.zeros(2 * self.room, grid.ENTRY.dtype), hot=True)
+        self.entries = Table("top_entries", grid.ENTRY, np.zeros(2 * self.room, grid.ENTRY.dtype))
         nothing = (0.0, 0.0, 0.0)
         super().__init__(
             "grid",

@@ -175,7 +175,9 @@ class LinkedProgram:
             local = set() if turns else {s for s in program.stacked if self._users(s) <= set(inside)}
             needed = self._read_before_written(inside, entered) - local
             after = {s for name in inside for s in program.successors(name) if s not in inside}
-            live = {*program.results, *needed}  # what it loads when a ray comes again
+            live = set(program.results)
+            if turns or len(inside) == 1:  # a pass may end with the ray where it was
+                live |= needed
             for other in after:
                 live |= self.live[other] - local
             loads = [s for s in program.streams if s in needed]
