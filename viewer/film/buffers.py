@@ -17,7 +17,6 @@ from viewer.kernels.records import FILM, PIXEL
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Record
-from viewer.stream.gl.copy import Copies
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, square
 from viewer.stream.gl.stream import Stream
@@ -38,9 +37,9 @@ class Buffer:
     """Records of a picture's pixels on the device, row 0 at the top; zeros at first. The context must be current in
     every call."""
 
-    def __init__(self, device: Device, record: Record, size: tuple[int, int], copies: Copies) -> None:
+    def __init__(self, device: Device, record: Record, size: tuple[int, int]) -> None:
         """size : (width, height), pixels, in as many streams as the driver's textures make necessary."""
-        self.device, self.record, self.size, self.copies = device, record, size, copies
+        self.device, self.record, self.size = device, record, size
         width, height = size
         wide = min(width, device.max_texture)
         tall = min(height, device.max_texture, max(1, LARGEST_BLOCK // wide))
@@ -63,17 +62,7 @@ class Buffer:
         whole = (rows.start, columns.start) == (0, 0) and (columns.stop, rows.stop) == self.size
         return stream if whole and len(self.blocks) == 1 and stream.size == size else None
 
-    def load(self, stream: Stream, rectangle: tuple[slice, slice]) -> None:
-        """Bring a rectangle (rows, columns) into a machine's stream, in row order."""
-        for block, corner, size in self._parts(rectangle):
-            self.copies.to_rows(block.stream, stream, corner, size)
-
-    def store(self, stream: Stream, rectangle: tuple[slice, slice]) -> None:
-        """Take a rectangle (rows, columns) from a machine's stream, where it lies in row order."""
-        for block, corner, size in self._parts(rectangle):
-            self.copies.from_rows(stream, block.stream, corner, size)
-
-    def _parts(self, rectangle: tuple[slice, slice]) -> Iterator[tuple[Block, tuple[int, int], tuple[int, int]]]:
+    def parts(self, rectangle: tuple[slice, slice]) -> Iterator[tuple[Block, tuple[int, int], tuple[int, int]]]:
         """The blocks that a rectangle touches, with its corner in each, and its size."""
         rows, columns = rectangle
         size = (columns.stop - columns.start, rows.stop - rows.start)
@@ -111,9 +100,10 @@ class Buffer:
 class FilmBuffer(Buffer):
     """A film on the device: what `viewer.film.film.Film` is on the host."""
 
-    def __init__(self, device: Device, size: tuple[int, int], copies: Copies, film: Film | None = None) -> None:
+    def __init__(self, device: Device, size: tuple[int, int], film: Film | None = None) -> None:
         """film : to go on from."""
-        super().__init__(device, FILM, size, copies)
+        super().__init__(device, FILM, size)
+        self.samples = 0 if film is None else int(film.count.min())  # that every pixel has, at least
         self._error: tuple[Drawing, Stream] | None = None
         if film is not None and film.count.any():
             self.write(film.records())

@@ -42,6 +42,15 @@ FILM = Record(
     Field("square", "float", about="sum of the squared deviations of the samples' luminance from their mean"),
 )
 
+FEATURES = Record(
+    "Features",
+    Field("normal", "vec3", "", "world", "sum of the shading normals, on the ray's side; a ray without a hit adds 0"),
+    Field("depth", "float", "scene units", about="sum of the distances along the unit rays that hit"),
+    Field("albedo", "vec3", "linear sRGB", about="sum; a ray without a hit adds 0"),
+    Field("hits", "float", about="of the samples"),
+    Field("count", "float", about="of the samples"),
+)
+
 SURFACE = Record(
     "Surface",
     Field("normal", "vec3", "unit length", "world", "shading normal, on the ray's side"),

@@ -44,8 +44,8 @@ MACHINE = (
         "fuse",
         values.read_word,
         "surface",
-        "states that multipass fuses into one pass: none, all of a ray's way to its hit, or of a path's from surface to "
-        "surface",
+        "states that multipass fuses into one pass: none, all of a ray's way to its hit, or all of a path's way from "
+        "surface to surface",
         Affects.MACHINE,
         "NAME",
         choices=("none", "ray", "surface"),

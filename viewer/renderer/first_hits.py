@@ -7,14 +7,14 @@ from typing import Any
 
 from viewer.cameras.lens import lens_uniforms
 from viewer.lighting.sampler import sampler_uniforms
-from viewer.renderer.pieces import Fill
+from viewer.renderer.pieces import FirstHitPass, Rectangle
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.rasterized import RasterizedHits, unsupported_reason
 from viewer.renderer.settings import Settings
 from viewer.scene.camera import Camera
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
-from viewer.stream.machines.common import Machine
+from viewer.stream.gl.stream import Stream
 
 RASTERISED = frozenset({"shadow"})  # programs that rasterise unless they are told otherwise
 # Rasterising costs in proportion to the triangles, traversal to the logarithm of their number: a software rasteriser is
@@ -67,31 +67,31 @@ class RasterPass:
         self.device, self.resources = device, resources
         self._made: tuple[str, RasterizedHits] | None = None
 
-    def fill(
+    def over(
         self,
         prepared: Prepared,
         settings: Settings,
         camera: Camera,
         size: tuple[int, int],
-        machine: Machine,
+        shape: tuple[int, int],
+        centred: bool,
         uniforms: dict[str, Any],
-    ) -> Fill:
-        """What `viewer.renderer.pieces.run` fills the streams of that machine by, for a picture of ``size`` (width,
-        height); the context must be current.
+    ) -> FirstHitPass:
+        """The pass over rectangles of at most ``shape`` of a picture of ``size`` (width, height); the context must be
+        current.
 
-        uniforms : of the paths.
+        centred : through the pixels' centres. uniforms : of the paths.
         """
-        # Its target holds all of the picture, or what the machine's streams hold.
+        # Its target holds all of the picture, or a rectangle.
         whole = size[0] * size[1] <= LARGEST_TARGET and max(size) <= self.device.max_texture
-        raster = self._pass(prepared, size if whole else machine.size, settings.sampler)
-        centred = "film" not in machine.linked.program.inputs
+        raster = self._pass(prepared, size if whole else shape, settings.sampler)
         lens = lens_uniforms(camera, size, "point" if centred else settings.pixel_filter)
         raster.set({**lens, **uniforms, **sampler_uniforms(settings.seed)}, size)
 
-        def fill(machine: Machine, down: slice, across: slice, number: int) -> None:
-            raster.fill(machine.streams["first_hit"], down, across, number, camera.origin)
+        def draw(stream: Stream, rectangle: Rectangle, number: int) -> None:
+            raster.fill(stream, *rectangle, number, camera.origin)
 
-        return fill
+        return draw
 
     def _pass(self, prepared: Prepared, needed: tuple[int, int], sampler: str) -> RasterizedHits:
         made = self._made

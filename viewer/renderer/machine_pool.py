@@ -12,6 +12,7 @@ from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import Machine
 from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.policy import policy as make_policy
@@ -61,15 +62,20 @@ class MachinePool(Mapping[Key, Machine]):
     def __len__(self) -> int:
         return len(self._held)
 
-    def take(self, program: Program, key: Key, settings: Settings) -> Machine:
-        """The machine for a program under that key, made where there is none; the context must be current."""
+    def take(
+        self, program: Program, key: Key, settings: Settings, streams: Mapping[str, Stream] | None = None
+    ) -> Machine:
+        """The machine for a program under that key, made where there is none; the context must be current.
+
+        streams : those that a new one is lent, see `Machine`.
+        """
         machine = self._held.pop(key, None)
         if machine is None:
             while len(self._held) >= MOST_MACHINES:
                 oldest = next(iter(self._held))
                 self._settings.pop(oldest)
                 self._held.pop(oldest).release()
-            machine = self._make(program, key, settings)
+            machine = self._make(program, key, settings, streams)
         self._held[key], self._settings[key] = machine, settings
         _schedule(machine, settings)
         return machine
@@ -96,8 +102,10 @@ class MachinePool(Mapping[Key, Machine]):
         self._held.clear()
         self._settings.clear()
 
-    def _make(self, program: Program, key: Key, settings: Settings) -> Machine:
-        common: dict[str, Any] = {"resources": self.resources, "counting": key.counting}
+    def _make(
+        self, program: Program, key: Key, settings: Settings, streams: Mapping[str, Stream] | None = None
+    ) -> Machine:
+        common: dict[str, Any] = {"resources": self.resources, "counting": key.counting, "streams": streams}
         if not settings.stepwise:
             common["fallback"] = lambda: self.bind(program, True, settings)
         if settings.machine == "multipass":

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.film.checkpoint import CONTENT, Checkpoint
+from viewer.film.buffers import FilmBuffer
 from viewer.film.film import Film
 from viewer.film.layers import LAYERS, series
 from viewer.film.stop import Stop
@@ -25,12 +26,12 @@ from viewer.stream.machines.counters import Stats
 MOST_IN_RUN, RUN_SECONDS = 16, 0.5  # samples of a pixel, and time of one run
 
 # Brings every pixel of a film to so many samples; yields as `Tracer.slices` does.
-Run = Callable[[Film, int], Iterator[tuple[float, Slice | None]]]
+Run = Callable[[FilmBuffer, int], Iterator[tuple[float, Slice | None]]]
 
 
 def add_samples(
     run: Run,
-    film: Film,
+    film: FilmBuffer,
     stop: Stop,
     stats: Stats,
     progress: Report | None = None,
@@ -42,7 +43,7 @@ def add_samples(
     stats : gets the counters of all runs. state : is saved when it is due. text : goes before the progress's "sample 3
     of 32".
     """
-    started, number = perf_counter(), int(film.count.min())
+    started, number = perf_counter(), film.samples
     batch = 1
     while not (reason := stop.reason(number, perf_counter() - started, film if stop.looks(number) else None)):
         target, began = min(stop.spp, number + batch), perf_counter()
@@ -56,14 +57,14 @@ def add_samples(
         per_sample = (perf_counter() - began) / (target - number)
         number = target
         if state is not None and state.due():
-            state.save(film)
+            state.save(film.film())
         # Many samples in a run keep its passes full; few let rules, progress and Ctrl-C come in between.
         batch = max(1, min(MOST_IN_RUN, int(RUN_SECONDS / max(per_sample, 1e-6))))
     return reason
 
 
 def fill(
-    tracer: Tracer, film: Film, samples: int, counting: bool = False, bounce: int | None = None
+    tracer: Tracer, film: FilmBuffer, samples: int, counting: bool = False, bounce: int | None = None
 ) -> Iterator[tuple[float, Slice | None]]:
     """Bring every pixel of the film to so many samples; yields as `Tracer.slices` does."""
     return tracer.slices(film.size, stats=counting, film=film, samples=samples, bounce=bounce)
@@ -74,9 +75,12 @@ def bounce_layers(tracer: Tracer, film: Film, progress: Report | None = None) ->
     made = {}
     rule = Stop(int(film.count.min()))
     for bounce, name in enumerate(series("bounce", tracer.settings.max_depth + 1)):
-        part = Film(*film.size)
+        with tracer.device.current():
+            part = FilmBuffer(tracer.device, film.size)
         add_samples(partial(fill, tracer, bounce=bounce), part, rule, Stats(), progress, text=f"{name}: ")
-        made[name] = part.linear
+        with tracer.device.current():
+            made[name] = part.film().linear
+            part.release()
     return made
 
 
@@ -121,7 +125,12 @@ def make_picture(
         plain["triangle"] = plain["triangle"].astype(np.int64)
     try:
         if tracer.progressive:
-            reason = add_samples(partial(fill, tracer, counting=counting), film, stop, total, progress, state)
+            with tracer.device.current():
+                buffer = FilmBuffer(tracer.device, film.size, film)
+            reason = add_samples(partial(fill, tracer, counting=counting), buffer, stop, total, progress, state)
+            with tracer.device.current():
+                film = buffer.film()
+                buffer.release()
         if "bounce" in names:
             made = bounce_layers(tracer, film, progress)
         if plain or not tracer.progressive:

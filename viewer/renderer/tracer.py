@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,11 +13,11 @@ from numpy.typing import ArrayLike
 from viewer.accel.structures import Structure
 from viewer.base.errors import ViewerError
 from viewer.cameras.lens import lens_uniforms
-from viewer.film.film import Film
-from viewer.kernels import HIT
+from viewer.film.buffers import Buffer, FilmBuffer, Pixels
+from viewer.kernels.records import FEATURES, HIT
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.options.declare import Affects
-from viewer.programs import DEPTHS, LEVELS, PICTURES, trace
+from viewer.programs import DEPTHS, LEVELS, PICTURES, feature_buffers, trace
 from viewer.renderer.camera import view
 from viewer.renderer.changes import SceneChanges, scene_changes
 from viewer.renderer.first_hits import FirstHits, RasterPass, first_hits
@@ -24,7 +25,7 @@ from viewer.renderer.install import install
 from viewer.renderer.lighting import scene_lighting
 from viewer.renderer.machine_pool import Key, MachinePool, warm
 from viewer.renderer.picture import COUNTED_LAYERS, SURFACE_LAYERS
-from viewer.renderer.pieces import Slice, run
+from viewer.renderer.pieces import FirstHitPass, Piece, Rectangle, Slice, piece_job
 from viewer.renderer.prepared import Prepared, Report, adapted, agrees, keeps_structure, prepare, with_lights_at
 from viewer.renderer.rays import Hits, pack_rays, run_rays, unpack_hits
 from viewer.renderer.settings import PREPARED, VIEW, Settings
@@ -38,7 +39,9 @@ from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import LARGEST_STREAM
+from viewer.stream.jobs import Executor, Run
 from viewer.stream.machines.common import Machine
+from viewer.stream.machines.counters import Stats
 
 
 class Tracer:
@@ -72,6 +75,8 @@ class Tracer:
         self.resources = Resources(self.device)
         self._machines = MachinePool(self.device, self.resources, self.bind)
         self._raster = RasterPass(self.device, self.resources)
+        self._executor = Executor(self.device, self.resources, self._machine_of)
+        self._pixel_pass: Pixels | None = None
         self.build_seconds = perf_counter() - started
 
     @property
@@ -208,7 +213,7 @@ class Tracer:
         stats: bool = False,
         tile: tuple[int, int] | None = None,
         rows: Callable[[], int] | None = None,
-        film: Film | None = None,
+        film: FilmBuffer | None = None,
         samples: int = 1,
         *,
         settings: Settings | None = None,
@@ -226,31 +231,89 @@ class Tracer:
         light of paths of this length counts.
         """
         chosen, eye = settings or self.settings, camera or self.camera
-        counting = stats or any(name in COUNTED_LAYERS for name in layers)
-        rectangles: Iterable[tuple[slice, slice]]
+        surface, counting = any(name in SURFACE_LAYERS for name in layers), stats or self._counts(layers)
+        rectangles: Iterable[Rectangle]
         if tile is None:
             rectangles = list(cut(size, self.device.max_texture, LARGEST_STREAM))
             shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
         else:
             rectangles, shape = tiles(size, tile, rows), tile
-        hits = self._first_hits(chosen, eye)
+        hits, program = self._first_hits(chosen, eye), self.program(surface, chosen, eye)
         uniforms = chosen.path_uniforms(hits.shared, samples, bounce)
+        key = self._key(self._picture(surface, chosen, eye), shape, counting, program, chosen)
+        lens = lens_uniforms(eye, size, chosen.pixel_filter)
+        every = {**lens, **uniforms, **sampler_uniforms(chosen.seed)}
+        progressive, raster = "film" in program.inputs, None
         with self.device.current():
-            machine = self._machine(shape, any(name in SURFACE_LAYERS for name in layers), counting, chosen, eye)
-            machine.set(lens_uniforms(eye, size, chosen.pixel_filter))
-            machine.set({**uniforms, **sampler_uniforms(chosen.seed)})
-            fill = None
-            if "first_hit" in machine.linked.program.inputs:
-                fill = self._raster.fill(self.prepared, chosen, eye, size, machine, uniforms)
-        if film is None and "film" in machine.linked.program.inputs:
-            film = Film(*size)
+            if progressive and film is None:
+                film = FilmBuffer(self.device, size)
+            if "first_hit" in program.inputs:
+                raster = self._raster.over(self.prepared, chosen, eye, size, shape, not progressive, uniforms)
+        buffers = {"film": film} if progressive and film is not None else {}
+        piece = Piece(program, (key, chosen), shape, every, buffers, counting)
+        yield from self._pieces(piece, rectangles, size, raster, samples)
+
+    def _pieces(
+        self,
+        piece: Piece,
+        rectangles: Iterable[Rectangle],
+        size: tuple[int, int],
+        raster: FirstHitPass | None,
+        samples: int,
+    ) -> Iterator[tuple[float, Slice | None]]:
         done, total = 0, size[0] * size[1]
-        for down, across in rectangles:
-            count = (down.stop - down.start) * (across.stop - across.start)
-            for share in run(self.device, machine, down, across, film, samples, fill):
-                yield (done + count * share) / total, None
+        film = piece.buffers.get("film")
+        for rectangle in rectangles:
+            count = (rectangle[0].stop - rectangle[0].start) * (rectangle[1].stop - rectangle[1].start)
+            stats = Stats()
+            # Rasterised first hits are those of one sample: each is a run of its own.
+            ends: Sequence[int] = (samples,)
+            if raster is not None and isinstance(film, FilmBuffer):
+                ends = range(film.samples + 1, samples + 1)
+            for number, end in enumerate(ends):
+                step = replace(piece, uniforms={**piece.uniforms, "path_samples": end})
+                job = piece_job(step, rectangle, self.resources, self._pixels, raster)
+                for share in self._executor.run(job):
+                    yield (done + count * (number + share) / max(1, len(ends))) / total, None
+                stats.add(self._executor.stats)
+            machine = self._executor.machine
+            assert machine is not None
+            machine.stats = stats
             done += count
-            yield done / total, Slice(down, across, machine)
+            yield done / total, Slice(*rectangle, machine)
+        if isinstance(film, FilmBuffer):
+            film.samples = max(film.samples, samples)
+
+    @staticmethod
+    def _counts(layers: Sequence[str]) -> bool:
+        """Whether a layer shows how often kernels were called."""
+        return any(name in COUNTED_LAYERS for name in layers)
+
+    def _machine_of(self, run: Run) -> Machine:
+        key, settings = cast("tuple[Key, Settings]", run.key)
+        return self._machines.take(run.program, key, settings, run.streams)
+
+    @property
+    def _pixels(self) -> Pixels:
+        if self._pixel_pass is None:
+            with self.device.current():
+                self._pixel_pass = Pixels(self.device)
+        return self._pixel_pass
+
+    def features(self, size: tuple[int, int], samples: int) -> Iterator[tuple[float, Buffer]]:
+        """Feature buffers: what the camera rays of the first ``samples`` samples of every pixel hit; yields the share
+        that is done, with the buffer of `FEATURES`. Lens, pixel filter and random numbers are the picture's own."""
+        chosen = self.settings
+        rectangles = list(cut(size, self.device.max_texture, LARGEST_STREAM))
+        shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
+        program = feature_buffers(LEVELS[self.structure.levels])
+        key = Key(("features",), shape, False, chosen.passes, chosen.sampler)
+        every = {**lens_uniforms(self.camera, size, chosen.pixel_filter), **self.uniforms(samples)}
+        with self.device.current():
+            buffer = Buffer(self.device, FEATURES, size)
+        piece = Piece(program, (key, chosen), shape, every, {"features": buffer})
+        for share, _ in self._pieces(piece, rectangles, size, None, samples):
+            yield share, buffer
 
     def uniforms(self, samples: int = 1) -> dict[str, Any]:
         """The uniforms of paths and random numbers in a run that brings every pixel to so many samples."""
