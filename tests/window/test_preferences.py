@@ -13,7 +13,7 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from viewer.base.errors import ViewerError
-from viewer.window import settings as module
+from viewer.window import preferences as module
 from viewer.window.input.actions import ACTIONS, Keymap
 from viewer.window.preferences import MOST_RECENT, READERS, Preferences, settings_path
 
