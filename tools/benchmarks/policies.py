@@ -17,7 +17,7 @@ import viewer
 from viewer.renderer.renderer import Renderer
 from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
-from . import plots
+from . import counts, plots
 from .common import Options, Result, Table, facts, say
 from .machines import Setting, make
 from .scenes import View, found
@@ -48,6 +48,7 @@ def run(options: Options) -> Result:
     views, missing = found(("cornell", "teapotahedron") if options.quick else SCENES)
     size, small = ((96, 96), (32, 32)) if options.quick else ((512, 512), (64, 64))
     shares = SHARES[::6] if options.quick else SHARES
+    counted = small if options.quick else (256, 256)
     data: dict[str, Any] = {
         "benchmark": "policies",
         "about": ABOUT,
@@ -56,6 +57,7 @@ def run(options: Options) -> Result:
         "passes": "of traversal and intersection, with any ray in them; unroll 1, nothing fused",
         "size": size,
         "check_size": small,
+        "counts_size": counted,
         "published": PUBLISHED,
         "missing": missing,
         "scenes": {},
@@ -67,7 +69,7 @@ def run(options: Options) -> Result:
             sources = {each.source: viewer.load(each.source)}  # two views of a scene follow each other
         chosen = {"program": "cast", "accel": "grid"}
         renderer = Renderer(sources[each.source], camera=each.camera, device=options.open(), **chosen)
-        data["scenes"][each.name] = _scene(each, renderer, size, small, shares)
+        data["scenes"][each.name] = _scene(each, renderer, size, small, shares, counted)
         renderer.resources.release()
     data["findings"] = _findings(data)
     data["note"] = _note(data)
@@ -78,7 +80,12 @@ def run(options: Options) -> Result:
 
 
 def _scene(
-    each: View, renderer: Renderer, size: tuple[int, int], small: tuple[int, int], shares: Sequence[int]
+    each: View,
+    renderer: Renderer,
+    size: tuple[int, int],
+    small: tuple[int, int],
+    shares: Sequence[int],
+    counted: tuple[int, int],
 ) -> dict[str, Any]:
     runs = extract(renderer, size)
     simulation = Simulation(runs)
@@ -90,7 +97,7 @@ def _scene(
         "rays_in_loop": int((np.diff(runs.start) > 0).sum()),
         "most_steps": int(runs.steps.max(initial=0)),
         "most_tests": int(runs.tests.max(initial=0)),
-        "bound": runs.linked,
+        "bound": runs.bound,
         "calls": runs.calls,
         "steps": int(runs.steps.sum()),
         "tests": int(runs.tests.sum()),
@@ -100,6 +107,7 @@ def _scene(
             for of in DENOMINATORS
         },
         "check": _check(renderer, small),
+        "counts": counts.measure(renderer, counted),
     }
 
 
@@ -107,7 +115,7 @@ def _row(schedule: Schedule, runs: Runs) -> dict[str, Any]:
     """passes; over the bound; average share of the stream that a pass ran on; passes of each kernel."""
     return {
         "passes": schedule.passes,
-        "over_bound": schedule.passes / max(1, runs.linked),
+        "over_bound": schedule.passes / max(1, runs.bound),
         "active_share": schedule.active_share(runs.rays),
         "traverse": schedule.by_kernel[0],
         "intersect": schedule.by_kernel[1],
@@ -198,6 +206,7 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         Table("passes over the lower bound", heads, rows, "\n".join(lines)),
         Table("average share of the stream that a pass ran on", ("scene", *POLICIES), shares),
         Table("passes over the least found, and the best thresholds", columns, measured, data["note"]),
+        counts.table(data["scenes"], data["counts_size"]),
     ]
 
 

@@ -43,7 +43,7 @@ class Runs:
         return len(self.start) - 1
 
     @property
-    def linked(self) -> int:
+    def bound(self) -> int:
         """Passes that no policy can do with less: the most steps of any ray plus the most tests of any ray.
 
         A pass serves one state, each ray in it by one call (Purcell 2004, section 5.2).

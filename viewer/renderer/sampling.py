@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.checkpoint import CONTENT, Checkpoint
 from viewer.film.buffers import FilmBuffer
+from viewer.film.checkpoint import CONTENT, Checkpoint
 from viewer.film.film import Film
 from viewer.film.layers import LAYERS, series
 from viewer.film.stop import Stop
