@@ -23,7 +23,6 @@ from viewer.scene.scene import Instance, Scene
 from viewer.scene.weld import weld
 
 NAME = "OBJ"
-SUFFIXES = (".obj",)
 
 _FIRST_WORDS = set(b"v vt vn vp f l p g o s mtllib usemtl".split())
 

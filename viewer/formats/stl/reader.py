@@ -19,7 +19,6 @@ from viewer.scene.scene import Instance, Scene
 from viewer.scene.weld import weld
 
 NAME = "STL"
-SUFFIXES = (".stl",)
 
 _HEADER = 84
 _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", 9), ("attribute", "<u2")])
