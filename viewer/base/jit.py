@@ -14,17 +14,20 @@ import ctypes
 from collections.abc import Callable, Iterator
 from threading import Lock
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from viewer.base.jit_cache import Object
 
 _helpers: list[Callable] = []
 _loaded: dict[tuple[Any, ...], Callable] = {}
 _lock = Lock()  # one thread compiles a loop, others wait for it
 
-# Kinds of numbers: as a C function takes them, and as they come back.
+# Kinds of numbers: as a C function takes them, and as Python has them.
 NUMBERS = {"b": ctypes.c_bool, "i": ctypes.c_int64, "f": ctypes.c_double}
-RESULTS: dict[str, Callable[[float], Any]] = {"b": bool, "i": int, "f": float}
+PYTHON: dict[str, Callable[[Any], Any]] = {"b": bool, "i": int, "f": float}
 
 
 def helper(function: Callable) -> Callable:
@@ -74,29 +77,30 @@ def _load(loop: Callable, types: tuple[str, ...]) -> Callable:
 
         found = compiled(loop, types, _helpers, key)
         jit_cache.keep(key, found)
-    return _call(jit_cache.link(key, found), types, found.results)
+    return _call(jit_cache.link(key, found), types, found)
 
 
-def _call(address: int, types: tuple[str, ...], results: str) -> Callable:
-    """A function of a loop's arguments that calls its machine code; results: as in `jit_cache.Object`."""
+def _call(address: int, types: tuple[str, ...], made: Object) -> Callable:
+    """A function of a loop's arguments that calls its machine code."""
     kinds: list[Any] = []
     for type_ in types:
         number = NUMBERS.get(type_)
         kinds += [number] if number else [ctypes.c_void_p] + [ctypes.c_int64] * int(type_.split()[1])
     entry = ctypes.CFUNCTYPE(None, *kinds, ctypes.c_void_p)(address)
-    convert = [RESULTS[kind] for kind in results.lstrip("(")]
+    several = made.results.startswith("(")
+    convert = [PYTHON[kind] for kind in made.results.lstrip("(")]
 
-    def call(arguments: tuple[Any, ...]) -> Any:
+    def call(arguments: tuple[Any, ...], kept: Object = made) -> Any:  # the code lives as long as this does
         flat: list[Any] = []
-        for argument in arguments:
+        for argument, type_ in zip(arguments, types, strict=True):
             if isinstance(argument, np.ndarray):
                 flat += (argument.ctypes.data, *argument.shape)
             else:
-                flat.append(argument)
+                flat.append(PYTHON[type_](argument))
         out = (ctypes.c_double * len(convert))()
         entry(*flat, ctypes.addressof(out))
-        made = tuple(make(value) for make, value in zip(convert, out, strict=True))
-        return made if results.startswith("(") else made[0] if made else None
+        results = tuple(make(value) for make, value in zip(convert, out, strict=True))
+        return results if several else results[0] if results else None
 
     return call
 

@@ -22,10 +22,15 @@ FOLDER = "RAYSTREAM_CACHE_DIR"
 
 @dataclass(frozen=True)
 class Object:
-    """A loop's machine code. results : kinds of the numbers that it returns, "b", "i", "f"; a tuple's after a "("."""
+    """A loop's machine code.
+
+    results : kinds of the numbers that it returns, "b", "i", "f"; a tuple's after a "(".
+    code    : the object file. entry : where there is none, numba's function, which has an ``address``.
+    """
 
     results: str
     code: bytes
+    entry: Any = None
 
 
 def folder() -> Path:
@@ -56,7 +61,9 @@ def find(key: str) -> Object | None:
 
 
 def keep(key: str, made: Object) -> None:
-    """Keep an object file for later processes, where the folder can be written."""
+    """Keep an object file for later processes, where there is one and the folder can be written."""
+    if not made.code:
+        return
     rest = made.results.encode() + b"\n" + made.code
     with suppress(OSError):
         path = folder()
@@ -106,6 +113,8 @@ def _engine() -> Any:
 
 def link(key: str, made: Object) -> int:
     """The address of a loop's machine code, linked into this process."""
+    if not made.code:
+        return int(made.entry.address)
     engine = _engine()
     engine.add_object_file(llvm.ObjectFileRef.from_data(made.code))
     engine.finalize_object()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -22,7 +23,9 @@ def compiled(loop: Callable, kinds: tuple[str, ...], helpers: list[Callable], sy
 
     It is called as a C function of, for each array, its address and its shape; numbers; and an address for the results
     as float64. helpers : what loops call, taken off the list. symbol : the function's name in the object file.
-    Raises TypeError for a loop that allocates, raises, or returns something else than numbers.
+
+    A loop that allocates or raises runs, but needs numba, so that every process compiles it: RuntimeWarning. Raises
+    TypeError for one that returns something else than numbers.
     """
     while helpers:
         register_jitable(helpers.pop())
@@ -48,7 +51,10 @@ def compiled(loop: Callable, kinds: tuple[str, ...], helpers: list[Callable], sy
     scope: dict[str, Any] = {"loop": native, "carray": carray}
     exec(f"def entry({', '.join(names)}, out):\n    made = {call}{stores}", scope)
     entry = cfunc(types.void(*signature, types.CPointer(types.float64)), error_model="numpy")(scope["entry"])
-    return Object(results, _code(loop, entry, symbol))
+    code = _code(entry, symbol)
+    if not code:
+        warnings.warn(f"loop {loop.__name__} allocates or raises: every process compiles it", RuntimeWarning, 2)
+    return Object(results, code, entry)
 
 
 def _numba(kind: str) -> Any:
@@ -72,8 +78,8 @@ def _results(loop: Callable, kind: Any) -> str:
     return "(" + found if several else found
 
 
-def _code(loop: Callable, entry: Any, symbol: str) -> bytes:
-    """The entry's machine code by itself.
+def _code(entry: Any, symbol: str) -> bytes:
+    """The entry's machine code by itself; none where it calls numba.
 
     Numba surrounds it with what reports an exception to Python. Once nothing but the entry can be called from outside,
     LLVM finds that none is ever raised, and drops that.
@@ -92,5 +98,5 @@ def _code(loop: Callable, entry: Any, symbol: str) -> bytes:
     for function in module.functions:
         name = function.name
         if function.is_declaration and not name.startswith("llvm.") and name not in LIBRARY:
-            raise TypeError(f"loop {loop.__name__} allocates or raises: its machine code calls {name}")
+            return b""
     return bytes(machine.emit_object(module))
