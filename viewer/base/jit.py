@@ -39,11 +39,12 @@ def helper(function: Callable) -> Callable:
 def run(loop: Callable, *arguments: Any, small: bool = False) -> Any:
     """What the loop returns for these arguments; compiled unless the work is ``small``.
 
-    Arrays are C-contiguous. Integers that a compiled loop returns are exact up to 2^53.
+    Arrays are C-contiguous. Numbers come back as Python's, integers of a compiled loop exact up to 2^53.
     """
     if small:
         with np.errstate(all="ignore"):  # as machine code does
-            return loop(*arguments)
+            result = loop(*arguments)
+        return tuple(map(_plain, result)) if isinstance(result, tuple) else _plain(result)
     types = tuple(map(_type, arguments))
     compiled = _loaded.get((loop, types))
     if compiled is None:
@@ -52,6 +53,10 @@ def run(loop: Callable, *arguments: Any, small: bool = False) -> Any:
             if compiled is None:
                 compiled = _loaded[loop, types] = _load(loop, types)
     return compiled(arguments)
+
+
+def _plain(result: Any) -> Any:
+    return result.item() if isinstance(result, np.generic) else result
 
 
 def _type(argument: Any) -> str:
