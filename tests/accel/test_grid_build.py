@@ -152,7 +152,7 @@ def test_plain_and_compiled_loops_agree_to_the_bit(monkeypatch: pytest.MonkeyPat
     for kind in KINDS:
         corners = soup(kind, np.random.default_rng(5))
         plain = build(corners, (6, 7, 8))
-        monkeypatch.setattr(overlap, "PLAIN", overlap.compiled())
+        monkeypatch.setattr(overlap, "PLAIN", overlap.COMPILED)
         machine = build(corners, (6, 7, 8))
         monkeypatch.undo()
         assert np.array_equal(plain.lists, machine.lists) and np.array_equal(plain.pointers, machine.pointers)

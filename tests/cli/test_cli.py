@@ -360,7 +360,7 @@ def test_version_is_the_package_s(capsys):
 def test_help_loads_nothing_heavy():
     script = (
         "import sys; from viewer.cli.main import main; main(['--help']); main(['render', '--help'])\n"
-        "print([m for m in ('numba', 'rich', 'moderngl', 'OpenEXR', 'PIL', 'pyrr') if m in sys.modules])"
+        "print([m for m in ('numba', 'llvmlite', 'rich', 'moderngl', 'OpenEXR', 'PIL', 'pyrr') if m in sys.modules])"
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60)

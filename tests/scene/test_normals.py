@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.base.jit import run
 from viewer.scene import normals as normals_module
 from viewer.scene.mesh import Mesh
 from viewer.scene.normals import unit_normals, with_normals
-from viewer.scene.normals_loops import crease_normals, weld
+from viewer.scene.weld import weld
 
 CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], np.float32)
 CUBE_FACES = np.array(
@@ -212,23 +211,23 @@ def test_weld_finds_equal_rows(small):
     rng = np.random.default_rng(2)
     rows = rng.integers(-2, 3, (500, 3)).astype(np.float32)
     rows[rng.random(rows.shape) < 0.2] *= -1  # negative zeros
-    number, first, found = run(weld, rows.view(np.uint32), small=small)
+    number, first = weld(rows.view(np.uint32), small)
     expected, index = np.unique(rows + 0.0, axis=0, return_inverse=True)
-    assert found == len(expected)
-    assert np.array_equal(rows[first[:found]][number], rows)
-    assert (np.diff(first[:found]) > 0).all()  # numbered by first appearance
-    assert len(set(zip(number.tolist(), index.ravel().tolist(), strict=True))) == found
+    assert len(first) == len(expected)
+    assert np.array_equal(rows[first][number], rows)
+    assert (np.diff(first) > 0).all()  # numbered by first appearance
+    assert len(set(zip(number.tolist(), index.ravel().tolist(), strict=True))) == len(first)
 
 
 def test_kernel_is_the_same_plain_and_compiled():
     mesh = sphere(80, 5)  # poles beyond FEW
-    group = run(weld, mesh.positions.view(np.uint32), small=True)[0]
-    plain = run(crease_normals, mesh.positions, mesh.triangles, group, 0.9, small=True)
-    fast = run(crease_normals, mesh.positions, mesh.triangles, group, 0.9, small=False)
-    assert plain[3] == fast[3]
+    group, _ = weld(mesh.positions.view(np.uint32), small=True)
+    plain = normals_module._creased(mesh.positions, mesh.triangles, group, 0.9, small=True)
+    fast = normals_module._creased(mesh.positions, mesh.triangles, group, 0.9, small=False)
     assert np.array_equal(plain[0], fast[0])
+    assert np.array_equal(plain[1], fast[1])
     # fused multiply-adds may differ in the last bit of float64, so of float32
-    assert np.allclose(plain[2][: plain[3]], fast[2][: fast[3]], atol=2e-7)
+    assert np.allclose(plain[2], fast[2], atol=2e-7)
 
 
 def test_unit_normals_mends_what_has_no_direction():

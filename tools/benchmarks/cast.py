@@ -301,7 +301,7 @@ def _start_table(data: dict[str, Any]) -> Table:
             )
         )
     notes = [
-        "raystream render: a new process, caches of driver and numba warm, or empty (first); peak: the process's, "
+        "raystream render: a new process, caches of driver and loops warm, or empty (first); peak: the process's, "
         "textures of a software driver included; streams: of --fuse ray."
     ]
     for kind in ("cold phases", "warm phases"):

@@ -1,4 +1,4 @@
-"""Commands timed as new processes, with the caches of driver and numba in folders of their own."""
+"""Commands timed as new processes, with the caches of driver and compiled loops in folders of their own."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 
 from .common import ROOT
 
-CACHES = ("MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH", "NUMBA_CACHE_DIR")
+CACHES = ("MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH", "RAYSTREAM_CACHE_DIR")
 
 
 def caches(folder: Path) -> dict[str, str]:
-    """An environment in which the driver and numba cache in that folder, which is made."""
+    """An environment in which driver and compiled loops are cached in that folder, which is made."""
     for name in CACHES:
         (folder / name).mkdir(parents=True)
     return {**os.environ, **{name: str(folder / name) for name in CACHES}}

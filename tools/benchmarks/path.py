@@ -334,7 +334,7 @@ def _start_table(starts: dict[str, Any]) -> Table:
         (name, starts[name]["seconds"], starts[name]["peak_bytes"] / 2**20) for name in starts if "phases" not in name
     ]
     parts = ", ".join(f"{part} {seconds:.2f}" for part, seconds in starts["warm phases"].items())
-    note = f"raystream render --spp 1; caches of driver and numba empty (cold), or warm. Warm parts, seconds: {parts}."
+    note = f"raystream render --spp 1; caches of driver and loops empty (cold), or warm. Warm parts, seconds: {parts}."
     return Table("cornell: from the command to the first sample", ("caches", "s", "peak MiB"), rows, note)
 
 

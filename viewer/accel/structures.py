@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,13 @@ from viewer.accel import triangles
 from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.bvh.build import Bvh
-from viewer.accel.grid import build as grid_build
-from viewer.accel.grid import grid
-from viewer.accel.grid import objects as grid_objects
-from viewer.accel.grid.build import Grid
-from viewer.accel.two_level.structure import TwoLevel
 from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
+
+if TYPE_CHECKING:
+    from viewer.accel.two_level.structure import TwoLevel
 
 Progress = Callable[[float, str], None]
 
@@ -83,7 +81,10 @@ def traversals(recipe: Recipe, whole: str, stepwise: str, known: tuple[str, ...]
 
 def over_grid(corners: NDArray[np.float32], recipe: Recipe, progress: Progress | None = None) -> Structure:
     """The uniform grid over triangles (T, 3, 3)."""
-    built: Grid = grid_build.build(corners, recipe.grid)
+    from viewer.accel.grid import build as grid_build
+    from viewer.accel.grid import grid
+
+    built = grid_build.build(corners, recipe.grid)
     whole, stepwise = traversals(recipe, "dda", "dda", tuple(grid.TRAVERSALS))
     extent = float(max(built.voxel * built.resolution))
     test = triangles.module(recipe.intersection, corners, extent, slack=recipe.plane_slack)
@@ -118,6 +119,8 @@ def over_bvh(corners: NDArray[np.float32], recipe: Recipe, progress: Progress | 
 
 def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = None) -> Structure:
     """Two levels: a structure over each distinct mesh, and one over the instances of all."""
+    from viewer.accel.two_level.structure import TwoLevel
+
     inner = recipe.accel.removeprefix(TWO_LEVEL)
     top = inner if recipe.top == "auto" else recipe.top
     whole, stepwise = (
@@ -168,6 +171,9 @@ def _bvhs(two: TwoLevel, recipe: Recipe, progress: Progress | None) -> Made:
 
 def _grids(two: TwoLevel, recipe: Recipe, progress: Progress | None) -> Made:
     """The same of grids."""
+    from viewer.accel.grid import build as grid_build
+    from viewer.accel.grid import objects as grid_objects
+
     built = []
     for corners, share in _shares(two.objects.corners, progress):
         built.append(grid_build.build(corners, recipe.grid))

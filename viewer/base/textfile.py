@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from contextlib import suppress
 
 from viewer.base.errors import ViewerError
@@ -23,7 +22,7 @@ def check_path(path: str) -> None:
 def write(path: str, text: str) -> None:
     """Write beside the file and rename; on any exception the old one stays. Raises ViewerError as `check_path` does."""
     target = os.path.realpath(path)
-    part = os.path.join(os.path.dirname(target), f".raystream-{secrets.token_hex(6)}.part")
+    part = os.path.join(os.path.dirname(target), f".raystream-{os.urandom(6).hex()}.part")
     try:
         with open(part, "w", encoding="utf-8") as file:
             file.write(text + "\n")

@@ -50,6 +50,10 @@ class Film:
             broken = ~(np.abs(piece) < LARGEST_SAMPLE).all(axis=-1, keepdims=True)
         piece = np.where(broken, np.float32(0), piece)
         count, total = self.count[at], self.sum[at]
+        if not count.any() and not total.any():  # the first sample: nothing to compensate, no spread
+            total += piece
+            count += 1
+            return
         luminance = _luminance(piece)
         before = luminance - _luminance(total) / np.maximum(count, np.float32(1))
         added = total + piece

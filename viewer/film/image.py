@@ -15,7 +15,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import secrets
 import shutil
 import struct
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -146,7 +145,7 @@ def _target(path: str | os.PathLike[str], known: Sequence[str] = FORMATS) -> Pat
 
 def _begin(target: Path) -> Path:
     """Create the empty file that will become the target: in its folder, with the rights of an ordinary new file."""
-    part = target.with_name(f".raystream-{secrets.token_hex(6)}.part")
+    part = target.with_name(f".raystream-{os.urandom(6).hex()}.part")
     try:
         os.lstat(target)  # finds a name too long for the file system
     except FileNotFoundError:

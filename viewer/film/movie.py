@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
-import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from itertools import chain
@@ -106,6 +104,9 @@ def _ffmpeg(path: str) -> str:
 
 
 def _write_mp4(part: Path, pictures: Iterable[NDArray[np.uint8]], fps: float) -> None:
+    import subprocess
+    import tempfile
+
     frames = iter(pictures)
     first = next(frames)
     height, width = first.shape[:2]

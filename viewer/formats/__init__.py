@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -9,14 +10,16 @@ import numpy as np
 
 from viewer.base.errors import ViewerError
 from viewer.formats.files import read_file
-from viewer.formats.gltf import reader as gltf
-from viewer.formats.obj import reader as obj
-from viewer.formats.ply import reader as ply
-from viewer.formats.stl import reader as stl
 from viewer.scene.scene import Scene
 
-# Each has NAME, SUFFIXES, sniff(head, path) -> bool and read(path) -> Scene; asked in this order.
-FORMATS: tuple[ModuleType, ...] = (gltf, ply, stl, obj)
+# Modules by the files' endings, imported when asked, the one of the file's own ending first. Each has NAME,
+# sniff(head, path) -> bool and read(path) -> Scene.
+FORMATS: dict[str, tuple[str, ...]] = {
+    "viewer.formats.gltf.reader": (".gltf", ".glb"),
+    "viewer.formats.ply.reader": (".ply",),
+    "viewer.formats.stl.reader": (".stl",),
+    "viewer.formats.obj.reader": (".obj",),
+}
 
 # What else is met under a scene's name.
 _OTHERS = (
@@ -56,7 +59,7 @@ def load(path: str | Path) -> Scene:
 
 def suffixes() -> tuple[str, ...]:
     """The file endings of all formats, with their dots."""
-    return tuple(suffix for module in FORMATS for suffix in module.SUFFIXES)
+    return tuple(suffix for own in FORMATS.values() for suffix in own)
 
 
 def _choose(head: bytes, path: Path) -> ModuleType:
@@ -64,8 +67,9 @@ def _choose(head: bytes, path: Path) -> ModuleType:
     if not head:
         raise ViewerError(str(path), "the file is empty")
     suffix = path.suffix.lower()
-    by_name = next((module for module in FORMATS if suffix in module.SUFFIXES), None)
-    by_content = next((module for module in FORMATS if module.sniff(head, path)), None)
+    names = sorted(FORMATS, key=lambda name: suffix not in FORMATS[name])
+    by_name = import_module(names[0]) if suffix in FORMATS[names[0]] else None
+    by_content = next((module for module in map(import_module, names) if module.sniff(head, path)), None)
     if by_content is None:
         other = next((what for magic, what in _OTHERS if head.startswith(magic)), None)
         if other:
@@ -77,7 +81,7 @@ def _choose(head: bytes, path: Path) -> ModuleType:
         raise ViewerError(
             str(path),
             f"is named {suffix} but holds {by_content.NAME}",
-            f"name it {by_content.SUFFIXES[0]} if that is meant",
+            f"name it {FORMATS[by_content.__name__][0]} if that is meant",
         )
     return by_content
 

@@ -10,20 +10,13 @@ from viewer.base.jit import helper
 BUDGET = 400_000_000
 
 
-def cut_polygons(positions, corners, starts, lengths):
+def cut_polygons(positions, corners, starts, lengths, triangles, hard, plane):
     """Triangles (T, 3) int64 as numbers into corners, but for the polygons that need ears cut; see `triangulate`.
 
-    Returns the triangles; those polygons (., 2) int64: number, and first triangle, whose n - 2 are not filled; and how
-    many they are. (Slices take numba long to compile; loops and the caller's slices do not.)
+    Written: the triangles; hard (H, 2) int64, those polygons: number, and first triangle, whose n - 2 are not filled.
+    plane (N, 2) float64 for polygons of up to N corners: scratch. Returns how many need ears cut; all have 5 corners or
+    more.
     """
-    total = 0
-    longest = 4
-    for p in range(len(lengths)):
-        total += max(lengths[p] - 2, 0)
-        longest = max(longest, lengths[p])
-    triangles = np.empty((total, 3), np.int64)
-    plane = np.empty((longest, 2))
-    hard = np.empty((16, 2), np.int64)
     at, found = 0, 0
     for p in range(len(lengths)):
         start, n = starts[p], lengths[p]
@@ -39,28 +32,27 @@ def cut_polygons(positions, corners, starts, lengths):
             else:
                 _fan(triangles, at, start, n)
         else:
-            if found == len(hard):
-                longer = np.empty((2 * found, 2), np.int64)
-                for k in range(found):
-                    longer[k, 0], longer[k, 1] = hard[k, 0], hard[k, 1]
-                hard = longer
             hard[found, 0], hard[found, 1] = p, at
             found += 1
         at += n - 2
-    return triangles, hard, found
+    return found
 
 
-def clip_polygons(positions, corners, starts, lengths, triangles, hard):
-    """Fill in the triangles that `cut_polygons` left; returns for how many polygons the budget did not suffice."""
-    longest = 4
-    for k in range(len(hard)):
-        longest = max(longest, lengths[hard[k, 0]])
-    plane = np.empty((longest, 2))
+def scratch(longest):
+    """What `clip_polygons` needs room for, where polygons have up to so many corners: numbers, cell_start, bounds."""
+    return np.empty((7, longest), np.int64), np.empty(longest + 1, np.int64), np.empty((3, 2))
+
+
+def clip_polygons(positions, corners, starts, lengths, triangles, hard, plane, numbers, cell_start, bounds):
+    """Fill in the triangles that `cut_polygons` left; returns for how many polygons the budget did not suffice.
+
+    plane: as there. The rest: `scratch`.
+    """
     left, tangled = BUDGET, 0
     for k in range(len(hard)):
         start, n = starts[hard[k, 0]], lengths[hard[k, 0]]
         _flatten(positions, corners, start, n, plane)
-        left = _clip(plane, n, triangles, hard[k, 1], start, left)
+        left = _clip(plane, n, triangles, hard[k, 1], start, left, numbers, cell_start, bounds)
         if left <= 0:
             tangled += 1
     return tangled
@@ -147,18 +139,18 @@ def _blocks(plane, p, a, b, c):
 
 
 @helper
-def _clip(plane, n, triangles, at, start, left):
+def _clip(plane, n, triangles, at, start, left, numbers, cell_start, bounds):
     """Cut ears off a simple polygon of n corners, at least 5. Returns what is left of the budget (0: cut short).
 
     Where a full turn finds no ear (touching or crossing edges), in this order: a corner on a straight line, a convex
     corner, any corner is cut.
     """
-    before = np.empty(n, np.int64)
-    after = np.empty(n, np.int64)
-    reflex = np.empty(n, np.int64)  # corners that may block an ear: reflex or straight
-    place = np.empty(n, np.int64)  # of each corner in that list, or -1
+    before, after = numbers[0], numbers[1]
+    reflex = numbers[2]  # corners that may block an ear: reflex or straight
+    place = numbers[3]  # of each corner in that list, or -1
+    cell_corner, cell_of, cursor = numbers[4], numbers[5], numbers[6]
     blockers = 0
-    low, high = np.empty(2), np.empty(2)
+    low, high, scale = bounds[0], bounds[1], bounds[2]
     low[0] = low[1] = np.inf
     high[0] = high[1] = -np.inf
     for k in range(n):
@@ -176,13 +168,10 @@ def _clip(plane, n, triangles, at, start, left):
 
     # A grid over the blockers: corners of a cell are cell_corner[cell_start[cell]:cell_start[cell + 1]].
     side = max(1, min(1024, int(np.sqrt(blockers))))
-    scale = np.zeros(2)
     for axis in range(2):
-        if high[axis] > low[axis]:
-            scale[axis] = side / (high[axis] - low[axis])
-    cell_start = np.zeros(side * side + 1, np.int64)
-    cell_corner = np.empty(blockers, np.int64)
-    cell_of = np.empty(blockers, np.int64)
+        scale[axis] = side / (high[axis] - low[axis]) if high[axis] > low[axis] else 0.0
+    for cell in range(side * side + 1):
+        cell_start[cell] = 0
     for k in range(blockers):
         i = min(side - 1, int((plane[reflex[k], 0] - low[0]) * scale[0]))
         j = min(side - 1, int((plane[reflex[k], 1] - low[1]) * scale[1]))
@@ -190,7 +179,6 @@ def _clip(plane, n, triangles, at, start, left):
         cell_start[cell_of[k] + 1] += 1
     for cell in range(side * side):
         cell_start[cell + 1] += cell_start[cell]
-    cursor = np.empty(side * side, np.int64)
     for cell in range(side * side):
         cursor[cell] = cell_start[cell]
     for k in range(blockers):

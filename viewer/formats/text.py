@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viewer.base.jit import helper
 
@@ -176,39 +177,40 @@ def at_word_end(data, at, end):
     return at >= end or data[at] == 32 or (data[at] >= 9 and data[at] <= 13)
 
 
-def table(data, at, rows, columns):
-    """Numbers separated by white space: (values (rows, columns) float64, where they end, the bad row or -1)."""
+def table(data, at, values):
+    """Numbers separated by white space into values (rows, columns) float64: where they end, and the bad row or -1."""
     end = len(data)
-    values = np.empty((rows, columns))
-    for row in range(rows):
-        for column in range(columns):
+    for row in range(values.shape[0]):
+        for column in range(values.shape[1]):
             at = skip_space(data, at, end)
             value, after = number(data, at, end)
             if after < 0 or not at_word_end(data, after, end):
-                return values, at, row
+                return at, row
             values[row, column] = value
             at = after
-    return values, at, -1
+    return at, -1
 
 
-def lists(data, at, rows, kinds, wanted):
-    """Rows of numbers with lists among them.
+DONE, BAD, FULL = range(3)
 
-    kinds (P,) bool: whether each property is a list; wanted: the property to keep. Returns (lengths (rows,) int64,
-    values float64 in a row, how many of them are filled, where it ended, the bad row or -1).
+
+def lists(data, at, row, kinds, wanted, lengths, values, filled):
+    """Rows of numbers with lists among them, from a row on.
+
+    kinds (P,) bool: whether each property is a list; wanted: the property to keep. Written: lengths (rows,) int64;
+    values float64 in a row, of which ``filled`` are. Returns (filled, where it ended, row, DONE, BAD for a bad row, or
+    FULL where values have no room for this one: go on with a longer array).
     """
     end = len(data)
-    lengths = np.empty(rows, np.int64)
-    values = np.empty(4 * rows + 16)
-    filled = 0
-    for row in range(rows):
+    while row < len(lengths):
+        begin, before = at, filled
         for p in range(len(kinds)):
             count = 1
             if kinds[p]:
                 at = skip_space(data, at, end)
                 count, after = integer(data, at, end)
                 if after < 0 or count < 0 or not at_word_end(data, after, end):
-                    return lengths, values, filled, at, row
+                    return filled, at, row, BAD
                 at = after
             if p == wanted:
                 lengths[row] = count
@@ -216,14 +218,19 @@ def lists(data, at, rows, kinds, wanted):
                 at = skip_space(data, at, end)
                 value, after = number(data, at, end)
                 if after < 0 or not at_word_end(data, after, end):
-                    return lengths, values, filled, at, row
+                    return filled, at, row, BAD
                 at = after
                 if p == wanted:
                     if filled == len(values):
-                        longer = np.empty(2 * filled)
-                        for k in range(filled):
-                            longer[k] = values[k]
-                        values = longer
+                        return before, begin, row, FULL
                     values[filled] = value
                     filled += 1
-    return lengths, values, filled, at, -1
+        row += 1
+    return filled, at, row, DONE
+
+
+def grown(rows: NDArray) -> NDArray:
+    """The array with room for twice as many rows."""
+    longer = np.empty((2 * len(rows), *rows.shape[1:]), rows.dtype)
+    longer[: len(rows)] = rows
+    return longer

@@ -193,15 +193,18 @@ class Camera:
 
     def _rotation(self) -> Array:
         """The turning part of the view matrix, (4, 4) for column vectors; rows right, up, -forward."""
-        from pyrr import matrix44
-
         forward = _unit(_difference(self.target, self.origin))
-        # pyrr gives NaN for an up along the view.
         for up in (_unit(self.up), np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, -1.0])):
             if np.linalg.norm(np.cross(forward, up)) > PARALLEL:
                 break
-        # pyrr's matrices act on row vectors.
-        return matrix44.create_look_at(np.zeros(3), forward, up, dtype=np.float64).T
+        # As pyrr's create_look_at, which takes a while to import.
+        forward = forward / np.sqrt((forward**2).sum())
+        right = np.cross(forward, up)
+        right = right / np.sqrt((right**2).sum())
+        upward = np.cross(right, forward)
+        turned = np.eye(4)
+        turned[:3, :3] = right, upward / np.sqrt((upward**2).sum()), -forward
+        return turned
 
 
 def _number(value: object) -> float:

@@ -149,17 +149,17 @@ def sky(width: int = 512) -> ImageEnvironment:
     height = width // 2
     polar, around = (np.arange(height) + 0.5) * math.pi / height, ((np.arange(width) + 0.5) / width - 0.5) * 2 * math.pi
     ring = np.sin(polar)[:, None]
-    up = np.broadcast_to(np.cos(polar)[:, None], (height, width))
-    direction = np.stack([ring * np.cos(around), up, ring * np.sin(around)], axis=-1)
+    up = np.cos(polar)[:, None]
     weight = 2 * math.pi**2 / (width * height) * ring  # solid angle of a texel
-    level = np.maximum(up, 0.0) * weight  # and its share of a level plane's irradiance
+    level = np.repeat(np.maximum(up, 0.0) * weight, width, axis=1)  # and its share of a level plane's irradiance
     blend = np.sqrt(np.clip(up, 0.0, 1.0))[..., None]
     above = np.asarray(_HORIZON) * (1 - blend) + np.asarray(_ZENITH) * blend
     haze = np.clip(0.5 + up / 0.12, 0.0, 1.0)[..., None]  # no hard edge at the horizon
     haze = haze * haze * (3 - 2 * haze)
     gradient = np.asarray(_GROUND) * (1 - haze) + above * haze
-    gradient *= _SKY_IRRADIANCE / float((luminance(gradient) * level).sum())
+    gradient *= _SKY_IRRADIANCE / float((luminance(gradient) * level).sum())  # (height, 1, 3): alike all around
     towards = np.asarray(_SUN) / np.linalg.norm(_SUN)
+    direction = np.stack(np.broadcast_arrays(ring * np.cos(around), up, ring * np.sin(around)), axis=-1)
     share = np.arccos(np.clip(direction @ towards, -1.0, 1.0)) / _SUN_RADIUS
     disc = np.clip(1.0 - share * share, 0.0, 1.0)[..., None] ** 2 * np.asarray(_SUN_COLOR)
     disc *= _SUN_IRRADIANCE / float((luminance(disc) * level).sum())

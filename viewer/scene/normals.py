@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from viewer.base.jit import run
 from viewer.scene.mesh import Float, Int, Mesh
-from viewer.scene.normals_loops import crease_normals, weld
+from viewer.scene.normals_loops import crease_normals, scratch
+from viewer.scene.weld import weld
 
 # Coplanar faces whose unit normals differ by rounding still count as one surface at a crease angle of 0.
 ROUNDING = 1e-12
@@ -39,12 +40,10 @@ def with_normals(mesh: Mesh, crease_degrees: float = 40.0) -> Mesh:
         triangles, source, normals = _flat(mesh.positions, mesh.triangles)
     else:
         threshold = math.cos(math.radians(min(crease_degrees, 180.0))) - ROUNDING
-        # Writable arrays, so that one compiled variant serves all.
-        positions, corners = (np.require(array, requirements=["C", "W"]) for array in (mesh.positions, mesh.triangles))
+        positions, corners = np.ascontiguousarray(mesh.positions), np.ascontiguousarray(mesh.triangles)
         small = len(corners) + len(positions) < SMALL
-        group = run(weld, positions.view(np.uint32), small=small)[0]
-        triangles, source, normals, count = run(crease_normals, positions, corners, group, threshold, small=small)
-        source, normals = source[:count], normals[:count].copy()
+        group, _ = weld(positions.view(np.uint32), small)
+        triangles, source, normals = _creased(positions, corners, group, threshold, small)
     if len(source) == len(mesh.positions):
         return replace(mesh, triangles=triangles, normals=normals)
     return replace(
@@ -91,6 +90,17 @@ def unit_normals(positions: Float, triangles: Int, normals: NDArray) -> tuple[Fl
     unit[made] = total[made] / length[made, None]
     unit[bad & ~made] = (0.0, 0.0, 1.0)
     return unit, len(np.unique(touched[bad[touched]]))
+
+
+def _creased(
+    positions: Float, corners: Int, group: NDArray[np.int32], threshold: float, small: bool
+) -> tuple[Int, NDArray[np.int64], Float]:
+    """Triangles, the vertex that each of the new ones was copied from, and their normals; see `crease_normals`."""
+    most = len(positions) + 3 * len(corners)
+    triangles, source, normals = np.empty_like(corners), np.empty(most, np.int64), np.empty((most, 3), np.float32)
+    room = scratch(len(positions), len(corners))
+    count = run(crease_normals, positions, corners, group, threshold, triangles, source, normals, *room, small=small)
+    return triangles, source[:count], normals[:count].copy()
 
 
 def _flat(positions: Float, triangles: Int) -> tuple[Int, NDArray[np.int64], Float]:

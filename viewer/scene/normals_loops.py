@@ -1,4 +1,4 @@
-"""The compiled loops of vertex normals and of welding."""
+"""The compiled loop of vertex normals."""
 
 from __future__ import annotations
 
@@ -14,64 +14,13 @@ FEW = 64
 CELLS = 24
 
 
-def weld(words):
-    """Rows of equal bits, numbered by first appearance.
-
-    words (N, K) uint32; -0.0 counts as 0.0 (the same place). Returns (number of each row (N,) int32, first row of each
-    number (., int32), how many numbers). Open addressing with linear probing.
-    """
-    count, width = words.shape
-    size = 16
-    while size < 2 * count:
-        size *= 2
-    table = np.empty(size, np.int32)
-    for place in range(size):
-        table[place] = -1
-    number = np.empty(count, np.int32)
-    first = np.empty(count, np.int32)
-    found = 0
-    mask = np.uint64(size - 1)
-    for row in range(count):
-        key = np.uint64(0x9E3779B97F4A7C15)
-        for k in range(width):
-            word = words[row, k]
-            if word == np.uint32(0x80000000):
-                word = np.uint32(0)
-            key ^= np.uint64(word)
-            key *= np.uint64(0xBF58476D1CE4E5B9)
-            key ^= key >> np.uint64(29)
-        slot = np.int64(key & mask)
-        while True:
-            other = table[slot]
-            if other < 0:
-                table[slot] = found
-                first[found] = row
-                number[row] = found
-                found += 1
-                break
-            same = True
-            for k in range(width):
-                a, b = words[row, k], words[first[other], k]
-                if a != b and not ((a | b) == np.uint32(0x80000000) and (a & b) == np.uint32(0)):
-                    same = False
-                    break
-            if same:
-                number[row] = other
-                break
-            slot += 1
-            if slot == size:
-                slot = np.int64(0)
-    return number, first, found
-
-
 @helper
-def _faces_and_angles(positions, triangles):
-    """Unit face normals (T, 3) and the angle at each corner (T, 3), radians; zero for faces without a direction."""
+def _faces_and_angles(positions, triangles, normals, angles, edge, size):
+    """Unit face normals (T, 3) and the angle at each corner (T, 3), radians; left zero for faces without a direction.
+
+    edge (3, 3), size (3,) float64: scratch.
+    """
     count = len(triangles)
-    normals = np.zeros((count, 3))
-    angles = np.zeros((count, 3))
-    edge = np.empty((3, 3))
-    size = np.empty(3)
     for t in range(count):
         for c in range(3):
             a, b = triangles[t, c], triangles[t, (c + 1) % 3]
@@ -91,7 +40,6 @@ def _faces_and_angles(positions, triangles):
             dot = -(edge[c, 0] * edge[before, 0] + edge[c, 1] * edge[before, 1] + edge[c, 2] * edge[before, 2])
             angles[t, c] = math.acos(min(1.0, max(-1.0, dot / (size[c] * size[before]))))
         angles[t, 2] = max(0.0, math.pi - angles[t, 0] - angles[t, 1])
-    return normals, angles
 
 
 @helper
@@ -109,48 +57,74 @@ def _direction_cell(x, y, z):
     return (side * CELLS + i) * CELLS + j
 
 
-def crease_normals(positions, triangles, group, threshold):
-    """Corner normals by crease angle, and the vertices split where they differ.
+def scratch(vertices, triangles):
+    """What `crease_normals` needs room for, for so many vertices and triangles."""
+    return (
+        np.zeros((triangles, 3)),  # faces
+        np.zeros((triangles, 3)),  # angles
+        np.empty((3, 3)),  # edge
+        np.empty(3),  # size
+        np.empty((3 * triangles, 3), np.float32),  # corner_normals
+        np.zeros(vertices + 1, np.int64),  # start
+        np.empty(vertices, np.int64),  # fill
+        np.empty(3 * triangles, np.int64),  # order
+        np.zeros(vertices, np.bool_),  # taken
+        np.empty((FEW, 4)),  # near
+        np.zeros((6 * CELLS * CELLS, 3)),  # cells
+        np.empty(6 * CELLS * CELLS, np.int64),  # in_use
+        np.empty(FEW, np.int64),  # recent
+    )
+
+
+def crease_normals(
+    positions,
+    triangles,
+    group,
+    threshold,
+    result,
+    source,
+    normals,
+    faces,
+    angles,
+    edge,
+    size,
+    corner_normals,
+    start,
+    fill,
+    order,
+    taken,
+    near,
+    cells,
+    in_use,
+    recent,
+):
+    """Corner normals by crease angle, and the vertices split where they differ: V', how many there then are.
 
     positions (V, 3) float32, triangles (T, 3) int32, group (V,) int32: the place of each vertex; threshold: cosine of
-    the crease angle. Returns triangles (T, 3) int32, source (V',) int64 (the vertex that each was copied from, the
-    first V themselves), normals (V', 3) float32, and V'; rows beyond that are spare.
+    the crease angle. Written: result (T, 3) int32, the triangles; source (V + 3 T,) int64, the vertex that each was
+    copied from, the first V themselves; normals (V + 3 T, 3) float32; of both the first V' rows. The rest: `scratch`.
     """
     vertices, count = len(positions), len(triangles)
-    faces, angles = _faces_and_angles(positions, triangles)
-    corner_normals = np.zeros((3 * count, 3), np.float32)
+    _faces_and_angles(positions, triangles, faces, angles, edge, size)
 
     # Corners by place: a counting sort.
-    start = np.zeros(vertices + 1, np.int64)
     for t in range(count):
         for c in range(3):
             start[group[triangles[t, c]] + 1] += 1
     for g in range(vertices):
         start[g + 1] += start[g]
-    fill = np.empty(vertices, np.int64)
     for g in range(vertices):
         fill[g] = start[g]
-    order = np.empty(3 * count, np.int64)
     for t in range(count):
         for c in range(3):
             g = group[triangles[t, c]]
             order[fill[g]] = 3 * t + c
             fill[g] += 1
 
-    result = np.empty((count, 3), np.int32)
-    capacity = vertices + vertices // 2 + 16
-    source = np.empty(capacity, np.int64)
-    normals = np.zeros((capacity, 3), np.float32)
-    taken = np.zeros(vertices, np.bool_)
     for v in range(vertices):
         source[v] = v
-        normals[v, 2] = 1.0
+        normals[v, 0], normals[v, 1], normals[v, 2] = 0.0, 0.0, 1.0
     total = vertices
-
-    near = np.empty((FEW, 4))
-    cells = np.zeros((6 * CELLS * CELLS, 3))
-    in_use = np.empty(6 * CELLS * CELLS, np.int64)
-    recent = np.empty(FEW, np.int64)  # splits of this place to compare with
 
     for g in range(vertices):
         begin, end = start[g], start[g + 1]
@@ -240,15 +214,6 @@ def crease_normals(positions, triangles, group, threshold):
                             match = other
                             break
                 if match < 0:
-                    if total == capacity:
-                        capacity = 2 * capacity
-                        wider = np.empty(capacity, np.int64)
-                        taller = np.zeros((capacity, 3), np.float32)
-                        for k in range(total):
-                            wider[k] = source[k]
-                            taller[k, 0], taller[k, 1], taller[k, 2] = normals[k, 0], normals[k, 1], normals[k, 2]
-                        source = wider
-                        normals = taller
                     source[total] = v
                     normals[total, 0], normals[total, 1], normals[total, 2] = x, y, z
                     match = total
@@ -256,4 +221,4 @@ def crease_normals(positions, triangles, group, threshold):
                     known += 1
                     total += 1
                 result[t, c] = match
-    return result, source, normals, total
+    return total

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.scene.animation import Animation, Pose, Poser
-from viewer.scene.bounds import bounds_of
+from viewer.scene.bounds import bounds_of, finite_rows
 from viewer.scene.camera import Camera
 from viewer.scene.hierarchy import Hierarchy
 from viewer.scene.light import Light
@@ -293,8 +293,8 @@ def _used(mesh: Mesh) -> NDArray[np.float64]:
     """(V, 3): the finite vertices of a mesh's triangles."""
     used = np.zeros(len(mesh.positions), bool)
     used[mesh.triangles.ravel()] = True
-    points = mesh.positions[used]
-    return points[np.isfinite(points).all(axis=1)].astype(np.float64)
+    points = mesh.positions if used.all() else mesh.positions[used]
+    return finite_rows(points).astype(np.float64)
 
 
 def _array(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], kind: type = np.float32) -> NDArray:

@@ -109,7 +109,7 @@ def build(corners: NDArray[np.float32], method: str = "sah", leaf: int = 4, prog
         raise ViewerError("bvh", f"corners have shape {np.shape(corners)}, expected (T, 3, 3)")
     if method not in METHODS:
         raise ViewerError("bvh", f"unknown build {method!r}", f"one of {', '.join(METHODS)}")
-    corners = np.require(corners, np.float32, ["C", "W"])  # so that one compiled variant serves all
+    corners = np.require(corners, np.float32, ["C"])
     return _build(loops.gather, (corners,), method == "midpoint", 1 if method == "midpoint" else leaf, progress, begin)
 
 
@@ -124,7 +124,7 @@ def build_boxes(low: NDArray[np.float32], high: NDArray[np.float32], leaf: int =
     begin = time.perf_counter()
     if np.ndim(low) != 2 or np.shape(low)[1:] != (3,) or np.shape(high) != np.shape(low):
         raise ViewerError("bvh", f"boxes have shapes {np.shape(low)} and {np.shape(high)}, expected (T, 3) twice")
-    pair = np.require(low, np.float32, ["C", "W"]), np.require(high, np.float32, ["C", "W"])
+    pair = np.require(low, np.float32, ["C"]), np.require(high, np.float32, ["C"])
     return _build(loops.gather_boxes, pair, False, leaf, None, begin)
 
 
@@ -152,7 +152,7 @@ def _build(
     tell = progress or (lambda share, text: None)
     small = total <= SMALL
     refs, known = np.empty((total + 1, 8), np.float32), np.empty(12)
-    used = int(run(gather, *given, refs, known, small=small))
+    used = run(gather, *given, refs, known, small=small)
     if used == 0:
         tell(1.0, BUILDING)
         return _empty(total, begin)
@@ -179,20 +179,17 @@ def _grow(root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: NDArra
     def job(part: _Part) -> None:
         span = part.first, part.last, part.depth, rule.midpoint, rule.leaf, part.known
         if part.last - part.first <= GRAIN:
-            nodes, deepest = run(loops.grow, refs, *span, boxes, links, small=small)
-            part.nodes, part.deepest = int(nodes), int(deepest)
+            room = *loops.scratch(), *loops.stack()
+            part.nodes, part.deepest = run(loops.grow, refs, *span, boxes, links, *room, small=small)
             return
         left, right = np.empty(12), np.empty(12)
-        axis, middle = run(loops.split, refs, *span, left, right)
-        part.axis, middle = int(axis), int(middle)
+        part.axis, middle = run(loops.split, refs, *span, left, right, *loops.scratch())
         below = part.depth + 1
         part.halves = _Part(part.first, middle, below, left), _Part(middle, part.last, below, right)
 
     job(root)
     if root.halves is None:
         return
-    # A tree of one box, written over later: so that no two threads compile the loop at once.
-    run(loops.grow, refs, 0, 1, 0, rule.midpoint, rule.leaf, root.known, boxes, links)
     done = 0
     with _workers() as pool:
         waiting: dict[Future, _Part] = {pool.submit(job, part): part for part in root.halves}

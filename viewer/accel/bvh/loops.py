@@ -333,10 +333,20 @@ def _split(refs, first, last, depth, midpoint, leaf, known, bins, counts, after,
     return _halve(refs, first, last, known)
 
 
-def split(refs, first, last, depth, midpoint, leaf, known, left, right):
-    """One split, see `_split`; left, right (12,) float64, written: what is known of the two parts."""
+def scratch():
+    """What `split` and `grow` need room for: bins, counts, after, numbers, rows."""
     bins, counts, after = np.empty((3, BINS, 8), np.float32), np.empty((3, BINS), np.int64), np.empty(BINS + SWEPT)
-    numbers, rows = np.empty(SWEPT, np.int64), np.empty((SWEPT, 8), np.float32)
+    return bins, counts, after, np.empty(SWEPT, np.int64), np.empty((SWEPT, 8), np.float32)
+
+
+def stack():
+    """What `grow` needs room for beside: second children that wait, one per level, as first, last, depth, parent; what
+    is known of them; and of the part at hand."""
+    return np.empty((MOST_DEPTH + 2, 4), np.int64), np.empty((MOST_DEPTH + 2, 12)), np.empty(12)
+
+
+def split(refs, first, last, depth, midpoint, leaf, known, left, right, bins, counts, after, numbers, rows):
+    """One split, see `_split`; left, right (12,) float64, written: what is known of the two parts; then `scratch`."""
     axis, place = _split(refs, first, last, depth, midpoint, leaf, known, bins, counts, after, numbers, rows)
     if axis >= 0:
         _measure(refs, first, place, left)
@@ -344,17 +354,31 @@ def split(refs, first, last, depth, midpoint, leaf, known, left, right):
     return axis, place
 
 
-def grow(refs, first, last, depth, midpoint, leaf, known, boxes, links):
+def grow(
+    refs,
+    first,
+    last,
+    depth,
+    midpoint,
+    leaf,
+    known,
+    boxes,
+    links,
+    bins,
+    counts,
+    after,
+    numbers,
+    rows,
+    waiting,
+    knowing,
+    here,
+):
     """The tree of the boxes first .. last - 1 in depth-first order; how many nodes, and the deepest level.
 
     boxes (2 T, 8) float32, links (2 T, 4) int32, written from row 2 first on: a node's six minima; and the second
     child (in nodes from the first one written, -1 in a leaf), the first box, how many (0: inner node), the axis.
+    The rest: `scratch` and `stack`.
     """
-    bins, counts, after = np.empty((3, BINS, 8), np.float32), np.empty((3, BINS), np.int64), np.empty(BINS + SWEPT)
-    numbers, rows = np.empty(SWEPT, np.int64), np.empty((SWEPT, 8), np.float32)
-    # What waits: second children, one per level. Row: first, last, depth, parent.
-    waiting, knowing = np.empty((MOST_DEPTH + 2, 4), np.int64), np.empty((MOST_DEPTH + 2, 12))
-    here = np.empty(12)
     for c in range(12):
         here[c] = known[c]
     top, nodes, deepest, parent, begin = 0, 0, depth, -1, 2 * first

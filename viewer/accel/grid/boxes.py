@@ -1,7 +1,7 @@
 """A uniform grid over boxes instead of triangles: the top structure of a two-level grid, whose lists name instances.
 
-It is made anew whenever something moves, so it is all NumPy: a thousand boxes take about a millisecond, without the
-quarter of a second that it takes to get at compiled loops.
+It is made anew whenever something moves, so it is all NumPy: a thousand boxes take about a millisecond, less than it
+takes to get at compiled loops.
 """
 
 from __future__ import annotations

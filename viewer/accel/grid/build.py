@@ -35,7 +35,7 @@ REACH = 16.0  # the walk is exact for rays from within so many diagonals of the 
 LEAST_MARGIN = 1e-3
 # A box is at least this thick, so that edges and their inverses stay normal float32 numbers.
 LEAST_EXTENT = 1e-30
-# More triangles, or more list entries and voxels, are worth the 0.2 s that it takes to get at compiled loops.
+# More triangles, or more list entries and voxels, are worth the tens of milliseconds that compiled loops take to load.
 PLAIN_TRIANGLES, PLAIN_ENTRIES, PLAIN_VOXELS = 512, 1 << 13, 1 << 15
 TRIANGLES_PER_WORKER = 1 << 15  # fewer are not worth a thread
 MOST_WORKERS = 4  # each counts triangles per voxel for itself, in up to 64 MiB
@@ -190,7 +190,7 @@ def _ranges(count: int, step: int) -> list[tuple[int, int]]:
 
 def _survey(crew: _Crew, corners: NDArray[np.float32]) -> _Soup:
     """Which triangles can be hit, where they are, and what the resolution is chosen by."""
-    loops = overlap.PLAIN if len(corners) <= PLAIN_TRIANGLES else overlap.compiled()
+    loops = overlap.PLAIN if len(corners) <= PLAIN_TRIANGLES else overlap.COMPILED
     keep = np.zeros(len(corners), np.uint8)
 
     def part(span: tuple[int, int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -305,14 +305,14 @@ def _enter_at(crew: _Crew, soup: _Soup, resolution: Resolution) -> _Entries | No
 def _loops(survey: Survey, resolution: Resolution) -> overlap.Loops:
     entries = float(survey.references(np.array([resolution]))[0])
     few = survey.count <= PLAIN_TRIANGLES and entries <= PLAIN_ENTRIES and np.prod(resolution) <= PLAIN_VOXELS
-    return overlap.PLAIN if few else overlap.compiled()
+    return overlap.PLAIN if few else overlap.COMPILED
 
 
 def _fill(crew: _Crew, entries: _Entries) -> NDArray[np.float32]:
     """The lists: a place that no triangle takes is the end of one."""
     lists = np.full(entries.length, -1.0, np.float32)
     few = entries.length <= PLAIN_ENTRIES
-    loops = overlap.PLAIN if few else overlap.compiled()
+    loops = overlap.PLAIN if few else overlap.COMPILED
 
     def part(worker: int) -> None:
         for block in entries.blocks[worker]:

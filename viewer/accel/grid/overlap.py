@@ -10,19 +10,21 @@ Everything is done in voxel units and float64: voxel i spans [i - margin, i + 1 
 an axis is always taken over its three corners, so an axis that rounding has bent (thin triangles) separates less, but
 never wrongly.
 
-The functions run as they are too: for a few hundred triangles that takes milliseconds, importing numba and its cache
-0.2 to 0.3 s. Compiled, they release the interpreter lock, so that threads may share the triangles.
+The functions run as they are too: for a few hundred triangles that takes milliseconds, and so does getting at compiled
+ones. Compiled, they release the interpreter lock, so that threads may share the triangles.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import cache
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from viewer.base.jit import helper, run
 
 Floats = NDArray[np.floating]
 Bounds = tuple[float, float]  # of an interval; empty where the first is the larger
@@ -39,8 +41,8 @@ def survey(corners: Floats, first: int, last: int, keep: NDArray[np.uint8], boun
     finite; a cross product of edges that vanishes in float64).  bounds (2, 3) float64, narrowed or widened in place.
     sums (6,) float64, added to: extents along x, y, z; areas of the projections along x, y, z.
     """
-    lx, ly, lz = bounds[0]
-    hx, hy, hz = bounds[1]
+    lx, ly, lz = bounds[0, 0], bounds[0, 1], bounds[0, 2]
+    hx, hy, hz = bounds[1, 0], bounds[1, 1], bounds[1, 2]
     ex = ey = ez = px = py = pz = 0.0
     for t in range(first, last):
         ax, ay, az = float(corners[t, 0, 0]), float(corners[t, 0, 1]), float(corners[t, 0, 2])
@@ -76,6 +78,7 @@ def survey(corners: Floats, first: int, last: int, keep: NDArray[np.uint8], boun
     sums[5] += pz
 
 
+@helper
 def _edge(
     p0: float,
     q0: float,
@@ -104,6 +107,7 @@ def _edge(
     return (1 if n_p > 0.0 else -1), -n_q / n_p, -offset / n_p
 
 
+@helper
 def _narrow(sign: int, a: float, b: float, q: int, low: float, high: float) -> Bounds:
     """The interval of p, cut by an edge's bound at q; an empty one is (1, 0)."""
     bound = a * q + b
@@ -279,21 +283,4 @@ class Loops(NamedTuple):
 
 
 PLAIN = Loops(survey, enter, address, fill)
-
-
-@cache
-def compiled() -> Loops:
-    """The loops as machine code; the first call on a machine takes about 2 s, later ones read numba's cache."""
-    from numba import njit
-    from numba.extending import register_jitable
-
-    register_jitable(_edge)
-    register_jitable(_narrow)
-
-    def machine_code(loop: Callable) -> Callable:
-        try:
-            return njit(loop, cache=True, nogil=True)
-        except RuntimeError:  # no folder to keep the cache in: neither the installation nor the user's can be written
-            return njit(loop, nogil=True)
-
-    return Loops(*map(machine_code, PLAIN))
+COMPILED = Loops(*(partial(run, loop) for loop in PLAIN))

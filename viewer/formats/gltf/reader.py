@@ -30,7 +30,6 @@ from viewer.scene.hierarchy import Hierarchy, compose
 from viewer.scene.scene import Instance, Scene
 
 NAME = "glTF"
-SUFFIXES = (".gltf", ".glb")
 
 # Extensions that this loader acts on.
 APPLIED = frozenset(

@@ -35,13 +35,7 @@ def _one_of(data, at, after, words):
     return -1
 
 
-@helper
-def _grown(rows):
-    longer = np.empty((2 * len(rows), rows.shape[1]), rows.dtype)
-    for row in range(rows.shape[0]):
-        for column in range(rows.shape[1]):
-            longer[row, column] = rows[row, column]
-    return longer
+FULL = 7  # no fault: an array has no room for the line
 
 
 @helper
@@ -66,13 +60,13 @@ def _numbers(data, at, end, values):
 
 @helper
 def _face(data, at, end, counts, corners, filled):
-    """Corners to the end of the line: (corners, filled, where it ended, fault)."""
+    """Corners to the end of the line: (filled, where it ended, fault)."""
     while True:
         at = skip_blanks(data, at, end)
         if at >= end or data[at] == 10 or data[at] == 35:
-            return corners, filled, at, 0
+            return filled, at, 0
         if filled == len(corners):
-            corners = _grown(corners)
+            return filled, at, FULL
         for column in range(3):
             corners[filled, column] = -1
         for column in range(3):
@@ -83,42 +77,56 @@ def _face(data, at, end, counts, corners, filled):
                 break
             value, after = integer(data, at, end)
             if after < 0:
-                return corners, filled, at, 3
+                return filled, at, 3
             if value == 0:
-                return corners, filled, at, 4
+                return filled, at, 4
             if value < 0:
                 value += counts[column] + 1
                 if value <= 0:
-                    return corners, filled, at, 5
+                    return filled, at, 5
             corners[filled, column] = value - 1
             at = after
             if at_word_end(data, at, end):
                 break
             if data[at] != 47 or column == 2:
-                return corners, filled, at, 3
+                return filled, at, 3
             at += 1
         if not at_word_end(data, at, end):
-            return corners, filled, at, 3
+            return filled, at, 3
         filled += 1
 
 
-def scan(data):
-    """Everything in an OBJ file whose continued lines are joined.
+CORNERS = 3  # the place of that array among these
 
-    data (N,) uint8. Returns arrays, of which the first rows are filled: vertices (., 6) float64: place and colour (NaN
+
+def arrays():
+    """What `scan` writes, with room for a small file."""
+    numbers = np.empty((1024, 6)), np.empty((1024, 2)), np.empty((1024, 3))
+    return *numbers, np.empty((4096, 3), np.int64), np.empty((1024, 2), np.int64), np.empty((16, 4), np.int64)
+
+
+def scan(data, at, vertices, texcoords, normals, corners, faces, events, counts, values):
+    """Everything in an OBJ file whose continued lines are joined, from its beginning or where an array got full.
+
+    data (N,) uint8. Written: arrays, of which the first rows are filled: vertices (., 6) float64: place and colour (NaN
     without one); texcoords (., 2); normals (., 3); corners (., 3) int64: numbers from 0 of vertex, texture vertex,
     normal (-1: none); faces (., 2) int64: corners of each, and its byte in the file; events (., 4) int64: whether it is
-    a mtllib or a usemtl, its text's first byte and end, and the faces before it. Then counts (8,): rows of each of
-    these, statements left out, unknown ones; and the number of a fault or 0, and its byte.
+    a mtllib or a usemtl, its text's first byte and end, and the faces before it. counts (8,) int64, added to: rows of
+    each of these, statements left out, unknown ones. values (8,) float64: scratch. Returns the number of a fault or 0
+    or FULL, and its byte.
     """
     end = len(data)
-    vertices, texcoords, normals = np.empty((1024, 6)), np.empty((1024, 2)), np.empty((1024, 3))
-    corners, faces, events = np.empty((4096, 3), np.int64), np.empty((1024, 2), np.int64), np.empty((16, 4), np.int64)
-    counts = np.zeros(8, np.int64)
-    filled, face_count, event_count, left_out, unknown = 0, 0, 0, 0, 0
-    values = np.empty(8)
-    fault, at = 0, 0
+    fault = 0
     while at < end:
+        begin = at
+        if (
+            counts[0] == len(vertices)
+            or counts[1] == len(texcoords)
+            or counts[2] == len(normals)
+            or counts[4] == len(faces)
+            or counts[5] == len(events)
+        ):
+            return FULL, begin
         at = skip_blanks(data, at, end)
         if at >= end:
             break
@@ -135,8 +143,6 @@ def scan(data):
             if count < 3:
                 fault, at = (1 if count < 0 else 2), after
                 break
-            if counts[0] == len(vertices):
-                vertices = _grown(vertices)
             shift = 1 if count == 7 else 0  # x y z w r g b
             for k in range(3):
                 vertices[counts[0], k] = values[k]
@@ -148,8 +154,6 @@ def scan(data):
             if count < 1:
                 fault, at = (1 if count < 0 else 2), after
                 break
-            if counts[1] == len(texcoords):
-                texcoords = _grown(texcoords)
             texcoords[counts[1], 0], texcoords[counts[1], 1] = values[0], values[1]
             counts[1] += 1
         elif first == 118 and length == 2 and data[at + 1] == 110:  # vn
@@ -157,43 +161,37 @@ def scan(data):
             if count < 3:
                 fault, at = (1 if count < 0 else 2), after
                 break
-            if counts[2] == len(normals):
-                normals = _grown(normals)
             for k in range(3):
                 normals[counts[2], k] = values[k]
             counts[2] += 1
         elif first == 102 and (length == 1 or (length == 2 and data[at + 1] == 111)):  # f, and the old fo
-            if face_count == len(faces):
-                faces = _grown(faces)
-            before = filled
-            faces[face_count, 1] = at
-            corners, filled, after, fault = _face(data, after, end, counts, corners, filled)
+            faces[counts[4], 1] = at
+            filled, after, fault = _face(data, after, end, counts, corners, counts[3])
             if fault:
-                at = after
+                at = begin if fault == FULL else after
                 break
-            faces[face_count, 0] = filled - before
-            face_count += 1
+            faces[counts[4], 0] = filled - counts[3]
+            counts[3] = filled
+            counts[4] += 1
         elif _one_of(data, at, after, _MATERIALS) >= 0:
-            if event_count == len(events):
-                events = _grown(events)
-            events[event_count, 0] = 1 if first == 109 else 0
-            events[event_count, 1] = after
+            event = events[counts[5]]
+            event[0] = 1 if first == 109 else 0
+            event[1] = after
             while after < end and data[after] != 10:
                 after += 1
-            events[event_count, 2] = after
-            events[event_count, 3] = face_count
-            event_count += 1
+            event[2] = after
+            event[3] = counts[4]
+            counts[5] += 1
         elif _one_of(data, at, after, _LEFT_OUT) >= 0:
-            left_out += 1
+            counts[6] += 1
         elif _one_of(data, at, after, _SILENT) < 0:
             for k in range(at, after):
                 if data[k] < 32 or data[k] == 127:
                     fault = 6
             if fault:
                 break
-            unknown += 1
+            counts[7] += 1
         at = after
         while at < end and data[at] != 10:
             at += 1
-    counts[3], counts[4], counts[5], counts[6], counts[7] = filled, face_count, event_count, left_out, unknown
-    return vertices, texcoords, normals, corners, faces, events, counts, fault, at
+    return fault, at

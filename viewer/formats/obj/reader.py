@@ -11,19 +11,18 @@ from viewer.base.errors import ViewerError
 from viewer.base.jit import run
 from viewer.formats.files import read_file, resolve_uri, short
 from viewer.formats.image.color import linear_from_srgb
-from viewer.formats.obj.loops import scan
+from viewer.formats.obj.loops import CORNERS, FULL, arrays, scan
 from viewer.formats.obj.mtl import LARGEST, read_mtl
 from viewer.formats.obj.mtl_textures import read_textures
 from viewer.formats.polygons import triangulate
-from viewer.formats.text import SMALL
+from viewer.formats.text import SMALL, grown
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.normals import unit_normals
-from viewer.scene.normals_loops import weld
 from viewer.scene.scene import Instance, Scene
+from viewer.scene.weld import weld
 
 NAME = "OBJ"
-SUFFIXES = (".obj",)
 
 _FIRST_WORDS = set(b"v vt vn vp f l p g o s mtllib usemtl".split())
 
@@ -60,8 +59,7 @@ def read(path: Path) -> Scene:
     data = _lines(read_file(path))
     if b"\0" in data:
         raise ViewerError(str(path), "holds bytes that are no text", "the file is damaged or not OBJ")
-    *arrays, counts, fault, at = run(scan, np.frombuffer(data, np.uint8), small=len(data) < SMALL)
-    vertices, texcoords, normals, corners, faces, events = (a[:n] for a, n in zip(arrays, counts, strict=False))
+    (vertices, texcoords, normals, corners, faces, events), counts, fault, at = _scan(data)
     lengths, face_at, left_out, unknown = faces[:, 0], faces[:, 1], int(counts[6]), int(counts[7])
     if fault:
         raise ViewerError(f"{path}: {_line(path, at)}", _FAULTS[fault], "the file is damaged or not OBJ")
@@ -87,6 +85,20 @@ def read(path: Path) -> Scene:
     mesh.materials = np.ascontiguousarray(of_face[polygon], np.int32)
     textures = read_textures(materials, path.parent, warnings)
     return Scene([mesh], [Instance(0)], materials, name=path.stem, warnings=warnings, textures=textures)
+
+
+def _scan(data: bytes) -> tuple[list[NDArray], NDArray[np.int64], int, int]:
+    """What `scan` finds: its arrays, counts, the number of a fault or 0, and its byte."""
+    found, counts, values, at = list(arrays()), np.zeros(8, np.int64), np.empty(8), 0
+    text = np.frombuffer(data, np.uint8)
+    while True:
+        fault, at = run(scan, text, at, *found, counts, values, small=len(data) < SMALL)
+        rows = zip(found, counts.tolist(), strict=False)
+        if fault != FULL:
+            return [array[:count] for array, count in rows], counts, fault, at
+        full = [count == len(array) for array, count in rows]
+        full[CORNERS] |= not any(full)  # a face has more than there is room for
+        found = [grown(array) if fills else array for array, fills in zip(found, full, strict=True)]
 
 
 def _lines(data: bytes) -> bytes:
@@ -138,8 +150,8 @@ def _mesh(
         used = corners[triangles.ravel()].astype(np.int32)
         if not with_normal:
             used[:, 2] = -1
-        number, first, found = run(weld, used.view(np.uint32), small=len(used) < SMALL)
-        faces, source = number.reshape(-1, 3), used[first[:found]]
+        number, first = weld(used.view(np.uint32), small=len(used) < SMALL)
+        faces, source = number.reshape(-1, 3), used[first]
         vertices = vertices[source[:, 0]]
     else:
         faces = corners[:, 0].astype(np.int32)[triangles]

@@ -14,7 +14,7 @@ from viewer.base.jit import run
 from viewer.formats.files import short
 from viewer.formats.ply.header import Element, Header
 from viewer.formats.ply.loops import gather, traversal
-from viewer.formats.text import SMALL, lists, table
+from viewer.formats.text import BAD, FULL, SMALL, grown, lists, table
 
 DAMAGED = "the file is damaged or truncated"
 
@@ -85,7 +85,8 @@ class BinaryReader(_Reader):
         starts, lengths = self._walk(element, [index])
         kind = np.dtype(self.order + element.properties[index].type)
         bytes_ = np.frombuffer(self.data, np.uint8)
-        raw = run(gather, bytes_, starts[0], lengths[0], kind.itemsize, small=len(self.data) < SMALL)
+        raw = np.empty(int(lengths[0].sum()) * kind.itemsize, np.uint8)
+        run(gather, bytes_, starts[0], lengths[0], kind.itemsize, raw, small=len(self.data) < SMALL)
         return self._whole(element, Lists(lengths[0], raw.view(kind)))
 
     def skip(self, element: Element) -> None:
@@ -145,7 +146,8 @@ class BinaryReader(_Reader):
         lengths = [np.dtype(p.length_type) if p.length_type else None for p in element.properties]
         if any(kind is not None and kind.kind == "f" for kind in lengths):
             raise self._fail(element, "has a list whose length is a float")
-        starts, counts, at, bad = run(
+        starts, counts = np.empty((2, len(wanted), element.count), np.int64)
+        at, bad = run(
             traversal,
             np.frombuffer(self.data, np.uint8),
             self.at,
@@ -155,6 +157,8 @@ class BinaryReader(_Reader):
             np.array([np.dtype(p.type).itemsize for p in element.properties], np.int64),
             self.order == ">",
             np.array(wanted, np.int64),
+            starts,
+            counts,
             small=len(self.data) < SMALL,
         )
         if bad >= 0:
@@ -180,9 +184,8 @@ class AsciiReader(_Reader):
                 self.skip(element)
             return columns
         self._check_size(element)
-        values, self.at, bad = run(
-            table, self.bytes, self.at, element.count, len(scalars), small=len(self.data) < SMALL
-        )
+        values = np.empty((element.count, len(scalars)))
+        self.at, bad = run(table, self.bytes, self.at, values, small=len(self.data) < SMALL)
         if bad >= 0:
             raise self._bad_row(element, bad)
         return {p.name: values[:, k] for k, p in enumerate(element.properties)}
@@ -199,9 +202,16 @@ class AsciiReader(_Reader):
     def _list(self, element: Element, index: int) -> Lists:
         self._check_size(element)
         kinds = np.array([bool(p.length_type) for p in element.properties], np.bool_)
-        lengths, values, filled, self.at, bad = run(
-            lists, self.bytes, self.at, element.count, kinds, index, small=len(self.data) < SMALL
-        )
+        lengths, values = np.empty(element.count, np.int64), np.empty(4 * element.count + 16)
+        filled = row = 0
+        while True:
+            filled, self.at, row, state = run(
+                lists, self.bytes, self.at, row, kinds, index, lengths, values, filled, small=len(self.data) < SMALL
+            )
+            if state != FULL:
+                break
+            values = grown(values)
+        bad = row if state == BAD else -1
         if bad >= 0:
             raise self._bad_row(element, bad)
         return Lists(lengths, values[:filled])

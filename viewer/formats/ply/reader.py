@@ -20,7 +20,6 @@ from viewer.scene.normals import unit_normals
 from viewer.scene.scene import Instance, Scene
 
 NAME = "PLY"
-SUFFIXES = (".ply",)
 
 _INDICES = ("vertex_indices", "vertex_index")
 _UVS = (("s", "t"), ("u", "v"), ("texture_u", "texture_v"), ("texcoord_u", "texcoord_v"), ("s0", "t0"))

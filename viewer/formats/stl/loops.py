@@ -23,17 +23,17 @@ def _is(data, at, after, word):
     return True
 
 
-def scan_facets(data):
-    """The corners of all facets: (corners (., 3) float64, count, fault or 0, its byte, whether the solid was closed).
+FULL = 5  # no fault
+
+
+def scan_facets(data, at, corners, count, in_facet, closed):
+    """The corners of all facets into corners (., 3) float64, from where an array got full or the beginning: (count,
+    corners in the facet at hand or -1, whether the solid was closed, fault or 0 or FULL, its byte).
 
     data: (N,) uint8. Keywords in any case, one statement a line; what follows 'solid', 'facet' and 'outer' in their
     lines is not read.
     """
     end = len(data)
-    corners = np.empty((1024, 3))
-    count, in_facet = 0, -1
-    closed = False
-    at = 0
     while True:
         at = skip_space(data, at, end)
         if at >= end:
@@ -41,35 +41,31 @@ def scan_facets(data):
         after = skip_word(data, at, end)
         if _is(data, at, after, _VERTEX):
             if in_facet < 0 or in_facet == 3:
-                return corners, count, 2, at, closed
+                return count, in_facet, closed, 2, at
             if count == len(corners):
-                longer = np.empty((2 * count, 3))
-                for row in range(count):
-                    for k in range(3):
-                        longer[row, k] = corners[row, k]
-                corners = longer
+                return count, in_facet, closed, FULL, at
             for k in range(3):
                 after = skip_blanks(data, after, end)
                 value, ended = number(data, after, end)
                 if ended < 0 or not at_word_end(data, ended, end):
-                    return corners, count, 4, at, closed
+                    return count, in_facet, closed, 4, at
                 corners[count, k] = value
                 after = ended
             count += 1
             in_facet += 1
             after = skip_blanks(data, after, end)
             if after < end and data[after] != 10:
-                return corners, count, 1, at, closed
+                return count, in_facet, closed, 1, at
         elif _is(data, at, after, _FACET):
             if in_facet >= 0:
-                return corners, count, 2, at, closed
+                return count, in_facet, closed, 2, at
             in_facet = 0
             closed = False
             while after < end and data[after] != 10 and data[after] != 13:
                 after += 1
         elif _is(data, at, after, _ENDFACET):
             if in_facet != 3:
-                return corners, count, 2, at, closed
+                return count, in_facet, closed, 2, at
             in_facet = -1
         elif _is(data, at, after, _OUTER) or _is(data, at, after, _SOLID) or _is(data, at, after, _ENDSOLID):
             if _is(data, at, after, _ENDSOLID):
@@ -77,8 +73,8 @@ def scan_facets(data):
             while after < end and data[after] != 10 and data[after] != 13:
                 after += 1
         elif not _is(data, at, after, _ENDLOOP):
-            return corners, count, 3, at, closed
+            return count, in_facet, closed, 3, at
         at = after
     if in_facet >= 0:
-        return corners, count, 2, end, closed
-    return corners, count, 0, end, closed
+        return count, in_facet, closed, 2, end
+    return count, in_facet, closed, 0, end

@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.base.jit import run
 from viewer.formats.files import check_regular, read_file
-from viewer.formats.stl.loops import scan_facets
-from viewer.formats.text import SMALL
+from viewer.formats.stl.loops import FULL, scan_facets
+from viewer.formats.text import SMALL, grown
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
-from viewer.scene.normals_loops import weld
 from viewer.scene.scene import Instance, Scene
+from viewer.scene.weld import weld
 
 NAME = "STL"
-SUFFIXES = (".stl",)
 
 _HEADER = 84
 _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", 9), ("attribute", "<u2")])
@@ -76,7 +75,15 @@ def _read_binary(data: bytes, path: Path, warnings: list[str]) -> NDArray[np.flo
 
 
 def _read_ascii(data: bytes, path: Path, warnings: list[str]) -> NDArray[np.float32]:
-    corners, count, fault, at, closed = run(scan_facets, np.frombuffer(data, np.uint8), small=len(data) < SMALL)
+    corners, text = np.empty((1024, 3)), np.frombuffer(data, np.uint8)
+    at, count, in_facet, closed = 0, 0, -1, False
+    while True:
+        count, in_facet, closed, fault, at = run(
+            scan_facets, text, at, corners, count, in_facet, closed, small=len(data) < SMALL
+        )
+        if fault != FULL:
+            break
+        corners = grown(corners)
     if fault:
         raise ViewerError(f"{path}: line {data.count(10, 0, at) + 1}", _FAULTS[fault], "the file is damaged")
     if not closed:
@@ -89,6 +96,6 @@ def _weld(corners: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np
     """Vertices by first appearance, and triangles: equal bits are one vertex."""
     if not len(corners):
         return np.zeros((0, 3), np.float32), np.zeros((0, 3), np.int32)
-    corners = np.require(corners, np.float32, ["C", "W"])
-    number, first, found = run(weld, corners.view(np.uint32), small=len(corners) < SMALL)
-    return corners[first[:found]], number.reshape(-1, 3)
+    corners = np.require(corners, np.float32, ["C"])
+    number, first = weld(corners.view(np.uint32), small=len(corners) < SMALL)
+    return corners[first], number.reshape(-1, 3)
