@@ -70,7 +70,6 @@ def test_textures_are_updated_in_place_too(device: object) -> None:
 @pytest.mark.parametrize("kind", KINDS[:2], ids=NAMES[:2])
 def test_paths_follow_what_moves(device: object, kind: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Light, too; in passes that read so many tables that the small ones, instances among them, share a texture."""
-    monkeypatch.setattr(Device, "max_samplers", 16)  # what every OpenGL 3.3 grants
     scene = viewer.load("cornell")
     options = {"program": "path", "environment": "sky", "camera": scene.camera()}
     for name in ("short_block", "light"):
@@ -84,7 +83,7 @@ def test_paths_follow_what_moves(device: object, kind: tuple[str, str], monkeypa
         assert_same(after, instances.renderer(found.scene, kind, **options).render((24, 24), spp=1))
         single = instances.renderer(found.scene, kind, machine="singlepass", **options)
         assert_same(after, single.render((24, 24), spp=1))
-        assert "joined" in found.memories.bytes()
+        assert "arena" in found.resources.bytes()
 
 
 def test_only_what_changed_is_told() -> None:

@@ -93,7 +93,7 @@ def run(device: Any, structure: Structure, traversal: str, origins: Any, directi
     made.finish(len(records))
     found = made.read("hit").reshape(-1)[: len(records)]
     made.release()
-    made.memories.release()
+    made.resources.release()
     return found
 
 

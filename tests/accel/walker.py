@@ -18,14 +18,14 @@ _WALK = """
 Hit walk_ray(Ray ray, int object) {
     Hit hit = Hit(ray.t_max, vec2(0.0), -1, 0);
     TriangleSetup setup = triangle_setup(ray);
-    Walk walk;
-    if (!accel_start(ray, object, walk)) return hit;
+    Traversal traversal;
+    if (!accel_start(ray, object, traversal)) return hit;
     int what = ACCEL_AGAIN;
     while (what != ACCEL_END) {
-        what = accel_step(ray, hit.t, walk);
+        what = accel_step(ray, hit.t, traversal);
         if (what != ACCEL_TEST) continue;
-        do triangle_test(ray, shear, accel_candidate(walk), 0, hit); while (accel_more(walk));
-        if (accel_ends(walk, hit.t)) what = ACCEL_END;
+        do triangle_test(ray, shear, accel_candidate(traversal), 0, hit); while (accel_more(traversal));
+        if (accel_ends(traversal, hit.t)) what = ACCEL_END;
     }
     return hit;
 }
@@ -33,7 +33,7 @@ Hit walk_ray(Ray ray, int object) {
 
 
 def walker(device: Any, *modules: Module) -> Callable[..., NDArray]:
-    """``walk(rays, objects=0)``: the hits (N,) of rays (N,) through the numbered objects of a structure."""
+    """``traversal(rays, objects=0)``: the hits (N,) of rays (N,) through the numbered objects of a structure."""
     function = glsl_call.Function(
         device, "Hit walk_ray(Ray ray, int object)", modules=modules, records=[RAY, HIT], text=_WALK
     )
