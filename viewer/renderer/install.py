@@ -55,6 +55,7 @@ def _drop(before: Prepared, after: Prepared, resources: Resources, machines: Mac
     machines.release()
     kept = {id(memory) for module in after.made() for memory in module.memories}
     resources.drop(memory for module in before.made() for memory in module.memories if id(memory) not in kept)
+    resources.arena.compact()  # no machine is left that knows where its tables lie
 
 
 def _alike(old: Sequence[Module], new: Sequence[Module]) -> bool:

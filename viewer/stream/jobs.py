@@ -93,10 +93,11 @@ class Executor:
         self.stats = Stats()
 
     def run(self, job: Job) -> Iterator[float]:
-        """Yields the share of the step under way that is done, 1 at its end. What `Host` functions and the streams'
-        readers return is sent into the job."""
+        """Yields the share of the last run that is done, 0 before there is one. What a `Host` function returns, and a
+        run's machine, is sent into the job."""
         self.stats = Stats()
         answer: Any = None
+        share = 0.0
         while True:
             with self.device.current():
                 try:
@@ -104,12 +105,13 @@ class Executor:
                 except StopIteration:
                     return
             if isinstance(step, Run):
-                yield from self._run(step)
-                answer = self.machine
+                for share in self._run(step):
+                    yield share
+                answer, share = self.machine, 1.0
             else:
                 with self.device.current():
                     answer = self._do(step)
-            yield 1.0
+            yield share
 
     def _do(self, step: Draw | Copy | Clear | Host) -> Any:
         if isinstance(step, Draw):

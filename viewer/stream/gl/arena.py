@@ -84,6 +84,13 @@ class Arena:
         if found is not None:
             self._free(found[1], texels_of(table))
 
+    def compact(self) -> None:
+        """Close the gaps: the tables that are left move, so that no program which knows their places may be left."""
+        tables = self.tables()
+        self.release()
+        for table in tables:
+            self.base(table)
+
     def use(self, unit: int) -> None:
         """Bind to a texture unit."""
         assert self.texture is not None, "no table lies here"
