@@ -263,12 +263,12 @@ def _add_main(source: Source, linked: LinkedProgram, step: Step, form: Form) -> 
     alone = step.order[0] if len(step.order) == 1 else None
     if isinstance(alone, str) and _unrolls(step, form):
         served, constant = program.by_name[alone], state_constant(alone)
-        if alone in served.exits.values():
-            add(f"    for (int turn = 0; turn < unroll && state == {constant}; ++turn) {{", f"state {alone}")
-        else:
-            add(f"    if (state == {constant}) {{", f"state {alone}")
+        loops = alone in served.exits.values()
+        if loops:
+            add("    int turn = 0;", f"state {alone}")
+        add(f"    if (state == {constant}) {'do ' if loops else ''}{{", f"state {alone}")
         _add_call(source, linked, served, form, "        ")
-        add("    }", f"state {alone}")
+        add(f"    }} while (++turn < unroll && state == {constant});" if loops else "    }", f"state {alone}")
     else:
         for element in step.order:
             _add_element(source, linked, element, form, "    ", step.turns and form.scheduled)
@@ -300,17 +300,19 @@ def _add_element(
     program = linked.program
     if isinstance(element, Loop):
         within = " || ".join(f"state == {state_constant(s)}" for s in element.states())
-        head = f"for (int turn = 0; turn < unroll && ({within}); ++turn)" if limited else f"while ({within})"
-        source.add(f"{indent}{head} {{", "order of states")
+        if limited:
+            source.add(f"{indent}int turn = 0;", "order of states")
+        source.add(f"{indent}if ({within}) do {{", "order of states")
         for inner in (element.head, *element.body):
             _add_element(source, linked, inner, form, indent + "    ")
-        source.add(f"{indent}}}", "order of states")
+        again = f"++turn < unroll && ({within})" if limited else within
+        source.add(f"{indent}}} while ({again});", "order of states")
         return
-    state = program.by_name[element]
-    word = "while" if element in state.exits.values() else "if"
-    source.add(f"{indent}{word} (state == {state_constant(element)}) {{", f"state {element}")
+    state, within = program.by_name[element], f"state == {state_constant(element)}"
+    loops = element in state.exits.values()
+    source.add(f"{indent}if ({within}) {'do ' if loops else ''}{{", f"state {element}")
     _add_call(source, linked, state, form, indent + "    ")
-    source.add(f"{indent}}}", f"state {element}")
+    source.add(f"{indent}}}{f' while ({within});' if loops else ''}", f"state {element}")
 
 
 def _add_call(source: Source, linked: LinkedProgram, state: State, form: Form, indent: str) -> None:
