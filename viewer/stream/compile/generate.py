@@ -237,18 +237,18 @@ def _add_main(source: Source, linked: LinkedProgram, step: Step, form: Form) -> 
     add("void main() {\n    ivec2 at = ivec2(gl_FragCoord.xy);")
     if form.scheduled:
         add("    vec2 states = texelFetch(in_state, at, 0).xy;\n    int state = int(states.x), caller = int(states.y);")
-        # Lanes that the mask has ended may run along for their neighbours, and where all enter alike the loops below do
-        # not look at the state again: without a ray of their own they could loop for ever. Knowing the state saves a
-        # fused traversal a fifth of its time.
-        if form.discards or len(step.entries) == 1:
+        # No early return: llvmpipe (Mesa 22.3) then gives wrong values to loops that test at their end. Lanes that the
+        # mask has ended may run along for their neighbours; their state lets them into no loop.
+        if form.discards:
             others = " && ".join(f"state != {state_constant(s)}" for s in step.entries)
-            add(f"    if ({others}) {'{ discard; return; }' if form.discards else 'return;'}")
+            add(f"    if ({others}) discard;")
     else:
-        # Lanes beside the last ray may run along for their neighbours; with no ray of their own they could loop on.
-        add("    if (at.x >= extent.x || at.y * extent.x + at.x >= extent.y) return;")
-        add(f"    {_go(program.start)}".replace("state =", "int state =").replace("caller =", "int caller ="))
-        if isinstance(program.start, str):
-            add("    int caller = STATE_DONE;")
+        # Lanes beside the last ray may run along for their neighbours: they are done.
+        add("    bool mine = at.x < extent.x && at.y * extent.x + at.x < extent.y;")
+        start = program.start if isinstance(program.start, str) else program.start.state
+        then = DONE if isinstance(program.start, str) else program.start.then
+        caller = "STATE_DONE" if then is DONE else state_constant(str(then))
+        add(f"    int state = mine ? {state_constant(start)} : STATE_DONE, caller = {caller};")
     streams = dict.fromkeys(program.by_name[s].stream_of(a.name) for s in step.states for a in _own(program.by_name[s]))
     stores = () if form.counts else step.stores
     for stream in dict.fromkeys([*streams, *step.loads, *stores]):
