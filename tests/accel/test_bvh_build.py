@@ -411,3 +411,12 @@ def test_bunny_equals_embree_and_sah_pays(shared_scenes: Path) -> None:
     steps = {key: hits.steps.mean() for key, hits in found.items()}
     assert steps["sah", True] < steps["sah", False]  # front to back pays
     assert steps["sah", True] < steps["midpoint", True] and steps["sah", False] < steps["midpoint", False]
+
+
+def test_trees_beyond_the_cache_have_larger_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
+    corners = soup("random", np.random.default_rng(2), 2000)
+    small = build(corners, leaf=8)
+    monkeypatch.setattr(bvh_build, "CACHED", 1000)
+    large = build(corners, leaf=8)
+    assert large.statistics["leaves"] < small.statistics["leaves"]
+    assert large.statistics["triangles_per_leaf"] > small.statistics["triangles_per_leaf"]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from viewer.accel.bvh import layout as bvh_layout
 from viewer.accel.bvh import loops
-from viewer.accel.bvh.loops import MOST_DEPTH, TEST, TRAVERSAL
+from viewer.accel.bvh.loops import CACHED, FAR_TEST, MOST_DEPTH, TEST, TRAVERSAL
 from viewer.base.errors import ViewerError
 from viewer.base.jit import run
 
@@ -49,7 +49,7 @@ class Bvh:
     order      : (T',) int32, numbers of triangles in leaf order; those with a corner that is not finite are left out.
     depth      : levels below the root, at most `MOST_DEPTH`.
     statistics : counts, SAH cost, seconds and bytes of the build, by name. `sah_cost` is what a random line through
-                 the root's box is expected to cost: TRAVERSAL per inner node, TEST per triangle (`bvh_kernels`).
+                 the root's box is expected to cost: TRAVERSAL per inner node, TEST or FAR_TEST per triangle (`loops`).
     """
 
     low: NDArray[np.float32]
@@ -66,10 +66,11 @@ class Bvh:
 
 @dataclass(frozen=True)
 class _Rule:
-    """How to split: midpoint or SAH; most boxes in a leaf."""
+    """How to split: midpoint or SAH; most boxes in a leaf; cost of what a box holds."""
 
     midpoint: bool
     leaf: int
+    test: float
 
 
 @dataclass
@@ -158,8 +159,9 @@ def _build(
         return _empty(total, begin)
     boxes, links = np.empty((2 * used, 8), np.float32), np.empty((2 * used, 4), np.int32)
     root = _Part(0, used, 0, known)
-    _grow(root, refs, _Rule(midpoint, int(leaf)), boxes, links, tell, small)
-    bvh = _assemble(root, refs, boxes, links, small)
+    rule = _Rule(midpoint, int(leaf), TEST if used <= CACHED else FAR_TEST)
+    _grow(root, refs, rule, boxes, links, tell, small)
+    bvh = _assemble(root, refs, rule, boxes, links, small)
     held = (refs, boxes, links)
     nbytes = sum(array.nbytes for array in vars(bvh).values() if isinstance(array, np.ndarray))
     bvh.statistics.update(
@@ -177,7 +179,7 @@ def _grow(root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: NDArra
     """Split the large parts, one job each, and grow the others, until all is done."""
 
     def job(part: _Part) -> None:
-        span = part.first, part.last, part.depth, rule.midpoint, rule.leaf, part.known
+        span = part.first, part.last, part.depth, rule.midpoint, rule.leaf, rule.test, part.known
         if part.last - part.first <= GRAIN:
             room = *loops.scratch(), *loops.stack()
             part.nodes, part.deepest = run(loops.grow, refs, *span, boxes, links, *room, small=small)
@@ -212,7 +214,7 @@ def _workers() -> Iterator[Executor]:
         yield pool
 
 
-def _assemble(root: _Part, refs: NDArray, boxes: NDArray, links: NDArray, small: bool) -> Bvh:
+def _assemble(root: _Part, refs: NDArray, rule: _Rule, boxes: NDArray, links: NDArray, small: bool) -> Bvh:
     """The nodes of all parts in depth-first order."""
     parts: list[_Part] = []  # depth-first
     waiting = [root]
@@ -247,7 +249,7 @@ def _assemble(root: _Part, refs: NDArray, boxes: NDArray, links: NDArray, small:
         "depth": root.deepest,
         "triangles_per_leaf": len(order) / int(leaves),
         "largest_leaf": int(most),
-        "sah_cost": (TRAVERSAL * float(inner) + TEST * float(outer)) / area if area > 0.0 else 0.0,
+        "sah_cost": (TRAVERSAL * float(inner) + rule.test * float(outer)) / area if area > 0.0 else 0.0,
     }
     return Bvh(low, high, second, first, count, axis, escape, order, root.deepest, statistics)
 
