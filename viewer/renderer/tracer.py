@@ -422,6 +422,13 @@ class Tracer:
         modules = self._linked(coming, program, None, self.settings).modules
         return self.resources.upload(memory for module in modules for memory in module.memories)
 
+    def discard(self, prepared: Prepared) -> None:
+        """Free the memories that `upload` has brought for a scene which will not be shown."""
+        kept = {id(memory) for module in self.prepared.made() for memory in module.memories}
+        with self.device.current():
+            gone = [m for module in prepared.made() for m in module.memories if id(m) not in kept]
+            self.resources.drop(gone)
+
     def reload(self) -> None:
         """Compile the shaders anew from their files. Runs under way end with the old ones: abandon them.
 

@@ -1,10 +1,9 @@
-"""What a structure's walk record says of a ray: the box that it visits, and the triangle that it tests next."""
+"""A ray's traversal, read from its structure's record: the box that it visits, the triangle that it tests next."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,25 +12,11 @@ from viewer.accel.bvh import tree as bvh
 from viewer.accel.grid import grid
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Record
-
-if TYPE_CHECKING:
-    from viewer.window.study.history import Segment
-
-
-@dataclass(frozen=True)
-class Visit:
-    """A step of a walk: the voxel by its indices or the node by its number, its box (2, 3) float64 in the ray's space,
-    the distances at which the ray is in it, and the triangles that wait to be tested there."""
-
-    cell: tuple[int, ...]
-    box: NDArray[np.float64]
-    t_enter: float
-    t_exit: float
-    candidates: int
+from viewer.window.study.history import Segment, Visit
 
 
 class Traversals(Protocol):
-    """Reads the walk records of one structure."""
+    """Reads the traversal records of one structure."""
 
     def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> Visit:
         """The step that made ``after`` of ``before``, the next one of its ray's; ``opened``: tests follow."""
