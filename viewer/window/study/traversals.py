@@ -51,7 +51,7 @@ class GridTraversals:
         return Visit(tuple(map(int, cell)), box, t_enter, float(after["t_exit"]), self._length(int(after["list"])))
 
     def candidate(self, before: np.void) -> int:
-        """The entry that the walk's list stands at; a list's last is written -n - 1."""
+        """The entry that the traversal's list stands at; a list's last is written -n - 1."""
         entry = int(self.entries[before["list"]])
         return int(self.numbers[-entry - 1 if entry < 0 else entry])
 
@@ -85,11 +85,11 @@ class BvhTraversals:
         t_enter, t_exit = max(0.0, float(np.nanmax(ends[0]))), min(nearest, float(np.nanmin(ends[1])))
         if not opened:
             return Visit((number,), box, t_enter, t_exit, 0)
-        # The walk has decided in float32: a flat box may be missed by a rounding in float64.
+        # The traversal has decided in float32: a flat box may be missed by a rounding in float64.
         return Visit((number,), box, t_enter, max(t_enter, t_exit), int(after["stop"]) - int(after["candidate"]))
 
     def candidate(self, before: np.void) -> int:
-        """The triangle at the walk's next address."""
+        """The triangle at the traversal's next address."""
         return int(self.numbers[before["candidate"]])
 
 
