@@ -9,8 +9,9 @@ from imgui_bundle import ImVec2, imgui
 from viewer.options import table as options
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.movable import Movable
+from viewer.window.panels.options import checkbox, choice, slider
 from viewer.window.panels.theme import ACCENT, color, units
-from viewer.window.panels.widgets import LABELS, about, fact, label, press, segments, shares, tip
+from viewer.window.panels.widgets import LABELS, fact, label, press, shares, tip
 from viewer.window.view.desk import Desk
 from viewer.window.view.preferences import MOST_SAMPLES
 
@@ -28,26 +29,24 @@ def draw_sampling(desk: Desk) -> None:
         imgui.text_disabled("one sample through each pixel's centre")
         return
     program, settings = renderer.settings.program, renderer.settings
-    samples = _slider(desk, "samples", desk.view.session.stop.spp, 1, MOST_SAMPLES, "of each pixel, to stop at")
+    session = desk.view.session
+    samples = slider(desk, "samples", session.stop.spp, 1, MOST_SAMPLES, "of each pixel, to stop at")
     if samples is not None:
-        desk.view.session.stop_at(samples, (desk.view.session.stop.error or 0.0))
+        session.stop_at(samples, session.stop.error or 0.0)
     label("noise")
-    changed, share = imgui.slider_float("##noise", 100 * (desk.view.session.stop.error or 0.0), 0.0, 10.0, "%.2f %%")
+    changed, share = imgui.slider_float("##noise", 100 * (session.stop.error or 0.0), 0.0, 10.0, "%.2f %%")
     tip("estimated relative error to stop at; 0: never")
     if changed:
-        desk.view.session.stop_at(desk.view.session.stop.spp, max(0.0, share / 100))
+        session.stop_at(session.stop.spp, max(0.0, share / 100))
         desk.view.wake()
     if program != "shadow":
-        depth = _slider(desk, "depth", settings.max_depth, 0, MOST_DEPTH, options.option("depth").help)
+        depth = slider(desk, "depth", settings.max_depth, 0, MOST_DEPTH)
         if depth is not None:
             desk.stage.set(depth=depth)
     if program == "path":
         _path(desk)
     for name in WHITTED.get(program, ()):
-        changed, on = imgui.checkbox(name, getattr(settings, name))
-        tip(options.option(name).help, about(desk, f"{name}.toggle")[1])
-        if changed:
-            desk.stage.set(**{name: on})
+        checkbox(desk, name, settings[name])
         if name != WHITTED[program][-1]:
             imgui.same_line()
     label("clamp")
@@ -64,35 +63,11 @@ def draw_sampling(desk: Desk) -> None:
 def _path(desk: Desk) -> None:
     assert desk.view.renderer is not None
     settings = desk.view.renderer.settings
-    option = options.option("strategy")
-    label("strategy")
-    chosen = segments("strategy", option.choices, settings.strategy)
-    tip(option.help)
-    if chosen:
-        desk.stage.set(strategy=chosen)
-    option = options.option("sampler")
-    label("sampler")
-    chosen = segments("sampler", option.choices, settings.sampler)
-    tip(option.help)
-    if chosen:
-        desk.stage.set(sampler=chosen)
-    label("roulette")
-    now = settings.roulette or 0
-    changed, after = imgui.slider_int("##roulette", min(now, MOST_ROULETTE), 0, MOST_ROULETTE, "%d" if now else "never")
-    tip(options.option("roulette").help)
-    if changed:
-        desk.stage.set(roulette=after or None)
-
-
-def _slider(desk: Desk, name: str, current: int, low: int, high: int, text: str) -> int | None:
-    """A whole number on a slider; logarithmic where there are many."""
-    label(name)
-    flags = imgui.SliderFlags_.always_clamp | (imgui.SliderFlags_.logarithmic if high > 1000 else 0)
-    changed, value = imgui.slider_int(f"##{name}", min(current, high), low, high, "%d", flags)
-    tip(text)
-    if changed:
-        desk.view.wake()
-    return value if changed else None
+    for name in PATHS:
+        choice(desk, name, settings[name], fold=False)
+    roulette = slider(desk, "roulette", settings.roulette or 0, 0, MOST_ROULETTE, none="never")
+    if roulette is not None:
+        desk.stage.set(roulette=roulette or None)
 
 
 def draw_lens(desk: Desk) -> None:
@@ -116,11 +91,7 @@ def draw_lens(desk: Desk) -> None:
         tip(f"{options.option('focus').help}; F focuses the point under the cursor")
         if changed and distance > 0:
             flight.set_lens(camera.aperture, distance)
-    label("filter")
-    chosen = segments("filter", options.option("pixel_filter").choices, renderer.settings.pixel_filter)
-    tip(options.option("pixel_filter").help)
-    if chosen:
-        desk.stage.set(pixel_filter=chosen)
+    choice(desk, "pixel_filter", renderer.settings.pixel_filter, fold=False)
 
 
 def draw_lights(desk: Desk) -> None:

@@ -3,28 +3,26 @@ desk and act through its commands and options."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from imgui_bundle import ImVec2, imgui
 
 from viewer.film.tonemap import TONE_MAPS
-from viewer.options import table as options
-from viewer.options.values import PolicyChoice, Unroll
+from viewer.options.processor import MACHINE
 from viewer.renderer.settings import RECIPE
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_inspector
 from viewer.window.panels.light import draw_lens, draw_lights, draw_motion, draw_sampling
+from viewer.window.panels.options import combo, draw_option
 from viewer.window.panels.overlay import draw_overlays, figures
 from viewer.window.panels.probe import draw_probe
 from viewer.window.panels.theme import units
-from viewer.window.panels.widgets import LABELS, about, fact, grouped, label, memory, press, segments, shares, tip
+from viewer.window.panels.widgets import about, fact, grouped, label, memory, press, segments, shares, tip
 from viewer.window.view.desk import Desk
 
 LEAST_WINDOW = (220.0, 140.0)  # below this the panels would hide the whole picture
-UNROLLS = ("auto", "1", "2", "4", "8", "16", "32", "64", "256")
 EXPOSURES = (-8.0, 8.0)  # stops
 FIELDS_OF_VIEW = (5.0, 140.0)  # degrees, on the slider
 MOST_NOTES = 12
@@ -71,13 +69,12 @@ def _render(desk: Desk) -> None:
     _programs(desk)
     if desk.view.renderer is None:
         return
-    choices = desk.view.renderer.settings
-    _choice(desk, "machine", choices.machine)
-    imgui.begin_disabled(choices.machine != "multipass")
-    _choice(desk, "fuse", choices.fuse)
-    _choice(desk, "mask", choices.mask)
-    _policy(desk, choices.policy)
-    _unroll(desk, choices.unroll)
+    settings = desk.view.renderer.settings
+    first, *others = (option.name for option in MACHINE)
+    draw_option(desk, first, settings[first])
+    imgui.begin_disabled(settings.machine != "multipass")
+    for name in others:
+        draw_option(desk, name, settings[name])
     imgui.end_disabled()
     imgui.spacing()
     _progress(desk)
@@ -97,71 +94,6 @@ def _programs(desk: Desk) -> None:
     imgui.pop_style_var()
     if chosen:
         desk.view.do(f"program.{chosen}")
-
-
-def _choice(desk: Desk, name: str, current: str) -> None:
-    """One of an option's words: side by side where there is room, else in a list."""
-    option = options.option(name)
-    label(name.replace("_", " "))
-    tip(option.help, about(desk, f"{name}.next")[1])
-    imgui.same_line(units(LABELS))
-    room = imgui.get_content_region_avail().x / len(option.choices) - units(8)
-    if all(imgui.calc_text_size(word).x < room for word in option.choices):
-        chosen = segments(name, option.choices, current)
-    else:
-        imgui.set_next_item_width(-1)
-        chosen = _combo(name, list(option.choices), current)
-    if chosen:
-        desk.stage.set(**{name: chosen})
-
-
-def _number(desk: Desk, name: str, current: Any) -> None:
-    """An option that is typed; Enter takes it."""
-    option = options.option(name)
-    label(name.replace("_", " "))
-    flags = imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.auto_select_all
-    entered, text = imgui.input_text(f"##{name}", str(current), flags)
-    tip(f"{option.help}: {option.expected()}", about(desk, f"{name}.next")[1])
-    if entered:
-        desk.stage.set(**{name: text.strip()})
-
-
-def _combo(name: str, values: list[str], current: str) -> str | None:
-    """A list that folds out; the value that was chosen."""
-    chosen = None
-    if imgui.begin_combo(f"##{name}", current):
-        for value in values:
-            if imgui.selectable(value, value == current)[0]:
-                chosen = value
-        imgui.end_combo()
-    return chosen
-
-
-def _policy(desk: Desk, current: PolicyChoice) -> None:
-    option = options.option("policy")
-    label("policy")
-    chosen = _combo("policy", list(option.choices), current.name)
-    tip(option.help, about(desk, "policy.next")[1])
-    if chosen:
-        desk.stage.set(policy=replace(current, name=chosen))
-    if current.name != "threshold":
-        return
-    label("share")
-    changed, percent = imgui.slider_float("##share", 100 * current.share, 1, 100, "%.0f %%")
-    if changed:
-        desk.stage.set(policy=replace(current, share=min(1.0, max(0.01, round(percent) / 100))))
-    label("of the rays")
-    chosen = segments("of", ("active", "all"), current.of, ("in the loop", "all"))
-    if chosen:
-        desk.stage.set(policy=replace(current, of=chosen))
-
-
-def _unroll(desk: Desk, current: Unroll) -> None:
-    label("unroll")
-    chosen = _combo("unroll", list(UNROLLS), str(current))
-    tip(options.option("unroll").help, about(desk, "unroll.next")[1])
-    if chosen:
-        desk.stage.set(unroll=chosen)
 
 
 def _progress(desk: Desk) -> None:
@@ -184,7 +116,7 @@ def _progress(desk: Desk) -> None:
 def _structure(desk: Desk) -> None:
     """Every option that structures are built from; the worker builds them anew."""
     for name in RECIPE:
-        (_choice if options.option(name).choices else _number)(desk, name, desk.stage.requested[name])
+        draw_option(desk, name, desk.stage.requested[name])
     if desk.view.renderer is not None:
         structure = desk.view.renderer.structure
         numbers = {k: grouped(v) for k, v in structure.statistics.items() if isinstance(v, int)}
@@ -207,7 +139,7 @@ def _camera(desk: Desk) -> None:
     if cameras:
         label("view")
         names = [f"{camera.name}##{k}" for k, camera in enumerate(cameras)]
-        chosen = _combo("view", names, f"{len(cameras)} of the scene")
+        chosen = combo("view", names, f"{len(cameras)} of the scene")
         if chosen:
             flight.set_camera(cameras[names.index(chosen)])
             desk.view.look()
@@ -247,7 +179,7 @@ def _picture(desk: Desk) -> None:
         desk.view.wake()
     if len(TONE_MAPS) > 1:
         label("tone map")
-        chosen = _combo("tone map", list(TONE_MAPS), desk.view.tone_map)
+        chosen = combo("tone map", list(TONE_MAPS), desk.view.tone_map)
         if chosen:
             desk.view.tone_map = chosen
             desk.view.wake()

@@ -92,7 +92,7 @@ class _History:
     def __init__(self, machine: Multipass, renderer: Renderer, empty: Probe) -> None:
         self.machine, self.probe = machine, empty
         self.program: Program = machine.linked.program
-        flat = renderer.structure.levels == 1  # of two levels traversals are in objects' spaces, and nothing is flattened
+        flat = renderer.structure.levels == 1  # of two levels nothing is flattened
         self.triangles: Triangles | None = renderer.triangles if flat else None
         self.two: TwoLevel | None = None if flat else renderer.structure.built
         self.traversals: Traversals | None = traversals(renderer.prepared.modules(stepwise=True))
