@@ -64,10 +64,11 @@ def test_samples_add_up_to_the_renderers_picture(traced: Callable[..., Hands]) -
     hands.turn(6)
     app.view.flight.release_all()
     picture = settle(hands)
-    assert app.session.samples == 5 and app.session.film is not None and (app.session.film.count == 5).all()
-    np.testing.assert_array_equal(picture, app.session.film.mean())
+    film = app.session.film()
+    assert app.session.samples == 5 and film is not None and (film.count == 5).all()
+    np.testing.assert_array_equal(picture, film.mean())
     np.testing.assert_array_equal(picture, rendered(app, 5))
-    assert app.session.error == pytest.approx(app.session.film.error(), rel=1e-5)  # sums in another order
+    assert app.session.error == pytest.approx(film.error(), rel=1e-5)  # sums in another order
     hands.turn(3)
     while app.view.awake:
         app.turn()
@@ -107,7 +108,7 @@ def test_moving_shows_previews_and_restarts(traced: Callable[..., Hands]) -> Non
     hands.rest()
     hands.until(lambda: app.session.samples >= 2)
     app.stage.set(depth=2)
-    assert app.session.samples == 0 and app.session.film is None
+    assert app.session.samples == 0 and app.session.film() is None
     hands.rest()
     assert app.view.renderer.settings.depth == 2
 

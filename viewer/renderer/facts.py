@@ -4,12 +4,35 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from viewer.base.version import __version__
 from viewer.film.checkpoint import CONTENT
+from viewer.film.film import Film
 from viewer.options.declare import Affects
 from viewer.options.table import OPTIONS
+from viewer.renderer.picture import Picture
 from viewer.renderer.settings import VIEW
 from viewer.renderer.tracer import Tracer
+from viewer.stream.machines.counters import Stats
+
+
+def picture(
+    tracer: Tracer, linear: NDArray[np.float32], film: Film | None, stats: Stats, reason: str, seconds: float
+) -> Picture:
+    """A picture (H, W, 3) with its film, if it has one, and all facts of how it was made.
+
+    reason : the rule that has ended it. seconds : that it took.
+    """
+    facts: dict[str, Any] = {"size": f"{linear.shape[1]}x{linear.shape[0]}", **picture_facts(tracer)}
+    if film is not None:
+        facts |= {"samples": int(film.count.min()), "stopped by": reason or "nothing yet"}
+        if np.isfinite(error := film.error()):
+            facts["estimated error"] = f"{error:.3g}"
+    stats.facts = {**facts, "seconds": seconds}
+    kept = () if film is None else (film, sample_settings(tracer))
+    return Picture(linear, {}, stats, {key: str(value) for key, value in facts.items()}, *kept)
 
 
 def sampling_facts(tracer: Tracer) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from numpy.typing import NDArray
 
-from viewer.film.film import Film
 from viewer.film.layers import series
 from viewer.film.stop import Stop
 from viewer.renderer.picture import Report, collect
@@ -12,8 +11,10 @@ from viewer.renderer.session import Session
 from viewer.renderer.tracer import Tracer
 
 
-def bounce_layers(tracer: Tracer, film: Film, progress: Report | None = None) -> dict[str, NDArray]:
-    """A layer (H, W, 3) for each path length in surface interactions, with the samples that ``film`` has."""
+def bounce_layers(
+    tracer: Tracer, size: tuple[int, int], samples: int, progress: Report | None = None
+) -> dict[str, NDArray]:
+    """A layer (H, W, 3) for each path length in surface interactions, of so many samples of every pixel."""
     made: dict[str, NDArray] = {}
     for bounce, name in enumerate(series("bounce", tracer.settings.max_depth + 1)):
 
@@ -21,9 +22,10 @@ def bounce_layers(tracer: Tracer, film: Film, progress: Report | None = None) ->
             if progress is not None:
                 progress(share, f"{name}: {text}")
 
-        session = Session(tracer, film.size, Stop(int(film.count.min())), bounce=bounce)
+        session = Session(tracer, size, Stop(samples), bounce=bounce)
         session.finish(progress=report)
         made[name] = session.linear()
+        session.release()
     return made
 
 

@@ -82,13 +82,16 @@ class Renderer(Tracer):
             counting=stats,
             layers={} if self.progressive else made,
         )
-        session.finish(progress=progress)
-        with session.saving():
-            if "bounce" in names and session.film is not None:
-                made = {**made, **bounce_layers(self, session.film, progress)}
-            if beside:
-                cast_layers(self, (width, height), beside, stats, progress)
-        picture = session.picture()
+        try:
+            session.finish(progress=progress)
+            with session.saving():
+                if "bounce" in names:
+                    made = {**made, **bounce_layers(self, session.size, session.samples, progress)}
+                if beside:
+                    cast_layers(self, (width, height), beside, stats, progress)
+            picture = session.picture()
+        finally:
+            session.release()
         picture.layers = made
         return picture
 

@@ -9,48 +9,31 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.film.buffers import FilmBuffer
 from viewer.film.checkpoint import Checkpoint
 from viewer.film.film import Film
-from viewer.film.noise import Noise
 from viewer.film.stop import Stop
 from viewer.options.declare import Affects
-from viewer.renderer.camera import exactly
-from viewer.renderer.facts import picture_facts, sample_settings
+from viewer.renderer.developing import Developing, free
+from viewer.renderer.facts import picture
 from viewer.renderer.pace import HEADLESS, INTERACTIVE, MOST_IN_RUN, Pace, Previews, stream_shape
 from viewer.renderer.picture import Picture, Report, collect
-from viewer.renderer.pieces import Slice
 from viewer.renderer.prepared import Prepared
+from viewer.renderer.rounds import Round
 from viewer.renderer.screen import Screen
 from viewer.renderer.settings import Settings
 from viewer.renderer.tracer import Tracer
-from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 from viewer.stream.machines.counters import Stats
 
 FIRST_RATE = 1e6  # samples a second, before any has been seen
 TIMED = frozenset({Affects.NOTHING, Affects.MACHINE, Affects.PROGRAM, Affects.STRUCTURE})  # what speed depends on
-
-
-@dataclass
-class _Job:
-    """A picture under way: its pieces, whether it is a preview, its share of the session's width and height, its size,
-    the film that it adds to, the samples that every pixel will have, the new ones, and the seconds it has taken."""
-
-    pieces: Iterator[tuple[float, Slice | None]]
-    preview: bool
-    scale: float
-    size: tuple[int, int]
-    film: Film | None
-    samples: int
-    added: int
-    noise: Noise | None = None
-    spent: float = 0.0
 
 
 class Session:
@@ -86,20 +69,21 @@ class Session:
         self.progress = 1.0  # of the picture or the samples under way
         self.samples = 0  # of every pixel of the picture on show
         self.error = math.inf  # estimated, relative, of the picture on show
-        self.film: Film | None = None  # of the picture on show, where samples are added to it
+        self.developing = Developing()  # the film of the picture on show, where samples are added to it
         self.reason = ""  # the rule that has said stop
         self.scale = 1.0  # of the picture on show
         self.seconds = 0.0  # of tracing in the last picture
         self.total_seconds = 0.0  # of tracing in the samples on show
         self.rate = FIRST_RATE  # samples a second, of the last pictures
-        self.pictures = 0  # so far, previews too
+        self.pictures = self.steps = 0  # so far, previews too
         self.stats = Stats()  # of all runs
         self.compiling = ""  # the program whose shaders the next step compiles
         self.tile: tuple[int, int] | None = None
         self.previews = Previews()
+        self._cast = Film(1, 1)  # without a screen: the picture of a program that adds no samples
         self.rhythm = HEADLESS if screen is None else INTERACTIVE
         self._pace = Pace(1)
-        self._job: _Job | None = None
+        self._job: Round | None = None
         self._warming: tuple[Settings, Iterator[float]] | None = None
         self._again = self._failed = False
         self._added = 1 if screen is not None else 0  # samples of a pixel that were added last
@@ -107,7 +91,7 @@ class Session:
         if renderer is not None:
             self.use(renderer)
             if screen is None:
-                self._fill(renderer, film or Film(*self.size))
+                self._fill(renderer, film)
 
     def use(self, renderer: Tracer) -> None:
         """Show another tracer's scene; the picture of the old one stays until the new one has its first."""
@@ -117,14 +101,18 @@ class Session:
         self.reset_timing()
         self.abandon()
 
-    def _fill(self, renderer: Tracer, film: Film) -> None:
+    def _fill(self, renderer: Tracer, film: Film | None) -> None:
         """Without a screen the film is the picture, and complete from the start: samples are added to it."""
-        self.film, self.samples = film, int(film.count.min())
         self._again, self.complete = False, True
-        if renderer.progressive and self.stop.looks(self.samples):
-            noise = Noise()
-            noise.add(film, slice(0, self.size[1]), slice(0, self.size[0]))
-            self.error = noise.error
+        if not renderer.progressive:
+            self._cast = Film(*self.size)
+            self.converged = False
+            return
+        buffer = self.developing.blank(renderer.device, self.size, film)
+        self.developing.take(buffer)
+        self.samples = buffer.samples
+        if self.stop.looks(self.samples):
+            self.error = self.developing.error()
         self.converged = self._enough()
 
     # -- change ----------------------------------------------------------------------------------------------------
@@ -149,10 +137,6 @@ class Session:
             self.restart()
         return affected
 
-    def look(self, camera: Camera) -> None:
-        """Look through another camera."""
-        self.update(**exactly(camera))
-
     def resize(self, size: tuple[int, int]) -> None:
         """Another size, (width, height) pixels; that of a minimised window is ignored."""
         if size != self.size and min(size) > 0:
@@ -174,10 +158,11 @@ class Session:
     def restart(self) -> None:
         """Begin the picture anew. A preview under way is finished first: it is nearly there."""
         self._again, self.complete, self.converged, self.progress = True, False, False, 0.0
-        self.samples, self.error, self.total_seconds, self.film, self.reason = 0, math.inf, 0.0, None, ""
+        self.samples, self.error, self.total_seconds, self.reason = 0, math.inf, 0.0, ""
         self._failed, self._began = False, time.perf_counter()
         if self._job is not None and not self._job.preview:
             self._drop()
+        self.developing.release()
 
     def abandon(self) -> None:
         """Begin the picture anew; runs under way are of no use."""
@@ -206,8 +191,14 @@ class Session:
         """Whether `advance` has nothing to do as long as the camera moves no further."""
         return self.idle or (moving and self._job is None and not self._again)
 
-    def advance(self, budget: float, moving: bool = False) -> None:
-        """Trace until ``budget`` seconds are over. While the camera is ``moving`` only previews are made.
+    @property
+    def running(self) -> bool:
+        """Whether a picture, or a round of samples, is under way: nothing else may run on the tracer meanwhile."""
+        return self._job is not None
+
+    def advance(self, budget: float, moving: bool = False, begin: bool = True) -> None:
+        """Trace until ``budget`` seconds are over. While the camera is ``moving`` only previews are made. Without
+        ``begin`` the round under way is ended, and no other begun.
 
         On a screen it returns before shaders are compiled, so that `compiling` can be shown, and after each of them.
         Raises ViewerError where they do not compile.
@@ -215,6 +206,8 @@ class Session:
         began = time.perf_counter()
         while not self.waiting(moving):
             if self._job is None:
+                if not begin:
+                    return
                 if self.tile is not None and not self._tracer.ready(self.tile, self.counting):
                     self._compile(self._tracer, self.tile)
                     return
@@ -243,8 +236,9 @@ class Session:
         try:
             yield
         except KeyboardInterrupt:
-            if self.state is not None and self.film is not None and self.state.worth(self.film):
-                self.state.save(self.film)
+            film = self.film() if self.state is not None and self.state.worth(self.size) else None
+            if self.state is not None and film is not None and film.count.any():
+                self.state.save(film)
             raise
 
     def report(self) -> tuple[float, str]:
@@ -263,21 +257,17 @@ class Session:
         """(H, W, 3) float32 linear sRGB of the picture on show, row 0 at the top."""
         if self.screen is not None:
             return self.screen.linear()
-        assert self.film is not None
-        return self.film.linear
+        film = self.film()
+        return (self._cast if film is None else film).linear
+
+    def film(self) -> Film | None:
+        """The film of the picture on show, read back from the device; None for a program that adds no samples."""
+        return self.developing.read(settled=self._job is None)
 
     def picture(self) -> Picture:
         """The picture on show, with its film, and all facts of how it was made."""
-        renderer, linear = self._tracer, self.linear()
-        facts = {"size": f"{linear.shape[1]}x{linear.shape[0]}", **picture_facts(renderer)}
-        film = self.film if renderer.progressive else None
-        if film is not None:
-            facts |= {"samples": int(film.count.min()), "stopped by": self.reason or "nothing yet"}
-            if np.isfinite(error := film.error()):
-                facts["estimated error"] = f"{error:.3g}"
-        self.stats.facts = {**facts, "seconds": time.perf_counter() - self._began}
-        kept = () if film is None else (film, sample_settings(renderer))
-        return Picture(linear, {}, self.stats, {key: str(value) for key, value in facts.items()}, *kept)
+        seconds = time.perf_counter() - self._began
+        return picture(self._tracer, self.linear(), self.film(), self.stats, self.reason, seconds)
 
     @property
     def _tracer(self) -> Tracer:
@@ -293,17 +283,17 @@ class Session:
             self._warming = renderer.settings, renderer.warm(tile, self.counting)
         next(self._warming[1], None)
 
-    def _begin(self, preview: bool, budget: float) -> _Job:
+    def _begin(self, preview: bool, budget: float) -> Round:
         """The next picture, or more samples for the one on show."""
         if self.complete:
-            assert self.film is not None
             most = (self.stop.spp if self._tracer.progressive else 1) - self.samples
             added = self._more(self.rhythm.seconds * self.rate, most)
-            return self._run(self.film, 1.0, self.samples + added, added)
+            return self._run(self.developing.buffer, 1.0, self.samples + added, added)
         budget = max(budget, 1e-3)
         scale = self.previews.choose(self.size[0] * self.size[1], budget, self.rate) if preview else 1.0
         size = (max(1, round(self.size[0] * scale)), max(1, round(self.size[1] * scale)))
-        film, samples = (Film(*size) if self._tracer.progressive else None), 1
+        device, samples = self._tracer.device, 1
+        film = self.developing.blank(device, size) if self._tracer.progressive else None
         if preview:
             self._again = False
             if film is not None and scale == 1:  # there may be time for more than one
@@ -314,13 +304,13 @@ class Session:
 
     def _run(
         self,
-        film: Film | None,
+        film: FilmBuffer | None,
         scale: float,
         samples: int,
         added: int,
         size: tuple[int, int] | None = None,
         preview: bool = False,
-    ) -> _Job:
+    ) -> Round:
         renderer, size = self._tracer, size or self.size
         pieces = renderer.slices(
             size,
@@ -328,12 +318,11 @@ class Session:
             self.counting,
             tile=self.tile,
             rows=self._pace.next,
-            film=film if renderer.progressive else None,
+            film=film,
             samples=samples,
             bounce=self.bounce,
         )
-        watched = film is not None and (self.screen is not None or self.stop.looks(samples))
-        return _Job(pieces, preview, scale, size, film, samples, added, Noise() if watched and scale == 1 else None)
+        return Round(pieces, preview, scale, size, film, samples, added)
 
     def _more(self, affordable: float, most: int) -> int:
         """Samples to add to each pixel."""
@@ -341,18 +330,17 @@ class Session:
         self._added = max(1, min(wanted, self.rhythm.growth * self._added))
         return self._added
 
-    def _step(self, job: _Job) -> None:
+    def _step(self, job: Round) -> None:
         """One piece: a pass of a machine, or a tile that is done."""
         began, renderer = time.perf_counter(), self._tracer
+        self.steps += 1
         piece = next(job.pieces, None)
         if piece is not None and piece[1] is not None:
             part = piece[1]
             if self.screen is not None:
                 self.screen.put(part)
             elif not renderer.progressive:
-                collect(part, renderer.device, renderer.prepared, job.film, self.layers)
-            if job.noise is not None and job.film is not None:
-                job.noise.add(job.film, part.rows, part.columns)
+                collect(part, renderer.device, renderer.prepared, self._cast, self.layers)
             self.stats.add(part.machine.stats)
         if self.screen is not None:
             renderer.device.context.finish()  # or the driver queues more than a frame's worth
@@ -364,7 +352,7 @@ class Session:
             return
         self._end(job)
 
-    def _end(self, job: _Job) -> None:
+    def _end(self, job: Round) -> None:
         if self.screen is not None:
             self.screen.end()
         self._job, self.scale, self.seconds = None, job.scale, max(job.spent, 1e-6)
@@ -375,22 +363,36 @@ class Session:
         if job.preview:
             self.previews.note(rate)
         self.samples, self.complete = job.samples, job.scale == 1.0 and not self._again
-        self.film = job.film if self.complete else None
-        self.error = job.noise.error if self.complete and job.noise is not None else math.inf
+        self.developing.take(job.film)
+        if not self.complete:
+            self.developing.release()  # a preview's
+        watched = self.screen is not None or self.stop.looks(self.samples)
+        self.error = self.developing.error() if watched else math.inf
         self.total_seconds += self.seconds
         self.converged = self.complete and self._enough()
-        if self.state is not None and self.film is not None and self.state.due():
-            self.state.save(self.film)
+        if self.state is not None and self.state.due() and (film := self.film()) is not None:
+            self.state.save(film)
 
     def _enough(self) -> bool:
         """Whether the picture on show needs no more samples."""
-        if self.film is None or not self._tracer.progressive:
-            return self.film is None or self.samples >= 1
+        if self.developing.buffer is None:  # one run is all
+            return self.samples >= 1
         error = self.error if self.screen is not None or self.stop.looks(self.samples) else None
         self.reason = self.stop.reason(self.samples, time.perf_counter() - self._began, error)
         return bool(self.reason)
 
     def _drop(self) -> None:
-        if self._job is not None and self._job.preview and self.screen is not None:
+        """The picture under way is of no use."""
+        job, self._job = self._job, None
+        if job is None:
+            return
+        if job.preview and self.screen is not None:
             self.screen.drop()
-        self._job = None
+        job.pieces.close()
+        if job.film is not None and job.film is not self.developing.buffer:
+            free(job.film)
+
+    def release(self) -> None:
+        """Free the film; the renderer stays."""
+        self._drop()
+        self.developing.release()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, cast
@@ -219,7 +219,7 @@ class Tracer:
         settings: Settings | None = None,
         camera: Camera | None = None,
         bounce: int | None = None,
-    ) -> Iterator[tuple[float, Slice | None]]:
+    ) -> Generator[tuple[float, Slice | None], None, None]:
         """Render piece by piece: yields the share that is done, and a `Slice` whenever one is complete.
 
         It may be abandoned at any yield. A picture larger than a stream may be is cut into rectangles; ``tile`` (width,

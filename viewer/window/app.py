@@ -153,13 +153,13 @@ class App:
         if view.minimised or view.paused or self.stage.uploading:
             return
         inside = self.studies.busy and session.complete and not self._moving
-        if not inside:
-            try:
-                session.advance(budget, self._moving)
-            except ViewerError as error:
-                session.fail()
-                view.say(str(error), error=True)
-        if (inside or session.waiting(self._moving)) and not view.compile_waits:
+        try:
+            session.advance(budget, self._moving, begin=not inside)
+        except ViewerError as error:
+            session.fail()
+            view.say(str(error), error=True)
+        waits = (inside and not session.running) or session.waiting(self._moving)
+        if waits and not view.compile_waits:
             view.attempt(lambda: self.studies.advance(budget))
 
     def _move(self, dt: float) -> None:

@@ -62,7 +62,7 @@ def status(desk: Desk) -> list[str]:
         size += f" at {100 * session.scale:.0f} %"
     samples = f"{grouped(session.samples)} sample" + ("" if session.samples == 1 else "s")
     parts = [choices.program, machine, size, samples]
-    if session.film is not None:
+    if session.developing.buffer is not None:
         parts += [duration(session.total_seconds), noise(session.error)]
     parts.append(rate(session.rate))
     if desk.view.paused:
@@ -121,7 +121,7 @@ def figures(desk: Desk) -> list[tuple[str, str]]:
         ("scale", f"{100 * session.scale:.0f} %"),
         ("samples", grouped(session.samples)),
     ]
-    if session.film is not None:
+    if session.developing.buffer is not None:
         shown += [("time", duration(session.total_seconds)), ("noise", noise(session.error).removesuffix(" noise"))]
     if desk.view.renderer is not None:
         parts = desk.view.renderer.resources.bytes()

@@ -28,6 +28,7 @@ class Studies:
         self.probing: Iterator[Probe] | None = None
         self.heat: str | None = None
         self.heat_map: Heat | None = None
+        self._steps = 0  # of the session, when the heat map was last counted on
 
     # -- commands --------------------------------------------------------------------------------------------------
 
@@ -124,7 +125,10 @@ class Studies:
         if self.heat is None or view.renderer is None or view.flight is None:
             self.heat_map = None
         elif view.session.complete:
-            if self.heat_map is None or not self._mapped():
+            # A run of the session's in between has used the streams of the tile under way.
+            cut = self.heat_map is not None and not self.heat_map.complete and self._steps != view.session.steps
+            self._steps = view.session.steps
+            if self.heat_map is None or cut or not self._mapped():
                 made = self.heat_map = Heat(view.renderer, view.flight.camera, view.pixels, self.heat)
                 if not made.compiled:
                     view.compile("the heat map's kernels", made.compile)

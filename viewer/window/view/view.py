@@ -9,6 +9,7 @@ from typing import Any
 from viewer.base.errors import ViewerError
 from viewer.options import table as options
 from viewer.programs import PICTURES
+from viewer.renderer.camera import exactly
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.session import Session
 from viewer.scene.camera import Camera
@@ -83,7 +84,7 @@ class View:
     def look(self) -> None:
         """Show what the camera in the hand sees."""
         _, flight = self.shown()
-        self.session.look(flight.camera)
+        self.session.update(**exactly(flight.camera))
         self.wake()
 
     def direction_under_cursor(self) -> Any:
