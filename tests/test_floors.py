@@ -19,41 +19,46 @@ FLOORS = (
 
 
 @cache
-def imports():
-    """Of every module of viewer/ what it imports from there when it is loaded, as dotted names."""
-    names = {
+def files():
+    """Every module of viewer/, as a dotted name, with its file."""
+    return {
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
         for path in (ROOT / "viewer").rglob("*.py")
     }
-    found = {}
+
+
+@cache
+def imports():
+    """Of every module of viewer/ all that it imports from there, as dotted names: in functions and for types, too."""
+    names, found = files(), {}
     for name, path in names.items():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        typed = {
-            id(inner)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-            for inner in ast.walk(node)
-        }
         used = set()
-        for node in ast.walk(tree):
-            if id(node) in typed:
-                continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "viewer":
                 for alias in node.names:
                     inner = f"{node.module}.{alias.name}"
                     used.add(inner if inner in names else node.module)
             elif isinstance(node, ast.Import):
                 used |= {alias.name for alias in node.names if alias.name in names}
-        found[name] = used - {name}
+        found[name] = used - {name, "viewer"}  # which hands out names of all floors when they are asked for
     return found
 
 
-def at_load(name):
-    """Those imports alone that run when the module is loaded, not in its functions."""
-    path = ROOT / Path(*name.split("."))
-    path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {n.module for n in tree.body if isinstance(n, ast.ImportFrom) and n.module and n.module.startswith("viewer")}
+@cache
+def outside(name):
+    """The packages beside viewer/ that a module imports."""
+    tree = ast.parse(files()[name].read_text(encoding="utf-8"))
+    found = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+    found |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    return {each.split(".")[0] for each in found}
+
+
+def without_circles(graph):
+    """Fail with the circle that a graph of names has."""
+    try:
+        list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
 
 
 def floor(name):
@@ -71,8 +76,33 @@ def test_imports_go_down(name):
 
 
 def test_no_module_needs_itself():
-    graph = {name: at_load(name) - {"viewer", name} for name in imports()}
-    try:
-        list(TopologicalSorter(graph).static_order())
-    except CycleError as error:
-        pytest.fail(" -> ".join(error.args[1]))
+    without_circles({name: used for name, used in imports().items() if name != "viewer"})
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in files().values()}), ids=lambda p: p.name)
+def test_no_folder_needs_itself(folder):
+    """What lies in a folder, files and folders alike, forms no circle; its ``__init__`` speaks for the folder."""
+    here = ".".join(folder.relative_to(ROOT).parts)
+
+    def child(name):
+        return name.removeprefix(f"{here}.").split(".")[0] if name.startswith(f"{here}.") else None
+
+    graph = {}
+    for name, used in imports().items():
+        if child(name) is not None:
+            graph.setdefault(child(name), set()).update({child(other) for other in used} - {None, child(name)})
+    without_circles(graph)
+
+
+def test_folders_are_no_piles():
+    assert {path.name for path in (ROOT / "viewer").glob("*.py")} == {"__init__.py", "__main__.py"}
+    assert len(list((ROOT / "viewer" / "window").glob("*.py"))) <= 5
+
+
+def test_who_knows_the_window():
+    """OpenGL's window and panels are known to their rooms alone: a session is driven by anybody."""
+    rooms = ("viewer.window.app", "viewer.window.commands", "viewer.window.events")
+    rooms += ("viewer.window.input.", "viewer.window.panels.")
+    for name in files():
+        if not name.startswith(rooms):
+            assert not outside(name) & {"glfw", "imgui_bundle"}, name

@@ -31,47 +31,47 @@ PICTURES = ROOT / "assets" / "pictures"
 def settle(app: Any, converged: bool = False) -> None:
     """Until nothing loads, compiles or moves and the picture is complete, with ``converged`` all of its samples."""
     while (
-        app.renderer is None
-        or app.loading
-        or app.compiling
-        or app.probing is not None
-        or app.flight.moving
-        or not (app.frame.idle if converged else app.frame.complete)
-        or (app.heat is not None and not (app.heat_map and app.heat_map.complete))
+        app.view.renderer is None
+        or app.stage.loading
+        or app.view.compiling
+        or app.studies.probing is not None
+        or app.view.flight.moving
+        or not (app.session.idle if converged else app.session.complete)
+        or (app.studies.heat is not None and not (app.studies.heat_map and app.studies.heat_map.complete))
     ):
         app.turn()
-    app.say("")
+    app.view.say("")
     for _ in range(4):  # ImGui lays out in two
-        app.wake()
+        app.view.wake()
         app.turn()
 
 
 def traced(app: Any) -> None:
     """The teapotahedron under the default sky, nothing over it."""
-    app.tone_map = "none"
+    app.view.tone_map = "none"
     settle(app, converged=True)
 
 
 def lighting(app: Any) -> None:
     """The panels of samples and lights, and the lamp's marker."""
-    app.tone_map = "agx"
-    app.do("lights.next")
-    app.do("statistics")
+    app.view.tone_map = "agx"
+    app.view.do("lights.next")
+    app.view.do("statistics")
     settle(app, converged=True)
 
 
 def inspecting(app: Any) -> None:
     """Panels, the inspector in the middle of a frame, and a ray's voxels."""
     settle(app)
-    app.do("inspector.show")
+    app.view.do("inspector.show")
     settle(app)
     for _ in range(70):  # the drivers compile in them, so that their times are no passes' times
-        app.do("inspector.step")
-    app.do("inspector.restart")
+        app.view.do("inspector.step")
+    app.view.do("inspector.restart")
     for _ in range(70):
-        app.do("inspector.step")
-    app.cursor = (0.47 * SIZE[0], 0.36 * SIZE[1])
-    app.do("probe.show")
+        app.view.do("inspector.step")
+    app.view.cursor = (0.47 * SIZE[0], 0.36 * SIZE[1])
+    app.view.do("probe.show")
     settle(app)
 
 
@@ -88,7 +88,7 @@ def shoot(scene: str, arguments: dict[str, Any], pose: Callable[[Any], None], pa
     import numpy as np
 
     from viewer.window.app import App
-    from viewer.window.preferences import Preferences
+    from viewer.window.view.preferences import Preferences
 
     with tempfile.TemporaryDirectory() as folder:
         preferences = Preferences(path=Path(folder) / "settings.toml", panels=panels, samples=samples, noise=0.0)
@@ -97,7 +97,7 @@ def shoot(scene: str, arguments: dict[str, Any], pose: Callable[[Any], None], pa
             settle(app)
             pose(app)
             taken: list[bytes] = []
-            app.after_draw(lambda: taken.append(app.read_window()))
+            app.view.after_draw(lambda: taken.append(app.window.read()))
             while not taken:
                 app.turn()
             return np.frombuffer(taken[0], np.uint8).reshape(SIZE[1], SIZE[0], 3)[::-1].tobytes()

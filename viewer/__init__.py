@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from viewer.renderer.rays import Hits
     from viewer.renderer.renderer import Renderer
     from viewer.renderer.sequence import Frame, render_frames, save_frames
+    from viewer.renderer.session import Session
+    from viewer.renderer.settings import Settings
     from viewer.scene.camera import Camera
     from viewer.scene.scene import Scene
 
@@ -28,6 +30,8 @@ __all__ = [
     "Picture",
     "Renderer",
     "Scene",
+    "Session",
+    "Settings",
     "ViewerError",
     "__version__",
     "load",
@@ -43,6 +47,8 @@ _HOMES = {
     "Picture": "viewer.renderer.picture",
     "Renderer": "viewer.renderer.renderer",
     "Scene": "viewer.scene.scene",
+    "Session": "viewer.renderer.session",
+    "Settings": "viewer.renderer.settings",
     "render_frames": "viewer.renderer.sequence",
     "save_frames": "viewer.renderer.sequence",
 }

@@ -262,6 +262,6 @@ def test_stop_rules():
     for bound, reason in ((error * 1.01, "error"), (error * 0.99, "")):
         rule = Stop(65536, error=bound)
         assert not rule.looks(15) and rule.looks(32)
-        assert rule.reason(32, 0.0, film) == reason
+        assert rule.reason(32, 0.0, error) == reason
         assert not rule.looks(35) and rule.looks(36)  # an eighth more
     assert not Stop(9).looks(1000)

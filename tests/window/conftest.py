@@ -70,7 +70,7 @@ class Hands:
     def turn(self, times: int = 1) -> None:
         """Let the loop run, without sleeping."""
         for _ in range(times):
-            self.app.wake()
+            self.app.view.wake()
             self.app.turn()
 
     def until(self, condition: Callable[[], Any], what: str = "") -> None:
@@ -85,14 +85,14 @@ class Hands:
         app = self.app
         self.until(
             lambda: (
-                app.renderer is not None
-                and app.loading is None
-                and not app.compiling
-                and not app.inspecting
-                and app.probing is None
-                and not app.flight.moving
-                and app.frame.complete
-                and (app.heat is None or (app.heat_map is not None and app.heat_map.complete))
+                app.view.renderer is not None
+                and app.stage.loading is None
+                and not app.view.compiling
+                and not app.studies.inspecting
+                and app.studies.probing is None
+                and not app.view.flight.moving
+                and app.session.complete
+                and (app.studies.heat is None or (app.studies.heat_map is not None and app.studies.heat_map.complete))
             ),
             "rest",
         )
@@ -135,10 +135,21 @@ class Hands:
     def pixels(self) -> np.ndarray:
         """(H, W, 3) uint8 of the window as drawn next."""
         taken: list[bytes] = []
-        self.app.after_draw(lambda: taken.append(self.app.read_window()))
+        self.app.view.after_draw(lambda: taken.append(self.app.window.read()))
         self.until(lambda: taken)
         width, height = self.app.window.pixels
         return np.frombuffer(taken[0], np.uint8).reshape(height, width, 3)[::-1]
+
+
+def note_keys(app: Any) -> None:
+    """Have the application also note the keys it hears."""
+    app.heard, on_key = [], app.events.on_key
+
+    def heard(key: int, scancode: int, action: int, mods: int) -> None:
+        app.heard.append((key, action))
+        on_key(key, scancode, action, mods)
+
+    app.events.on_key = heard
 
 
 @pytest.fixture
@@ -149,15 +160,8 @@ def opened(place: Path) -> Iterator[Callable[..., Hands]]:
     made: list[Any] = []
 
     def open_(scene: str = "cornell", size: tuple[int, int] = (320, 240), **choices: Any) -> Hands:
-        class Heard(App):
-            """Also notes the keys it hears."""
-
-            def on_key(self, key: int, scancode: int, action: int, mods: int) -> None:
-                self.heard.append((key, action))
-                super().on_key(key, scancode, action, mods)
-
-        Heard.heard = []
-        made.append(Heard(scene, size=size, **{"program": "cast", **choices}))
+        made.append(App(scene, size=size, **{"program": "cast", **choices}))
+        note_keys(made[-1])
         hands = Hands(made[-1])
         hands.rest()
         return hands

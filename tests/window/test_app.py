@@ -111,13 +111,15 @@ def test_the_picture_is_the_renderers(opened: Opener, size: tuple[int, int]) -> 
 
     hands = opened("teapotahedron", size)
     app = hands.app
-    app.flight.press("forward")
+    app.view.flight.press("forward")
     hands.turn(8)
-    app.flight.release_all()
+    app.view.flight.release_all()
     hands.rest()
-    assert app.frame.scale == 1.0 and app.frame.linear().shape == (size[1], size[0], 3)
-    other = Renderer(app.scene, camera=app.renderer.camera, device=app.device, machine="singlepass", program="cast")
-    np.testing.assert_array_equal(app.frame.linear(), other.render(size).linear)
+    assert app.session.scale == 1.0 and app.session.linear().shape == (size[1], size[0], 3)
+    other = Renderer(
+        app.view.scene, camera=app.view.renderer.camera, device=app.device, machine="singlepass", program="cast"
+    )
+    np.testing.assert_array_equal(app.session.linear(), other.render(size).linear)
     assert lit(hands.pixels())
 
 
@@ -125,13 +127,13 @@ def test_no_flash(opened: Opener) -> None:
     """While flying and when it comes to rest every draw shows the scene: none is black."""
     hands = opened("teapotahedron")
     app = hands.app
-    app.panels_visible = False
-    app.flight.press("back")
+    app.view.panels_visible = False
+    app.view.flight.press("back")
     shown = []
     for turn in range(24):
         if turn == 12:
-            app.flight.release_all()
-        app.after_draw(lambda: shown.append(app.read_window()))
+            app.view.flight.release_all()
+        app.view.after_draw(lambda: shown.append(app.window.read()))
         app.turn()
     means = [np.frombuffer(pixels, np.uint8).mean() for pixels in shown]
     assert len(means) > 12
@@ -142,7 +144,7 @@ def test_no_flash(opened: Opener) -> None:
 def test_it_sleeps_when_the_picture_is_complete(opened: Opener) -> None:
     hands = opened()
     app = hands.app
-    while app.draws < 1 or app._awake:
+    while app.draws < 1 or app.view.awake:
         app.turn()
     draws, began, used = app.draws, time.perf_counter(), time.process_time()
     while time.perf_counter() - began < 2.0:
@@ -154,7 +156,7 @@ def test_it_sleeps_when_the_picture_is_complete(opened: Opener) -> None:
 
 def fly(hands: Hands, seconds: float) -> list[float]:
     """Seconds of each turn in flight."""
-    took, began, flight = [], time.monotonic(), hands.app.flight
+    took, began, flight = [], time.monotonic(), hands.app.view.flight
     flight.press("left")
     while time.monotonic() - began < seconds:
         hands.turn()
@@ -170,13 +172,13 @@ def test_it_answers_within_50_ms(opened: Opener, shared_scenes: Path, name: str)
     hands = opened(str(shared_scenes / name), (960, 540))
     app = hands.app
     fly(hands, 0.5)
-    best, pictures = 1.0, app.frame.pictures
+    best, pictures = 1.0, app.session.pictures
     for _ in range(6):
         best = min(best, float(np.percentile(fly(hands, 1.0), 95)))
         if best < 0.05:
             break
     assert best < 0.05
-    assert app.frame.pictures - pictures > 10  # 30 a second, on a machine that is not busy
+    assert app.session.pictures - pictures > 10  # 30 a second, on a machine that is not busy
 
 
 # -- keys --------------------------------------------------------------------------------------------------------------
@@ -186,58 +188,58 @@ def test_fly_forward(opened: Opener) -> None:
     hands = opened()
     app = hands.app
     hands.key("Tab")
-    assert app.flight.mode == "fly"
-    before, held = app.flight.camera, [0.0, 0.0]
-    press, release = app.flight.press, app.flight.release
+    assert app.view.flight.mode == "fly"
+    before, held = app.view.flight.camera, [0.0, 0.0]
+    press, release = app.view.flight.press, app.view.flight.release
 
     def note(which: int, what: Callable[[str], None], motion: str) -> None:
         held[which] = time.monotonic()
         what(motion)
 
-    app.flight.press = lambda motion: note(0, press, motion)
-    app.flight.release = lambda motion: note(1, release, motion)
-    app.flight.speed *= 0.25  # to stay this side of the wall
+    app.view.flight.press = lambda motion: note(0, press, motion)
+    app.view.flight.release = lambda motion: note(1, release, motion)
+    app.view.flight.speed *= 0.25  # to stay this side of the wall
     xdotool("keydown", "w")
     end = time.monotonic() + 1.0
     hands.until(lambda: time.monotonic() > end)
     xdotool("keyup", "w")
     hands.until(lambda: held[1])
     hands.rest()
-    moved = np.subtract(app.flight.camera.origin, before.origin)
+    moved = np.subtract(app.view.flight.camera.origin, before.origin)
     way = np.linalg.norm(moved)
     np.testing.assert_allclose(moved / way, before.basis()[2], atol=1e-6)
     # Easing in and out takes no way; keys are noted when a turn begins, so that it is known to two turns.
-    assert way == pytest.approx(app.flight.speed * (held[1] - held[0]), abs=0.12 * app.flight.speed)
+    assert way == pytest.approx(app.view.flight.speed * (held[1] - held[0]), abs=0.12 * app.view.flight.speed)
     assert held[1] - held[0] > 0.5
 
 
 STATE: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "machine.next": ("m", lambda app: app.renderer.settings.machine),
-    "fuse.next": ("k", lambda app: app.renderer.settings.fuse),
-    "policy.next": ("y", lambda app: str(app.renderer.settings.policy)),
-    "unroll.next": ("u", lambda app: str(app.renderer.settings.unroll)),
-    "mask.next": ("shift+k", lambda app: app.renderer.settings.mask),
-    "wires.toggle": ("v", lambda app: app.wires),
-    "camera.mode": ("Tab", lambda app: app.flight.mode),
-    "camera.front": ("ctrl+1", lambda app: app.flight.camera),
-    "camera.right": ("ctrl+3", lambda app: app.flight.camera),
-    "camera.top": ("ctrl+7", lambda app: app.flight.camera),
-    "camera.focus": ("f", lambda app: app.flight.camera),
-    "camera.frame": ("Home", lambda app: app.flight.camera),
-    "camera.reset": ("Return", lambda app: app.flight.camera),
-    "fov.narrower": ("bracketleft", lambda app: app.flight.camera.fov),
-    "fov.wider": ("bracketright", lambda app: app.flight.camera.fov),
-    "exposure.up": ("plus", lambda app: app.exposure),
-    "exposure.down": ("minus", lambda app: app.exposure),
-    "tone_map.next": ("t", lambda app: app.tone_map),
-    "statistics": ("z", lambda app: app.stats_visible),
-    "help": ("h", lambda app: app.help_visible),
-    "escape": ("Escape", lambda app: app.help_visible),
-    "panels": ("ctrl+b", lambda app: app.panels_visible),
-    "pause": ("p", lambda app: app.paused),
-    "heat.next": ("shift+z", lambda app: app.heat),
-    "probe.show": ("x", lambda app: app.probe),
-    "inspector.show": ("i", lambda app: app.inspector),
+    "machine.next": ("m", lambda app: app.view.renderer.settings.machine),
+    "fuse.next": ("k", lambda app: app.view.renderer.settings.fuse),
+    "policy.next": ("y", lambda app: str(app.view.renderer.settings.policy)),
+    "unroll.next": ("u", lambda app: str(app.view.renderer.settings.unroll)),
+    "mask.next": ("shift+k", lambda app: app.view.renderer.settings.mask),
+    "wires.toggle": ("v", lambda app: app.view.wires),
+    "camera.mode": ("Tab", lambda app: app.view.flight.mode),
+    "camera.front": ("ctrl+1", lambda app: app.view.flight.camera),
+    "camera.right": ("ctrl+3", lambda app: app.view.flight.camera),
+    "camera.top": ("ctrl+7", lambda app: app.view.flight.camera),
+    "camera.focus": ("f", lambda app: app.view.flight.camera),
+    "camera.frame": ("Home", lambda app: app.view.flight.camera),
+    "camera.reset": ("Return", lambda app: app.view.flight.camera),
+    "fov.narrower": ("bracketleft", lambda app: app.view.flight.camera.fov),
+    "fov.wider": ("bracketright", lambda app: app.view.flight.camera.fov),
+    "exposure.up": ("plus", lambda app: app.view.exposure),
+    "exposure.down": ("minus", lambda app: app.view.exposure),
+    "tone_map.next": ("t", lambda app: app.view.tone_map),
+    "statistics": ("z", lambda app: app.view.stats_visible),
+    "help": ("h", lambda app: app.view.help_visible),
+    "escape": ("Escape", lambda app: app.view.help_visible),
+    "panels": ("ctrl+b", lambda app: app.view.panels_visible),
+    "pause": ("p", lambda app: app.view.paused),
+    "heat.next": ("shift+z", lambda app: app.studies.heat),
+    "probe.show": ("x", lambda app: app.studies.probe),
+    "inspector.show": ("i", lambda app: app.studies.inspector),
 }
 # Tested on their own below, or that leave the process or ask the desktop.
 OTHERS = {
@@ -253,18 +255,18 @@ def test_every_key_changes_what_it_names(opened: Opener) -> None:
     """In the state, and in the window's pixels."""
     hands = opened("teapotahedron", (480, 360))
     app = hands.app
-    assert {*STATE, *OTHERS} >= {name for name in app.handlers if not name.startswith(("program.",))}
-    app.panels_visible = False
+    assert {*STATE, *OTHERS} >= {name for name in app.view.handlers if not name.startswith(("program.",))}
+    app.view.panels_visible = False
     hands.move(240, 200)
     hands.rest()
     for name, (key, look) in STATE.items():
         if name == "fov.narrower":  # the cameras before left the picture as framed
             hands.rest()
-        app.say("")
+        app.view.say("")
         hands.rest()
         before, pixels = look(app), hands.pixels()
         hands.key(key)
-        if not app.paused:
+        if not app.view.paused:
             hands.rest()
         else:
             hands.turn(3)
@@ -274,9 +276,9 @@ def test_every_key_changes_what_it_names(opened: Opener) -> None:
             hands.key(key)  # and back
             hands.rest()
             assert look(app) == before or look(app) is None, name
-            app.panels_visible = False
+            app.view.panels_visible = False
         if name == "heat.next":
-            app.heat = None
+            app.studies.heat = None
             hands.turn(2)
 
 
@@ -291,26 +293,26 @@ def test_keys_that_save(opened: Opener, place: Path) -> None:
         assert window.size == picture.size == (320, 240)
         assert lit(np.asarray(picture)) and not np.array_equal(np.asarray(window), np.asarray(picture))  # panels
     assert (place / "teapotahedron_001.exr").stat().st_size > 10_000
-    assert not app.message_is_error
+    assert not app.view.message_is_error
 
 
 def test_copy_and_paste_a_camera(opened: Opener) -> None:
     hands = opened()
     app = hands.app
     hands.key("ctrl+c")
-    before = app.flight.camera
-    assert "--camera" in app.message
+    before = app.view.flight.camera
+    assert "--camera" in app.view.message
     hands.key("ctrl+1")
     hands.rest()
-    assert app.flight.camera.origin != before.origin
+    assert app.view.flight.camera.origin != before.origin
     hands.key("ctrl+v")
     hands.rest()
     # The text has nine digits, as a float32 needs.
-    np.testing.assert_allclose(app.flight.camera.origin, before.origin, rtol=1e-6)
-    np.testing.assert_allclose(app.flight.camera.basis(), before.basis(), atol=1e-6)
+    np.testing.assert_allclose(app.view.flight.camera.origin, before.origin, rtol=1e-6)
+    np.testing.assert_allclose(app.view.flight.camera.basis(), before.basis(), atol=1e-6)
     app.window.copy("no camera")
     hands.key("ctrl+v")
-    assert app.message_is_error and "no camera" in app.message
+    assert app.view.message_is_error and "no camera" in app.view.message
 
 
 def test_single_step_shows_each_pass(opened: Opener) -> None:
@@ -319,23 +321,23 @@ def test_single_step_shows_each_pass(opened: Opener) -> None:
     pictures = []
     for number in range(1, 7):
         hands.key("n")
-        hands.until(lambda: app.inspector is not None and app.inspector.passes)
-        assert len(app.inspector.passes) == number
+        hands.until(lambda: app.studies.inspector is not None and app.studies.inspector.passes)
+        assert len(app.studies.inspector.passes) == number
         # The states alone need not change: all rays may take a second step through the tree.
-        pictures.append(np.stack([app.inspector.values(name)[0] for name in ("state", "steps", "tests")]))
-        assert app.inspector.passes[-1].active > 0
+        pictures.append(np.stack([app.studies.inspector.values(name)[0] for name in ("state", "steps", "tests")]))
+        assert app.studies.inspector.passes[-1].active > 0
     assert all((a != b).any() for a, b in pairwise(pictures))
     hands.key("shift+n")
     hands.rest()
-    assert app.inspector.complete and len(app.inspector.passes) > 20
+    assert app.studies.inspector.complete and len(app.studies.inspector.passes) > 20
     hands.key("n")
-    assert "no ray is left" in app.message
+    assert "no ray is left" in app.view.message
     hands.key("shift+i")
-    assert not app.inspector.passes
+    assert not app.studies.inspector.passes
 
 
 def test_quitting_saves_the_settings(opened: Opener) -> None:
-    from viewer.window.preferences import Preferences
+    from viewer.window.view.preferences import Preferences
 
     hands = opened()
     hands.key("plus", "z", "Tab")
@@ -354,11 +356,13 @@ def test_full_screen_and_back(opened: Opener) -> None:
     hands = opened()
     app = hands.app
     hands.key("F11")
+    hands.until(lambda: app.session.size == (1280, 1024))  # the event may come a few turns later
     hands.rest()
-    assert app.window.full_screen and app.window.pixels == (1280, 1024) == app.frame.texture.size
+    assert app.window.full_screen and app.window.pixels == (1280, 1024) == app.canvas.texture.size
     hands.key("F11")
+    hands.until(lambda: app.session.size == (320, 240))
     hands.rest()
-    assert not app.window.full_screen and app.frame.texture.size == app.window.pixels == (320, 240)
+    assert not app.window.full_screen and app.canvas.texture.size == app.window.pixels == (320, 240)
 
 
 # -- mouse -------------------------------------------------------------------------------------------------------------
@@ -367,18 +371,18 @@ def test_full_screen_and_back(opened: Opener) -> None:
 def test_drags(opened: Opener) -> None:
     hands = opened("teapotahedron")
     app = hands.app
-    target = np.array(app.flight.camera.target)
+    target = np.array(app.view.flight.camera.target)
 
     def dragged(button: int, modifier: str = "", end: tuple[int, int] = (200, 150)) -> tuple[Any, Any]:
-        before = app.flight.camera
+        before = app.view.flight.camera
         hands.drag(button, (160, 120), end, modifier)
         hands.rest()
-        return before, app.flight.camera
+        return before, app.view.flight.camera
 
     def distance(camera: Any) -> float:
         return float(np.linalg.norm(np.subtract(camera.origin, camera.target)))
 
-    app.panels_visible = False
+    app.view.panels_visible = False
     hands.rest()
     before, after = dragged(1)  # orbit: about the target
     np.testing.assert_allclose(after.target, target, atol=1e-6)
@@ -396,18 +400,18 @@ def test_drags(opened: Opener) -> None:
     hands.key("Tab")
     before, after = dragged(1)  # look: the eye stays
     assert after.origin == before.origin and after.target != before.target
-    assert app.drag is None
+    assert app.view.drag is None
 
 
 def test_wheel(opened: Opener) -> None:
     hands = opened("teapotahedron")
     app = hands.app
-    app.panels_visible = False
+    app.view.panels_visible = False
     hands.move(200, 100)
-    camera, direction = app.flight.camera, app.direction_under_cursor()
+    camera, direction = app.view.flight.camera, app.view.direction_under_cursor()
     hands.mouse("click", 4)
     hands.rest()
-    after = app.flight.camera
+    after = app.view.flight.camera
     assert np.linalg.norm(np.subtract(after.origin, after.target)) < np.linalg.norm(
         np.subtract(camera.origin, camera.target)
     )
@@ -415,9 +419,9 @@ def test_wheel(opened: Opener) -> None:
     way = np.subtract(after.origin, camera.origin)
     np.testing.assert_allclose(way / np.linalg.norm(way), direction, atol=1e-6)
     hands.key("Tab")
-    speed = app.flight.speed
+    speed = app.view.flight.speed
     hands.mouse("click", 5)
-    assert app.flight.speed != speed and app.flight.camera == after
+    assert app.view.flight.speed != speed and app.view.flight.camera == after
 
 
 def test_the_probe_follows_the_cursor(opened: Opener) -> None:
@@ -425,25 +429,25 @@ def test_the_probe_follows_the_cursor(opened: Opener) -> None:
     hands.move(170, 121)
     hands.key("x")
     hands.rest()
-    assert hands.app.probe.pixel == (170, 121) and len(hands.app.probe.rows) > 3
+    assert hands.app.studies.probe.pixel == (170, 121) and len(hands.app.studies.probe.rows) > 3
 
 
 def test_focus_lost_with_keys_held(opened: Opener) -> None:
     hands = opened()
     app = hands.app
-    app.panels_visible = False
+    app.view.panels_visible = False
     hands.turn(3)
     xdotool("keydown", "w")
-    hands.until(lambda: app.flight.moving)
+    hands.until(lambda: app.view.flight.moving)
     xdotool("mousemove", "--window", hands.number, 160, 120, "mousedown", 1)
-    hands.until(lambda: app.drag is not None)
-    app.on_focus(False)
+    hands.until(lambda: app.view.drag is not None)
+    app.events.on_focus(False)
     hands.rest()  # it comes to rest
-    assert app.drag is None and not app.flight.moving
+    assert app.view.drag is None and not app.view.flight.moving
     xdotool("mouseup", 1, "keyup", "w")
-    app.on_focus(True)
+    app.events.on_focus(True)
     hands.turn(3)
-    assert not app.flight.moving
+    assert not app.view.flight.moving
 
 
 # -- sizes -------------------------------------------------------------------------------------------------------------
@@ -466,9 +470,11 @@ def test_a_storm_of_sizes(opened: Opener) -> None:
     hands.until(lambda: app.window.pixels == (333, 222))
     hands.rest()
     expected = (
-        Renderer(app.scene, camera=app.renderer.camera, device=app.device, program="cast").render((333, 222)).linear
+        Renderer(app.view.scene, camera=app.view.renderer.camera, device=app.device, program="cast")
+        .render((333, 222))
+        .linear
     )
-    np.testing.assert_array_equal(app.frame.linear(), expected)
+    np.testing.assert_array_equal(app.session.linear(), expected)
     assert hands.pixels().shape == (222, 333, 3) and lit(hands.pixels())
 
 
@@ -480,13 +486,13 @@ def test_one_pixel_and_33_million(opened: Opener) -> None:
     glfw.set_window_size(app.window.handle, 1, 1)
     hands.until(lambda: app.window.pixels == (1, 1))
     hands.rest()
-    assert app.frame.texture.size == (1, 1)
-    app.on_resize(7680, 4320)
-    pictures = app.frame.pictures
-    hands.until(lambda: app.frame.pictures > pictures)  # the preview
-    assert app.frame.texture.size[0] <= 7680 and lit(app.frame.linear()[::16, ::16])
-    hands.until(lambda: app.frame.texture.size == (7680, 4320))  # the full picture has begun
-    app.on_resize(*app.window.pixels)
+    assert app.canvas.texture.size == (1, 1)
+    app.events.on_resize(7680, 4320)
+    pictures = app.session.pictures
+    hands.until(lambda: app.session.pictures > pictures)  # the preview
+    assert app.canvas.texture.size[0] <= 7680 and lit(app.session.linear()[::16, ::16])
+    hands.until(lambda: app.canvas.texture.size == (7680, 4320))  # the full picture has begun
+    app.events.on_resize(*app.window.pixels)
     glfw.set_window_size(app.window.handle, 320, 240)
     hands.until(lambda: app.window.pixels == (320, 240))
     hands.rest()
@@ -496,24 +502,24 @@ def test_one_pixel_and_33_million(opened: Opener) -> None:
 def test_minimised_and_another_screen(opened: Opener) -> None:
     hands = opened("teapotahedron")
     app = hands.app
-    app.on_minimise(True)
-    app.on_resize(0, 0)
-    app.do("fov.wider")
+    app.events.on_minimise(True)
+    app.events.on_resize(0, 0)
+    app.view.do("fov.wider")
     draws = app.draws
     hands.turn(5)
-    assert not app.frame.complete and app.minimised  # nothing is traced for nobody
-    app.on_resize(*app.window.pixels)
-    app.on_minimise(False)
+    assert not app.session.complete and app.view.minimised  # nothing is traced for nobody
+    app.events.on_resize(*app.window.pixels)
+    app.events.on_minimise(False)
     hands.rest()
     assert app.draws > draws and lit(hands.pixels())
-    app.on_scale(2.0)
-    app.on_resize(640, 480)  # a screen of twice the density: more pixels in a window of the same size
+    app.events.on_scale(2.0)
+    app.events.on_resize(640, 480)  # a screen of twice the density: more pixels in a window of the same size
     hands.rest()
-    assert app.frame.texture.size == (640, 480)
-    app.on_scale(1.0)
-    app.on_resize(*app.window.pixels)
+    assert app.canvas.texture.size == (640, 480)
+    app.events.on_scale(1.0)
+    app.events.on_resize(*app.window.pixels)
     hands.rest()
-    assert app.frame.texture.size == (320, 240)
+    assert app.canvas.texture.size == (320, 240)
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
@@ -522,31 +528,31 @@ def test_minimised_and_another_screen(opened: Opener) -> None:
 def test_a_broken_file(opened: Opener, place: Path) -> None:
     hands = opened("teapotahedron")
     app = hands.app
-    scene, pixels = app.scene, app.frame.linear()
+    scene, pixels = app.view.scene, app.session.linear()
     broken = place / "broken.ply"
     broken.write_bytes(SMALL_TRIANGLE[:-8])
-    app.on_drop([str(broken)])
-    hands.until(lambda: app.message_is_error)
-    assert "broken.ply" in app.message and "\n" not in app.message
-    assert app.scene is scene and app.loading is None
+    app.events.on_drop([str(broken)])
+    hands.until(lambda: app.view.message_is_error)
+    assert "broken.ply" in app.view.message and "\n" not in app.view.message
+    assert app.view.scene is scene and app.stage.loading is None
     hands.rest()
-    np.testing.assert_array_equal(app.frame.linear(), pixels)
-    app.open(str(place / "nowhere.glb"))
-    hands.until(lambda: "nowhere.glb" in app.message)
+    np.testing.assert_array_equal(app.session.linear(), pixels)
+    app.stage.open(str(place / "nowhere.glb"))
+    hands.until(lambda: "nowhere.glb" in app.view.message)
     good = place / "good.ply"
     good.write_bytes(SMALL_TRIANGLE)
-    app.on_drop([str(good)])
-    hands.until(lambda: app.scene is not scene)
+    app.events.on_drop([str(good)])
+    hands.until(lambda: app.view.scene is not scene)
     hands.rest()
-    assert app.scene.triangle_count == 1 and not app.message_is_error
+    assert app.view.scene.triangle_count == 1 and not app.view.message_is_error
     assert str(good.resolve()) == app.preferences.recent[0]
     hands.key("Left")
-    hands.until(lambda: "broken.ply" in app.message)
+    hands.until(lambda: "broken.ply" in app.view.message)
     good.write_bytes(SMALL_TRIANGLE.replace(b"0 1 0\n", b"0 2 0\n"))
-    camera = app.flight.camera
+    camera = app.view.flight.camera
     hands.key("F5")
-    hands.until(lambda: app.scene.bounds()[1, 1] == 2)
-    assert app.flight.camera == camera
+    hands.until(lambda: app.view.scene.bounds()[1, 1] == 2)
+    assert app.view.flight.camera == camera
 
 
 def test_structures_are_built_anew(opened: Opener) -> None:
@@ -555,63 +561,63 @@ def test_structures_are_built_anew(opened: Opener) -> None:
     app = hands.app
     hands.key("ctrl+1")
     hands.rest()
-    camera, scene, pixels = app.flight.camera, app.scene, app.frame.linear()
-    first = app.renderer.structure.name
+    camera, scene, pixels = app.view.flight.camera, app.view.scene, app.session.linear()
+    first = app.view.renderer.structure.name
     hands.key("shift+v")
-    hands.until(lambda: app.renderer.structure.name != first)
+    hands.until(lambda: app.view.renderer.structure.name != first)
     hands.rest()
-    assert app.structure["accel"] == app.renderer.structure.name
-    assert app.scene is scene and app.flight.camera == camera == app.renderer.camera
-    np.testing.assert_array_equal(app.frame.linear(), pixels)
-    app.set(accel="grid", grid="5")
-    hands.until(lambda: app.loading is None)
+    assert app.stage.requested.accel == app.view.renderer.structure.name
+    assert app.view.scene is scene and app.view.flight.camera == camera == app.view.renderer.camera
+    np.testing.assert_array_equal(app.session.linear(), pixels)
+    app.stage.set(accel="grid", grid="5")
+    hands.until(lambda: app.stage.loading is None)
     hands.rest()
-    assert min(app.renderer.structure.built.resolution) == 5 and app.structure["grid"] == 5
-    np.testing.assert_array_equal(app.frame.linear(), pixels)
-    before = dict(app.structure)
-    app.set(grid="many")
-    assert app.message_is_error and "grid" in app.message and app.structure == before
-    app.set(traversal="stack")  # which a grid has not: found out by the worker
-    hands.until(lambda: app.loading is None)
-    assert app.message_is_error and "stack" in app.message and app.structure == before
-    app.set(accel="bvh", machine="singlepass")
-    assert app.loading is not None
+    assert min(app.view.renderer.structure.built.resolution) == 5 and app.stage.requested.grid == 5
+    np.testing.assert_array_equal(app.session.linear(), pixels)
+    before = app.stage.requested.recipe()
+    app.stage.set(grid="many")
+    assert app.view.message_is_error and "grid" in app.view.message and app.stage.requested.recipe() == before
+    app.stage.set(traversal="stack")  # which a grid has not: found out by the worker
+    hands.until(lambda: app.stage.loading is None)
+    assert app.view.message_is_error and "stack" in app.view.message and app.stage.requested.recipe() == before
+    app.stage.set(accel="bvh", machine="singlepass")
+    assert app.stage.loading is not None
     hands.key("Escape")
-    assert app.structure == before and app.chosen("machine") == "singlepass"
+    assert app.stage.requested.recipe() == before and app.stage.requested.machine == "singlepass"
     hands.rest()
-    assert app.renderer.structure.name == "grid"
+    assert app.view.renderer.structure.name == "grid"
 
 
 def test_keys_of_ones_own(opened: Opener, place: Path) -> None:
     (place / "settings.toml").write_text("[keys]\npause = 'F9'\n'program.cast' = ''\n")
     hands = opened()
     hands.key("F9")
-    assert hands.app.paused
+    assert hands.app.view.paused
     xdotool("key", "p")
     hands.turn(5)
-    assert hands.app.paused  # P does nothing now
-    assert hands.app.keymap.text("pause") == "F9"
+    assert hands.app.view.paused  # P does nothing now
+    assert hands.app.view.keymap.text("pause") == "F9"
 
 
 def test_the_cameras_of_a_scene(opened: Opener, shared_scenes: Path) -> None:
     hands = opened(str(shared_scenes / "forest_gpuinst.glb"))
     app = hands.app
-    cameras = app.scene.cameras
+    cameras = app.view.scene.cameras
     assert len(cameras) > 1
     for number in range(len(cameras) + 1):
         hands.key("c")
         hands.rest()
-        assert app.flight.camera == cameras[number % len(cameras)] == app.renderer.camera
+        assert app.view.flight.camera == cameras[number % len(cameras)] == app.view.renderer.camera
 
 
 def test_the_file_dialog(opened: Opener, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The desktop's own, here one that answers at once; without one the window says what to do."""
     hands = opened("teapotahedron")
-    app, scene = hands.app, hands.app.scene
+    app, scene = hands.app, hands.app.view.scene
     path = os.environ["PATH"]
     monkeypatch.setenv("PATH", str(place))
-    app.do("scene.open")
-    assert app.message_is_error and "drop a file" in app.message
+    app.view.do("scene.open")
+    assert app.view.message_is_error and "drop a file" in app.view.message
     good = place / "good.ply"
     good.write_bytes(SMALL_TRIANGLE)
     dialog = place / "zenity"
@@ -619,57 +625,57 @@ def test_the_file_dialog(opened: Opener, place: Path, monkeypatch: pytest.Monkey
     dialog.chmod(0o755)
     monkeypatch.setenv("PATH", f"{place}{os.pathsep}{path}")
     hands.key("ctrl+o")
-    hands.until(lambda: app.scene is not scene)
-    assert app.path == str(good) and app.preferences.recent[0] == str(good.resolve())
+    hands.until(lambda: app.view.scene is not scene)
+    assert app.view.path == str(good) and app.preferences.recent[0] == str(good.resolve())
 
 
 def test_loading_is_cancelled_by_escape(opened: Opener) -> None:
     hands = opened("teapotahedron")
     app = hands.app
-    scene, load, go_on = app.scene, app.loader._load, threading.Event()
+    scene, load, go_on = app.view.scene, app.stage.loader._load, threading.Event()
 
     def slowly(path: str) -> Any:
         go_on.wait(PATIENCE)
         return load(path)
 
-    app.loader._load = slowly
-    app.open("cornell")
+    app.stage.loader._load = slowly
+    app.stage.open("cornell")
     hands.turn(3)
-    assert app.loading is not None and "cornell" in app.loading[0]
+    assert app.stage.loading is not None and "cornell" in app.stage.loading[0]
     hands.key("Escape")
-    assert app.loading is None and "cancelled" in app.message
+    assert app.stage.loading is None and "cancelled" in app.view.message
     go_on.set()
     end = time.monotonic() + 0.5
     hands.until(lambda: time.monotonic() > end)
-    assert app.scene is scene
+    assert app.view.scene is scene
 
 
 def test_upload_is_cancelled_by_escape(opened: Opener, monkeypatch: pytest.MonkeyPatch) -> None:
     from viewer.renderer.renderer import Renderer
 
     hands = opened("teapotahedron")
-    app, scene = hands.app, hands.app.scene
+    app, scene = hands.app, hands.app.view.scene
     upload = Renderer.upload
 
-    def slowly(renderer: Renderer) -> Any:
+    def slowly(renderer: Renderer, prepared: Any = None) -> Any:
         for k in range(400):
             time.sleep(0.02)
             yield k / 400
-        yield from upload(renderer)
+        yield from upload(renderer, prepared)
 
     monkeypatch.setattr(Renderer, "upload", slowly)
-    app.open("cornell")
-    hands.until(lambda: app.loading is not None and "uploading" in app.loading[0])
+    app.stage.open("cornell")
+    hands.until(lambda: app.stage.loading is not None and "uploading" in app.stage.loading[0])
     hands.key("Escape")
     hands.turn(3)
-    assert app.loading is None and app.scene is scene
+    assert app.stage.loading is None and app.view.scene is scene
 
 
 def test_broken_settings_are_told(opened: Opener, place: Path) -> None:
     (place / "settings.toml").write_text("[keys]\npause = 'Q+Q'\n")
     app = opened().app
-    assert app.message_is_error and "pause" in app.message
-    assert os.linesep not in app.message
+    assert app.view.message_is_error and "pause" in app.view.message
+    assert os.linesep not in app.view.message
 
 
 # -- shaders -----------------------------------------------------------------------------------------------------------
@@ -687,29 +693,29 @@ def test_shaders_are_compiled_anew(opened: Opener, place: Path, monkeypatch: pyt
     app = hands.app
     hands.key("i")
     hands.rest()
-    before = app.frame.linear()
+    before = app.session.linear()
     file = copy / "kernels" / "shade_headlight.glsl"
     good = file.read_text()
     body = good.rindex("    return")
 
     file.write_text(good[:body] + "    nonsense;\n" + good[body:])
-    hands.until(lambda: app.message_is_error, "the error")
+    hands.until(lambda: app.view.message_is_error, "the error")
     line = good[:body].count("\n") + 1
-    assert f"kernels/shade_headlight.glsl:{line}" in app.message and "nonsense" in app.message
-    app.do("fov.wider")
-    app.do("fov.narrower")
+    assert f"kernels/shade_headlight.glsl:{line}" in app.view.message and "nonsense" in app.view.message
+    app.view.do("fov.wider")
+    app.view.do("fov.narrower")
     hands.rest()
-    np.testing.assert_allclose(app.frame.linear(), before, atol=0.1)  # the old one goes on
-    assert app.frame.linear().any() and app.message_is_error
+    np.testing.assert_allclose(app.session.linear(), before, atol=0.1)  # the old one goes on
+    assert app.session.linear().any() and app.view.message_is_error
 
     file.write_text(good[:body] + "    radiance.rgb = vec3(0.25, 0.5, 0.75);\n" + good[body:])
-    hands.until(lambda: not app.message_is_error, "the mended shader")
+    hands.until(lambda: not app.view.message_is_error, "the mended shader")
     hands.rest()
-    middle = app.frame.linear()[120, 160]
+    middle = app.session.linear()[120, 160]
     np.testing.assert_array_equal(middle, np.float32([0.25, 0.5, 0.75]))
-    assert app.inspector is not None and not app.inspector.passes
+    assert app.studies.inspector is not None and not app.studies.inspector.passes
 
-    app.panels_visible = False
+    app.view.panels_visible = False
     shown = hands.pixels()[120, 160].astype(int)
     show = copy / "film" / "show.glsl"
     show.write_text(show.read_text().replace("shown = vec4(", "shown = vec4(1.0) - vec4("))

@@ -91,11 +91,11 @@ def test_single_steps_change_the_picture_of_states(renderer: Renderer, finished:
     inspector.begin(renderer.camera)
     colors = inspector.colors
     assert (inspector.picture("state") == colors["eye"]).all() and not inspector.passes
-    assert (inspector.picture("walk.voxel") == NONE).all() and inspector.totals().passes == 0
+    assert (inspector.picture("traversal.voxel") == NONE).all() and inspector.totals().passes == 0
     assert inspector.step() and inspector.passes[0].state == "eye"
     seen = {tuple(color) for color in inspector.picture("state").reshape(-1, 3).tolist()}
     assert seen == {colors["setup"]}
-    assert (inspector.picture("walk.voxel") == NONE).all()  # it holds what the last run left, not this one
+    assert (inspector.picture("traversal.voxel") == NONE).all()  # it holds what the last run left, not this one
     assert inspector.step()
     seen = {tuple(color) for color in inspector.picture("state").reshape(-1, 3).tolist()}
     assert seen == {colors["traverse"], colors["shade"]}  # rays on the box, and those beside it
@@ -116,7 +116,7 @@ def test_what_no_kernel_wrote_is_dark(renderer: Renderer, finished: Inspector) -
     inspector.begin(renderer.camera)
     for written in (False, True):  # by the second pass, which enters the grid
         assert inspector.step()
-        for name in ("walk.voxel", "walk.t_exit", "shear.by.x"):
+        for name in ("traversal.voxel", "traversal.t_exit", "setup.by.x"):
             _, valid = inspector.values(name)
             assert (valid == written).all(), name
             assert written or (inspector.picture(name) == NONE).all(), name

@@ -39,15 +39,17 @@ def settle(hands: Hands) -> np.ndarray:
     app = hands.app
     hands.turn(2)
     hands.rest()
-    hands.until(lambda: app.frame.converged, "converged")
-    return app.frame.linear()
+    hands.until(lambda: app.session.converged, "converged")
+    return app.session.linear()
 
 
 def rendered(app: Any, spp: int = 3, **more: Any) -> np.ndarray:
     """The same by a renderer of its own."""
-    given = {"machine": "singlepass", "program": app.renderer.settings.program, **more}
+    given = {"machine": "singlepass", "program": app.view.renderer.settings.program, **more}
     return (
-        Renderer(app.scene, device=app.device, camera=app.renderer.camera, **given).render(app.frame.size, spp).linear
+        Renderer(app.view.scene, device=app.device, camera=app.view.renderer.camera, **given)
+        .render(app.session.size, spp)
+        .linear
     )
 
 
@@ -58,26 +60,27 @@ def test_samples_add_up_to_the_renderers_picture(traced: Callable[..., Hands]) -
     """Bit for bit, after flying; then the loop sleeps."""
     hands = traced(samples=5)
     app = hands.app
-    app.flight.press("forward")
+    app.view.flight.press("forward")
     hands.turn(6)
-    app.flight.release_all()
+    app.view.flight.release_all()
     picture = settle(hands)
-    assert app.frame.samples == 5 and app.frame.film is not None and (app.frame.film.count == 5).all()
-    np.testing.assert_array_equal(picture, app.frame.film.mean())
+    film = app.session.film()
+    assert app.session.samples == 5 and film is not None and (film.count == 5).all()
+    np.testing.assert_array_equal(picture, film.mean())
     np.testing.assert_array_equal(picture, rendered(app, 5))
-    assert app.frame.error == pytest.approx(app.frame.film.error(), rel=1e-5)  # sums in another order
+    assert app.session.error == pytest.approx(film.error(), rel=1e-5)  # sums in another order
     hands.turn(3)
-    while app._awake:
+    while app.view.awake:
         app.turn()
-    assert app.frame.idle and app._patience() > 0.1
+    assert app.session.idle and app._patience() > 0.1
 
 
 def test_it_stops_at_a_noise(traced: Callable[..., Hands]) -> None:
     hands = traced("teapotahedron", samples=4096, noise=0.05, size=(24, 16))
     settle(hands)
-    frame = hands.app.frame
+    frame = hands.app.session
     assert frame.error <= 0.05 and 16 <= frame.samples < 4096
-    frame.aim(4096, 0.045)  # what is there stays
+    frame.stop_at(4096, 0.045)  # what is there stays
     before = frame.samples
     settle(hands)
     assert frame.error <= 0.045 and frame.samples > before
@@ -87,27 +90,27 @@ def test_more_samples_never_show_less(traced: Callable[..., Hands]) -> None:
     """While samples are added the picture is never darker or emptier: no flash."""
     hands = traced(samples=24)
     app, levels = hands.app, []
-    app.changed()
-    while not app.frame.converged:
+    app.session.restart()
+    while not app.session.converged:
         app.turn()
-        levels.append(float(app.frame.linear().mean()))
+        levels.append(float(app.session.linear().mean()))
     assert min(levels) > 0.6 * max(levels) > 0  # a preview of few samples is noisy
-    assert app.frame.samples == 24
+    assert app.session.samples == 24
 
 
 def test_moving_shows_previews_and_restarts(traced: Callable[..., Hands]) -> None:
     hands = traced(samples=64, size=(320, 240))
     app = hands.app
-    app.flight.press("left")
+    app.view.flight.press("left")
     hands.turn(10)
-    assert app.frame.samples <= 16 and not app.frame.converged
-    app.flight.release_all()
+    assert app.session.samples <= 16 and not app.session.converged
+    app.view.flight.release_all()
     hands.rest()
-    hands.until(lambda: app.frame.samples >= 2)
-    app.follow(depth=2)
-    assert app.frame.samples == 0 and app.frame.film is None
+    hands.until(lambda: app.session.samples >= 2)
+    app.stage.set(depth=2)
+    assert app.session.samples == 0 and app.session.film() is None
     hands.rest()
-    assert app.renderer.settings.depth == 2
+    assert app.view.renderer.settings.depth == 2
 
 
 def test_a_saved_picture_can_be_resumed(traced: Callable[..., Hands], place: Path) -> None:
@@ -117,7 +120,9 @@ def test_a_saved_picture_can_be_resumed(traced: Callable[..., Hands], place: Pat
     hands.key("ctrl+s")
     hands.rest()
     path = place / "cornell_001.exr"
-    renderer = Renderer(viewer.load("cornell"), device=app.device, machine="singlepass", camera=app.renderer.camera)
+    renderer = Renderer(
+        viewer.load("cornell"), device=app.device, machine="singlepass", camera=app.view.renderer.camera
+    )
     more = renderer.render(SIZE, 4, resume=str(path))
     np.testing.assert_array_equal(more.linear, rendered(app, 4))
     assert image.read_exr(path) is not None
@@ -130,11 +135,11 @@ def test_effects_are_a_key_away(traced: Callable[..., Hands], program: str) -> N
     app = hands.app
     hands.key("2" if program == "shadow" else "3")
     before = settle(hands)
-    assert app.renderer.settings.program == program
+    assert app.view.renderer.settings.program == program
     compiled = app.device.compiled
     hands.key("l")
     after = settle(hands)
-    assert not app.renderer.settings.shadows and app.device.compiled == compiled
+    assert not app.view.renderer.settings.shadows and app.device.compiled == compiled
     assert after.mean() > before.mean()  # no shadows
     np.testing.assert_array_equal(after, rendered(app, 1, shadows="off"))
     hands.key("l")
@@ -145,9 +150,9 @@ def test_depth_by_keys(traced: Callable[..., Hands]) -> None:
     hands = traced(samples=1)
     before = settle(hands).mean()
     hands.key("comma", "comma")
-    assert hands.app.renderer.settings.depth == 3 and settle(hands).mean() < before
+    assert hands.app.view.renderer.settings.depth == 3 and settle(hands).mean() < before
     hands.key("period")
-    assert hands.app.renderer.settings.depth == 4
+    assert hands.app.view.renderer.settings.depth == 4
 
 
 # -- by hand -----------------------------------------------------------------------------------------------------------
@@ -164,7 +169,7 @@ def test_an_object_follows_the_mouse(traced: Callable[..., Hands]) -> None:
     hands.move(GRAB[0] - 12, GRAB[1] - 8)
     hands.key("x")
     picture = settle(hands)
-    scene = app.scene
+    scene = app.view.scene
     moved = [
         k
         for k, (new, old) in enumerate(zip(scene.instances, viewer.load("cornell").instances, strict=True))
@@ -176,7 +181,7 @@ def test_an_object_follows_the_mouse(traced: Callable[..., Hands]) -> None:
     assert (picture != before).any()
     np.testing.assert_array_equal(picture, rendered(app, accel=ACCEL))
     hands.mouse("click", 1)
-    assert not app.motion.grabbing and app.drag is None and app.scene is scene
+    assert not app.motion.grabbing and app.view.drag is None and app.view.scene is scene
     hands.key("g")
     hands.until(lambda: app.motion.grabbing)
     hands.move(GRAB[0], GRAB[1] - 10)
@@ -191,10 +196,10 @@ def test_objects_of_one_level_come_under_two(traced: Callable[..., Hands]) -> No
     app = hands.app
     hands.move(*GRAB)
     hands.key("g")
-    hands.until(lambda: "two levels" in app.message or app.motion.grabbing)
+    hands.until(lambda: "two levels" in app.view.message or app.motion.grabbing)
     hands.until(lambda: app.motion.grabbing)
-    assert app.renderer.structure.levels == 2 and app.structure["accel"] == ACCEL
-    assert "follows the mouse" in app.message
+    assert app.view.renderer.structure.levels == 2 and app.stage.requested.accel == ACCEL
+    assert "follows the mouse" in app.view.message
     hands.key("Return")
     assert not app.motion.grabbing
 
@@ -205,8 +210,8 @@ def test_a_lamp_is_dragged_by_its_marker(traced: Callable[..., Hands]) -> None:
     app = hands.app
     before = settle(hands)
     hands.key("ctrl+l")
-    ((light, (x, y)),) = app.motion.lights.markers()
-    assert light.name == "light" and app.motion.lights.is_chosen(light)
+    ((light, (x, y)),) = app.markers.markers()
+    assert light.name == "light" and app.markers.is_chosen(light)
     compiled = app.device.compiled
     hands.move(round(x), round(y))
     hands.key("g")
@@ -267,20 +272,20 @@ def lit_floor(path: Path) -> Path:
 def test_lights_without_extent_are_dragged(traced: Callable[..., Hands], tmp_path: Path, name: str) -> None:
     hands = traced(str(lit_floor(tmp_path / "floor.gltf")), camera="0.3,1.5,2.5 0,0.1,0")
     app = hands.app
-    lights = app.motion.lights
+    lights = app.markers
     before = settle(hands)
     light = next(light for light in lights.listed() if light.name == name)
     place = lights.place(light)
     compiled = app.device.compiled
     app.motion.grab_light(light)
-    x, y = app.cursor
+    x, y = app.view.cursor
     hands.move(round(x) + 8, round(y) + 5)
     hands.until(lambda: (settle(hands) != before).any())
     moved = next(light for light in lights.listed() if light.name == name)
     assert moved.position != light.position
     if name == "bulb":
         shift = lights.place(moved) - place
-        assert np.dot(shift, app.flight.camera.basis()[2]) == pytest.approx(0, abs=1e-9)
+        assert np.dot(shift, app.view.flight.camera.basis()[2]) == pytest.approx(0, abs=1e-9)
     picture = settle(hands)
     assert app.device.compiled == compiled
     np.testing.assert_array_equal(picture, rendered(app))
@@ -299,25 +304,25 @@ def test_a_dropped_picture_surrounds_the_scene(traced: Callable[..., Hands], tmp
     hands = traced("teapotahedron")
     app = hands.app
     settle(hands)
-    app.on_drop([str(path)])
-    hands.until(lambda: app.scene_lighting.name == "around.exr")
+    app.events.on_drop([str(path)])
+    hands.until(lambda: app.view.environment.name == "around.exr")
     picture = settle(hands)
     np.testing.assert_array_equal(picture, rendered(app, environment=str(path)))
     compiled = app.device.compiled
     hands.drag(3, (30, 30), (60, 30), "Shift_L")
     turned = settle(hands)
-    assert app.rotation != 0 and app.device.compiled == compiled
-    given = {"environment": str(path), "environment_rotation": app.rotation}
+    assert app.stage.requested.environment_rotation != 0 and app.device.compiled == compiled
+    given = {"environment": str(path), "environment_rotation": app.stage.requested.environment_rotation}
     np.testing.assert_array_equal(turned, rendered(app, **given))
     hands.key("j")
-    hands.until(lambda: app.scene_lighting.flux == 0)
+    hands.until(lambda: app.view.environment.flux == 0)
     assert not settle(hands).any()
     hands.key("j")
-    hands.until(lambda: app.scene_lighting.flux > 0)
+    hands.until(lambda: app.view.environment.flux > 0)
     np.testing.assert_array_equal(settle(hands), turned)
-    app.on_drop([str(tmp_path / "missing.hdr")])
-    hands.until(lambda: app.message_is_error)
-    assert "missing.hdr" in app.message
+    app.events.on_drop([str(tmp_path / "missing.hdr")])
+    hands.until(lambda: app.view.message_is_error)
+    assert "missing.hdr" in app.view.message
     np.testing.assert_array_equal(settle(hands), turned)
 
 
@@ -331,16 +336,16 @@ def test_the_animation_plays_and_rests(traced: Callable[..., Hands]) -> None:
     before = settle(hands)
     hands.key("space")
     assert app.motion.playing and app.motion.active
-    pictures, began = app.frame.pictures, time.monotonic()
+    pictures, began = app.session.pictures, time.monotonic()
     while time.monotonic() - began < 0.6:
         app.turn()
-    assert app.frame.pictures - pictures >= 3
+    assert app.session.pictures - pictures >= 3
     hands.key("space")
     assert not app.motion.playing and 0.1 < app.motion.seconds < 4
     picture = settle(hands)
     assert (picture != before).any()
     posed = viewer.load("balls").posed(app.motion.seconds)
-    for new, wanted in zip(app.scene.instances, posed.instances, strict=True):
+    for new, wanted in zip(app.view.scene.instances, posed.instances, strict=True):
         np.testing.assert_allclose(new.transform, wanted.transform)
     np.testing.assert_array_equal(picture, rendered(app, 1, accel=ACCEL))
     app.motion.seek(0.0)
@@ -350,22 +355,22 @@ def test_the_animation_plays_and_rests(traced: Callable[..., Hands]) -> None:
 def test_nothing_to_play(traced: Callable[..., Hands]) -> None:
     hands = traced(samples=1)
     hands.key("space")
-    assert hands.app.message_is_error and "nothing moves" in hands.app.message
+    assert hands.app.view.message_is_error and "nothing moves" in hands.app.view.message
 
 
 def test_the_turntable_goes_around(traced: Callable[..., Hands]) -> None:
     hands = traced(samples=1)
     app = hands.app
-    target, eye = np.array(app.flight.camera.target), np.array(app.flight.camera.origin)
+    target, eye = np.array(app.view.flight.camera.target), np.array(app.view.flight.camera.origin)
     hands.key("o")
     hands.until(
-        lambda: np.linalg.norm(np.subtract(app.flight.camera.origin, eye)) > 0.05 * np.linalg.norm(eye - target)
+        lambda: np.linalg.norm(np.subtract(app.view.flight.camera.origin, eye)) > 0.05 * np.linalg.norm(eye - target)
     )
     hands.key("o")
-    camera = app.flight.camera
+    camera = app.view.flight.camera
     np.testing.assert_allclose(camera.target, target, rtol=1e-6)
     assert camera.origin[1] == pytest.approx(eye[1], rel=1e-6)
     away = np.linalg.norm(np.subtract(camera.origin, target))
     assert away == pytest.approx(np.linalg.norm(eye - target), rel=1e-6)
     settle(hands)
-    assert app.frame.complete
+    assert app.session.complete

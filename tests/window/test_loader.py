@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.window.loader import Loader
+from viewer.window.view.loader import Loader
 
 
 def wait(loader: Loader) -> tuple[str, Any]:

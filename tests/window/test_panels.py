@@ -1,9 +1,9 @@
-"""The panels and overlays, drawn headless over a stand-in for the application: what they show and ask for."""
+"""The panels and overlays, drawn headless over a desk without a window: what they show and ask for."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import SimpleNamespace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,82 +12,78 @@ import pytest
 imgui_bundle = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
 imgui, ImVec2 = imgui_bundle.imgui, imgui_bundle.ImVec2
 
-from viewer.options.table import OPTIONS, keywords  # noqa: E402
-from viewer.scene.environment import DARKNESS  # noqa: E402
 
 SIZE = (1280, 800)
 
 
 class Stage:
-    """The state of `viewer.window.app.App` that panels read, and a record of what they ask for."""
+    """A desk without a window: the panels are drawn into a texture, and what they ask for is written down."""
 
     def __init__(self, device: Any) -> None:
         from viewer.renderer.renderer import Renderer
+        from viewer.renderer.session import Session
+        from viewer.renderer.settings import Settings
         from viewer.scene.scene import Scene
         from viewer.window.input.actions import Keymap
         from viewer.window.input.flight import Flight
-        from viewer.window.motion import Motion
         from viewer.window.panels.imgui_draw import ImguiDraw
-        from viewer.window.picture.frame import Frame
+        from viewer.window.picture.canvas import Canvas
+        from viewer.window.view import stage, view
+        from viewer.window.view.desk import Desk
+        from viewer.window.view.markers import Markers
+        from viewer.window.view.motion import Motion
+        from viewer.window.view.preferences import Preferences
+        from viewer.window.view.studies import Studies
 
-        self.imgui = imgui.create_context()
+        asked = self.asked = []
+
+        class View(view.View):
+            compiling = ""
+
+            def programs(self) -> list[tuple[str, bool]]:
+                return [("cast", True), ("path", False)]
+
+            def available(self, action: Any) -> bool:
+                return action.requires is None
+
+            def do(self, name: str) -> None:
+                asked.append(name)
+
+            def wake(self) -> None:
+                asked.append("wake")
+
+        class Bringing(stage.Stage):
+            loading = None
+
+            def set(self, **changes: Any) -> None:
+                asked.append(changes)
+                if isinstance(self.requested, Settings):
+                    super().set(**changes)
+
+            def open(self, path: str) -> None:
+                asked.append(path)
+
+        self.device, self.imgui = device, imgui.create_context()
         imgui.get_io().set_ini_filename("")
-        self.window = SimpleNamespace(scale=1.0, context=device.context, size=SIZE)
         self.draw_imgui = ImguiDraw(device.context)
-        self.scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0.5]], [[0, 1, 2], [1, 3, 2]])
-        self.renderer = Renderer(self.scene, device=device, program="cast")
-        self.flight = Flight(self.renderer.camera, self.scene.bounds())
-        self.frame = Frame(device, SIZE)
-        self.frame.use(self.renderer)
-        self.frame.complete = self.frame.converged = True
-        self.frame.samples, self.frame.seconds = 1, 0.1
-        self.keymap, self.preferences = Keymap(), SimpleNamespace(recent=["/a/b.ply"])
-        self.path = self.message = self.compiling = ""
-        self.loading = self.inspector = self.probe = self.heat = None
-        self.panels_visible = True
-        self.help_visible = self.stats_visible = self.paused = self.wires = self.message_is_error = False
-        self.exposure, self.tone_map, self.cursor = 0.0, "none", (0.0, 0.0)
-        self.structure = {name: OPTIONS[name].default for name in keywords("prepare")}
-        self.asked: list[Any] = []
-        self.motion, self.rotation, self.choices = Motion(self), 0.0, {}  # type: ignore[arg-type]
+        scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0.5]], [[0, 1, 2], [1, 3, 2]])
+        self.session = Session(Renderer(scene, device=device, program="cast"), SIZE, screen=Canvas(device))
+        preferences = Preferences(path=Path())
+        preferences.recent = ["/a/b.ply"]
+        self.view = View(self.session, preferences, Keymap())
+        self.view.size, self.view.pixels = SIZE, SIZE
+        self.studies, self.markers = Studies(self.view), Markers(self.view)
+        self.stage = Bringing(self.view, self.studies, device, self.renderer.settings, lambda path: scene)
+        self.motion = Motion(self.view, self.stage, self.studies, self.markers)
+        self.desk = Desk(self.view, self.stage, self.motion, self.markers, self.studies)
+        self.view.flight = Flight(self.renderer.camera, scene.bounds())
+        self.session.complete = self.session.converged = True
+        self.session.samples, self.session.seconds = 1, 0.1
         self.target = device.context.framebuffer([device.context.texture(SIZE, 4)])
 
-    def programs(self) -> list[tuple[str, bool]]:
-        return [("cast", True), ("path", False)]
-
-    def available(self, action: Any) -> bool:
-        return action.requires is None
-
-    def do(self, name: str) -> None:
-        self.asked.append(name)
-
-    def set(self, **choices: Any) -> None:
-        self.asked.append(choices)
-        self.structure |= {name: value for name, value in choices.items() if name in self.structure}
-        self.renderer.update(**{name: value for name, value in choices.items() if name not in self.structure})
-
     @property
-    def scene_lighting(self) -> Any:
-        return DARKNESS if self.renderer is None else self.renderer.prepared.lighting.environment
-
-    def attempt(self, what: Any) -> None:
-        what()
-
-    def direction_under_cursor(self) -> Any:
-        return self.flight.direction(*self.cursor, *SIZE)
-
-    def say(self, text: str) -> None:
-        self.message = text
-
-    def follow(self, **settings: Any) -> None:
-        self.asked.append(settings)
-        self.renderer.update(**settings)
-
-    def wake(self) -> None:
-        self.asked.append("wake")
-
-    def open(self, path: str) -> None:
-        self.asked.append(path)
+    def renderer(self) -> Any:
+        return self.session.renderer
 
     def draw(self, frames: int = 3, size: tuple[int, int] = SIZE, mouse: Any = None, down: bool = False) -> np.ndarray:
         """(height, width) bool: where something was drawn."""
@@ -100,7 +96,7 @@ class Stage:
                 io.add_mouse_pos_event(*mouse)
                 io.add_mouse_button_event(0, down)
             imgui.new_frame()
-            draw_panels(self)  # type: ignore[arg-type]
+            draw_panels(self.desk, self.draw_imgui)
             imgui.render()
         self.target.use()
         self.target.clear()
@@ -119,18 +115,18 @@ class Stage:
     def inspect(self) -> None:
         from viewer.window.study.inspector import Inspector
 
-        self.inspector = Inspector(self.renderer, size=(24, 16))
-        self.inspector.begin(self.flight.camera)
+        self.studies.inspector = Inspector(self.renderer, size=(24, 16))
+        self.studies.inspector.begin(self.view.flight.camera)
         for _ in range(5):
-            self.inspector.step()
+            self.studies.inspector.step()
 
 
 @pytest.fixture
 def stage(device: Any) -> Iterator[Stage]:
     made = Stage(device)
     yield made
-    if made.inspector is not None:
-        made.inspector.release()
+    if made.studies.inspector is not None:
+        made.studies.inspector.release()
     made.draw_imgui.release()
     imgui.destroy_context(made.imgui)
 
@@ -139,12 +135,12 @@ def test_the_side_panel_and_the_status_line(stage):
     drawn = stage.draw()
     assert drawn[20:300, 20:300].mean() > 0.9
     assert drawn[790, 20:1200].all() and not drawn[20:700, 320:].any()
-    stage.panels_visible = False
+    stage.view.panels_visible = False
     assert not stage.draw().any()
 
 
 def test_every_overlay_is_drawn_somewhere(stage):
-    stage.panels_visible = False
+    stage.view.panels_visible = False
     for name, value in (
         ("message", "a note"),
         ("loading", ("building", None)),
@@ -153,15 +149,16 @@ def test_every_overlay_is_drawn_somewhere(stage):
         ("help_visible", True),
         ("compiling", "cast"),
     ):
-        before = getattr(stage, name)
-        setattr(stage, name, value)
+        owner = stage.stage if name == "loading" else stage.view
+        before = getattr(owner, name)
+        setattr(owner, name, value)
         assert stage.draw().any(), name
-        setattr(stage, name, before)
+        setattr(owner, name, before)
         assert not stage.draw().any(), name
 
 
 def test_errors_are_red(stage):
-    stage.panels_visible, stage.message = False, "a note"
+    stage.view.panels_visible, stage.view.message = False, "a note"
 
     def reddest() -> int:
         stage.draw()
@@ -169,13 +166,13 @@ def test_errors_are_red(stage):
         return int((pixels[:, 0] - pixels[:, 2]).max())
 
     assert reddest() < 20
-    stage.message_is_error = True
+    stage.view.message_is_error = True
     assert reddest() > 80
 
 
 def test_buttons_ask_the_application(stage, monkeypatch):
     """Clicks down a column of the section of rendering, and of the camera's; not on a heading, which would close it."""
-    from viewer.window.panels.panels import panels
+    from viewer.window.panels import panels
 
     monkeypatch.setattr(panels, "SECTIONS", (("Render", panels._render, True),))
     stage.draw()
@@ -192,12 +189,12 @@ def test_buttons_ask_the_application(stage, monkeypatch):
 def test_every_setting_of_light_can_be_chosen(stage, monkeypatch):
     """Down the sections of samples and of lights: what is asked for reaches the renderer."""
     import viewer
-    from viewer.window.panels.panels import light as light_panels
-    from viewer.window.panels.panels import panels
+    from viewer.window.panels import light as light_panels
+    from viewer.window.panels import panels
 
     scene = viewer.load("cornell")
-    stage.renderer = type(stage.renderer)(scene, device=stage.renderer.device, program="path")
-    stage.scene = scene
+    stage.session.use(type(stage.renderer)(scene, device=stage.device, program="path"))
+    stage.stage.requested = stage.renderer.settings
     monkeypatch.setattr(panels, "SECTIONS", (("Samples", light_panels.draw_sampling, True),))
     stage.draw()
     found = [
@@ -206,11 +203,11 @@ def test_every_setting_of_light_can_be_chosen(stage, monkeypatch):
     assert {"strategy": "bsdf"} in found and {"sampler": "table"} in found and {"seed": 1} in found
     asked = {name for each in found for name in each}
     assert asked >= {"depth", "strategy", "sampler", "roulette", "clamp", "seed"}
-    assert stage.frame.most > 100  # its slider was clicked, too
+    assert stage.session.stop.spp > 100  # its slider was clicked, too
     monkeypatch.setattr(panels, "SECTIONS", (("Lights", light_panels.draw_lights, True),))
     stage.draw()
     found = [asked for y in range(46, 200, 8) for x in (60, 280) for asked in stage.click(x, y)]
-    assert stage.motion.lights.chosen == (True, 7) and stage.motion.lights.visible
+    assert stage.markers.chosen == (True, 7) and stage.markers.visible
     assert "lights.show" in found and "environment.toggle" in found
 
 
@@ -218,8 +215,8 @@ def test_every_option_of_a_structure_can_be_chosen(stage, monkeypatch):
     """A new option appears by itself: words side by side or in a list, numbers typed."""
     from dataclasses import replace
 
-    from viewer.options.table import table as options
-    from viewer.window.panels.panels import panels
+    from viewer.options import table as options
+    from viewer.window.panels import panels
 
     monkeypatch.setattr(panels, "SECTIONS", (("Structure", panels._structure, True),))
     made = {
@@ -228,7 +225,8 @@ def test_every_option_of_a_structure_can_be_chosen(stage, monkeypatch):
         "depth": replace(options.option("grid"), name="depth"),
     }
     monkeypatch.setattr(options, "OPTIONS", {**options.OPTIONS, **made})
-    stage.structure = {"shape": "round", "order": "another", "depth": "auto"}
+    stage.stage.requested = {"shape": "round", "order": "another", "depth": "auto"}
+    monkeypatch.setattr(panels, "RECIPE", tuple(made))
     stage.draw()
     assert {"shape": "long"} in [asked for y in range(46, 70, 4) for asked in stage.click(260, y)]
     listed = []
@@ -258,29 +256,32 @@ def types(stage: Stage, x: float, y: float) -> bool:
 
 
 def test_the_legend_of_the_heat_map_is_seen_beside_the_probe(stage):
-    from viewer.window.panels.panels import probe as probe_panel
+    from viewer.window.panels import probe as probe_panel
+    from viewer.window.panels.space import Space
     from viewer.window.study.heat import Heat
     from viewer.window.study.probe import probe
-    from viewer.window.study.space import Space
 
     stage.draw()
-    stage.window.size, space = SIZE, Space(stage.draw_imgui)
-    stage.heat, stage.heat_map = "steps", Heat(stage.renderer, stage.flight.camera, (64, 40), "steps")
-    stage.heat_map.advance()
+    space = Space(stage.draw_imgui)
+    stage.studies.heat, stage.studies.heat_map = (
+        "steps",
+        Heat(stage.renderer, stage.view.flight.camera, (64, 40), "steps"),
+    )
+    stage.studies.heat_map.advance()
     for with_probe in (False, True):
         if with_probe:
-            stage.probe = probe(stage.renderer, stage.flight.camera, (64, 40), (32, 20))
+            stage.studies.probe = probe(stage.renderer, stage.view.flight.camera, (64, 40), (32, 20))
         for _ in range(4):
             io = imgui.get_io()
             io.display_size, io.delta_time = ImVec2(*SIZE), 1 / 60
             imgui.new_frame()
-            space.draw(stage)
+            space.draw(stage.desk)
             panels_of(stage)
             legend = imgui.internal.find_window_by_name("##heat")
             imgui.render()
         x, y, wide, tall = legend.pos.x, legend.pos.y, legend.size.x, legend.size.y
         assert 0 < x < x + wide < SIZE[0] and 0 < y < y + tall < SIZE[1]
-        over = probe_panel.covered(stage)
+        over = probe_panel.covered(stage.desk)
         assert (over is not None) == with_probe
         if over is not None:
             assert y + tall <= over[1] or y >= over[3] or x >= over[2] or x + wide <= over[0]
@@ -289,23 +290,23 @@ def test_the_legend_of_the_heat_map_is_seen_beside_the_probe(stage):
 def panels_of(stage: Stage) -> None:
     from viewer.window.panels.panels import draw_panels
 
-    draw_panels(stage)  # type: ignore[arg-type]
+    draw_panels(stage.desk, stage.draw_imgui)
 
 
 def test_the_probe_s_table_grows(stage, monkeypatch):
     """Rows are made into text once."""
-    from viewer.window.panels.panels import probe as probe_panel
+    from viewer.window.panels import probe as probe_panel
     from viewer.window.study.history import Probe
     from viewer.window.study.probe import probing
 
     made = []
     table = Probe.table
     monkeypatch.setattr(Probe, "table", lambda self, first=0: made.extend(table(self, first)) or table(self, first))
-    for found in probing(stage.renderer, stage.flight.camera, (64, 40), (32, 20)):
-        stage.probe = found
+    for found in probing(stage.renderer, stage.view.flight.camera, (64, 40), (32, 20)):
+        stage.studies.probe = found
         stage.draw(1)
-    assert len(made) == len(stage.probe.rows) > 3
-    assert probe_panel._view.rows == table(stage.probe)
+    assert len(made) == len(stage.studies.probe.rows) > 3
+    assert probe_panel._view.rows == table(stage.studies.probe)
 
 
 def test_the_inspector_shows_a_stream(stage):
@@ -313,16 +314,16 @@ def test_the_inspector_shows_a_stream(stage):
     stage.inspect()
     drawn = stage.draw()
     assert drawn[40:600, 960:1260].mean() > 0.9 and not empty[40:600, 960:1260].any()
-    picture = stage.inspector.picture("state")
+    picture = stage.studies.inspector.picture("state")
     shown = np.frombuffer(stage.target.read(viewport=(950, 480, 300, 200), components=3, alignment=1), np.uint8)
     for color in np.unique(picture.reshape(-1, 3), axis=0):
         assert (shown.reshape(-1, 3) == color).all(axis=1).sum() >= 20, color  # a ray is over 100 pixels
-    for channel in stage.inspector.channels():
-        from viewer.window.panels.panels import inspector as inspector_panel
+    for channel in stage.studies.inspector.channels():
+        from viewer.window.panels import inspector as inspector_panel
 
         inspector_panel._view.channel = channel.name
         stage.draw(1, mouse=(1100, 200))  # with the value of a ray
-    stage.inspector.run_to_end()
+    stage.studies.inspector.run_to_end()
     stage.draw(mouse=(1100, 500))  # with a pass in words
     assert stage.draw_imgui.context.error == "GL_NO_ERROR"
 
@@ -331,7 +332,7 @@ def test_the_probe_is_a_table(stage):
     from viewer.window.study.probe import probe
 
     stage.draw()
-    stage.probe = probe(stage.renderer, stage.flight.camera, (64, 40), (32, 20))
+    stage.studies.probe = probe(stage.renderer, stage.view.flight.camera, (64, 40), (32, 20))
     drawn = stage.draw()
     assert drawn[600:740, 340:900].mean() > 0.9
 
@@ -339,11 +340,15 @@ def test_the_probe_is_a_table(stage):
 @pytest.mark.parametrize("size", [(1, 1), (40, 30), (230, 150), (400, 220), (700, 400), (7680, 4320)])
 @pytest.mark.parametrize("scale", [1.0, 2.5])
 def test_any_window(stage, size, scale):
-    stage.window.scale = scale
+    stage.view.scale = scale
     stage.inspect()
-    stage.stats_visible, stage.loading, stage.message = True, ("loading a-long-name.glb", None), "word " * 60
+    stage.view.stats_visible, stage.stage.loading, stage.view.message = (
+        True,
+        ("loading a-long-name.glb", None),
+        "word " * 60,
+    )
     for visible in (True, False):
-        stage.help_visible = visible
+        stage.view.help_visible = visible
         stage.draw(2, size)
     assert stage.draw_imgui.context.error == "GL_NO_ERROR"
 
@@ -358,17 +363,17 @@ def test_another_scale_and_back(stage):
 
     stage.draw()
     plain, atlas = style(), len(imgui.get_io().fonts.fonts)
-    stage.window.scale = 2.0
+    stage.view.scale = 2.0
     stage.draw()
     assert style() != plain
-    stage.window.scale = 1.0
+    stage.view.scale = 1.0
     stage.draw()
     assert style() == plain
     assert len(imgui.get_io().fonts.fonts) == atlas
 
 
 def test_without_a_scene(stage):
-    stage.renderer = stage.scene = stage.flight = None
+    stage.session.renderer = stage.view.flight = None
     assert stage.draw().any()
-    stage.help_visible = stage.stats_visible = True
+    stage.view.help_visible = stage.view.stats_visible = True
     assert stage.draw().any()

@@ -193,7 +193,7 @@ def test_table_and_json(probes: dict) -> None:
         assert np.float32(data["results"]["hit"]["t"]) == found.results["hit"]["t"]
     rows = probes["dearest"][0].table()
     step = next(row for row in rows if row[1] == "traverse")
-    assert "walk.voxel (" in step[-1] and " -> (" in step[-1] and step[3] in ("again", "test")
+    assert "traversal.voxel (" in step[-1] and " -> (" in step[-1] and step[3] in ("again", "test")
     test = next(row for row in rows if row[1] == "intersect")
     assert test[-1].startswith("tests triangle ")
     assert "ray.t_max = far" in rows[0][-1]

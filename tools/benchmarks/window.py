@@ -74,14 +74,14 @@ class _Flight:
         self._due = 0.0  # when the next input comes in
         self._input: float | None = None  # one that is not yet seen
         self._begun = False  # a picture has been begun since
-        self._pictures = app.frame.pictures
-        events, begin, swap = app.window.events, app.frame._begin, app.window.swap
+        self._pictures = app.session.pictures
+        events, begin, swap = app.window.events, app.session._begin, app.window.swap
 
         def took_events(wait: float) -> None:
             events(wait)
             if self._input is None and time.perf_counter() >= self._due:
                 self._input, self._begun = self._due, False
-                app.flight.orbit(self._random.choice((-3, 3)), 0)
+                app.view.flight.orbit(self._random.choice((-3, 3)), 0)
 
         def began(*arguments: Any) -> Any:
             self._begun = True
@@ -90,16 +90,16 @@ class _Flight:
         def swapped() -> None:
             swap()
             now = time.perf_counter()
-            if app.frame.pictures == self._pictures:
+            if app.session.pictures == self._pictures:
                 return
-            self._pictures = app.frame.pictures
+            self._pictures = app.session.pictures
             self.shown.append(now)
-            self.scales.append(app.frame.scale)
+            self.scales.append(app.session.scale)
             if self._input is not None and self._begun:
                 self.latencies.append(now - self._input)
                 self._input, self._due = None, now + self._random.uniform(*GAP)
 
-        app.window.events, app.frame._begin, app.window.swap = took_events, began, swapped
+        app.window.events, app.session._begin, app.window.swap = took_events, began, swapped
 
     def fly(self, seconds: float) -> None:
         """To and fro for so long."""
@@ -109,19 +109,19 @@ class _Flight:
         sides = ("left", "right")
         while (now := time.perf_counter() - began) < seconds:
             side = int(now / TURNING) % 2
-            self.app.flight.release(sides[1 - side])
-            self.app.flight.press(sides[side])
+            self.app.view.flight.release(sides[1 - side])
+            self.app.view.flight.press(sides[side])
             used = time.process_time()
             self.app.turn()
             self.turns.append(self.app.turn_seconds)
             self.work.append(time.process_time() - used)
-        self.app.flight.release_all()
+        self.app.view.flight.release_all()
         self._input, self._due = None, float("inf")
 
 
 def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data: dict[str, Any]) -> dict[str, Any]:
     from viewer.window.app import App
-    from viewer.window.preferences import Preferences
+    from viewer.window.view.preferences import Preferences
 
     camera = each.camera.text() if isinstance(each.camera, Camera) else each.camera
     fov = each.camera.fov if isinstance(each.camera, Camera) else None
@@ -133,11 +133,11 @@ def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data
             while app.draws == 0:
                 app.turn()
             opened = time.perf_counter() - started
-            while app.renderer is None and app.loading is not None:
+            while app.view.renderer is None and app.stage.loading is not None:
                 app.turn()
-            if app.renderer is None:
-                raise ViewerError(each.source, app.message, "it could not be shown")
-            while not app.frame.complete:
+            if app.view.renderer is None:
+                raise ViewerError(each.source, app.view.message, "it could not be shown")
+            while not app.session.complete:
                 app.turn()
             complete = time.perf_counter() - started
             data.setdefault("facts", facts(app.device))
@@ -145,13 +145,13 @@ def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data
             flight.fly(min(WARM_UP, seconds))
             flight.fly(seconds)
             frames, stopped = len(flight.shown), time.perf_counter()
-            while not app.frame.complete or app.flight.moving:
+            while not app.session.complete or app.view.flight.moving:
                 app.turn()
             rest = time.perf_counter() - stopped
-            app.frame.aim(1, 0.0)  # else it goes on adding samples
+            app.session.stop_at(1, 0.0)  # else it goes on adding samples
             asleep = _asleep(app, min(2.0, seconds))
             return {
-                "triangles": len(app.renderer.triangles),
+                "triangles": len(app.view.renderer.triangles),
                 "opened_ms": 1e3 * opened,
                 "complete_ms": 1e3 * complete,
                 "inputs": len(flight.latencies),

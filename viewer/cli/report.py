@@ -32,7 +32,7 @@ ABILITIES = {
 
 
 def describe(scene: Scene, program: str = OPTIONS["program"].default) -> dict[str, Any]:
-    """A scene as plain data: counts, bounds, materials, lights, surroundings, cameras, extensions, and what the scene
+    """A scene as plain data: counts, bounds, materials, lights, environment, cameras, extensions, and what the scene
     and a ray of that program take on the GPU.
 
     Where there is no OpenGL, ``gpu`` is None and a warning says why.
@@ -213,7 +213,7 @@ def _material(material: Mapping[str, Any]) -> str:
 
 
 def _light(scene: Scene, light: Movable) -> dict[str, Any]:
-    """A light as plain data; ``intensity`` in W/sr, of a directional one W/m^2, None of a surface that shines."""
+    """A light as plain data; ``intensity`` in W/sr, of a directional one W/m^2, None of an emissive surface."""
     kept = None if light.kind == "area" else scene.lights[light.number].intensity
     return {"name": light.name, "kind": light.kind, "position": light.position, "intensity": kept}
 

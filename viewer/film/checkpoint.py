@@ -127,10 +127,11 @@ class Checkpoint:
         """Whether it is time to save: reading the film back is only worth its cost then."""
         return self.clock() - self._last >= max(self.every, PAUSE * self._took)
 
-    def worth(self, film: Film) -> bool:
-        """Whether saving takes less time than was spent since the last state: one who interrupts does not wait long."""
-        pixels = film.size[0] * film.size[1]
-        return bool(film.count.any()) and self.clock() - self._last >= max(self._took, pixels / PIXELS_PER_SECOND)
+    def worth(self, size: tuple[int, int]) -> bool:
+        """Whether saving a film of that size, (width, height), takes less time than was spent since the last state: one
+        who interrupts does not wait long."""
+        pixels = size[0] * size[1]
+        return self.clock() - self._last >= max(self._took, pixels / PIXELS_PER_SECOND)
 
     def save(self, film: Film, layers: Mapping[str, NDArray] | None = None) -> None:
         """Save now. Raises ViewerError where the file cannot be written; the old state then stays."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from viewer.film.film import Film
-
 FIRST_LOOK = 16  # samples before an estimated error is believed
 NEXT_LOOK = 1.125  # times the samples of the last look: reading the film back costs time
 
@@ -25,7 +23,7 @@ class Stop:
     _looked: int = 0  # samples at the last look
 
     def looks(self, samples: int) -> bool:
-        """Whether `reason` wants to see the film after that many samples."""
+        """Whether `reason` wants to know the error after that many samples."""
         return self.error is not None and samples >= max(FIRST_LOOK, self._looked * NEXT_LOOK)
 
     def share(self, samples: float, seconds: float) -> float:
@@ -33,17 +31,17 @@ class Stop:
         timed = seconds / self.seconds if self.seconds else 0.0
         return min(1.0, max(samples / self.spp, timed))
 
-    def reason(self, samples: int, seconds: float, film: Film | None = None) -> str:
+    def reason(self, samples: int, seconds: float, error: float | None = None) -> str:
         """Why to stop after ``samples`` per pixel and ``seconds``: ``spp``, ``time`` or ``error``; empty: go on.
 
-        film : with these samples; None where `looks` does not ask for it.
+        error : the estimated relative error with these samples; None where `looks` does not ask for it.
         """
         if samples >= self.spp:
             return "spp"
         if self.seconds is not None and seconds >= self.seconds:
             return "time"
-        if self.error is not None and film is not None and samples >= FIRST_LOOK:
+        if self.error is not None and error is not None and samples >= FIRST_LOOK:
             self._looked = samples
-            if film.error() <= self.error:
+            if error <= self.error:
                 return "error"
         return ""

@@ -17,6 +17,8 @@ def view(settings: Settings, scene: Scene) -> Camera:
         camera = Camera.parse(camera)
     found = camera if isinstance(camera, Camera) else scene.camera(camera)
     found = found if settings.fov is None else found.with_fov(settings.fov)
+    if settings.aperture is None and settings.focus is None:
+        return found
     return found.with_lens(settings.aperture, settings.focus)
 
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from viewer.base.errors import ViewerError
 from viewer.film.checkpoint import Checkpoint
 from viewer.film.checkpoint import resume as resumed
-from viewer.film.film import Film
 from viewer.film.layers import LAYERS, SERIES
 from viewer.film.stop import Stop
 from viewer.options import table as options
 from viewer.options.docs import docstring
 from viewer.programs import PICTURES
+from viewer.renderer.facts import picture_facts, sample_settings
+from viewer.renderer.layers import bounce_layers, cast_layers
 from viewer.renderer.picture import Picture, Report
-from viewer.renderer.sampling import make_picture, picture_facts, sample_settings
+from viewer.renderer.session import Session
 from viewer.renderer.settings import NAMES
 from viewer.renderer.tracer import Tracer
 
@@ -64,10 +68,32 @@ class Renderer(Tracer):
         if not self.progressive and (resume is not None or "bounce" in names):
             what = "--resume" if resume is not None else "--layers bounce"
             raise ViewerError(what, f"program {self.settings.program} adds no samples", "take --program path")
-        film = Film(width, height)
-        if resume is not None:
-            film = resumed(resume, (width, height), sample_settings(self))
-        return make_picture(self, film, stop, names, stats, progress, state)
+        film = resumed(resume, (width, height), sample_settings(self)) if resume is not None else None
+        made: dict[str, NDArray] = {name: LAYERS[name].empty(height, width) for name in names if name in LAYERS}
+        if "triangle" in made and self.prepared.starts[-1] > np.iinfo(np.int32).max:
+            made["triangle"] = made["triangle"].astype(np.int64)
+        beside = made if self.progressive else {}
+        session = Session(
+            self,
+            (width, height),
+            stop,
+            film=film,
+            state=state,
+            counting=stats,
+            layers={} if self.progressive else made,
+        )
+        try:
+            session.finish(progress=progress)
+            with session.saving():
+                if "bounce" in names:
+                    made = {**made, **bounce_layers(self, session.size, session.samples, progress)}
+                if beside:
+                    cast_layers(self, (width, height), beside, stats, progress)
+            picture = session.picture()
+        finally:
+            session.release()
+        picture.layers = made
+        return picture
 
     def checkpoint(self, path: str | Path) -> Checkpoint | None:
         """Where a render of samples to that file keeps its state as it goes; None for other programs."""

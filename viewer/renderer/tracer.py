@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, cast
@@ -219,7 +219,7 @@ class Tracer:
         settings: Settings | None = None,
         camera: Camera | None = None,
         bounce: int | None = None,
-    ) -> Iterator[tuple[float, Slice | None]]:
+    ) -> Generator[tuple[float, Slice | None], None, None]:
         """Render piece by piece: yields the share that is done, and a `Slice` whenever one is complete.
 
         It may be abandoned at any yield. A picture larger than a stream may be is cut into rectangles; ``tile`` (width,
@@ -421,6 +421,13 @@ class Tracer:
         program = PICTURES[self.settings.program](LEVELS[coming.structure.levels], **form)
         modules = self._linked(coming, program, None, self.settings).modules
         return self.resources.upload(memory for module in modules for memory in module.memories)
+
+    def discard(self, prepared: Prepared) -> None:
+        """Free the memories that `upload` has brought for a scene which will not be shown."""
+        kept = {id(memory) for module in self.prepared.made() for memory in module.memories}
+        with self.device.current():
+            gone = [m for module in prepared.made() for m in module.memories if id(m) not in kept]
+            self.resources.drop(gone)
 
     def reload(self) -> None:
         """Compile the shaders anew from their files. Runs under way end with the old ones: abandon them.

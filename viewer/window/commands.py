@@ -1,4 +1,4 @@
-"""What each action of the table does to the application."""
+"""The commands: what each action of the table does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,203 +17,184 @@ from viewer.film import image
 from viewer.film.tonemap import TONE_MAPS
 from viewer.options import table as options
 from viewer.programs import PICTURES
-from viewer.renderer.picture import Picture
-from viewer.renderer.sampling import sample_settings
 from viewer.scene.camera import Camera
-from viewer.stream.machines.counters import Stats
 from viewer.window.input.actions import BY_NAME
-from viewer.window.study.inspector import Inspector
-from viewer.window.study.probe import probing
-
-if TYPE_CHECKING:
-    from viewer.window.app import App
+from viewer.window.input.window import Window
+from viewer.window.view.desk import Desk
 
 ENDINGS = (".glb", ".gltf", ".ply", ".obj", ".stl")
 RUNNING = ("machine", "fuse", "policy", "mask")  # options whose next value a key chooses, beside the structures'
 UNROLLS = ("auto", "1", "4,2", "8", "32")
 EFFECTS = ("shadows", "reflections", "refractions")
-HEATS = (None, "steps", "tests")
 EXPOSURE_STEP = 0.25  # stops
 
 
-def handlers(app: App) -> dict[str, Callable[[], None]]:
+def handlers(desk: Desk, window: Window) -> dict[str, Callable[[], None]]:
     """Action name -> what it does. An action without a handler is greyed."""
-    made: dict[str, Callable[[], None]] = {f"program.{name}": partial(app.set, program=name) for name in PICTURES}
-    made |= {f"camera.{name}": partial(_view, app, name) for name in ("front", "right", "top")}
+    view, stage, motion, studies = desk.view, desk.stage, desk.motion, desk.studies
+    made: dict[str, Callable[[], None]] = {f"program.{name}": partial(stage.set, program=name) for name in PICTURES}
+    made |= {f"camera.{name}": partial(_view, desk, name) for name in ("front", "right", "top")}
     cycled = [name for name in (*RUNNING, *options.keywords("prepare")) if f"{name}.next" in BY_NAME]
-    made |= {f"{name}.next": partial(_cycle, app, name) for name in cycled}
-    made |= {f"{name}.toggle": partial(_effect, app, name) for name in EFFECTS if name in options.OPTIONS}
+    made |= {f"{name}.next": partial(_cycle, desk, name) for name in cycled}
+    made |= {f"{name}.toggle": partial(_effect, desk, name) for name in EFFECTS if name in options.OPTIONS}
     return made | {
-        "object.grab": app.motion.grab,
-        "lights.show": lambda: _show_lights(app),
-        "lights.next": lambda: _next_light(app),
-        "environment.toggle": app.toggle_environment,
-        "animation.play": app.motion.play,
-        "turntable": app.motion.turn,
-        "depth.less": lambda: _deepen(app, -1),
-        "depth.more": lambda: _deepen(app, 1),
-        "unroll.next": lambda: _cycle(app, "unroll", UNROLLS),
-        "inspector.show": lambda: _inspect(app),
-        "inspector.step": lambda: _step(app, False),
-        "inspector.run": lambda: _step(app, True),
-        "inspector.restart": lambda: _restart(app),
-        "probe.show": lambda: _probe(app),
-        "heat.next": lambda: _heat(app),
-        "wires.toggle": lambda: _toggle(app, "wires"),
-        "camera.mode": lambda: _mode(app),
-        "camera.frame": lambda: _flight(app).frame_all(_aspect(app)),
-        "camera.focus": lambda: _focus(app),
-        "camera.next": lambda: _next_camera(app),
-        "camera.reset": lambda: _take(app, _scene(app).camera()),
-        "fov.narrower": lambda: _flight(app).step_fov(-1),
-        "fov.wider": lambda: _flight(app).step_fov(1),
-        "camera.copy": lambda: _copy(app),
-        "camera.paste": lambda: _take(app, Camera.parse(app.window.paste(), _flight(app).camera.fov)),
-        "exposure.up": lambda: _expose(app, EXPOSURE_STEP),
-        "exposure.down": lambda: _expose(app, -EXPOSURE_STEP),
-        "tone_map.next": lambda: _tone_map(app),
-        "pause": lambda: _pause(app),
-        "screenshot.window": lambda: app.after_draw(lambda: _shoot(app)),
-        "screenshot.picture": lambda: _save(app, ".png"),
-        "save.exr": lambda: _save(app, ".exr"),
-        "scene.open": lambda: _ask(app),
-        "scene.reload": lambda: app.open(app.path),
-        "scene.previous": lambda: _neighbour(app, -1),
-        "scene.next": lambda: _neighbour(app, 1),
-        "help": lambda: _toggle(app, "help_visible"),
-        "statistics": lambda: _toggle(app, "stats_visible"),
-        "panels": lambda: _toggle(app, "panels_visible"),
-        "full_screen": app.window.toggle_full_screen,
-        "escape": lambda: _escape(app),
-        "quit": app.window.close,
+        "object.grab": motion.grab,
+        "lights.show": lambda: _show_lights(desk),
+        "lights.next": lambda: _next_light(desk),
+        "environment.toggle": stage.toggle_environment,
+        "animation.play": motion.play,
+        "turntable": motion.turn,
+        "depth.less": lambda: _deepen(desk, -1),
+        "depth.more": lambda: _deepen(desk, 1),
+        "unroll.next": lambda: _cycle(desk, "unroll", UNROLLS),
+        "inspector.show": studies.toggle_inspector,
+        "inspector.step": studies.step_inspector,
+        "inspector.run": lambda: studies.step_inspector(whole=True),
+        "inspector.restart": studies.restart_inspector,
+        "probe.show": studies.toggle_probe,
+        "heat.next": studies.next_heat,
+        "wires.toggle": lambda: _toggle(desk, "wires"),
+        "camera.mode": lambda: _mode(desk),
+        "camera.frame": lambda: _flight(desk).frame_all(_aspect(desk)),
+        "camera.focus": lambda: _focus(desk),
+        "camera.next": lambda: _next_camera(desk),
+        "camera.reset": lambda: view.take(_scene(desk).camera()),
+        "fov.narrower": lambda: _flight(desk).step_fov(-1),
+        "fov.wider": lambda: _flight(desk).step_fov(1),
+        "camera.copy": lambda: _copy(desk, window),
+        "camera.paste": lambda: view.take(Camera.parse(window.paste(), _flight(desk).camera.fov)),
+        "exposure.up": lambda: _expose(desk, EXPOSURE_STEP),
+        "exposure.down": lambda: _expose(desk, -EXPOSURE_STEP),
+        "tone_map.next": lambda: _tone_map(desk),
+        "pause": lambda: _pause(desk),
+        "screenshot.window": lambda: view.after_draw(lambda: _shoot(desk, window)),
+        "screenshot.picture": lambda: _save(desk, ".png"),
+        "save.exr": lambda: _save(desk, ".exr"),
+        "scene.open": lambda: _ask(desk),
+        "scene.reload": lambda: stage.open(view.path),
+        "scene.previous": lambda: _neighbour(desk, -1),
+        "scene.next": lambda: _neighbour(desk, 1),
+        "help": lambda: _toggle(desk, "help_visible"),
+        "statistics": lambda: _toggle(desk, "stats_visible"),
+        "panels": lambda: _toggle(desk, "panels_visible"),
+        "full_screen": window.toggle_full_screen,
+        "escape": lambda: _escape(desk, window),
+        "quit": window.close,
     }
 
 
-def _toggle(app: App, name: str) -> None:
-    setattr(app, name, not getattr(app, name))
+def _toggle(desk: Desk, name: str) -> None:
+    setattr(desk.view, name, not getattr(desk.view, name))
 
 
-def _pause(app: App) -> None:
-    _toggle(app, "paused")
-    app.say(f"paused; {app.keymap.text('pause')} goes on" if app.paused else "")
+def _pause(desk: Desk) -> None:
+    view = desk.view
+    _toggle(desk, "paused")
+    view.say(f"paused; {view.keymap.text('pause')} goes on" if view.paused else "")
 
 
-def _scene(app: App) -> Any:
-    if app.scene is None:
-        raise ViewerError("scene", "none is loaded yet", "wait, or open one")
-    return app.scene
+def _scene(desk: Desk) -> Any:
+    return desk.view.shown()[0].scene
 
 
-def _flight(app: App) -> Any:
-    _scene(app)
-    return app.flight
+def _flight(desk: Desk) -> Any:
+    return desk.view.shown()[1]
 
 
-def _aspect(app: App) -> float:
-    width, height = app.window.size
+def _aspect(desk: Desk) -> float:
+    width, height = desk.view.size
     return width / max(1, height)
 
 
-def _cycle(app: App, name: str, values: tuple[str, ...] = ()) -> None:
+def _cycle(desk: Desk, name: str, values: tuple[str, ...] = ()) -> None:
     """The next value of an option."""
-    _scene(app)
+    _scene(desk)
     known = values or options.OPTIONS[name].choices
-    now = str(app.chosen(name)).partition("=")[0]
+    now = str(desk.stage.requested[name]).partition("=")[0]
     following = known[(known.index(now) + 1) % len(known)] if now in known else known[0]
-    app.set(**{name: following})
-    app.say(f"{name}: {following}")
-
-
-def _renderer(app: App) -> Any:
-    _scene(app)
-    return app.renderer
+    desk.stage.set(**{name: following})
+    desk.view.say(f"{name}: {following}")
 
 
 # -- cameras -----------------------------------------------------------------------------------------------------------
 
 
-def _mode(app: App) -> None:
-    flight = _flight(app)
+def _mode(desk: Desk) -> None:
+    flight = _flight(desk)
     flight.toggle_mode()
-    app.say("fly: WASD, Q and E, the mouse looks" if flight.mode == "fly" else "orbit: drag")
+    desk.view.say("fly: WASD, Q and E, the mouse looks" if flight.mode == "fly" else "orbit: drag")
 
 
-def _view(app: App, name: str) -> None:
-    _flight(app).view(name, _aspect(app))
+def _view(desk: Desk, name: str) -> None:
+    _flight(desk).view(name, _aspect(desk))
 
 
-def _take(app: App, camera: Camera) -> None:
-    _flight(app).set_camera(camera)
-    app.take_camera()
-
-
-def _next_camera(app: App) -> None:
-    cameras = _scene(app).cameras
+def _next_camera(desk: Desk) -> None:
+    cameras, stage = _scene(desk).cameras, desk.stage
     if not cameras:
         raise ViewerError("camera", "the scene has none of its own", "Home frames it")
-    app.camera_number = (app.camera_number + 1) % len(cameras)
-    _take(app, cameras[app.camera_number])
-    app.say(f"camera: {cameras[app.camera_number].name}")
+    stage.camera_number = (stage.camera_number + 1) % len(cameras)
+    desk.view.take(cameras[stage.camera_number])
+    desk.view.say(f"camera: {cameras[stage.camera_number].name}")
 
 
-def _focus(app: App) -> None:
+def _focus(desk: Desk) -> None:
     """The point under the cursor, from the ray that goes through it."""
-    renderer, flight = _renderer(app), _flight(app)
-    camera, direction = flight.camera, app.direction_under_cursor()
+    view = desk.view
+    renderer, flight = view.shown()
+    camera, direction = flight.camera, view.direction_under_cursor()
 
     def focus() -> None:
         hits = renderer.trace([camera.origin], [direction])
         if hits.triangle[0] < 0:
-            app.say("nothing under the cursor to focus")
+            view.say("nothing under the cursor to focus")
         else:
             flight.focus(np.asarray(camera.origin) + float(hits.distance[0]) * np.asarray(direction))
 
     if renderer.trace_ready():
         focus()
     else:
-        app.compile("the kernels for rays of their own", focus)
+        view.compile("the kernels for rays of their own", focus)
 
 
-def _copy(app: App) -> None:
-    text = _flight(app).camera.text()
-    app.window.copy(text)
-    app.say(f"copied: --camera '{text}'")
+def _copy(desk: Desk, window: Window) -> None:
+    text = _flight(desk).camera.text()
+    window.copy(text)
+    desk.view.say(f"copied: --camera '{text}'")
 
 
 # -- the picture -------------------------------------------------------------------------------------------------------
 
 
-def _expose(app: App, stops: float) -> None:
-    app.exposure += stops
-    app.say(f"exposure {app.exposure:+.2f} stops")
+def _expose(desk: Desk, stops: float) -> None:
+    desk.view.exposure += stops
+    desk.view.say(f"exposure {desk.view.exposure:+.2f} stops")
 
 
-def _tone_map(app: App) -> None:
-    names = list(TONE_MAPS)
-    now = names.index(app.tone_map) if app.tone_map in names else -1
-    app.tone_map = names[(now + 1) % len(names)]
-    app.say(f"tone map: {app.tone_map}")
+def _tone_map(desk: Desk) -> None:
+    view, names = desk.view, list(TONE_MAPS)
+    now = names.index(view.tone_map) if view.tone_map in names else -1
+    view.tone_map = names[(now + 1) % len(names)]
+    view.say(f"tone map: {view.tone_map}")
 
 
-def _shoot(app: App) -> None:
+def _shoot(desk: Desk, window: Window) -> None:
     """The whole window, panels and all."""
-    width, height = app.window.pixels
-    screen = np.frombuffer(app.read_window(), np.uint8).reshape(height, width, 3)[::-1]
+    width, height = window.pixels
+    screen = np.frombuffer(window.read(), np.uint8).reshape(height, width, 3)[::-1]
     path = _numbered("window", ".png")
     image.save_srgb8(path, screen)
-    app.say(f"saved {path}")
+    desk.view.say(f"saved {path}")
 
 
-def _save(app: App, ending: str) -> None:
+def _save(desk: Desk, ending: str) -> None:
     """The picture at its full resolution, without panels; an EXR of samples can be resumed by ``raystream render``."""
-    renderer, frame = _renderer(app), app.frame
-    frame.finish()
-    path = _numbered(renderer.scene.name, ending)
-    metadata = {"scene": renderer.scene.name, "camera": renderer.camera.text(), "samples": str(frame.samples)}
-    kept = () if frame.film is None else (frame.film, sample_settings(renderer))
-    exposure, tone_map = (app.exposure, app.tone_map) if ending == ".png" else (0.0, "none")
-    Picture(frame.linear(), {}, Stats(), metadata, *kept).save(path, exposure, tone_map)
-    app.say(f"saved {path}")
+    view, scene = desk.view, _scene(desk)
+    view.session.finish(converged=False)
+    path = _numbered(scene.name, ending)
+    exposure, tone_map = (view.exposure, view.tone_map) if ending == ".png" else (0.0, "none")
+    view.session.picture().save(path, exposure, tone_map)
+    view.say(f"saved {path}")
 
 
 def _numbered(name: str, ending: str) -> Path:
@@ -233,117 +214,63 @@ def _numbered(name: str, ending: str) -> Path:
 # -- light ----------------------------------------------------------------------------------------------------------
 
 
-def _effect(app: App, name: str) -> None:
+def _effect(desk: Desk, name: str) -> None:
     """Shadows, reflections or refractions on and off, where the program has them."""
-    on = not _renderer(app).settings[name]
-    app.follow(**{name: on})
-    app.say(f"{name} {'on' if on else 'off'}")
+    on = not desk.stage.requested[name]
+    desk.stage.set(**{name: on})
+    desk.view.say(f"{name} {'on' if on else 'off'}")
 
 
-def _deepen(app: App, by: int) -> None:
-    depth = max(0, _renderer(app).settings.max_depth + by)
-    app.follow(depth=depth)
-    app.say(f"depth: {depth} surface{'' if depth == 1 else 's'}")
+def _deepen(desk: Desk, by: int) -> None:
+    depth = max(0, desk.stage.requested.max_depth + by)
+    desk.stage.set(depth=depth)
+    desk.view.say(f"maximum path length: {depth}")
 
 
-def _show_lights(app: App) -> None:
-    _scene(app)
-    lights = app.motion.lights
-    lights.visible = not lights.visible
-    if lights.visible and not lights.listed():
-        app.say("no lights but the environment")
+def _show_lights(desk: Desk) -> None:
+    _scene(desk)
+    markers = desk.markers
+    markers.visible = not markers.visible
+    if markers.visible and not markers.listed():
+        desk.view.say("no lights but the environment")
 
 
-def _next_light(app: App) -> None:
-    _scene(app)
-    light = app.motion.lights.next()
-    app.say(f"light: {light.name}" if light is not None else "no lights but the environment")
+def _next_light(desk: Desk) -> None:
+    _scene(desk)
+    light = desk.markers.next()
+    desk.view.say(f"light: {light.name}" if light is not None else "no lights but the environment")
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
-def _ask(app: App) -> None:
+def _ask(desk: Desk) -> None:
     """A file dialog of the desktop, which answers later: the window goes on meanwhile."""
     from imgui_bundle import portable_file_dialogs as dialogs
 
     if sys.platform.startswith("linux") and not any(shutil.which(tool) for tool in ("zenity", "kdialog", "qarma")):
         raise ViewerError("open", "no file dialog on this desktop", "drop a file on the window, or install zenity")
-    folder = str(Path(app.path).parent) if Path(app.path).exists() else os.getcwd()
-    app.dialog = dialogs.open_file("Open a scene", folder, ["scenes", " ".join(f"*{e}" for e in ENDINGS)])
+    here = desk.view.path
+    folder = str(Path(here).parent) if Path(here).exists() else os.getcwd()
+    desk.stage.dialog = dialogs.open_file("Open a scene", folder, ["scenes", " ".join(f"*{e}" for e in ENDINGS)])
 
 
-def _neighbour(app: App, step: int) -> None:
-    here = Path(app.path)
+def _neighbour(desk: Desk, step: int) -> None:
+    here = Path(desk.view.path)
     if not here.is_file():
-        raise ViewerError(app.path, "is built in, and has no folder", "open a file first")
+        raise ViewerError(desk.view.path, "is built in, and has no folder", "open a file first")
     files = sorted(p for p in here.parent.iterdir() if p.suffix.lower() in ENDINGS)
     place = files.index(here) if here in files else 0
-    app.open(str(files[(place + step) % len(files)]))
+    desk.stage.open(str(files[(place + step) % len(files)]))
 
 
-# -- looking inside ----------------------------------------------------------------------------------------------------
-
-
-def _inspect(app: App) -> None:
-    if app.inspector is not None:
-        app.inspector.release()
-        app.inspector, app.inspecting = None, False
-        return
-    _restart(app)
-
-
-def _restart(app: App, then: Callable[[], None] = lambda: None) -> None:
-    made, camera = app.inspector or Inspector(_renderer(app)), _flight(app).camera
-
-    def begin() -> None:
-        made.begin(camera)
-        app.inspector, app.inspecting, app.panels_visible = made, False, True  # it is a panel
-        then()
-
-    if app.inspector is None:
-        app.compile("the inspector's kernels", begin)
+def _escape(desk: Desk, window: Window) -> None:
+    view = desk.view
+    if desk.stage.cancel():
+        view.say("loading cancelled")
+    elif view.help_visible:
+        view.help_visible = False
     else:
-        begin()
-
-
-def _step(app: App, whole: bool) -> None:
-    if app.inspector is None:
-        _restart(app, lambda: _step(app, whole))
-    elif whole:
-        app.inspecting = True
-    elif not app.inspector.step():
-        app.say("the frame is complete: no ray is left")
-
-
-def _probe(app: App) -> None:
-    if app.probe is not None:
-        app.probe = app.probing = None
-        return
-    width, height = app.window.size
-    pixels = app.window.pixels
-    x, y = app.cursor[0] * pixels[0] / max(1, width), app.cursor[1] * pixels[1] / max(1, height)
-    at = (min(max(int(x), 0), pixels[0] - 1), min(max(int(y), 0), pixels[1] - 1))
-    renderer, camera = _renderer(app), _flight(app).camera
-
-    def begin() -> None:
-        app.probing = probing(renderer, camera, pixels, at)
-        app.probe, app.panels_visible = next(app.probing, None), True  # its table is a panel
-
-    app.compile("the probe's kernels", begin)
-
-
-def _heat(app: App) -> None:
-    app.heat = HEATS[(HEATS.index(app.heat) + 1) % len(HEATS)]
-    app.say(f"heat map of {app.heat}" if app.heat else "no heat map")
-
-
-def _escape(app: App) -> None:
-    if app.cancel():
-        app.say("loading cancelled")
-    elif app.help_visible:
-        app.help_visible = False
-    else:
-        app.window.grab(False)
-        app.drag = None
-        app.say("")
+        window.grab(False)
+        view.drag = None
+        view.say("")

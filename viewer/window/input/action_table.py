@@ -1,4 +1,4 @@
-"""The table of actions: what keys do, and what the mouse does."""
+"""The table of actions: keys and mouse."""
 
 from __future__ import annotations
 
@@ -109,13 +109,13 @@ ACTIONS: tuple[Action, ...] = (
     *_group(
         "Light and motion",
         ("object.grab", "G", "grab the object or light under the cursor; X, Y, Z along an axis"),
-        ("lights.show", "Shift+L", "markers of the lights, which G takes"),
+        ("lights.show", "Shift+L", "markers of the lights, which G grabs"),
         ("lights.next", "Ctrl+L", "select the next light"),
         ("environment.toggle", "J", "environment on and off"),
         ("animation.play", "Space", "play or pause the animation"),
         ("turntable", "O", "turn the camera around the scene"),
-        ("depth.less", ",", "light comes over fewer surfaces", "repeat"),
-        ("depth.more", ".", "light comes over more surfaces", "repeat"),
+        ("depth.less", ",", "shorter paths: smaller maximum length", "repeat"),
+        ("depth.more", ".", "longer paths: larger maximum length", "repeat"),
     ),
     *_group(
         "Scene",
@@ -135,7 +135,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
 )
 
-# What the mouse does; it cannot be rebound.
+# The mouse, which cannot be rebound.
 MOUSE: tuple[tuple[str, str], ...] = (
     ("left drag", "orbit; look around in flight"),
     ("middle or Shift+left drag", "pan"),
@@ -143,7 +143,7 @@ MOUSE: tuple[tuple[str, str], ...] = (
     ("Shift+right drag", "turn the environment"),
     ("Ctrl+left drag", "roll"),
     ("wheel", "dolly to the cursor; speed in flight"),
-    ("drop a file", "open it; .hdr and .exr surround the scene"),
+    ("drop a file", "open it; .hdr and .exr become the environment"),
 )
 
 BY_NAME: dict[str, Action] = {action.name: action for action in ACTIONS}

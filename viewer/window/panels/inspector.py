@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import moderngl
 import numpy as np
@@ -12,13 +11,12 @@ from imgui_bundle import ImVec2, imgui, implot
 from numpy.typing import NDArray
 
 from viewer.window.panels import theme
+from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import fact, grouped, label, press, shares
 from viewer.window.study.false_color import Color, Label, Legend, Ramp
 from viewer.window.study.inspector import Inspector
-
-if TYPE_CHECKING:
-    from viewer.window.app import App
+from viewer.window.view.desk import Desk
 
 HEIGHT = 690.0  # at first
 PLOT_HEIGHT = 150.0
@@ -41,12 +39,12 @@ class _View:
 _view = _View()
 
 
-def draw_inspector(app: App) -> None:
+def draw_inspector(desk: Desk, draw: ImguiDraw) -> None:
     """The panel, where an inspector is at work."""
-    inspector = app.inspector
+    inspector = desk.studies.inspector
     if inspector is None:
         return
-    view = _view_of(app, inspector)
+    view = _view_of(draw, inspector)
     size, room = imgui.get_io().display_size, units(theme.ROOM)
     width = min(units(theme.INSPECTOR_WIDTH), size.x - 2 * room)
     height = max(1.0, size.y - 2 * room - units(theme.STATUS))
@@ -56,38 +54,38 @@ def draw_inspector(app: App) -> None:
     imgui.set_next_window_size_constraints(least, ImVec2(max(width, size.x * 0.6), height))
     expanded, kept = imgui.begin("Stream inspector", True)
     if expanded:
-        _draw(app, inspector, view)
+        _draw(desk, draw, inspector, view)
     imgui.end()
     if not kept:
-        app.do("inspector.show")
+        desk.view.do("inspector.show")
 
 
-def _view_of(app: App, inspector: Inspector) -> _View:
+def _view_of(draw: ImguiDraw, inspector: Inspector) -> _View:
     global _view
     if _view.inspector is not inspector:
         old, _view = _view, _View(inspector, _view.channel)
-        if old.texture is not None and old.texture.ctx is app.window.context:
+        if old.texture is not None and old.texture.ctx is draw.context:
             old.texture.release()
     return _view
 
 
-def _draw(app: App, inspector: Inspector, view: _View) -> None:
-    _controls(app, inspector)
+def _draw(desk: Desk, draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
+    _controls(desk, inspector)
     _channels(inspector, view)
-    _picture(app, inspector, view)
+    _picture(draw, inspector, view)
     draw_legend(inspector.legend(view.channel))
     imgui.spacing()
     _plot(inspector, view)
     _totals(inspector)
 
 
-def _controls(app: App, inspector: Inspector) -> None:
+def _controls(desk: Desk, inspector: Inspector) -> None:
     wide = shares(3)
-    press(app, "Step", "inspector.step", wide, enabled=not inspector.complete)
+    press(desk, "Step", "inspector.step", wide, enabled=not inspector.complete)
     imgui.same_line()
-    press(app, "Run", "inspector.run", wide, enabled=not inspector.complete)
+    press(desk, "Run", "inspector.run", wide, enabled=not inspector.complete)
     imgui.same_line()
-    press(app, "Restart", "inspector.restart", wide)
+    press(desk, "Restart", "inspector.restart", wide)
     served = inspector.passes[-1] if inspector.passes else None
     text = f"pass {served.number}: {served.kernel}, {grouped(served.active)} rays" if served else "no pass yet"
     fact(text, "complete" if inspector.complete else f"{grouped(inspector.active)} left")
@@ -112,7 +110,7 @@ def _channels(inspector: Inspector, view: _View) -> None:
         imgui.end_combo()
 
 
-def _picture(app: App, inspector: Inspector, view: _View) -> None:
+def _picture(draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
     picture = inspector.picture(view.channel)
     height, width = picture.shape[:2]
     if view.picture is not picture:
@@ -120,13 +118,13 @@ def _picture(app: App, inspector: Inspector, view: _View) -> None:
         if view.texture is None or view.texture.size != (width, height):
             if view.texture is not None:
                 view.texture.release()
-            view.texture = app.window.context.texture((width, height), 3)
+            view.texture = draw.context.texture((width, height), 3)
             view.texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
         view.texture.write(np.ascontiguousarray(picture), alignment=1)
     assert view.texture is not None
     wide = imgui.get_content_region_avail().x
     corner = imgui.get_cursor_screen_pos()
-    imgui.image(app.draw_imgui.register(view.texture), ImVec2(wide, wide * height / width))
+    imgui.image(draw.register(view.texture), ImVec2(wide, wide * height / width))
     if imgui.is_item_hovered():
         mouse = imgui.get_mouse_pos()
         x = min(width - 1, max(0, int((mouse.x - corner.x) / wide * width)))

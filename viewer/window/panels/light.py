@@ -1,20 +1,19 @@
-"""The panels of what light does and of what moves: sampling, lens, lights, environment and animation."""
+"""The panels of light transport and motion: sampling, lens, lights, environment and animation."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from imgui_bundle import ImVec2, imgui
 
 from viewer.options import table as options
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.movable import Movable
+from viewer.window.panels.options import checkbox, choice, slider
 from viewer.window.panels.theme import ACCENT, color, units
-from viewer.window.panels.widgets import LABELS, about, fact, label, press, segments, shares, tip
-from viewer.window.preferences import MOST_SAMPLES
-
-if TYPE_CHECKING:
-    from viewer.window.app import App
+from viewer.window.panels.widgets import LABELS, fact, label, press, shares, tip
+from viewer.window.view.desk import Desk
+from viewer.window.view.preferences import MOST_SAMPLES
 
 EFFECTS = ("shadows", "reflections", "refractions")
 WHITTED = {"shadow": EFFECTS[:1], "whitted": EFFECTS}  # program -> what it can leave out
@@ -23,83 +22,57 @@ MOST_LISTED = 50  # lights, in the list
 PATHS = ("strategy", "sampler")
 
 
-def draw_sampling(app: App) -> None:
-    """What a program of samples follows; everything at once, nothing is compiled but another sampler."""
-    renderer = app.renderer
+def draw_sampling(desk: Desk) -> None:
+    """The options of progressive programs; they serve at once, and nothing is compiled but another sampler."""
+    renderer = desk.view.renderer
     if renderer is None or not renderer.progressive:
         imgui.text_disabled("one sample through each pixel's centre")
         return
     program, settings = renderer.settings.program, renderer.settings
-    samples = _slider(app, "samples", app.frame.most, 1, MOST_SAMPLES, "of each pixel, to stop at")
+    session = desk.view.session
+    samples = slider(desk, "samples", session.stop.spp, 1, MOST_SAMPLES, "of each pixel, to stop at")
     if samples is not None:
-        app.frame.aim(samples, app.frame.least_error)
+        session.stop_at(samples, session.stop.error or 0.0)
     label("noise")
-    changed, share = imgui.slider_float("##noise", 100 * app.frame.least_error, 0.0, 10.0, "%.2f %%")
+    changed, share = imgui.slider_float("##noise", 100 * (session.stop.error or 0.0), 0.0, 10.0, "%.2f %%")
     tip("estimated relative error to stop at; 0: never")
     if changed:
-        app.frame.aim(app.frame.most, max(0.0, share / 100))
-        app.wake()
+        session.stop_at(session.stop.spp, max(0.0, share / 100))
+        desk.view.wake()
     if program != "shadow":
-        depth = _slider(app, "depth", settings.max_depth, 0, MOST_DEPTH, options.option("depth").help)
+        depth = slider(desk, "depth", settings.max_depth, 0, MOST_DEPTH)
         if depth is not None:
-            app.follow(depth=depth)
+            desk.stage.set(depth=depth)
     if program == "path":
-        _path(app)
+        _path(desk)
     for name in WHITTED.get(program, ()):
-        changed, on = imgui.checkbox(name, getattr(settings, name))
-        tip(options.option(name).help, about(app, f"{name}.toggle")[1])
-        if changed:
-            app.follow(**{name: on})
+        checkbox(desk, name, settings[name])
         if name != WHITTED[program][-1]:
             imgui.same_line()
     label("clamp")
     changed, most = imgui.slider_float("##clamp", settings.clamp, 0.0, 100.0, "%.1f" if settings.clamp else "off")
     tip(options.option("clamp").help)
     if changed:
-        app.follow(clamp=max(0.0, most))
+        desk.stage.set(clamp=max(0.0, most))
     label("seed")
     changed, seed = imgui.input_int("##seed", settings.seed)
     if changed and seed >= 0:
-        app.follow(seed=seed)
+        desk.stage.set(seed=seed)
 
 
-def _path(app: App) -> None:
-    assert app.renderer is not None
-    settings = app.renderer.settings
-    option = options.option("strategy")
-    label("strategy")
-    chosen = segments("strategy", option.choices, settings.strategy)
-    tip(option.help)
-    if chosen:
-        app.follow(strategy=chosen)
-    option = options.option("sampler")
-    label("sampler")
-    chosen = segments("sampler", option.choices, settings.sampler)
-    tip(option.help)
-    if chosen:
-        app.set(sampler=chosen)
-    label("roulette")
-    now = settings.roulette or 0
-    changed, after = imgui.slider_int("##roulette", min(now, MOST_ROULETTE), 0, MOST_ROULETTE, "%d" if now else "never")
-    tip(options.option("roulette").help)
-    if changed:
-        app.follow(roulette=after or None)
+def _path(desk: Desk) -> None:
+    assert desk.view.renderer is not None
+    settings = desk.view.renderer.settings
+    for name in PATHS:
+        choice(desk, name, settings[name], fold=False)
+    roulette = slider(desk, "roulette", settings.roulette or 0, 0, MOST_ROULETTE, none="never")
+    if roulette is not None:
+        desk.stage.set(roulette=roulette or None)
 
 
-def _slider(app: App, name: str, current: int, low: int, high: int, text: str) -> int | None:
-    """A whole number on a slider; logarithmic where there are many."""
-    label(name)
-    flags = imgui.SliderFlags_.always_clamp | (imgui.SliderFlags_.logarithmic if high > 1000 else 0)
-    changed, value = imgui.slider_int(f"##{name}", min(current, high), low, high, "%d", flags)
-    tip(text)
-    if changed:
-        app.wake()
-    return value if changed else None
-
-
-def draw_lens(app: App) -> None:
+def draw_lens(desk: Desk) -> None:
     """Aperture, focus and filter of the camera."""
-    flight, renderer = app.flight, app.renderer
+    flight, renderer = desk.view.flight, desk.view.renderer
     if flight is None or renderer is None:
         return
     camera, reach = flight.camera, flight.natural_speed
@@ -118,16 +91,12 @@ def draw_lens(app: App) -> None:
         tip(f"{options.option('focus').help}; F focuses the point under the cursor")
         if changed and distance > 0:
             flight.set_lens(camera.aperture, distance)
-    label("filter")
-    chosen = segments("filter", options.option("pixel_filter").choices, renderer.settings.pixel_filter)
-    tip(options.option("pixel_filter").help)
-    if chosen:
-        app.follow(pixel_filter=chosen)
+    choice(desk, "pixel_filter", renderer.settings.pixel_filter, fold=False)
 
 
-def draw_lights(app: App) -> None:
-    """All lights: selected by a click, moved by their numbers or by the mouse; and what is around the scene."""
-    lights = app.motion.lights
+def draw_lights(desk: Desk) -> None:
+    """All lights: selected by a click, moved by their numbers or by the mouse; and the environment."""
+    lights = desk.markers
     listed = lights.listed()
     for light in listed[:MOST_LISTED]:
         chosen = lights.is_chosen(light)
@@ -138,43 +107,44 @@ def draw_lights(app: App) -> None:
         imgui.set_cursor_pos_x(right - imgui.calc_text_size(light.kind).x)
         imgui.text_disabled(light.kind)
         if chosen:
-            _place(app, light)
+            _place(desk, light)
     if len(listed) > MOST_LISTED:
         imgui.text_disabled(f"and {len(listed) - MOST_LISTED} more")
     if not listed:
         imgui.text_disabled("none but the environment")
     wide = shares(2)
-    press(app, "Markers", "lights.show", wide, on=lights.visible)
+    press(desk, "Markers", "lights.show", wide, on=lights.visible)
     imgui.same_line()
-    press(app, "Environment", "environment.toggle", wide, on=app.scene_lighting.flux > 0)
-    fact("environment", app.scene_lighting.name)
-    if isinstance(app.scene_lighting, ImageEnvironment):
-        label("turned")
-        changed, degrees = imgui.slider_float("##turned", app.rotation, 0.0, 360.0, "%.0f\u00b0")
+    press(desk, "Environment", "environment.toggle", wide, on=desk.view.environment.flux > 0)
+    fact("environment", desk.view.environment.name)
+    if isinstance(desk.view.environment, ImageEnvironment):
+        label("rotation")
+        now = desk.stage.requested.environment_rotation
+        changed, degrees = imgui.slider_float("##rotation", now, 0.0, 360.0, "%.0f\u00b0")
         tip("about the vertical; Shift+right drag in the picture")
         if changed:
-            app.turn_environment(degrees - app.rotation)
+            desk.motion.turn_environment(degrees - now)
 
 
-def _place(app: App, light: Movable) -> None:
-    assert app.flight is not None
+def _place(desk: Desk, light: Movable) -> None:
+    assert desk.view.flight is not None
     label("towards" if light.kind == "directional" else "at", LABELS / 2)
-    step = 0.01 if light.kind == "directional" else 0.01 * app.flight.natural_speed
+    step = 0.01 if light.kind == "directional" else 0.01 * desk.view.flight.natural_speed
     changed, at = imgui.drag_float3("##at", list(light.position), step, 0.0, 0.0, "%.4g")
     if changed and any(at):
-        app.motion.place_light(light, (at[0], at[1], at[2]))
+        desk.motion.place_light(light, (at[0], at[1], at[2]))
     if imgui.button("Move with the mouse", ImVec2(-1, 0)):
-        app.attempt(lambda: app.motion.grab_light(light))
+        desk.view.attempt(lambda: desk.motion.grab_light(light))
 
 
-def draw_motion(app: App) -> None:
+def draw_motion(desk: Desk) -> None:
     """The animation's time, the turntable, and what follows the mouse."""
-    scene, motion = app.scene, app.motion
+    scene, motion = desk.view.scene, desk.motion
     wide = shares(2)
     moves = scene is not None and scene.duration > 0
-    press(app, "Pause" if motion.playing else "Play", "animation.play", wide, on=motion.playing, enabled=moves)
+    press(desk, "Pause" if motion.playing else "Play", "animation.play", wide, on=motion.playing, enabled=moves)
     imgui.same_line()
-    press(app, "Turntable", "turntable", wide, on=motion.turning)
+    press(desk, "Turntable", "turntable", wide, on=motion.turning)
     if scene is None or not moves:
         return
     if len(scene.animations) > 1:
@@ -192,9 +162,9 @@ def draw_motion(app: App) -> None:
         motion.seek(seconds)
 
 
-def draw_markers(app: App) -> None:
+def draw_markers(desk: Desk) -> None:
     """A ring at every light, in the picture."""
-    lights = app.motion.lights
+    lights = desk.markers
     if not lights.visible:
         return
     add: Any = imgui.get_background_draw_list()

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from imgui_bundle import ImVec2, imgui
 
 from viewer.window.input.actions import HelpLine
 from viewer.window.panels import theme
 from viewer.window.panels.theme import color, units
 from viewer.window.panels.widgets import duration, fact, grouped, memory, noise, rate
-
-if TYPE_CHECKING:
-    from viewer.window.app import App
+from viewer.window.view.desk import Desk
 
 QUIET = (
     imgui.WindowFlags_.no_decoration
@@ -29,16 +25,16 @@ LONGEST_LINE = 560.0  # of a message, before it breaks
 LEAST_STATUS = 320.0  # a narrower window has no status line
 
 
-def draw_overlays(app: App) -> None:
+def draw_overlays(desk: Desk) -> None:
     """All of them, each where it has something to say."""
     size = imgui.get_io().display_size
     if min(size.x, size.y) < units(40):
         return
-    if app.panels_visible and size.x >= units(LEAST_STATUS):
-        _status(app, size)
-    _messages(app, _statistics(app, size) if app.stats_visible else 0.0)
-    if app.help_visible:
-        _help(app, size)
+    if desk.view.panels_visible and size.x >= units(LEAST_STATUS):
+        _status(desk, size)
+    _messages(desk, _statistics(desk, size) if desk.view.stats_visible else 0.0)
+    if desk.view.help_visible:
+        _help(desk, size)
 
 
 def _corner(name: str, place: ImVec2, pivot: ImVec2, alpha: float = 0.82) -> bool:
@@ -51,30 +47,30 @@ def _corner(name: str, place: ImVec2, pivot: ImVec2, alpha: float = 0.82) -> boo
 # -- status ----------------------------------------------------------------------------------------------------------
 
 
-def status(app: App) -> list[str]:
+def status(desk: Desk) -> list[str]:
     """The parts of the status line: program, machine, resolution, samples, speed."""
-    frame = app.frame
-    if app.renderer is None:
+    session = desk.view.session
+    if desk.view.renderer is None:
         return ["no scene"]
-    choices = app.renderer.settings
+    choices = desk.view.renderer.settings
     machine = choices.machine
     if machine == "multipass":
         machine += f" ({choices.policy}, fuse {choices.fuse}, unroll {choices.unroll})"
-    width, height = frame.size
+    width, height = session.size
     size = f"{width} x {height}"
-    if frame.scale < 1:
-        size += f" at {100 * frame.scale:.0f} %"
-    samples = f"{grouped(frame.samples)} sample" + ("" if frame.samples == 1 else "s")
+    if session.scale < 1:
+        size += f" at {100 * session.scale:.0f} %"
+    samples = f"{grouped(session.samples)} sample" + ("" if session.samples == 1 else "s")
     parts = [choices.program, machine, size, samples]
-    if frame.film is not None:
-        parts += [duration(frame.total_seconds), noise(frame.error)]
-    parts.append(rate(frame.rate))
-    if app.paused:
+    if session.developing.buffer is not None:
+        parts += [duration(session.total_seconds), noise(session.error)]
+    parts.append(rate(session.rate))
+    if desk.view.paused:
         parts.append("paused")
     return parts
 
 
-def _status(app: App, size: ImVec2) -> None:
+def _status(desk: Desk, size: ImVec2) -> None:
     imgui.set_next_window_pos(ImVec2(0, size.y), imgui.Cond_.always, ImVec2(0, 1))
     imgui.set_next_window_size(ImVec2(size.x, units(theme.STATUS)))
     imgui.set_next_window_bg_alpha(0.78)
@@ -84,7 +80,7 @@ def _status(app: App, size: ImVec2) -> None:
     imgui.push_style_var(imgui.StyleVar_.window_min_size, ImVec2(1, 1))
     flags = QUIET & ~imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_bring_to_front_on_focus
     if imgui.begin("##status", None, flags)[0]:
-        for place, part in enumerate(status(app)):
+        for place, part in enumerate(status(desk)):
             if place:
                 imgui.same_line(0, units(10))
                 imgui.text_disabled("\u00b7")
@@ -93,7 +89,7 @@ def _status(app: App, size: ImVec2) -> None:
                 imgui.text_colored(color(theme.ACCENT), part)
             else:
                 imgui.text_disabled(part)
-        for key in app.keymap.keys("help")[:1]:
+        for key in desk.view.keymap.keys("help")[:1]:
             hint = f"{key}  help"
             imgui.same_line(size.x - imgui.calc_text_size(hint).x - units(12))
             imgui.text_disabled(hint)
@@ -101,36 +97,36 @@ def _status(app: App, size: ImVec2) -> None:
     imgui.pop_style_var(4)
 
 
-def _statistics(app: App, size: ImVec2) -> float:
+def _statistics(desk: Desk, size: ImVec2) -> float:
     """Their height."""
     room = units(theme.ROOM)
     imgui.set_next_window_size_constraints(ImVec2(units(STATISTICS_WIDTH), 0), ImVec2(units(STATISTICS_WIDTH), size.y))
-    _, right = theme.free(False, app.panels_visible and app.inspector is not None)
+    _, right = theme.free(False, desk.view.panels_visible and desk.studies.inspector is not None)
     if _corner("##statistics", ImVec2(right - room, room), ImVec2(1, 0)):
-        for name, value in figures(app):
+        for name, value in figures(desk):
             fact(name, value)
     height = imgui.get_window_size().y
     imgui.end()
     return height
 
 
-def figures(app: App) -> list[tuple[str, str]]:
+def figures(desk: Desk) -> list[tuple[str, str]]:
     """What the statistics show: name and value."""
-    frame = app.frame
-    width, height = frame.size
+    session = desk.view.session
+    width, height = session.size
     shown = [
-        ("samples/s", rate(frame.rate)),
-        ("picture", f"{1000 * frame.seconds:.1f} ms"),
-        ("resolution", f"{round(width * frame.scale)} x {round(height * frame.scale)}"),
-        ("scale", f"{100 * frame.scale:.0f} %"),
-        ("samples", grouped(frame.samples)),
+        ("samples/s", rate(session.rate)),
+        ("picture", f"{1000 * session.seconds:.1f} ms"),
+        ("resolution", f"{round(width * session.scale)} x {round(height * session.scale)}"),
+        ("scale", f"{100 * session.scale:.0f} %"),
+        ("samples", grouped(session.samples)),
     ]
-    if frame.film is not None:
-        shown += [("time", duration(frame.total_seconds)), ("noise", noise(frame.error).removesuffix(" noise"))]
-    if app.renderer is not None:
-        parts = app.renderer.resources.bytes()
+    if session.developing.buffer is not None:
+        shown += [("time", duration(session.total_seconds)), ("noise", noise(session.error).removesuffix(" noise"))]
+    if desk.view.renderer is not None:
+        parts = desk.view.renderer.resources.bytes()
         shown += [
-            ("triangles", grouped(int(app.renderer.prepared.starts[-1]))),
+            ("triangles", grouped(int(desk.view.renderer.prepared.starts[-1]))),
             ("textures", memory(sum(parts.values()))),
         ]
     return shown
@@ -139,13 +135,13 @@ def figures(app: App) -> list[tuple[str, str]]:
 # -- messages --------------------------------------------------------------------------------------------------------
 
 
-def _messages(app: App, statistics: float) -> None:
+def _messages(desk: Desk, statistics: float) -> None:
     """Loading, compiling and the message line, one below the other at the top, between the panels.
 
     statistics : height of the figures at the upper right.
     """
     room = units(theme.ROOM)
-    left, right = theme.free(app.panels_visible, app.panels_visible and app.inspector is not None)
+    left, right = theme.free(desk.view.panels_visible, desk.view.panels_visible and desk.studies.inspector is not None)
     top = room
     if statistics:
         beside = right - units(STATISTICS_WIDTH) - room
@@ -155,13 +151,13 @@ def _messages(app: App, statistics: float) -> None:
             top += statistics + units(6)
     middle = (left + right) / 2
     width = max(1.0, min(units(LONGEST_LINE), right - left - 2 * room))
-    if app.loading is not None:
-        top = _loading(*app.loading, app.keymap.text("escape"), middle, top, min(width, units(360)))
-    if app.compiling:
-        top = _line("compiling", f"compiling {app.compiling} ...", theme.ACCENT, middle, top, width)
-    if app.message:
-        ink = theme.ERROR if app.message_is_error else theme.TEXT
-        _line("message", app.message, ink, middle, top, width)
+    if desk.stage.loading is not None:
+        top = _loading(*desk.stage.loading, desk.view.keymap.text("escape"), middle, top, min(width, units(360)))
+    if desk.view.compiling:
+        top = _line("compiling", f"compiling {desk.view.compiling} ...", theme.ACCENT, middle, top, width)
+    if desk.view.message:
+        ink = theme.ERROR if desk.view.message_is_error else theme.TEXT
+        _line("message", desk.view.message, ink, middle, top, width)
 
 
 def _line(name: str, text: str, ink: tuple[float, float, float], middle: float, top: float, width: float) -> float:
@@ -211,10 +207,10 @@ def _fitting(text: str) -> None:
 # -- help ------------------------------------------------------------------------------------------------------------
 
 
-def _help(app: App, size: ImVec2) -> None:
+def _help(desk: Desk, size: ImVec2) -> None:
     room = units(2 * theme.ROOM)
     width, height = size.x - 2 * room, size.y - 2 * room
-    groups = app.keymap.help_lines()
+    groups = desk.view.keymap.help_lines()
     columns = max(1, min(int(width / units(HELP_COLUMN)), 4, len(groups)))
     imgui.set_next_window_pos(ImVec2(size.x / 2, size.y / 2), imgui.Cond_.always, ImVec2(0.5, 0.5))
     wide = max(1.0, min(width, columns * units(HELP_COLUMN) + units(24)))
@@ -231,19 +227,20 @@ def _help(app: App, size: ImVec2) -> None:
         with theme.font("strong"):
             imgui.text_unformatted("Keys")
         imgui.same_line()
-        imgui.text_disabled(" or ".join((*app.keymap.keys("help")[:1], *app.keymap.keys("escape")[:1])) + " closes")
+        closing = [key for name in ("help", "escape") for key in desk.view.keymap.keys(name)[:1]]
+        imgui.text_disabled(" or ".join(closing) + " closes")
         imgui.spacing()
         if imgui.begin_table("keys", columns, imgui.TableFlags_.sizing_stretch_same):
-            _help_columns(app, groups, columns)
+            _help_columns(desk, groups, columns)
             imgui.end_table()
     imgui.end()
 
 
-def _works(app: App, line: HelpLine) -> bool:
-    return line.action is None or app.available(line.action)
+def _works(desk: Desk, line: HelpLine) -> bool:
+    return line.action is None or desk.view.available(line.action)
 
 
-def _help_columns(app: App, groups: list[tuple[str, list[HelpLine]]], columns: int) -> None:
+def _help_columns(desk: Desk, groups: list[tuple[str, list[HelpLine]]], columns: int) -> None:
     """Whole groups, in order, into columns of about the same height."""
     total = sum(len(lines) + 2 for _, lines in groups)
     imgui.table_next_row()
@@ -263,11 +260,11 @@ def _help_columns(app: App, groups: list[tuple[str, list[HelpLine]]], columns: i
             for line in lines:
                 imgui.table_next_row()
                 imgui.table_next_column()
-                imgui.push_style_color(imgui.Col_.text, color(theme.ACCENT if _works(app, line) else theme.DIM))
+                imgui.push_style_color(imgui.Col_.text, color(theme.ACCENT if _works(desk, line) else theme.DIM))
                 imgui.text_wrapped(line.keys)
                 imgui.pop_style_color()
                 imgui.table_next_column()
-                imgui.push_style_color(imgui.Col_.text, color(theme.TEXT if _works(app, line) else theme.DIM))
+                imgui.push_style_color(imgui.Col_.text, color(theme.TEXT if _works(desk, line) else theme.DIM))
                 imgui.text_wrapped(line.help)
                 imgui.pop_style_color()
             imgui.end_table()

@@ -1,50 +1,48 @@
-"""The panels at the left: what is rendered and how, the camera, the picture, the scene. They read the application's
-state and act through `App.do` and `App.set`."""
+"""The panels at the left: what is rendered and how, the camera, the picture, the scene. They read the
+desk and act through its commands and options."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from imgui_bundle import ImVec2, imgui
 
 from viewer.film.tonemap import TONE_MAPS
-from viewer.options import table as options
-from viewer.options.values import PolicyChoice, Unroll
+from viewer.options.processor import MACHINE
+from viewer.renderer.settings import RECIPE
 from viewer.window.panels import theme
+from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_inspector
 from viewer.window.panels.light import draw_lens, draw_lights, draw_motion, draw_sampling
+from viewer.window.panels.options import combo, draw_option
 from viewer.window.panels.overlay import draw_overlays, figures
 from viewer.window.panels.probe import draw_probe
 from viewer.window.panels.theme import units
-from viewer.window.panels.widgets import LABELS, about, fact, grouped, label, memory, press, segments, shares, tip
-
-if TYPE_CHECKING:
-    from viewer.window.app import App
+from viewer.window.panels.widgets import about, fact, grouped, label, memory, press, segments, shares, tip
+from viewer.window.view.desk import Desk
 
 LEAST_WINDOW = (220.0, 140.0)  # below this the panels would hide the whole picture
-UNROLLS = ("auto", "1", "2", "4", "8", "16", "32", "64", "256")
 EXPOSURES = (-8.0, 8.0)  # stops
 FIELDS_OF_VIEW = (5.0, 140.0)  # degrees, on the slider
 MOST_NOTES = 12
 FIXED = imgui.WindowFlags_.no_move | imgui.WindowFlags_.no_resize | imgui.WindowFlags_.no_title_bar
 
 
-def draw_panels(app: App) -> None:
+def draw_panels(desk: Desk, draw: ImguiDraw) -> None:
     """All panels and overlays; between `imgui.new_frame` and `imgui.render`."""
     io = imgui.get_io()
-    theme.apply(max(0.5, app.window.scale / max(1.0, io.display_framebuffer_scale.x)))
+    theme.apply(max(0.5, desk.view.scale / max(1.0, io.display_framebuffer_scale.x)))
     size = io.display_size
     with theme.font("text"):
-        if app.panels_visible and size.x >= units(LEAST_WINDOW[0]) and size.y >= units(LEAST_WINDOW[1]):
-            _draw_side(app, size)
-            draw_inspector(app)
-            draw_probe(app)
-        draw_overlays(app)
+        if desk.view.panels_visible and size.x >= units(LEAST_WINDOW[0]) and size.y >= units(LEAST_WINDOW[1]):
+            _draw_side(desk, size)
+            draw_inspector(desk, draw)
+            draw_probe(desk)
+        draw_overlays(desk)
 
 
-def _draw_side(app: App, size: ImVec2) -> None:
+def _draw_side(desk: Desk, size: ImVec2) -> None:
     room = units(theme.ROOM)
     width = min(units(theme.SIDE_WIDTH), size.x - 2 * room)
     height = size.y - 2 * room - units(theme.STATUS)
@@ -58,7 +56,7 @@ def _draw_side(app: App, size: ImVec2) -> None:
             imgui.pop_style_var()
             if opened:
                 imgui.push_id(title)
-                draw(app)
+                draw(desk)
                 imgui.pop_id()
                 imgui.dummy(ImVec2(0, units(2)))
     imgui.end()
@@ -67,126 +65,60 @@ def _draw_side(app: App, size: ImVec2) -> None:
 # -- render --------------------------------------------------------------------------------------------------------
 
 
-def _render(app: App) -> None:
-    _programs(app)
-    if app.renderer is None:
+def _render(desk: Desk) -> None:
+    _programs(desk)
+    if desk.view.renderer is None:
         return
-    choices = app.renderer.settings
-    _choice(app, "machine", choices.machine)
-    imgui.begin_disabled(choices.machine != "multipass")
-    _choice(app, "fuse", choices.fuse)
-    _choice(app, "mask", choices.mask)
-    _policy(app, choices.policy)
-    _unroll(app, choices.unroll)
+    settings = desk.view.renderer.settings
+    first, *others = (option.name for option in MACHINE)
+    draw_option(desk, first, settings[first])
+    imgui.begin_disabled(settings.machine != "multipass")
+    for name in others:
+        draw_option(desk, name, settings[name])
     imgui.end_disabled()
     imgui.spacing()
-    _progress(app)
+    _progress(desk)
 
 
-def _programs(app: App) -> None:
-    known = dict(app.programs())
+def _programs(desk: Desk) -> None:
+    known = dict(desk.view.programs())
 
     def describe(name: str) -> tuple[str, str]:
-        text, key = about(app, f"program.{name}")
+        text, key = about(desk, f"program.{name}")
         return (text or name) + ("" if known[name] else " (not there yet)"), key
 
     imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(0, units(5)))
-    current = app.renderer.settings.program if app.renderer is not None else ""
+    current = desk.view.renderer.settings.program if desk.view.renderer is not None else ""
     titles = [name.capitalize() for name in known]
     chosen = segments("program", list(known), current, titles, enabled=known.__getitem__, describe=describe)
     imgui.pop_style_var()
     if chosen:
-        app.do(f"program.{chosen}")
+        desk.view.do(f"program.{chosen}")
 
 
-def _choice(app: App, name: str, current: str) -> None:
-    """One of an option's words: side by side where there is room, else in a list."""
-    option = options.option(name)
-    label(name.replace("_", " "))
-    tip(option.help, about(app, f"{name}.next")[1])
-    imgui.same_line(units(LABELS))
-    room = imgui.get_content_region_avail().x / len(option.choices) - units(8)
-    if all(imgui.calc_text_size(word).x < room for word in option.choices):
-        chosen = segments(name, option.choices, current)
-    else:
-        imgui.set_next_item_width(-1)
-        chosen = _combo(name, list(option.choices), current)
-    if chosen:
-        app.set(**{name: chosen})
-
-
-def _number(app: App, name: str, current: Any) -> None:
-    """An option that is typed; Enter takes it."""
-    option = options.option(name)
-    label(name.replace("_", " "))
-    flags = imgui.InputTextFlags_.enter_returns_true | imgui.InputTextFlags_.auto_select_all
-    entered, text = imgui.input_text(f"##{name}", str(current), flags)
-    tip(f"{option.help}: {option.expected()}", about(app, f"{name}.next")[1])
-    if entered:
-        app.set(**{name: text.strip()})
-
-
-def _combo(name: str, values: list[str], current: str) -> str | None:
-    """A list that folds out; the value that was chosen."""
-    chosen = None
-    if imgui.begin_combo(f"##{name}", current):
-        for value in values:
-            if imgui.selectable(value, value == current)[0]:
-                chosen = value
-        imgui.end_combo()
-    return chosen
-
-
-def _policy(app: App, current: PolicyChoice) -> None:
-    option = options.option("policy")
-    label("policy")
-    chosen = _combo("policy", list(option.choices), current.name)
-    tip(option.help, about(app, "policy.next")[1])
-    if chosen:
-        app.set(policy=replace(current, name=chosen))
-    if current.name != "threshold":
-        return
-    label("share")
-    changed, percent = imgui.slider_float("##share", 100 * current.share, 1, 100, "%.0f %%")
-    if changed:
-        app.set(policy=replace(current, share=min(1.0, max(0.01, round(percent) / 100))))
-    label("of the rays")
-    chosen = segments("of", ("active", "all"), current.of, ("in the loop", "all"))
-    if chosen:
-        app.set(policy=replace(current, of=chosen))
-
-
-def _unroll(app: App, current: Unroll) -> None:
-    label("unroll")
-    chosen = _combo("unroll", list(UNROLLS), str(current))
-    tip(options.option("unroll").help, about(app, "unroll.next")[1])
-    if chosen:
-        app.set(unroll=chosen)
-
-
-def _progress(app: App) -> None:
-    frame = app.frame
-    share = 1.0 if frame.complete else frame.progress
-    if frame.complete and not frame.converged:
-        share = frame.samples / max(1, frame.most)
-    imgui.push_style_color(imgui.Col_.plot_histogram, theme.color(theme.ACCENT, 0.35 if frame.converged else 0.9))
+def _progress(desk: Desk) -> None:
+    session = desk.view.session
+    share = 1.0 if session.complete else session.progress
+    if session.complete and not session.converged:
+        share = session.samples / max(1, session.stop.spp)
+    imgui.push_style_color(imgui.Col_.plot_histogram, theme.color(theme.ACCENT, 0.35 if session.converged else 0.9))
     imgui.progress_bar(share, ImVec2(-1, units(4)), "")
     imgui.pop_style_color()
-    if not frame.complete:
+    if not session.complete:
         tip(f"{100 * share:.0f} % of the picture")
     else:
-        tip("complete" if frame.converged else f"{grouped(frame.samples)} of {grouped(frame.most)} samples")
+        tip("complete" if session.converged else f"{grouped(session.samples)} of {grouped(session.stop.spp)} samples")
 
 
 # -- structures ----------------------------------------------------------------------------------------------------
 
 
-def _structure(app: App) -> None:
+def _structure(desk: Desk) -> None:
     """Every option that structures are built from; the worker builds them anew."""
-    for name, current in app.structure.items():
-        (_choice if options.option(name).choices else _number)(app, name, current)
-    if app.renderer is not None:
-        structure = app.renderer.structure
+    for name in RECIPE:
+        draw_option(desk, name, desk.stage.requested[name])
+    if desk.view.renderer is not None:
+        structure = desk.view.renderer.structure
         numbers = {k: grouped(v) for k, v in structure.statistics.items() if isinstance(v, int)}
         for name, text in {**structure.facts, **numbers}.items():
             fact(name.replace("_", " "), text)
@@ -195,39 +127,39 @@ def _structure(app: App) -> None:
 # -- camera --------------------------------------------------------------------------------------------------------
 
 
-def _camera(app: App) -> None:
-    flight = app.flight
+def _camera(desk: Desk) -> None:
+    flight = desk.view.flight
     if flight is None:
         imgui.text_disabled("no scene")
         return
-    mode = segments("mode", ("orbit", "fly"), flight.mode, ("Orbit", "Fly"), describe=lambda _: about(app, MODE))
+    mode = segments("mode", ("orbit", "fly"), flight.mode, ("Orbit", "Fly"), describe=lambda _: about(desk, MODE))
     if mode and mode != flight.mode:
-        app.do(MODE)
-    cameras = app.scene.cameras if app.scene is not None else []
+        desk.view.do(MODE)
+    cameras = desk.view.scene.cameras if desk.view.scene is not None else []
     if cameras:
         label("view")
         names = [f"{camera.name}##{k}" for k, camera in enumerate(cameras)]
-        chosen = _combo("view", names, f"{len(cameras)} of the scene")
+        chosen = combo("view", names, f"{len(cameras)} of the scene")
         if chosen:
             flight.set_camera(cameras[names.index(chosen)])
-            app.take_camera()
+            desk.view.look()
     label("field of view")
     changed, fov = imgui.slider_float("##fov", flight.camera.fov, *FIELDS_OF_VIEW, "%.1f\u00b0")
     if changed:
         flight.set_fov(fov)
-        app.wake()
+        desk.view.wake()
     label("speed")
     changed, speed = imgui.drag_float(
         "##speed", flight.speed, flight.speed * 0.01, 0.0, 0.0, "%.3g units/s", imgui.SliderFlags_.logarithmic
     )
     if changed and speed > 0:
         flight.speed = speed
-    draw_lens(app)
+    draw_lens(desk)
     wide = shares(3)
     for place, (text, action) in enumerate((("Copy", "camera.copy"), ("Paste", "camera.paste"), ("Frame", FRAME_ALL))):
         if place:
             imgui.same_line()
-        press(app, text, action, wide)
+        press(desk, text, action, wide)
 
 
 MODE, FRAME_ALL = "camera.mode", "camera.frame"
@@ -236,60 +168,62 @@ MODE, FRAME_ALL = "camera.mode", "camera.frame"
 # -- picture -------------------------------------------------------------------------------------------------------
 
 
-def _picture(app: App) -> None:
+def _picture(desk: Desk) -> None:
     label("exposure")
-    changed, exposure = imgui.slider_float("##exposure", app.exposure, *EXPOSURES, "%+.2f stops")
+    changed, exposure = imgui.slider_float("##exposure", desk.view.exposure, *EXPOSURES, "%+.2f stops")
     tip("Ctrl+click to type a number; double-click for 0")
     if imgui.is_item_hovered() and imgui.is_mouse_double_clicked(0):
         changed, exposure = True, 0.0
     if changed:
-        app.exposure = exposure
-        app.wake()
+        desk.view.exposure = exposure
+        desk.view.wake()
     if len(TONE_MAPS) > 1:
         label("tone map")
-        chosen = _combo("tone map", list(TONE_MAPS), app.tone_map)
+        chosen = combo("tone map", list(TONE_MAPS), desk.view.tone_map)
         if chosen:
-            app.tone_map = chosen
-            app.wake()
+            desk.view.tone_map = chosen
+            desk.view.wake()
     wide = shares(2)
-    press(app, "PNG", "screenshot.picture", wide)
+    press(desk, "PNG", "screenshot.picture", wide)
     imgui.same_line()
-    press(app, "EXR", "save.exr", wide)
+    press(desk, "EXR", "save.exr", wide)
 
 
 # -- looking inside ------------------------------------------------------------------------------------------------
 
 
-def _inside(app: App) -> None:
+def _inside(desk: Desk) -> None:
     wide = shares(2)
-    press(app, "Streams", "inspector.show", wide, on=app.inspector is not None)
+    studies = desk.studies
+    probed, heat = studies.probe is not None, studies.heat
+    press(desk, "Streams", "inspector.show", wide, on=studies.inspector is not None)
     imgui.same_line()
-    press(app, "Pixel probe", "probe.show", wide, on=app.probe is not None, enabled=app.probe is not None)
-    press(app, f"Heat: {app.heat}" if app.heat else "Heat map", "heat.next", wide, on=bool(app.heat))
+    press(desk, "Pixel probe", "probe.show", wide, on=probed, enabled=probed)
+    press(desk, f"Heat: {heat}" if heat else "Heat map", "heat.next", wide, on=bool(heat))
     imgui.same_line()
-    press(app, "Boxes", "wires.toggle", wide, on=app.wires)
+    press(desk, "Boxes", "wires.toggle", wide, on=desk.view.wires)
 
 
 # -- statistics ----------------------------------------------------------------------------------------------------
 
 
-def _statistics(app: App) -> None:
-    for name, value in figures(app):
+def _statistics(desk: Desk) -> None:
+    for name, value in figures(desk):
         fact(name, value)
-    if app.renderer is not None:
-        for name, size in app.renderer.resources.bytes().items():
+    if desk.view.renderer is not None:
+        for name, size in desk.view.renderer.resources.bytes().items():
             fact(f"   {name}", memory(size))
 
 
 # -- scene ---------------------------------------------------------------------------------------------------------
 
 
-def _scene(app: App) -> None:
-    scene = app.scene
+def _scene(desk: Desk) -> None:
+    scene = desk.view.scene
     if scene is not None:
         imgui.text_unformatted(scene.name)
-        if app.path:
-            tip(app.path)
+        if desk.view.path:
+            tip(desk.view.path)
         for name, count in (
             ("triangles", scene.triangle_count),
             ("meshes", len(scene.meshes)),
@@ -300,11 +234,11 @@ def _scene(app: App) -> None:
             fact(name, grouped(count))
         _notes(scene.warnings)
     wide = shares(3)
-    press(app, "Open...", "scene.open", wide)
+    press(desk, "Open...", "scene.open", wide)
     imgui.same_line()
-    press(app, "Reload", "scene.reload", wide)
+    press(desk, "Reload", "scene.reload", wide)
     imgui.same_line()
-    _recent(app, wide)
+    _recent(desk, wide)
 
 
 def _notes(warnings: list[str]) -> None:
@@ -316,8 +250,8 @@ def _notes(warnings: list[str]) -> None:
     imgui.pop_text_wrap_pos()
 
 
-def _recent(app: App, width: float) -> None:
-    recent = list(app.preferences.recent)
+def _recent(desk: Desk, width: float) -> None:
+    recent = list(desk.view.preferences.recent)
     imgui.begin_disabled(not recent)
     if imgui.button("Recent", ImVec2(width, 0)):
         imgui.open_popup("recent")
@@ -325,7 +259,7 @@ def _recent(app: App, width: float) -> None:
     if imgui.begin_popup("recent"):
         for path in recent:
             if imgui.selectable(f"{Path(path).name}##{path}", False)[0]:
-                app.open(path)
+                desk.stage.open(path)
             tip(path)
         imgui.end_popup()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from imgui_bundle import ImVec2, imgui
 
@@ -12,9 +11,7 @@ from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import grouped
 from viewer.window.study.false_color import Color, state_colors
 from viewer.window.study.history import COLUMNS, Probe
-
-if TYPE_CHECKING:
-    from viewer.window.app import App
+from viewer.window.view.desk import Desk
 
 SIZE = (620.0, 230.0)
 
@@ -32,14 +29,14 @@ class _View:
 _view = _View()
 
 
-def covered(app: App) -> tuple[float, float, float, float] | None:
+def covered(desk: Desk) -> tuple[float, float, float, float] | None:
     """What the panel covers as last drawn: left, top, right and bottom in the window; None where it is not shown."""
-    return _view.place if app.probe is not None and app.panels_visible else None
+    return _view.place if desk.studies.probe is not None and desk.view.panels_visible else None
 
 
-def draw_probe(app: App) -> None:
+def draw_probe(desk: Desk) -> None:
     """The panel, where a ray has been probed."""
-    probe = app.probe
+    probe = desk.studies.probe
     if probe is None:
         _view.probe = _view.place = None
         return
@@ -48,7 +45,7 @@ def draw_probe(app: App) -> None:
         _view.colors = state_colors(probe.states)
     _view.rows += probe.table(len(_view.rows))  # the history grows
     size, room = imgui.get_io().display_size, units(theme.ROOM)
-    left, right = theme.free(True, app.inspector is not None)
+    left, right = theme.free(True, desk.studies.inspector is not None)
     width, height = min(units(SIZE[0]), right - left - 2 * room), min(units(SIZE[1]), size.y - 2 * room)
     bottom = size.y - room - units(theme.STATUS)
     imgui.set_next_window_pos(ImVec2(left + room, bottom), imgui.Cond_.appearing, ImVec2(0, 1))
@@ -61,7 +58,7 @@ def draw_probe(app: App) -> None:
         _table()
     imgui.end()
     if not kept:
-        app.do("probe.show")
+        desk.view.do("probe.show")
 
 
 def _summary(probe: Probe) -> None:

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from imgui_bundle import ImVec2, imgui
 
 from viewer.window.input.actions import BY_NAME
 from viewer.window.panels.theme import ACCENT, GROUND, color, font, units
-
-if TYPE_CHECKING:
-    from viewer.window.app import App
+from viewer.window.view.desk import Desk
 
 LABELS = 92.0  # width of the column of labels
 
 
-def about(app: App, action: str) -> tuple[str, str]:
+def about(desk: Desk, action: str) -> tuple[str, str]:
     """What an action does, and its hotkey; empty for one that there is not."""
-    return (BY_NAME[action].help, app.keymap.text(action)) if action in BY_NAME else ("", "")
+    return (BY_NAME[action].help, desk.view.keymap.text(action)) if action in BY_NAME else ("", "")
 
 
-def press(app: App, text: str, action: str, width: float = 0.0, on: bool = False, enabled: bool = True) -> None:
+def press(desk: Desk, text: str, action: str, width: float = 0.0, on: bool = False, enabled: bool = True) -> None:
     """A button that performs an action."""
-    imgui.begin_disabled(not (enabled and app.available(BY_NAME[action])))
+    imgui.begin_disabled(not (enabled and desk.view.available(BY_NAME[action])))
     if button(f"{text}##{action}", on, width):
-        app.do(action)
+        desk.view.do(action)
     imgui.end_disabled()
-    tip(*about(app, action))
+    tip(*about(desk, action))
 
 
 def shares(count: int) -> float:

@@ -1,4 +1,4 @@
-"""Pictures on the device: tiles are put in their places, and a picture becomes another one's size."""
+"""The canvas: a session's pictures on the device, where tiles are put in their places."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ def film_shader(device: Device, name: str) -> Shader:
 
 
 class Canvas:
-    """Makes pictures (linear sRGB, float32, row 0 at the top) and draws into them."""
+    """A session's screen (`viewer.renderer.screen.Screen`). texture : the picture on show, linear sRGB, float32, row 0
+    at the top."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self._nowhere = device.context.framebuffer([self.texture((1, 1))])
+        self._nowhere = device.context.framebuffer([self._new((1, 1))])
+        self.texture = self._new((1, 1))
+        self._coming: moderngl.Texture | None = None  # a preview, which is shown when it is complete
         self._plain = float_texture(device, (1, 1))
         self._framebuffers: dict[int, moderngl.Framebuffer] = {}  # of pictures, by the texture's name
         self.reload()
@@ -39,13 +42,44 @@ class Canvas:
         square.keep(None)
         self._place, self._resize = Drawing(self.device, place, square), Drawing(self.device, resize, square)
 
-    def texture(self, size: tuple[int, int]) -> moderngl.Texture:
+    def begin(self, size: tuple[int, int], preview: bool) -> None:
+        """Another picture begins: a preview out of sight, any other in place of the one on show, enlarged."""
+        self.drop()
+        made = self._new(size)
+        if preview:
+            self._coming = made
+        else:
+            self._enlarge(self.texture, made)
+            self._show(made)
+
+    def end(self) -> None:
+        """The picture is complete: a preview is shown."""
+        if self._coming is not None:
+            coming, self._coming = self._coming, None
+            self._show(coming)
+
+    def drop(self) -> None:
+        """A preview will not be completed."""
+        if self._coming is not None:
+            self._free(self._coming)
+            self._coming = None
+
+    def linear(self) -> NDArray[np.float32]:
+        """(H, W, 3) float32: the picture on show."""
+        width, height = self.texture.size
+        return np.frombuffer(self.texture.read(), np.float32).reshape(height, width, 4)[..., :3].copy()
+
+    def _new(self, size: tuple[int, int]) -> moderngl.Texture:
         """A picture of (width, height); what is in it is not known."""
         texture = float_texture(self.device, size)
         texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
         return texture
 
-    def free(self, texture: moderngl.Texture) -> None:
+    def _show(self, texture: moderngl.Texture) -> None:
+        self._free(self.texture)
+        self.texture = texture
+
+    def _free(self, texture: moderngl.Texture) -> None:
         """Give a picture back."""
         framebuffer = self._framebuffers.pop(texture.glo, None)
         if framebuffer is not None:
@@ -53,8 +87,9 @@ class Canvas:
             framebuffer.release()
         texture.release()
 
-    def put(self, piece: Slice, target: moderngl.Texture) -> None:
+    def put(self, piece: Slice) -> None:
         """Copy a tile to its place."""
+        target = self._coming or self.texture
         left, top = piece.columns.start, piece.rows.start
         wide, tall = piece.columns.stop - left, piece.rows.stop - top
         streams, shader = piece.machine.streams, self._place.shader
@@ -65,7 +100,7 @@ class Canvas:
         shader.set("wide", wide)
         self._draw(self._place, target, (left, top, wide, tall))
 
-    def enlarge(self, picture: moderngl.Texture, target: moderngl.Texture) -> None:
+    def _enlarge(self, picture: moderngl.Texture, target: moderngl.Texture) -> None:
         """One picture in another one's size, filtered."""
         self._resize.shader.bind("in_picture", picture)
         self._resize.shader.set("size", target.size)
@@ -87,12 +122,6 @@ class Canvas:
         self._nowhere.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         self._place.render()
-
-    @staticmethod
-    def linear(texture: moderngl.Texture) -> NDArray[np.float32]:
-        """(H, W, 3) float32 of a picture."""
-        width, height = texture.size
-        return np.frombuffer(texture.read(), np.float32).reshape(height, width, 4)[..., :3].copy()
 
     def _draw(self, drawing: Drawing, target: moderngl.Texture, viewport: tuple[int, int, int, int]) -> None:
         if target.glo not in self._framebuffers:

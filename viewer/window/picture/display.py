@@ -1,4 +1,4 @@
-"""Shows the frame in the window: exposure, tone map, sRGB."""
+"""Shows a picture in the window: exposure, tone map, sRGB."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from viewer.film.tonemap import TONE_MAPS
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Tiles
 from viewer.window.picture.canvas import film_shader
-from viewer.window.picture.frame import Frame
 
 
 class Display:
-    """Draws a frame's picture over a whole framebuffer."""
+    """Draws a picture over a whole framebuffer."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
@@ -27,21 +26,22 @@ class Display:
 
     def draw(
         self,
-        frame: Frame,
+        picture: moderngl.Texture,
         target: moderngl.Framebuffer,
         size: tuple[int, int],
         exposure: float,
         tone_map: str = "none",
     ) -> None:
-        """size: of the target, pixels. exposure: stops. tone_map: a name of TONE_MAPS, another shows as ``none``."""
+        """picture: linear sRGB. size: of the target, pixels. exposure: stops. tone_map: a name
+        of TONE_MAPS, another shows as ``none``."""
         context = self.device.context
         target.use()
         target.viewport = (0, 0, *size)
         context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         shader = self._drawing.shader
-        shader.bind("in_picture", frame.texture)
+        shader.bind("in_picture", picture)
         shader.set("window", size)
         shader.set("exposure", exposure)
         shader.set("curve", list(TONE_MAPS).index(tone_map) if tone_map in TONE_MAPS else 0)
-        shader.set("smooth_up", int(frame.texture.size != size))
+        shader.set("smooth_up", int(picture.size != size))
         self._drawing.render()

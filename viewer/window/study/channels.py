@@ -25,9 +25,9 @@ UNIT_VECTOR = "unit length"
 class Channel:
     """One viewable picture.
 
-    name  : ``state``, ``steps``, ``walk.voxel``, ``walk.voxel.x``. group : stream or other heading that it is found
-    under. kind : ``state``, ``count``, ``identity``, ``quantity``, ``vector`` or ``color``. The rest says where the
-    values are: a field of a stream and perhaps one component of it, or a state whose calls are counted.
+    name  : ``state``, ``steps``, ``traversal.voxel``, ``traversal.voxel.x``. group : stream or other heading that
+    it is found under. kind : ``state``, ``count``, ``identity``, ``quantity``, ``vector`` or ``color``. The rest says
+    where the values are: a field of a stream and perhaps one component of it, or a state whose calls are counted.
     """
 
     name: str

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.renderer.pace import Pace, stream_shape
 from viewer.renderer.picture import COUNTED_LAYERS
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
-from viewer.window.picture.pace import Pace, stream_shape
 from viewer.window.study import false_color
 from viewer.window.study.false_color import Legend, Shown
 

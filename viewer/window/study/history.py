@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from viewer.renderer.picture import COUNTED_LAYERS
 from viewer.window.study.false_color import FARTHEST
-from viewer.window.study.traversals import Visit
 
 COLUMNS = ("pass", "state", "kernel", "exit", "next", "what changed")
 
@@ -27,7 +26,7 @@ class Change:
     after: Any
 
     def text(self) -> str:
-        """``walk.voxel (3, 4, 5) -> (3, 4, 6)``, or ``walk.voxel = (3, 4, 6)``."""
+        """``traversal.voxel (3, 4, 5) -> (3, 4, 6)``, or ``traversal.voxel = (3, 4, 6)``."""
         name = f"{self.stream}.{self.field}"
         if self.before is None:
             return f"{name} = {_text(self.after)}"
@@ -60,6 +59,18 @@ class Test:
     triangle: int
     corners: NDArray[np.float32]
     nearest: bool
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A step of a traversal: the voxel by its indices or the node by its number, its box (2, 3) float64 in the ray's
+    space, the distances at which the ray is in it, and the triangles that wait to be tested there."""
+
+    cell: tuple[int, ...]
+    box: NDArray[np.float64]
+    t_enter: float
+    t_exit: float
+    candidates: int
 
 
 @dataclass

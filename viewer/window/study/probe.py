@@ -92,7 +92,7 @@ class _History:
     def __init__(self, machine: Multipass, renderer: Renderer, empty: Probe) -> None:
         self.machine, self.probe = machine, empty
         self.program: Program = machine.linked.program
-        flat = renderer.structure.levels == 1  # of two levels walks are in objects' spaces, and nothing is flattened
+        flat = renderer.structure.levels == 1  # of two levels nothing is flattened
         self.triangles: Triangles | None = renderer.triangles if flat else None
         self.two: TwoLevel | None = None if flat else renderer.structure.built
         self.traversals: Traversals | None = traversals(renderer.prepared.modules(stepwise=True))
@@ -100,7 +100,7 @@ class _History:
         self.back = machine.linked.start_numbers()[1]
         self.held = {name: machine.streams[name].read()[0, 0] for name in self.program.inputs}
         self.stores = {step.name: step.stores for step in machine.passes}
-        self.unwalked: np.void | None = None
+        self.untraversed: np.void | None = None
 
     def note(self, name: str) -> None:
         """After a pass of state ``name`` in which the ray took part."""
@@ -122,8 +122,8 @@ class _History:
         found = self.probe
         found.calls = {state: int(counts[0, 0]) for state, counts in self.machine.calls().items()}
         found.results = {name: self.machine.read(name)[0, 0] for name in self.program.results}
-        if not found.segments and self.unwalked is not None:  # it misses the scene's box
-            found.segments.append(_segment(self.unwalked))
+        if not found.segments and self.untraversed is not None:  # it misses the scene's box
+            found.segments.append(_segment(self.untraversed))
         found.complete = True
 
     def _leads(self, target: Target) -> tuple[int, int]:
@@ -156,9 +156,9 @@ class _History:
     def _draw(self, state: State, before: Mapping[str, np.void], tested: int | None, opened: bool) -> None:
         ray, traversal, hit = (self._stream(state, record) for record in (RAY, kernels.TRAVERSAL, HIT))
         if ray is not None and ray in state.writes():
-            self.unwalked = self.held[ray]
+            self.untraversed = self.held[ray]
         if traversal is not None and traversal in state.writes() and traversal not in state.reads():
-            self.unwalked = None
+            self.untraversed = None
             if ray is not None:
                 self.probe.segments.append(self._begun(ray))
         if traversal is None or not self.probe.segments:
@@ -176,7 +176,7 @@ class _History:
                 segment.t_hit, segment.triangle, segment.barycentric = float(now["t"]), int(now["triangle"]), (u, v)
 
     def _begun(self, ray: str) -> Segment:
-        """The ray that a walk begins with; of two levels in the space of the instance's object."""
+        """The ray that a traversal begins with; of two levels in the space of the instance's object."""
         if self.two is None:
             return _segment(self.held[ray])
         instance = int(self.held["top"]["instance"])

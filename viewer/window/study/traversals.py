@@ -1,10 +1,9 @@
-"""What a structure's walk record says of a ray: the box that it visits, and the triangle that it tests next."""
+"""A ray's traversal, read from its structure's record: the box that it visits, the triangle that it tests next."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,25 +12,11 @@ from viewer.accel.bvh import tree as bvh
 from viewer.accel.grid import grid
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Record
-
-if TYPE_CHECKING:
-    from viewer.window.study.history import Segment
-
-
-@dataclass(frozen=True)
-class Visit:
-    """A step of a walk: the voxel by its indices or the node by its number, its box (2, 3) float64 in the ray's space,
-    the distances at which the ray is in it, and the triangles that wait to be tested there."""
-
-    cell: tuple[int, ...]
-    box: NDArray[np.float64]
-    t_enter: float
-    t_exit: float
-    candidates: int
+from viewer.window.study.history import Segment, Visit
 
 
 class Traversals(Protocol):
-    """Reads the walk records of one structure."""
+    """Reads the traversal records of one structure."""
 
     def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> Visit:
         """The step that made ``after`` of ``before``, the next one of its ray's; ``opened``: tests follow."""
@@ -66,7 +51,7 @@ class GridTraversals:
         return Visit(tuple(map(int, cell)), box, t_enter, float(after["t_exit"]), self._length(int(after["list"])))
 
     def candidate(self, before: np.void) -> int:
-        """The entry that the walk's list stands at; a list's last is written -n - 1."""
+        """The entry that the traversal's list stands at; a list's last is written -n - 1."""
         entry = int(self.entries[before["list"]])
         return int(self.numbers[-entry - 1 if entry < 0 else entry])
 
@@ -100,11 +85,11 @@ class BvhTraversals:
         t_enter, t_exit = max(0.0, float(np.nanmax(ends[0]))), min(nearest, float(np.nanmin(ends[1])))
         if not opened:
             return Visit((number,), box, t_enter, t_exit, 0)
-        # The walk has decided in float32: a flat box may be missed by a rounding in float64.
+        # The traversal has decided in float32: a flat box may be missed by a rounding in float64.
         return Visit((number,), box, t_enter, max(t_enter, t_exit), int(after["stop"]) - int(after["candidate"]))
 
     def candidate(self, before: np.void) -> int:
-        """The triangle at the walk's next address."""
+        """The triangle at the traversal's next address."""
         return int(self.numbers[before["candidate"]])
 
 

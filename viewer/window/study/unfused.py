@@ -66,7 +66,7 @@ def fill(
     machine: Multipass, renderer: Renderer, camera: Camera, size: tuple[int, int], left: int = 0, top: int = 0
 ) -> None:
     """Point the machine's rays at the pixels of the renderer's picture of ``size``, from column ``left`` and row
-    ``top`` on; of a program of samples at the first one.
+    ``top`` on; of a progressive program at the first sample.
 
     Raises ViewerError for a program that does not start from pixels.
     """

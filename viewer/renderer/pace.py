@@ -1,6 +1,8 @@
-"""How large a piece of a picture is traced at a time, so that the window answers in between."""
+"""How large the pieces of a picture and its previews are, so that a window answers in between."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from viewer.stream.gl.device import Device
 
@@ -9,12 +11,30 @@ STEP = 0.009  # seconds that a step of a run may take
 LONGEST = 0.02  # seconds that one may take where the picture is as dear as its dearest rows so far
 FORGET = 0.8  # of what the dearest rows cost, from picture to picture
 FIRST_ROWS = 16
+SCALES = tuple(2 ** (-k / 4) for k in range(13))  # of the picture's width and height, while the camera moves
+FITTING = (0.6, 1.1)  # a preview may take this much of its budget before another scale is chosen
+SMOOTHING = 0.4  # weight of the newest picture in a rate
+MOST_IN_RUN = 16  # samples of a pixel that are added at a time: many keep passes full
 LEAST_ROWS = 8  # fewer cost more beside their rays
 
 
 def stream_shape(device: Device) -> tuple[int, int]:
     """(width, height) of the streams that serve pictures of every size: a GPU needs more rays to be busy."""
     return SMALL if device.software else LARGE
+
+
+@dataclass(frozen=True)
+class Rhythm:
+    """How samples are added: the seconds that a run may take, how many times more of them than last time, and the
+    weight of the last picture in the rate."""
+
+    seconds: float
+    growth: int
+    smoothing: float
+
+
+INTERACTIVE = Rhythm(0.1, 2, SMOOTHING)  # no step takes much longer than the one before
+HEADLESS = Rhythm(0.5, MOST_IN_RUN, 1.0)
 
 
 class Pace:
@@ -57,3 +77,29 @@ class Pace:
             self.rows = max(min(LEAST_ROWS, self.most), min(self.most, int(wanted)))
             self._slowest = 0.0
         return self.rows
+
+
+class Previews:
+    """Chooses the scale of previews by the rate of the last ones: samples a second, None before the first."""
+
+    def __init__(self) -> None:
+        self.rate: float | None = None
+        self.scale = SCALES[0]
+
+    def choose(self, pixels: int, budget: float, rate: float) -> float:
+        """The largest scale whose preview fits ``budget`` seconds at the speed seen so far (without previews ``rate``);
+        the last one if it about fits, since a change of scale shimmers."""
+        rate = self.rate or rate
+        share = pixels * self.scale**2 / (rate * budget)
+        least, most = FITTING if self.scale < 1 else (0.0, FITTING[1])
+        if self.rate is None or not least <= share <= most:
+            self.scale = next((s for s in SCALES if pixels * s * s <= rate * budget), SCALES[-1])
+        return self.scale
+
+    def note(self, rate: float) -> None:
+        """A preview was traced at so many samples a second."""
+        self.rate = rate if self.rate is None else self.rate + SMOOTHING * (rate - self.rate)
+
+    def forget(self) -> None:
+        """Another program or scene: the rate is not known."""
+        self.rate = None

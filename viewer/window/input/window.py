@@ -33,7 +33,7 @@ class Listener(Protocol):
 class Window:
     """Opens the window. Raises ViewerError without a display, DeviceError where it has no OpenGL 3.3."""
 
-    def __init__(self, title: str, size: tuple[int, int], listener: Listener) -> None:
+    def __init__(self, title: str, size: tuple[int, int]) -> None:
         if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
             raise ViewerError("window", "there is no display", NO_DISPLAY)
         self._fault = ""
@@ -58,12 +58,12 @@ class Window:
         glfw.swap_interval(1)
         self.context = moderngl.create_context(require=330)
         self._windowed: tuple[int, int, int, int] | None = None
-        self._attach(listener)
 
     def _on_error(self, code: int, text: bytes | str) -> None:
         self._fault = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
 
-    def _attach(self, to: Listener) -> None:
+    def listen(self, to: Listener) -> None:
+        """Have events go to a listener."""
         window = self.handle
         glfw.set_key_callback(window, lambda _, key, code, action, mods: to.on_key(key, code, action, mods))
         glfw.set_char_callback(window, lambda _, code: to.on_character(code))
@@ -163,6 +163,13 @@ class Window:
     def wake() -> None:
         """End a sleep in `events`, from any thread."""
         glfw.post_empty_event()
+
+    def read(self) -> bytes:
+        """RGB of the window's pixels, bottom row first."""
+        self.context.screen.use()
+        pixels = bytes(self.context.screen.read(viewport=(0, 0, *self.pixels), components=3, alignment=1))
+        _ = self.context.error  # moderngl names a read buffer that a window does not have
+        return pixels
 
     def swap(self) -> None:
         """Show what was drawn."""

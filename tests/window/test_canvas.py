@@ -1,4 +1,4 @@
-"""The frame: previews that follow the hand, and the full picture in pieces, without a window."""
+"""A session on a canvas: previews that follow the hand, and the full picture in pieces, without a window."""
 
 from __future__ import annotations
 
@@ -9,43 +9,43 @@ import pytest
 
 import viewer
 from viewer.base.errors import ViewerError
+from viewer.renderer.pace import LEAST_ROWS, LONGEST, SCALES, STEP, Pace, stream_shape
 from viewer.renderer.renderer import Renderer
-from viewer.window.picture.frame import SCALES, Frame
-from viewer.window.picture.pace import LEAST_ROWS, LONGEST, STEP, Pace, stream_shape
+from viewer.renderer.session import Session
+from viewer.window.picture.canvas import Canvas
 
 SIZE = (300, 150)  # more than a tile wide, and no multiple of one
 
 
 @pytest.fixture
-def frame(device: Any) -> Frame:
-    made = Frame(device, SIZE)
-    made.use(Renderer(viewer.load("teapotahedron"), device=device, program="cast"))
-    return made
+def session(device: Any) -> Session:
+    renderer = Renderer(viewer.load("teapotahedron"), device=device, program="cast")
+    return Session(renderer, SIZE, screen=Canvas(device))
 
 
-def test_the_picture_is_the_renderers(frame: Frame) -> None:
-    frame.finish()
-    assert frame.complete and frame.scale == 1.0 and frame.progress == 1.0 and frame.samples == 1
-    assert frame.renderer is not None
-    np.testing.assert_array_equal(frame.linear(), frame.renderer.render(SIZE).linear)
+def test_the_picture_is_the_renderers(session: Session) -> None:
+    session.finish(converged=False)
+    assert session.complete and session.scale == 1.0 and session.progress == 1.0 and session.samples == 1
+    assert session.renderer is not None
+    np.testing.assert_array_equal(session.linear(), session.renderer.render(SIZE).linear)
 
 
 @pytest.mark.parametrize("size", [(1, 1), (1, 300), (513, 2), (257, 129)])
-def test_sizes(frame: Frame, size: tuple[int, int]) -> None:
-    frame.resize(size)
-    frame.finish()
-    assert frame.renderer is not None
-    np.testing.assert_array_equal(frame.linear(), frame.renderer.render(size).linear)
+def test_sizes(session: Session, size: tuple[int, int]) -> None:
+    session.resize(size)
+    session.finish(converged=False)
+    assert session.renderer is not None
+    np.testing.assert_array_equal(session.linear(), session.renderer.render(size).linear)
 
 
-def test_what_compiles_is_told_first(frame: Frame) -> None:
-    frame.advance(1.0)
-    assert frame.compiling == "cast" and frame.progress == 0.0 and frame.pictures == 0
-    frame.finish()
-    assert not frame.compiling
-    frame.restart()
-    frame.advance(0.0001)
-    assert not frame.compiling  # it is ready now
+def test_what_compiles_is_told_first(session: Session) -> None:
+    session.advance(1.0)
+    assert session.compiling == "cast" and session.progress == 0.0 and session.pictures == 0
+    session.finish(converged=False)
+    assert not session.compiling
+    session.restart()
+    session.advance(0.0001)
+    assert not session.compiling  # it is ready now
 
 
 @pytest.mark.parametrize("choices", [{"fuse": "none"}, {"mask": "none"}, {"mask": "kill"}, {"machine": "singlepass"}])
@@ -67,72 +67,78 @@ def test_compiling_ahead_leaves_no_trace(device: Any, choices: dict[str, str], b
     assert part.machine.stats.calls["traverse"].any() and renderer.device.compiled == before
 
 
-def test_only_previews_while_moving(frame: Frame) -> None:
-    frame.finish()
-    pictures = frame.pictures
+def test_only_previews_while_moving(session: Session) -> None:
+    session.finish(converged=False)
+    pictures = session.pictures
     for _ in range(3):
-        frame.restart()
-        frame.advance(1.0, moving=True)
-    assert frame.pictures - pictures == 3
+        session.restart()
+        session.advance(1.0, moving=True)
+    assert session.pictures - pictures == 3
     # Each fits a second's budget at full size: then it is complete already.
-    assert frame.scale == 1.0 and frame.complete
-    frame.restart()
+    assert session.scale == 1.0 and session.complete
+    session.restart()
     for _ in range(1000):
-        frame.advance(0.001, moving=True)  # a millisecond is not enough for the whole
-    assert frame.scale < 1.0 and not frame.complete and frame.waiting(moving=True) and not frame.waiting(moving=False)
-    assert frame.linear().any()
-    frame.finish()
-    assert frame.complete and frame.scale == 1.0
+        session.advance(0.001, moving=True)  # a millisecond is not enough for the whole
+    assert (
+        session.scale < 1.0
+        and not session.complete
+        and session.waiting(moving=True)
+        and not session.waiting(moving=False)
+    )
+    assert session.linear().any()
+    session.finish(converged=False)
+    assert session.complete and session.scale == 1.0
 
 
-def test_the_scale_follows_the_rate(frame: Frame) -> None:
-    frame.finish()
+def test_the_scale_follows_the_rate(session: Session) -> None:
+    session.finish(converged=False)
+    choose = lambda: session.previews.choose(SIZE[0] * SIZE[1], 0.02, session.rate)  # noqa: E731
     chosen = []
     for rate in (1e3, 1e5, 1e6, 1e9):
-        frame._preview_rate = rate
-        chosen.append(frame._choose_scale(0.02))
+        session.previews.rate = rate
+        chosen.append(choose())
     assert chosen[0] == SCALES[-1] and chosen[-1] == 1.0 and chosen == sorted(chosen)
     pixels = SIZE[0] * SIZE[1]
     assert chosen[2] ** 2 * pixels <= 1e6 * 0.02 < (chosen[2] * 2**0.25) ** 2 * pixels
-    frame._preview_rate = 0.97e6  # a little slower: no other scale, which would shimmer
-    assert frame._choose_scale(0.02) == 1.0 or frame._choose_scale(0.02) in SCALES
-    held = frame._choose_scale(0.02)
-    frame._preview_rate *= 0.95
-    assert frame._choose_scale(0.02) == held
+    session.previews.rate = 0.97e6  # a little slower: no other scale, which would shimmer
+    assert choose() == 1.0 or choose() in SCALES
+    held = choose()
+    session.previews.rate *= 0.95
+    assert choose() == held
 
 
-def test_a_picture_is_never_empty(frame: Frame) -> None:
+def test_a_picture_is_never_empty(session: Session) -> None:
     """At rest the full picture begins from the last one, enlarged."""
-    frame.finish()
-    before = frame.linear().mean()
-    frame.restart()
+    session.finish(converged=False)
+    before = session.linear().mean()
+    session.restart()
     for _ in range(200):
-        frame.advance(1e-6)
-        assert frame.linear().mean() > 0.5 * before > 0
-        if frame.complete:
+        session.advance(1e-6)
+        assert session.linear().mean() > 0.5 * before > 0
+        if session.complete:
             break
-    assert frame.complete
+    assert session.complete
 
 
-def test_what_cannot_be_made_leaves_the_last_picture(frame: Frame, monkeypatch: pytest.MonkeyPatch) -> None:
-    frame.finish()
-    before = frame.linear()
+def test_what_cannot_be_made_leaves_the_last_picture(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    session.finish(converged=False)
+    before = session.linear()
 
     def broken(*_: Any, **__: Any) -> Any:
         raise ViewerError("shader", "broken")
         yield
 
-    monkeypatch.setattr(frame.renderer, "slices", broken)
-    frame.restart()
+    monkeypatch.setattr(session.renderer, "slices", broken)
+    session.restart()
     with pytest.raises(ViewerError):
-        frame.advance(1.0)
-    frame.fail()
-    assert frame.idle and not frame.complete
-    np.testing.assert_array_equal(frame.linear(), before)
+        session.advance(1.0)
+    session.fail()
+    assert session.idle and not session.complete
+    np.testing.assert_array_equal(session.linear(), before)
     monkeypatch.undo()
-    frame.restart()
-    frame.finish()
-    np.testing.assert_array_equal(frame.linear(), before)
+    session.restart()
+    session.finish(converged=False)
+    np.testing.assert_array_equal(session.linear(), before)
 
 
 def test_pace() -> None:
@@ -189,8 +195,8 @@ def test_gpus_get_larger_streams() -> None:
     assert small[0] * small[1] < large[0] * large[1]
 
 
-def test_pieces_of_any_height_give_the_same_picture(frame: Frame) -> None:
-    renderer = frame.renderer
+def test_pieces_of_any_height_give_the_same_picture(session: Session) -> None:
+    renderer = session.renderer
     assert renderer is not None
     expected = renderer.render(SIZE).linear
     heights = iter([1, 7, 64, 200, 3, *[31] * 100])

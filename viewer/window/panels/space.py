@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from imgui_bundle import imgui
@@ -17,9 +17,7 @@ from viewer.window.panels.overlay import QUIET
 from viewer.window.panels.probe import covered
 from viewer.window.panels.theme import units
 from viewer.window.study.wires import box_edges, project, structure_lines
-
-if TYPE_CHECKING:
-    from viewer.window.app import App
+from viewer.window.view.desk import Desk
 
 SHOWN = 0.2  # seconds between two pictures of a heat map that is being made
 WIRES, VISITED, RAY, TESTED, HIT = 0x30FFFFFF, 0xA0F0C040, 0xFF40D0FF, 0x806060FF, 0xFF40FF60  # ABGR
@@ -37,65 +35,67 @@ class Space:
         self._texture: Any = None
         self._id: Any = None
 
-    def draw(self, app: App) -> None:
+    def draw(self, desk: Desk) -> None:
         """Over the picture, under the panels."""
-        if app.heat_map is not None and app.heat is not None:
-            self._heat(app)
-        if app.flight is None or app.renderer is None:
+        if desk.studies.heat_map is not None and desk.studies.heat is not None:
+            self._heat(desk)
+        if desk.view.flight is None or desk.view.renderer is None:
             return
-        draw_markers(app)
-        if app.wires:
-            self._lines(app, structure_lines(app.renderer.structure.built, app.flight.camera), WIRES)
-        if app.probe is not None:
-            self._probe(app)
+        draw_markers(desk)
+        if desk.view.wires:
+            self._lines(desk, structure_lines(desk.view.renderer.structure.built, desk.view.flight.camera), WIRES)
+        if desk.studies.probe is not None:
+            self._probe(desk)
 
-    def _lines(self, app: App, lines: NDArray[np.float64], color: int, thick: float = 1.0) -> None:
-        assert app.flight is not None
+    def _lines(self, desk: Desk, lines: NDArray[np.float64], color: int, thick: float = 1.0) -> None:
+        assert desk.view.flight is not None
         add, point = imgui.get_background_draw_list().add_line, imgui.ImVec2
-        flat = project(app.flight.camera, app.window.size, lines).reshape(-1, 4).tolist()  # plain floats: much faster
+        projected = project(desk.view.flight.camera, desk.view.size, lines)
+        flat = projected.reshape(-1, 4).tolist()  # plain floats: much faster
         for x0, y0, x1, y1 in flat:
             add(point(x0, y0), point(x1, y1), color, thick)
 
-    def _probe(self, app: App) -> None:
+    def _probe(self, desk: Desk) -> None:
         """Boxes visited, triangles tested, and the ray up to its hit; of two levels where the object stands."""
-        assert app.probe is not None
-        for segment in app.probe.segments:
+        assert desk.studies.probe is not None
+        for segment in desk.studies.probe.segments:
             origin, direction = segment.origin.astype(np.float64), segment.direction.astype(np.float64)
             inside = [visit.box for visit in segment.visits if visit.t_enter <= visit.t_exit]
             if inside:
                 boxes = np.stack(inside)
-                self._lines(app, segment.world(box_edges(boxes[:, 0], boxes[:, 1]).reshape(-1, 2, 3)), VISITED)
+                self._lines(desk, segment.world(box_edges(boxes[:, 0], boxes[:, 1]).reshape(-1, 2, 3)), VISITED)
             for nearest, color in ((False, TESTED), (True, HIT)):
                 found = [test.corners for test in segment.tests if test.nearest == nearest]
                 if found:
                     corners = np.stack(found).astype(np.float64)
                     edges = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2).reshape(-1, 2, 3)
-                    self._lines(app, segment.world(edges), color)
+                    self._lines(desk, segment.world(edges), color)
             span = segment.span or (0.0, 0.0)
             end = segment.t_hit if segment.t_hit is not None else span[1]
-            self._lines(app, segment.world(np.stack([origin, origin + end * direction]))[None], RAY, 2.0)
+            self._lines(desk, segment.world(np.stack([origin, origin + end * direction]))[None], RAY, 2.0)
 
-    def _heat(self, app: App) -> None:
-        heat = app.heat_map
+    def _heat(self, desk: Desk) -> None:
+        heat = desk.studies.heat_map
         assert heat is not None
         now = time.monotonic()
         new = self._shown is None or self._shown[0] is not heat
         if new or (self._shown != (heat, heat.progress) and (heat.complete or now >= self._next)):
             shown = heat.show()
-            self._upload(app, shown.picture)
+            self._upload(shown.picture)
             self._legend, self._shown, self._next = shown.legend, (heat, heat.progress), now + SHOWN
-        width, height = app.window.size
+        width, height = desk.view.size
         target = imgui.get_background_draw_list()
         target.add_image(self._id, imgui.ImVec2(0, 0), imgui.ImVec2(width, height))
-        self._draw_legend(app)
+        self._draw_legend(desk)
 
-    def _draw_legend(self, app: App) -> None:
+    def _draw_legend(self, desk: Desk) -> None:
         """At the bottom of what the panels leave free; above the probe's where that is in the way."""
         size, room = imgui.get_io().display_size, units(theme.ROOM)
-        left, right = theme.free(app.panels_visible, app.panels_visible and app.inspector is not None)
+        shown = desk.view.panels_visible
+        left, right = theme.free(shown, shown and desk.studies.inspector is not None)
         middle, bottom = (left + right) / 2, size.y - units(theme.STATUS) - room
         width, height = self._legend_size
-        over = covered(app)
+        over = covered(desk)
         if over is not None and over[0] < middle + width / 2 and over[2] > middle - width / 2:
             if over[3] > bottom - height and over[1] < bottom:
                 bottom = over[1] - room
@@ -108,11 +108,11 @@ class Space:
         self._legend_size = (drawn.x, drawn.y)
         imgui.end()
 
-    def _upload(self, app: App, picture: NDArray[np.uint8]) -> None:
+    def _upload(self, picture: NDArray[np.uint8]) -> None:
         height, width = picture.shape[:2]
         if self._texture is None or self._texture.size != (width, height):
             if self._texture is not None:
                 self._texture.release()
-            self._texture = app.window.context.texture((width, height), 3, alignment=1)
+            self._texture = self._draw.context.texture((width, height), 3, alignment=1)
             self._id = self._draw.register(self._texture)
         self._texture.write(np.ascontiguousarray(picture), alignment=1)

@@ -1,23 +1,21 @@
-"""Motion in the window: the scene's animation, the turntable, and objects and lights that follow the mouse."""
+"""Motion: the scene's animation, the turntable, and objects, lights and environments that follow the mouse."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from viewer.base.errors import ViewerError
-from viewer.renderer.renderer import Renderer
 from viewer.scene.movable import Movable
 from viewer.scene.scene import Scene
 from viewer.window.input.flight import ORBIT
 from viewer.window.input.grab import Grab
-from viewer.window.lights import Lights
-
-if TYPE_CHECKING:
-    from viewer.window.app import App
+from viewer.window.view.markers import Markers
+from viewer.window.view.stage import Stage
+from viewer.window.view.studies import Studies
+from viewer.window.view.view import View
 
 TURN_SECONDS = 12.0  # once round on the turntable
 TWO_LEVELS = {"grid": "two-level-grid"}  # structure of one level -> of two; of any other two-level-bvh
@@ -38,9 +36,8 @@ class Motion:
     """Moves what stands still in the file; pictures under way are finished first, since they see the scene as it was
     when they began."""
 
-    def __init__(self, app: App) -> None:
-        self.app = app
-        self.lights = Lights(app)
+    def __init__(self, view: View, stage: Stage, studies: Studies, markers: Markers) -> None:
+        self.view, self.stage, self.studies, self.markers = view, stage, studies, markers
         self.playing = self.turning = False
         self.seconds = 0.0  # of the animation
         self._held: _Held | None = None
@@ -61,58 +58,58 @@ class Motion:
 
     @property
     def _ready(self) -> bool:
-        return self.app.renderer is not None and self.app.renderer.structure.levels == 2
+        return self.view.renderer is not None and self.view.renderer.structure.levels == 2
 
     # -- what is asked for -----------------------------------------------------------------------------------------
 
     def play(self) -> None:
         """Play or pause the animation."""
-        scene = self.app.scene
+        scene = self.view.scene
         if scene is None or scene.duration == 0:
             raise ViewerError(
-                "animation", "nothing moves in this scene", f"{self.app.keymap.text('turntable')} turns it"
+                "animation", "nothing moves in this scene", f"{self.view.keymap.text('turntable')} turns it"
             )
         self.drop()
         self.playing = not self.playing
         if self.playing:
             self._in_two_levels(lambda: None)
-        self.app.say(f"animation {'plays' if self.playing else f'rests at {self.seconds:.2f} s'}")
+        self.view.say(f"animation {'plays' if self.playing else f'rests at {self.seconds:.2f} s'}")
 
     def turn(self) -> None:
         """Start or stop the turntable."""
-        self.turning = not self.turning and self.app.flight is not None
-        self.app.say("the turntable turns" if self.turning else "")
+        self.turning = not self.turning and self.view.flight is not None
+        self.view.say("the turntable turns" if self.turning else "")
 
     def seek(self, seconds: float) -> None:
         """Show another moment of the animation."""
         self.seconds, self._sought = seconds, True
         self._in_two_levels(lambda: None)
-        self.app.wake()
+        self.view.wake()
 
-    def turn_environment(self) -> None:
-        """The environment was given another rotation."""
-        self._turned = True
-        self.app.wake()
+    def turn_environment(self, degrees: float) -> None:
+        """Turn the environment about +Y by so much."""
+        asked = self.stage.requested
+        rotation = (asked.environment_rotation + degrees) % 360.0
+        self.stage.requested, self._turned = asked.replace(environment_rotation=rotation), True
+        self.view.wake()
 
     def grab(self) -> None:
         """The light whose marker is under the cursor, or else the object there, follows the mouse."""
-        app = self.app
+        view = self.view
         if self.grabbing:
             self.drop()
             return
-        renderer, flight = app.renderer, app.flight
-        if renderer is None or flight is None:
-            raise ViewerError("scene", "none is loaded yet", "wait, or open one")
-        light = self.lights.under(app.cursor)
+        renderer, flight = view.shown()
+        light = self.markers.under(view.cursor)
         if light is not None:
             self.grab_light(light)
             return
-        camera, direction = flight.camera, app.direction_under_cursor()
+        camera, direction = flight.camera, view.direction_under_cursor()
 
-        def find(renderer: Renderer = renderer) -> None:
+        def find() -> None:
             hits = renderer.trace([camera.origin], [direction])
             if hits.instance[0] < 0:
-                app.say("nothing under the cursor to grab")
+                view.say("nothing under the cursor to grab")
                 return
             point = np.asarray(camera.origin) + float(hits.distance[0]) * np.asarray(direction)
             self._hold_instance(int(hits.instance[0]), point)
@@ -120,15 +117,15 @@ class Motion:
         if renderer.trace_ready():
             find()
         else:
-            app.compile("the kernels for rays of their own", find)
+            view.compile("the kernels for rays of their own", find)
 
     def grab_light(self, light: Movable) -> None:
         """A light follows the mouse; one of a surface with its whole object."""
-        self.lights.chosen = (light.kind == "area", light.number)
+        self.markers.chosen = (light.kind == "area", light.number)
         if light.kind == "area":
             self._hold_instance(light.number, np.asarray(light.position))
         else:
-            self._hold(_Held(light.name, Grab(self.lights.place(light)), self._scene, None, light))
+            self._hold(_Held(light.name, Grab(self.markers.place(light)), self._scene, None, light))
 
     def place_light(self, light: Movable, position: tuple[float, float, float]) -> None:
         """Put a light elsewhere; of one that is nowhere the direction to it."""
@@ -136,7 +133,7 @@ class Motion:
             shift = np.subtract(position, light.position)
             self._in_two_levels(lambda: self._shift_instance(light.number, self._scene, shift))
         else:
-            self._change(lambda renderer: renderer.update(self.lights.moved(self._scene, light, position)))
+            self._show(self.markers.moved(self._scene, light, position))
 
     def _hold_instance(self, number: int, point: np.ndarray) -> None:
         instance, mesh = self._scene.instances[number], self._scene.meshes[self._scene.instances[number].mesh]
@@ -145,8 +142,7 @@ class Motion:
 
     @property
     def _scene(self) -> Scene:
-        assert self.app.renderer is not None
-        return self.app.renderer.scene
+        return self.view.shown()[0].scene
 
     def _hold(self, held: _Held) -> None:
         self._held, self.playing, self._moved = held, False, False
@@ -156,7 +152,7 @@ class Motion:
     def _tell(self) -> None:
         assert self._held is not None
         where = self._held.grab.text
-        self.app.say(
+        self.view.say(
             f"{self._held.name} follows the mouse {where}; X, Y, Z choose an axis, click or Enter ends, Esc undoes"
         )
 
@@ -165,22 +161,21 @@ class Motion:
         if self._ready:
             then()
             return
-        app = self.app
-        kind = TWO_LEVELS.get(str(app.structure["accel"]), "two-level-bvh")
+        kind = TWO_LEVELS.get(self.stage.requested.accel, "two-level-bvh")
         self._when_shown = then
-        app.set(accel=kind)
-        app.say(f"objects move under a structure of two levels: {kind} is built")
+        self.stage.set(accel=kind)
+        self.view.say(f"objects move under a structure of two levels: {kind} is built")
 
     # -- the mouse and the keyboard ----------------------------------------------------------------------------------
 
     def follow(self) -> None:
         """The cursor has moved, or the camera."""
-        held, flight = self._held, self.app.flight
+        held, flight = self._held, self.view.flight
         if held is not None and flight is not None:
             camera = flight.camera
-            ray = self.app.direction_under_cursor()
+            ray = self.view.direction_under_cursor()
             self._moved |= held.grab.follow(camera.origin, ray, camera.basis()[2])
-            self.app.wake()
+            self.view.wake()
 
     def key(self, text: str) -> bool:
         """A key while something follows the mouse; whether it was for that."""
@@ -211,7 +206,7 @@ class Motion:
         if self._held is not None:
             self._apply()
             self._held = None
-            self.app.say("")
+            self.view.say("")
 
     def undo(self) -> None:
         """It goes back to where it was."""
@@ -220,7 +215,7 @@ class Motion:
             self._moved = True
             self._apply()
             self._held = None
-            self.app.say("put back")
+            self.view.say("put back")
 
     # -- the loop ----------------------------------------------------------------------------------------------------
 
@@ -228,28 +223,29 @@ class Motion:
         """A scene has come; ``same``: the one that was there, built or read anew."""
         then, self._when_shown = self._when_shown, None
         self._held = None
-        self.lights.forget()
+        self.markers.forget()
         if not same:
             self.playing, self.seconds, self._sought = False, 0.0, False
         elif then is not None:
-            self.app.attempt(then)
+            self.view.attempt(then)
 
     def update(self, dt: float) -> bool:
         """``dt`` seconds go by; whether something moves by itself or has moved."""
-        app = self.app
-        if self.turning and app.flight is not None and not app.minimised:
-            app.flight.orbit(-dt * 2 * np.pi / (TURN_SECONDS * ORBIT), 0.0)
-        if self.playing and self._ready and app.scene is not None:
-            self.seconds = (self.seconds + dt) % max(app.scene.duration, 1e-9)
+        view = self.view
+        if self.turning and view.flight is not None and not view.minimised:
+            view.flight.orbit(-dt * 2 * np.pi / (TURN_SECONDS * ORBIT), 0.0)
+        if self.playing and self._ready and view.scene is not None:
+            self.seconds = (self.seconds + dt) % max(view.scene.duration, 1e-9)
             self._sought = True
         posed = self._sought and self._ready
-        if app.frame.previewing or not (self._moved or posed or self._turned):
+        if view.session.previewing or not (self._moved or posed or self._turned):
             return self.active
         if self._turned:
             self._turned = False
-            self._change(lambda renderer: renderer.update(environment_rotation=app.rotation))
+            view.session.update(environment_rotation=self.stage.requested.environment_rotation)
+            self._changed()
         elif self._moved or posed:
-            app.attempt(self._apply if self._moved else self._pose)
+            view.attempt(self._apply if self._moved else self._pose)
         return True
 
     def _apply(self) -> None:
@@ -260,16 +256,16 @@ class Motion:
         if held.instance is not None:
             self._shift_instance(held.instance, held.scene, held.grab.shift)
         elif held.light is not None:
-            position = self.lights.shifted(held.light, held.grab.shift)
-            scene = self.lights.moved(held.scene, held.light, position)
-            self._change(lambda renderer: renderer.update(scene))
+            position = self.markers.shifted(held.light, held.grab.shift)
+            scene = self.markers.moved(held.scene, held.light, position)
+            self._show(scene)
 
     def _shift_instance(self, number: int, scene: Scene, shift: np.ndarray) -> None:
         """An instance, with all that is one object with it, to so far from where it stands in ``scene``."""
-        shifted = {each: scene.instances[each].transform.copy() for each in scene.parts(number)}
-        for transform in shifted.values():
-            transform[:3, 3] += shift
-        self._change(lambda renderer: renderer.move(shifted))
+        numbers = scene.parts(number)
+        shifted = np.array([scene.instances[each].transform for each in numbers])
+        shifted[:, :3, 3] += shift
+        self._show(self._scene.moved(np.array(numbers), shifted))
 
     def _pose(self) -> None:
         """The animation's scene at its time."""
@@ -278,24 +274,20 @@ class Motion:
         pose = scene.pose(self.seconds)
         moved = [k for k, each in enumerate(scene.instances) if not np.array_equal(each.transform, pose.transforms[k])]
         lit = pose.lights != scene.lights
-
-        def change(renderer: Renderer) -> None:
-            if moved:
-                renderer.move({number: pose.transforms[number] for number in moved})
-            if lit:
-                scene = renderer.scene
-                renderer.update(self.lights.of_pose(scene, pose.lights))
-
+        if moved:
+            scene = scene.moved(np.array(moved), pose.transforms[moved])
+        if lit:
+            scene = self.markers.of_pose(scene, pose.lights)
         if moved or lit:
-            self._change(change)
+            self._show(scene)
 
-    def _change(self, change: Callable[[Renderer], object]) -> None:
-        """Change the renderer's scene; what was seen in the old one is out of date."""
-        app = self.app
-        assert app.renderer is not None
-        app.frame.abandon()
-        change(app.renderer)
-        app.scene = app.renderer.scene
-        self.lights.forget()
-        app.look_again()
-        app.changed()
+    def _show(self, scene: Scene) -> None:
+        """Show an edit of the scene."""
+        self.view.session.update(scene)
+        self._changed()
+
+    def _changed(self) -> None:
+        """What was seen in the old scene is out of date."""
+        self.markers.forget()
+        self.studies.scene_changed()
+        self.view.wake()

@@ -1,10 +1,9 @@
-"""The lights of the scene as the window shows and moves them."""
+"""The lights of the scene as the window shows and moves them: by markers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,7 @@ from viewer.scene.light import Light
 from viewer.scene.movable import Movable, movable_lights
 from viewer.scene.scene import Scene
 from viewer.window.study.wires import project_points
-
-if TYPE_CHECKING:
-    from viewer.window.app import App
+from viewer.window.view.view import View
 
 REACH = 14.0  # window coordinates around a marker in which the cursor takes it
 FAR_AWAY = 0.5  # of the scene's diagonal: where a light that is infinitely far has its marker
@@ -23,11 +20,11 @@ FAR_AWAY = 0.5  # of the scene's diagonal: where a light that is infinitely far 
 Position = tuple[float, float, float]
 
 
-class Lights:
+class Markers:
     """All lights of the scene on show. visible : whether markers are drawn. chosen : (area, number) of the selected."""
 
-    def __init__(self, app: App) -> None:
-        self.app = app
+    def __init__(self, view: View) -> None:
+        self.view = view
         self.visible = False
         self.chosen: tuple[bool, int] | None = None
         self._listed: list[Movable] | None = None
@@ -39,10 +36,11 @@ class Lights:
 
     def listed(self) -> list[Movable]:
         """Every light."""
-        if self.app.renderer is None:
+        scene = self.view.scene
+        if scene is None:
             return []
         if self._listed is None:
-            self._listed = movable_lights(self.app.renderer.scene)
+            self._listed = movable_lights(scene)
         return self._listed
 
     def is_chosen(self, light: Movable) -> bool:
@@ -77,14 +75,15 @@ class Lights:
 
     def _frame(self) -> tuple[NDArray[np.float64], float]:
         """The scene's middle, and its diagonal."""
-        assert self.app.renderer is not None
+        scene = self.view.scene
+        assert scene is not None
         if self._box is None:
-            self._box = self.app.renderer.scene.bounds()
+            self._box = scene.bounds()
         return self._box.mean(axis=0), float(np.linalg.norm(self._box[1] - self._box[0])) or 1.0
 
     def under(self, cursor: tuple[float, float]) -> Movable | None:
         """The light whose marker is nearest to the cursor, if it is drawn and near enough."""
-        if not self.visible or self.app.flight is None:
+        if not self.visible or self.view.flight is None:
             return None
         best, found = REACH, None
         for light, at in self.markers():
@@ -95,11 +94,11 @@ class Lights:
 
     def markers(self) -> list[tuple[Movable, tuple[float, float]]]:
         """Lights that are before the camera, and where in the window."""
-        listed, flight = self.listed(), self.app.flight
+        listed, flight = self.listed(), self.view.flight
         if not listed or flight is None:
             return []
         places = np.array([self.place(light) for light in listed])
-        at, before = project_points(flight.camera, self.app.window.size, places)
+        at, before = project_points(flight.camera, self.view.size, places)
         return [(light, (float(x), float(y))) for light, (x, y), seen in zip(listed, at, before, strict=True) if seen]
 
     @staticmethod
@@ -109,7 +108,7 @@ class Lights:
         lights = list(scene.lights)
         change = {"direction": (-x, -y, -z)} if light.kind == "directional" else {"position": (x, y, z)}
         lights[light.number] = replace(lights[light.number], **change)  # type: ignore[arg-type]
-        return Lights.of_pose(scene, lights)
+        return Markers.of_pose(scene, lights)
 
     @staticmethod
     def of_pose(scene: Scene, lights: list[Light]) -> Scene:

@@ -1,0 +1,24 @@
+"""A round of a session: a preview, a picture, or more samples for the one on show."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+
+from viewer.film.buffers import FilmBuffer
+from viewer.renderer.pieces import Slice
+
+
+@dataclass
+class Round:
+    """What is under way: its pieces, whether it is a preview, its share of the session's width and height, its size,
+    the film that it adds to, the samples that every pixel will have, the new ones, and the seconds it has taken."""
+
+    pieces: Generator[tuple[float, Slice | None], None, None]
+    preview: bool
+    scale: float
+    size: tuple[int, int]
+    film: FilmBuffer | None
+    samples: int
+    added: int
+    spent: float = 0.0

@@ -1,0 +1,398 @@
+"""A session: one picture on its way to convergence, whoever asks for it and wherever it is shown.
+
+The window, the command line and others drive it: they call `advance` as often as they like, and read how far it is.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.film.buffers import FilmBuffer
+from viewer.film.checkpoint import Checkpoint
+from viewer.film.film import Film
+from viewer.film.stop import Stop
+from viewer.options.declare import Affects
+from viewer.renderer.developing import Developing, free
+from viewer.renderer.facts import picture
+from viewer.renderer.pace import HEADLESS, INTERACTIVE, MOST_IN_RUN, Pace, Previews, stream_shape
+from viewer.renderer.picture import Picture, Report, collect
+from viewer.renderer.prepared import Prepared
+from viewer.renderer.rounds import Round
+from viewer.renderer.screen import Screen
+from viewer.renderer.settings import Settings
+from viewer.renderer.tracer import Tracer
+from viewer.scene.scene import Scene
+from viewer.stream.machines.counters import Stats
+
+FIRST_RATE = 1e6  # samples a second, before any has been seen
+TIMED = frozenset({Affects.NOTHING, Affects.MACHINE, Affects.PROGRAM, Affects.STRUCTURE})  # what speed depends on
+
+
+class Session:
+    """Pictures of a scene, on a ``screen``: first a preview that is quick enough to follow the hand, at rest the full
+    size, to which a progressive program then adds samples until a rule says stop. Without a screen the film alone is
+    filled, in pieces as large as streams may be.
+
+    renderer : a tracer; None: see `use`. size : of the picture, (width, height) pixels. stop : the rules, of
+    progressive programs. film : of the same picture, to go on from. state : where it is saved, when that is due and
+    where `finish` is interrupted. counting : every pass, see `Stats`. layers : arrays by name that a program without a
+    film fills beside the colour, see `viewer.film.layers`. bounce : only light of paths of this length counts.
+    """
+
+    def __init__(
+        self,
+        renderer: Tracer | None = None,
+        size: tuple[int, int] = (1, 1),
+        stop: Stop | None = None,
+        *,
+        screen: Screen | None = None,
+        film: Film | None = None,
+        state: Checkpoint | None = None,
+        counting: bool = False,
+        layers: dict[str, NDArray] | None = None,
+        bounce: int | None = None,
+    ) -> None:
+        self.renderer: Tracer | None = None
+        self.size = (max(1, size[0]), max(1, size[1]))
+        self.stop, self.screen, self.state = stop or Stop(1), screen, state
+        self.counting, self.layers, self.bounce = counting, layers or {}, bounce
+        self.complete = True  # the picture on show is the whole one, whatever the number of its samples
+        self.converged = True
+        self.progress = 1.0  # of the picture or the samples under way
+        self.samples = 0  # of every pixel of the picture on show
+        self.error = math.inf  # estimated, relative, of the picture on show
+        self.developing = Developing()  # the film of the picture on show, where samples are added to it
+        self.reason = ""  # the rule that has said stop
+        self.scale = 1.0  # of the picture on show
+        self.seconds = 0.0  # of tracing in the last picture
+        self.total_seconds = 0.0  # of tracing in the samples on show
+        self.rate = FIRST_RATE  # samples a second, of the last pictures
+        self.pictures = self.steps = 0  # so far, previews too
+        self.stats = Stats()  # of all runs
+        self.compiling = ""  # the program whose shaders the next step compiles
+        self.tile: tuple[int, int] | None = None
+        self.previews = Previews()
+        self._cast = Film(1, 1)  # without a screen: the picture of a program that adds no samples
+        self.rhythm = HEADLESS if screen is None else INTERACTIVE
+        self._pace = Pace(1)
+        self._job: Round | None = None
+        self._warming: tuple[Settings, Iterator[float]] | None = None
+        self._again = self._failed = False
+        self._added = 1 if screen is not None else 0  # samples of a pixel that were added last
+        self._began = time.perf_counter()
+        if renderer is not None:
+            self.use(renderer)
+            if screen is None:
+                self._fill(renderer, film)
+
+    def use(self, renderer: Tracer) -> None:
+        """Show another tracer's scene; the picture of the old one stays until the new one has its first."""
+        self.renderer = renderer
+        if self.screen is not None:
+            self.tile = stream_shape(renderer.device)
+        self.reset_timing()
+        self.abandon()
+
+    def _fill(self, renderer: Tracer, film: Film | None) -> None:
+        """Without a screen the film is the picture, and complete from the start: samples are added to it."""
+        self._again, self.complete = False, True
+        if not renderer.progressive:
+            self._cast = Film(*self.size)
+            self.converged = False
+            return
+        buffer = self.developing.blank(renderer.device, self.size, film)
+        self.developing.take(buffer)
+        self.samples = buffer.samples
+        if self.stop.looks(self.samples):
+            self.error = self.developing.error()
+        self.converged = self._enough()
+
+    # -- change ----------------------------------------------------------------------------------------------------
+
+    def update(
+        self, scene: Scene | Prepared | None = None, settings: Settings | None = None, **changes: Any
+    ) -> Affects:
+        """`Tracer.update`, after which the picture begins anew where anything has changed.
+
+        A preview under way is finished first, unless the scene has changed: it is nearly there. Raises what that
+        raises; then nothing has changed, and the picture goes on.
+        """
+        renderer = self._tracer
+        before, were = renderer.prepared, renderer.settings
+        affected = renderer.update(scene, settings, **changes)
+        differences = were.differences(renderer.settings)
+        if not TIMED.isdisjoint(differences.values()) or renderer.structure is not before.structure:
+            self.reset_timing()
+        if renderer.prepared is not before:
+            self.abandon()
+        elif differences:
+            self.restart()
+        return affected
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Another size, (width, height) pixels; that of a minimised window is ignored."""
+        if size != self.size and min(size) > 0:
+            self.size = size
+            self.restart()
+
+    def stop_at(self, samples: int, error: float | None) -> None:
+        """Other rules: samples of a pixel, and estimated relative error (0 or None: none). What is there stays."""
+        self.stop = replace(self.stop, spp=samples, error=error or None, _looked=0)
+        if self.complete:
+            self.converged = self._enough()
+
+    def reset_timing(self) -> None:
+        """Another program or scene: the time that pictures take is not known."""
+        self.rate = FIRST_RATE
+        self.previews.forget()
+        self._pace = Pace(self.tile[1] if self.tile is not None else 1)
+
+    def restart(self) -> None:
+        """Begin the picture anew. A preview under way is finished first: it is nearly there."""
+        self._again, self.complete, self.converged, self.progress = True, False, False, 0.0
+        self.samples, self.error, self.total_seconds, self.reason = 0, math.inf, 0.0, ""
+        self._failed, self._began = False, time.perf_counter()
+        if self._job is not None and not self._job.preview:
+            self._drop()
+        self.developing.release()
+
+    def abandon(self) -> None:
+        """Begin the picture anew; runs under way are of no use."""
+        self._drop()
+        self._warming, self.compiling = None, ""
+        self.restart()
+
+    def fail(self) -> None:
+        """The picture cannot be made; the one on show stays until something changes."""
+        self._drop()
+        self._warming, self._failed, self.compiling = None, True, ""
+
+    # -- work ------------------------------------------------------------------------------------------------------
+
+    @property
+    def previewing(self) -> bool:
+        """Whether a preview is under way, which must see the scene as it was when it began."""
+        return self._job is not None and self._job.preview
+
+    @property
+    def idle(self) -> bool:
+        """Whether `advance` has nothing to do."""
+        return (self.complete and self.converged) or self.renderer is None or self._failed
+
+    def waiting(self, moving: bool) -> bool:
+        """Whether `advance` has nothing to do as long as the camera moves no further."""
+        return self.idle or (moving and self._job is None and not self._again)
+
+    @property
+    def running(self) -> bool:
+        """Whether a picture, or a round of samples, is under way: nothing else may run on the tracer meanwhile."""
+        return self._job is not None
+
+    def advance(self, budget: float, moving: bool = False, begin: bool = True) -> None:
+        """Trace until ``budget`` seconds are over. While the camera is ``moving`` only previews are made. Without
+        ``begin`` the round under way is ended, and no other begun.
+
+        On a screen it returns before shaders are compiled, so that `compiling` can be shown, and after each of them.
+        Raises ViewerError where they do not compile.
+        """
+        began = time.perf_counter()
+        while not self.waiting(moving):
+            if self._job is None:
+                if not begin:
+                    return
+                if self.tile is not None and not self._tracer.ready(self.tile, self.counting):
+                    self._compile(self._tracer, self.tile)
+                    return
+                self._warming, self.compiling = None, ""
+                self._job = self._begin(self._again, budget)
+            self._step(self._job)
+            left = budget - (time.perf_counter() - began)
+            if left < (0 if self._job is None else self._pace.expected):
+                return
+
+    def finish(self, converged: bool = True, progress: Report | None = None) -> None:
+        """Trace until all samples are there; not ``converged``: until all pixels of the full picture have as many.
+
+        progress : called with the share that is done and a text. Interrupted by Ctrl-C it saves its state, where that
+        is worth it.
+        """
+        with self.saving():
+            while not self.idle and (converged or not self.complete or self._job is not None):
+                self.advance(0.0)  # a step at a time
+                if progress is not None:
+                    progress(*self.report())
+
+    @contextmanager
+    def saving(self) -> Iterator[None]:
+        """Save the state where Ctrl-C ends what is done here, if that is worth it."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            film = self.film() if self.state is not None and self.state.worth(self.size) else None
+            if self.state is not None and film is not None and film.count.any():
+                self.state.save(film)
+            raise
+
+    def report(self) -> tuple[float, str]:
+        """The share that is done, by samples or time, and a text."""
+        width, height = self.size
+        if not self._tracer.progressive:
+            return self.progress, f"rendering {width} x {height}"
+        job, shown = self._job, float(self.samples)
+        if job is not None:
+            shown += self.progress * job.added
+        number = min(int(shown) + 1, self.samples if job is None else job.samples)
+        share = self.stop.share(shown, time.perf_counter() - self._began)
+        return share, f"sample {max(1, number)} of {self.stop.spp}"
+
+    def linear(self) -> NDArray[np.float32]:
+        """(H, W, 3) float32 linear sRGB of the picture on show, row 0 at the top."""
+        if self.screen is not None:
+            return self.screen.linear()
+        film = self.film()
+        return (self._cast if film is None else film).linear
+
+    def film(self) -> Film | None:
+        """The film of the picture on show, read back from the device; None for a program that adds no samples."""
+        return self.developing.read(settled=self._job is None)
+
+    def picture(self) -> Picture:
+        """The picture on show, with its film, and all facts of how it was made."""
+        seconds = time.perf_counter() - self._began
+        return picture(self._tracer, self.linear(), self.film(), self.stats, self.reason, seconds)
+
+    @property
+    def _tracer(self) -> Tracer:
+        assert self.renderer is not None, "a session without a renderer"
+        return self.renderer
+
+    def _compile(self, renderer: Tracer, tile: tuple[int, int]) -> None:
+        """One of the shaders; none the first time, when it is only told."""
+        if not self.compiling:
+            self.compiling = renderer.settings.program
+            return
+        if self._warming is None or self._warming[0] != renderer.settings:
+            self._warming = renderer.settings, renderer.warm(tile, self.counting)
+        next(self._warming[1], None)
+
+    def _begin(self, preview: bool, budget: float) -> Round:
+        """The next picture, or more samples for the one on show."""
+        if self.complete:
+            most = (self.stop.spp if self._tracer.progressive else 1) - self.samples
+            added = self._more(self.rhythm.seconds * self.rate, most)
+            return self._run(self.developing.buffer, 1.0, self.samples + added, added)
+        budget = max(budget, 1e-3)
+        scale = self.previews.choose(self.size[0] * self.size[1], budget, self.rate) if preview else 1.0
+        size = (max(1, round(self.size[0] * scale)), max(1, round(self.size[1] * scale)))
+        device, samples = self._tracer.device, 1
+        film = self.developing.blank(device, size) if self._tracer.progressive else None
+        if preview:
+            self._again = False
+            if film is not None and scale == 1:  # there may be time for more than one
+                samples = self._more((self.previews.rate or self.rate) * budget, self.stop.spp)
+        if self.screen is not None:
+            self.screen.begin(size, preview)
+        return self._run(film, scale, samples, samples, size, preview)
+
+    def _run(
+        self,
+        film: FilmBuffer | None,
+        scale: float,
+        samples: int,
+        added: int,
+        size: tuple[int, int] | None = None,
+        preview: bool = False,
+    ) -> Round:
+        renderer, size = self._tracer, size or self.size
+        pieces = renderer.slices(
+            size,
+            tuple(self.layers),
+            self.counting,
+            tile=self.tile,
+            rows=self._pace.next,
+            film=film,
+            samples=samples,
+            bounce=self.bounce,
+        )
+        return Round(pieces, preview, scale, size, film, samples, added)
+
+    def _more(self, affordable: float, most: int) -> int:
+        """Samples to add to each pixel."""
+        wanted = min(int(affordable / (self.size[0] * self.size[1])), most, MOST_IN_RUN)
+        self._added = max(1, min(wanted, self.rhythm.growth * self._added))
+        return self._added
+
+    def _step(self, job: Round) -> None:
+        """One piece: a pass of a machine, or a tile that is done."""
+        began, renderer = time.perf_counter(), self._tracer
+        self.steps += 1
+        piece = next(job.pieces, None)
+        if piece is not None and piece[1] is not None:
+            part = piece[1]
+            if self.screen is not None:
+                self.screen.put(part)
+            elif not renderer.progressive:
+                collect(part, renderer.device, renderer.prepared, self._cast, self.layers)
+            self.stats.add(part.machine.stats)
+        if self.screen is not None:
+            renderer.device.context.finish()  # or the driver queues more than a frame's worth
+        seconds = time.perf_counter() - began
+        job.spent += seconds
+        self._pace.note(seconds)
+        if piece is not None:
+            self.progress = piece[0]
+            return
+        self._end(job)
+
+    def _end(self, job: Round) -> None:
+        if self.screen is not None:
+            self.screen.end()
+        self._job, self.scale, self.seconds = None, job.scale, max(job.spent, 1e-6)
+        self.pictures += 1
+        self._pace.forget()
+        rate = job.size[0] * job.size[1] * job.added / self.seconds
+        self.rate += self.rhythm.smoothing * (rate - self.rate)
+        if job.preview:
+            self.previews.note(rate)
+        self.samples, self.complete = job.samples, job.scale == 1.0 and not self._again
+        self.developing.take(job.film)
+        if not self.complete:
+            self.developing.release()  # a preview's
+        watched = self.screen is not None or self.stop.looks(self.samples)
+        self.error = self.developing.error() if watched else math.inf
+        self.total_seconds += self.seconds
+        self.converged = self.complete and self._enough()
+        if self.state is not None and self.state.due() and (film := self.film()) is not None:
+            self.state.save(film)
+
+    def _enough(self) -> bool:
+        """Whether the picture on show needs no more samples."""
+        if self.developing.buffer is None:  # one run is all
+            return self.samples >= 1
+        error = self.error if self.screen is not None or self.stop.looks(self.samples) else None
+        self.reason = self.stop.reason(self.samples, time.perf_counter() - self._began, error)
+        return bool(self.reason)
+
+    def _drop(self) -> None:
+        """The picture under way is of no use."""
+        job, self._job = self._job, None
+        if job is None:
+            return
+        if job.preview and self.screen is not None:
+            self.screen.drop()
+        job.pieces.close()
+        if job.film is not None and job.film is not self.developing.buffer:
+            free(job.film)
+
+    def release(self) -> None:
+        """Free the film; the renderer stays."""
+        self._drop()
+        self.developing.release()

@@ -1,0 +1,163 @@
+"""What looks inside the renderer, a share of time for each: the inspector, the probed ray, and the heat map."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from viewer.renderer.renderer import Renderer
+from viewer.window.study.heat import Heat
+from viewer.window.study.inspector import Inspector
+from viewer.window.study.probe import Probe, forget, probing
+from viewer.window.view.view import View
+
+HEATS = (None, "steps", "tests")
+
+
+class Studies:
+    """The studies of the scene on show.
+
+    inspector, probe : None while they are closed. heat : the counts that the heat map shows, None for no map.
+    """
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.inspector: Inspector | None = None
+        self.inspecting = False  # the inspector runs to its end
+        self.probe: Probe | None = None
+        self.probing: Iterator[Probe] | None = None
+        self.heat: str | None = None
+        self.heat_map: Heat | None = None
+        self._steps = 0  # of the session, when the heat map was last counted on
+
+    # -- commands --------------------------------------------------------------------------------------------------
+
+    def toggle_inspector(self) -> None:
+        """Open the inspector, or close it."""
+        if self.inspector is None:
+            self.restart_inspector()
+            return
+        self.inspector.release()
+        self.inspector, self.inspecting = None, False
+
+    def restart_inspector(self, then: Callable[[], None] = lambda: None) -> None:
+        """Back to the first pass; ``then`` is done once it is there."""
+        renderer, flight = self.view.shown()
+        made, camera = self.inspector or Inspector(renderer), flight.camera
+
+        def begin() -> None:
+            made.begin(camera)
+            self.inspector, self.inspecting = made, False
+            self.view.panels_visible = True  # it is a panel
+            then()
+
+        if self.inspector is None:
+            self.view.compile("the inspector's kernels", begin)
+        else:
+            begin()
+
+    def step_inspector(self, whole: bool = False) -> None:
+        """Draw one pass, or all that are left."""
+        if self.inspector is None:
+            self.restart_inspector(lambda: self.step_inspector(whole))
+        elif whole:
+            self.inspecting = True
+        elif not self.inspector.step():
+            self.view.say("the frame is complete: no ray is left")
+
+    def toggle_probe(self) -> None:
+        """Probe the ray under the cursor, or close the probe."""
+        if self.probe is not None:
+            self.probe = self.probing = None
+            return
+        view = self.view
+        renderer, flight = view.shown()
+        (width, height), pixels = view.size, view.pixels
+        x, y = view.cursor[0] * pixels[0] / max(1, width), view.cursor[1] * pixels[1] / max(1, height)
+        at = (min(max(int(x), 0), pixels[0] - 1), min(max(int(y), 0), pixels[1] - 1))
+        camera = flight.camera
+
+        def begin() -> None:
+            self.probing = probing(renderer, camera, pixels, at)
+            self.probe, view.panels_visible = next(self.probing, None), True  # its table is a panel
+
+        view.compile("the probe's kernels", begin)
+
+    def next_heat(self) -> None:
+        """The heat map of steps, of tests, or none."""
+        self.heat = HEATS[(HEATS.index(self.heat) + 1) % len(HEATS)]
+        self.view.say(f"heat map of {self.heat}" if self.heat else "no heat map")
+
+    # -- work ------------------------------------------------------------------------------------------------------
+
+    @property
+    def busy(self) -> bool:
+        """Whether there is something to find out that waits for the first whole picture; more samples wait for it."""
+        made = self.heat_map
+        heat = self.heat is not None and not (made is not None and self._mapped() and made.complete)
+        return self.inspecting or self.probing is not None or (heat and self.view.session.complete)
+
+    def advance(self, budget: float) -> None:
+        """A share of the inspector's run, the probed ray's and the heat map's, of ``budget`` seconds."""
+        began = time.perf_counter()
+        if self.inspecting:
+            self.inspecting = self.inspector is not None and not self.inspector.run_to_end(budget)
+            self.view.wake()
+        while self.probing is not None and time.perf_counter() - began < budget:
+            coming, self.probing = self.probing, None  # a fault ends it
+            for self.probe in coming:
+                self.probing = coming
+                break
+            self.view.wake()
+        if not self.inspecting and self.probing is None:
+            self._count_heat(budget)
+
+    def _mapped(self) -> bool:
+        """Whether the heat map is of what is on show."""
+        made, flight = self.heat_map, self.view.flight
+        if made is None or flight is None:
+            return False
+        return (made.camera, made.size, made.what) == (flight.camera, self.view.pixels, self.heat)
+
+    def _count_heat(self, budget: float) -> None:
+        """The heat map follows when the picture is complete."""
+        view = self.view
+        if self.heat is None or view.renderer is None or view.flight is None:
+            self.heat_map = None
+        elif view.session.complete:
+            # A run of the session's in between has used the streams of the tile under way.
+            cut = self.heat_map is not None and not self.heat_map.complete and self._steps != view.session.steps
+            self._steps = view.session.steps
+            if self.heat_map is None or cut or not self._mapped():
+                made = self.heat_map = Heat(view.renderer, view.flight.camera, view.pixels, self.heat)
+                if not made.compiled:
+                    view.compile("the heat map's kernels", made.compile)
+                    return
+            if not self.heat_map.complete:
+                self.heat_map.advance(budget)
+                view.wake()
+
+    # -- change ----------------------------------------------------------------------------------------------------
+
+    def scene_changed(self) -> None:
+        """What was found out about the old scene is of no use."""
+        self.probe = self.probing = self.heat_map = None
+        if self.inspector is not None:
+            self.inspector.release()
+            self.inspector, self.inspecting = None, False
+
+    def drop(self, renderer: Renderer | None) -> None:
+        """The renderer's machines go, or all of its scene: nothing may hold on to them."""
+        self.scene_changed()
+        self.view.forget_compile()
+        if renderer is not None:
+            forget(renderer)
+
+    def reloaded(self) -> None:
+        """The shaders are others: the inspector begins anew, and so do heat map and probe."""
+        self.heat_map = self.probing = None
+        if self.view.renderer is not None:
+            forget(self.view.renderer)
+        if self.inspector is not None and self.view.flight is not None:
+            self.inspector.release()
+            self.inspector.begin(self.view.flight.camera)
