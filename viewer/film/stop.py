@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from viewer.film.film import Film
+from typing import Protocol
 
 FIRST_LOOK = 16  # samples before an estimated error is believed
-NEXT_LOOK = 1.125  # times the samples of the last look: reading the film back costs time
+NEXT_LOOK = 1.125  # times the samples of the last look: it takes a pass over the film
+
+
+class Estimated(Protocol):
+    """A film, on the host or on the device."""
+
+    def error(self) -> float:
+        """See `viewer.film.film.Film.error`."""
 
 
 @dataclass
@@ -16,7 +22,7 @@ class Stop:
 
     spp     : samples per pixel, at most.
     seconds : of rendering, or None.
-    error   : estimated relative error as in `Film.error`, or None.
+    error   : estimated relative error as in `viewer.film.film.Film.error`, or None.
     """
 
     spp: int
@@ -33,7 +39,7 @@ class Stop:
         timed = seconds / self.seconds if self.seconds else 0.0
         return min(1.0, max(samples / self.spp, timed))
 
-    def reason(self, samples: int, seconds: float, film: Film | None = None) -> str:
+    def reason(self, samples: int, seconds: float, film: Estimated | None = None) -> str:
         """Why to stop after ``samples`` per pixel and ``seconds``: ``spp``, ``time`` or ``error``; empty: go on.
 
         film : with these samples; None where `looks` does not ask for it.

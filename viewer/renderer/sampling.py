@@ -45,7 +45,11 @@ def add_samples(
     """
     started, number = perf_counter(), film.samples
     batch = 1
-    while not (reason := stop.reason(number, perf_counter() - started, film if stop.looks(number) else None)):
+    while True:
+        with film.device.current():
+            reason = stop.reason(number, perf_counter() - started, film if stop.looks(number) else None)
+        if reason:
+            return reason
         target, began = min(stop.spp, number + batch), perf_counter()
         for done, part in run(film, target):
             if part is not None:
@@ -57,10 +61,11 @@ def add_samples(
         per_sample = (perf_counter() - began) / (target - number)
         number = target
         if state is not None and state.due():
-            state.save(film.film())
+            with film.device.current():
+                read = film.film()
+            state.save(read)
         # Many samples in a run keep its passes full; few let rules, progress and Ctrl-C come in between.
         batch = max(1, min(MOST_IN_RUN, int(RUN_SECONDS / max(per_sample, 1e-6))))
-    return reason
 
 
 def fill(
@@ -127,10 +132,12 @@ def make_picture(
         if tracer.progressive:
             with tracer.device.current():
                 buffer = FilmBuffer(tracer.device, film.size, film)
-            reason = add_samples(partial(fill, tracer, counting=counting), buffer, stop, total, progress, state)
-            with tracer.device.current():
-                film = buffer.film()
-                buffer.release()
+            try:
+                reason = add_samples(partial(fill, tracer, counting=counting), buffer, stop, total, progress, state)
+            finally:  # on Ctrl-C, too: what there is may be saved
+                with tracer.device.current():
+                    film = buffer.film()
+                    buffer.release()
         if "bounce" in names:
             made = bounce_layers(tracer, film, progress)
         if plain or not tracer.progressive:
