@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import glsl_call
 import numpy as np
 import pytest
@@ -72,7 +74,7 @@ def holds(arena: Arena, *tables: Table) -> None:
     """Just these lie there, to the bit, and no two in one place."""
     assert {id(each) for each in arena.tables()} == {id(each) for each in tables}
     places = sorted((arena.base(each), arena.base(each) + each.record.texels * len(each.data)) for each in tables)
-    assert all(one[1] <= other[0] for one, other in zip(places, places[1:], strict=False))
+    assert all(one[1] <= other[0] for one, other in pairwise(places))
     for each in tables:
         assert each in arena
         np.testing.assert_array_equal(held(arena, each), each.data)
