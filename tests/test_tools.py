@@ -306,13 +306,13 @@ def test_glsl_shows_where_each_line_comes_from(capsys: pytest.CaptureFixture[str
     assert glsl.main(["--step", "traverse"]) == 0
     printed = capsys.readouterr().out.splitlines()
     shown = dict(
-        line.split(" | ", 1) for line in printed if line.startswith("kernels/traverse.glsl:") and " | " in line
+        line.split(" | ", 1) for line in printed if line.startswith("kernels/traversal_step.glsl:") and " | " in line
     )
     shown = {origin.strip(): text for origin, text in shown.items()}
-    written = (shaders() / "kernels/traverse.glsl").read_text().splitlines()
+    written = (shaders() / "kernels/traversal_step.glsl").read_text().splitlines()
     for number, line in enumerate(written, 1):
         if line.strip() and "#include" not in line:
-            assert shown[f"kernels/traverse.glsl:{number}"] == line
+            assert shown[f"kernels/traversal_step.glsl:{number}"] == line
     assert any(line.startswith("record Ray ") for line in printed)
     assert not any("triangle_test" in line for line in printed)
 
@@ -320,12 +320,12 @@ def test_glsl_shows_where_each_line_comes_from(capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["--fuse", "ray", "--step", "intersect"], "enter@shade+traverse@shade+intersect@shade"),
+        (["--fuse", "ray", "--step", "intersect"], "setup@shade+traverse@shade+intersect@shade"),
         (["--program", "path", "--machine", "singlepass"], "sample_light("),
         (["--program", "whitted", "--fuse", "ray", "--step", "resolve"], "resolve_shadow("),
         (["--machine", "singlepass", "--counting"], "random_words"),
         (["--program", "trace", "--mask", "none"], "discard"),
-        (["--step", "depth mask"], "gl_FragDepth"),
+        (["--step", "depth mask: mask"], "gl_FragDepth"),
     ],
 )
 def test_glsl_of_every_kind(arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,7 @@ Hit walk_ray(Ray ray, int object) {
     while (what != ACCEL_END) {
         what = accel_step(ray, hit.t, traversal);
         if (what != ACCEL_TEST) continue;
-        do triangle_test(ray, shear, accel_candidate(traversal), 0, hit); while (accel_more(traversal));
+        do triangle_test(ray, setup, accel_candidate(traversal), 0, hit); while (accel_more(traversal));
         if (accel_ends(traversal, hit.t)) what = ACCEL_END;
     }
     return hit;

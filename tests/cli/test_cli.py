@@ -117,7 +117,7 @@ RENDER_DEFAULTS = {name: OPTIONS[name].default for name in keywords("render")}
 
 
 def test_what_the_defaults_are():
-    assert DEFAULTS["accel"] == "auto" and DEFAULTS["machine"] == "multipass" and DEFAULTS["fuse"] == "ray"
+    assert DEFAULTS["accel"] == "auto" and DEFAULTS["machine"] == "multipass" and DEFAULTS["fuse"] == "surface"
     assert DEFAULTS["policy"] == PolicyChoice("sweep") and DEFAULTS["unroll"] == Unroll()
     assert RENDER_DEFAULTS["size"] == (512, 512) and RENDER_DEFAULTS["layers"] == ()
 
@@ -266,7 +266,10 @@ USAGE = [
     (("render", "one", "-o"), "--output: the value is missing; expected a file name"),
     (("render", "one", "--quiet=yes"), "--quiet: takes no value"),
     (("render", "one", "--size", "0x4", "-o", "a.png"), "--size '0x4': expected WIDTHxHEIGHT"),
-    (("render", "one", "--fuse", "rya", "-o", "a.png"), "--fuse 'rya': expected none or ray (did you mean 'ray'?)"),
+    (
+        ("render", "one", "--fuse", "rya", "-o", "a.png"),
+        "--fuse 'rya': expected none, ray or surface (did you mean 'ray'?)",
+    ),
     (("render", "one", "--program", "cats", "-o", "a.png"), "--program 'cats': expected cast"),
     (("render", "one", "--layers", "depth,stepz", "-o", "a.exr"), "--layers 'stepz': expected"),
     (("render", "one", "--fov", "-5", "-o", "a.png"), "--fov '-5': expected a number of degrees above 0 and below 180"),
@@ -345,7 +348,7 @@ def test_help_names_every_command_and_option(capsys):
     for option in OPTIONS.values():
         assert option.flag in text
     flat = " ".join(text.split())
-    assert "--fuse NAME" in flat and "none or ray (default: ray)" in flat
+    assert "--fuse NAME" in flat and "none, ray or surface (default: surface)" in flat
     assert "(default: 512x512)" in flat and "depth, normal, albedo, triangle, instance, steps, tests" in flat
     assert max(map(len, text.splitlines())) <= 100
 
@@ -370,7 +373,7 @@ def test_help_loads_nothing_heavy():
 def test_exit_code_of_the_process():
     done = process("render", "cornell", "--fuse", "rya")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "raystream: error: --fuse 'rya': expected none or ray (did you mean 'ray'?)\n"
+    assert done.stderr == "raystream: error: --fuse 'rya': expected none, ray or surface (did you mean 'ray'?)\n"
 
 
 def test_reader_gone_is_quiet():

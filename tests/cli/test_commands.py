@@ -137,12 +137,13 @@ def stopped(output, *arguments, patience=60.0):
 STARTED = """
 import sys
 from viewer.cli import main as cli
-from viewer.film.film import Film
-store = Film.store
-def told(self, *arguments):
-    store(self, *arguments)
-    print("drawing", flush=True)
-Film.store = told
+from viewer.film.stop import Stop
+reason = Stop.reason
+def told(self, samples, *arguments):
+    if samples:
+        print("drawing", flush=True)
+    return reason(self, samples, *arguments)
+Stop.reason = told
 sys.exit(cli.main(sys.argv[1:]))
 """
 

@@ -150,7 +150,7 @@ def test_texels_are_exact(device, two_dimensional):
     assert memory.bytes == (4 * len(data) if not two_dimensional else 4 * form.per_row * -(-len(data) // form.per_row))
     text = memory_glsl(source, form, counting=False) + "\nvec4 read(int i) { return fetch_texels(i); }"
     function = glsl_call.Function(device, "vec4 read(int i)", text=text)
-    function.memories["texels"] = memory
+    function.shader.bind("memory_texels", memory.texture)
     at = np.random.default_rng(7).integers(0, len(data), 20_000)
     np.testing.assert_array_equal(np.round(function(at)[0] * 255), data[at])
     memory.release()
@@ -167,8 +167,7 @@ def test_texels_beyond_what_a_float_numbers(device):
     function = glsl_call.Function(device, LOOKUP, modules=[module])
     (color,) = function([1, 1, 0], [[0.9, 0.2], [0.9, 0.8], [0.3, 0.3]])
     np.testing.assert_array_equal(color, [[1, 0, 0], [0, 1, 0], [0, 0, 0]])
-    for memory in function.memories.values():
-        memory.release()
+    function.resources.release()
 
 
 def test_a_texel_counts_as_one_word():

@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from viewer.film.film import LUMINANCE, Film
+from viewer.film.buffers import FilmBuffer
+from viewer.film.film import LUMINANCE
 from viewer.renderer.renderer import Renderer
 from viewer.scene.scene import Scene
 
@@ -104,10 +105,14 @@ def _case(renderer: Renderer, size: tuple[int, int], samples: int, in_run: int) 
     """Add so many samples to a new film, a few in each run; the last pixel has come back when it ends."""
 
     def case() -> None:
-        film = Film(*size)
+        with renderer.device.current():
+            film = FilmBuffer(renderer.device, size)
         for number in range(in_run, samples + 1, in_run):
             for _ in renderer.slices(size, film=film, samples=number):
                 pass
+        with renderer.device.current():
+            film.read()
+            film.release()
 
     return case
 
@@ -126,8 +131,7 @@ def _scene(renderers: dict[str, Renderer], size: tuple[int, int], runs: int, sam
     timings = interleave({name: _case(each, size, samples, samples) for name, each in renderers.items()}, runs)
     rows, base = {}, timings[SINGLEPASS]
     for name, timing in timings.items():
-        film = Film(*size)
-        *_, (_, part) = renderers[name].slices(size, film=film, samples=1)
+        *_, (_, part) = renderers[name].slices(size, samples=1)
         assert part is not None
         rows[name] = {
             **_per_sample(timing, samples),
@@ -137,7 +141,7 @@ def _scene(renderers: dict[str, Renderer], size: tuple[int, int], runs: int, sam
             "passes": part.machine.stats.kernel_passes,
             "stream_bytes_per_ray": part.machine.bytes / part.machine.rays,
         }
-    memories = renderers[SINGLEPASS].memories.bytes()
+    memories = renderers[SINGLEPASS].resources.bytes()
     return {"settings": rows, "memory_textures": {**memories, "total": sum(memories.values())}}
 
 
@@ -207,11 +211,16 @@ def _errors(scene: Scene, options: Options) -> list[dict[str, Any]]:
         squares = np.zeros((len(counts), 3))
         for seed in range(seeds):
             renderer.update(seed=seed)
-            film = Film(*truth.shape[::-1])
+            with renderer.device.current():
+                film = FilmBuffer(renderer.device, truth.shape[::-1])
             for number, count in enumerate(counts):
                 for _ in renderer.slices(film.size, film=film, samples=count):
                     pass
-                squares[number] += _squares(film.mean().astype(np.float64) @ LUMINANCE - truth)
+                with renderer.device.current():
+                    mean = film.film().mean()
+                squares[number] += _squares(mean.astype(np.float64) @ LUMINANCE - truth)
+            with renderer.device.current():
+                film.release()
         renderer.release()
         for count, values in zip(counts, np.sqrt(squares / seeds) / truth.mean(), strict=True):
             rows.append({"sampler": name, "count": count, **dict(zip(("pixel", "afar", "block"), values, strict=True))})

@@ -104,7 +104,8 @@ class FilmBuffer(Buffer):
         """film : to go on from."""
         super().__init__(device, FILM, size)
         self.samples = 0 if film is None else int(film.count.min())  # that every pixel has, at least
-        self._error: tuple[Drawing, Stream] | None = None
+        self._error: Drawing | None = None
+        self._sums: dict[tuple[int, int], Stream] = {}  # by size: blocks have few
         if film is not None and film.count.any():
             self.write(film.records())
 
@@ -131,10 +132,11 @@ class FilmBuffer(Buffer):
     def _reduced(self, stream: Stream) -> NDArray[np.float32]:
         """(rows, columns, 4) sums over the blocks of a stream."""
         size = -(-stream.size[0] // EDGE), -(-stream.size[1] // EDGE)
-        if self._error is None or self._error[1].size != size:
-            drawing = square(self.device, Shader(self.device, error_source()))
-            self._error = drawing, Stream(self.device, PIXEL, size)
-        drawing, sums = self._error
+        if self._error is None:
+            self._error = square(self.device, Shader(self.device, error_source()))
+        if size not in self._sums:
+            self._sums[size] = Stream(self.device, PIXEL, size)
+        drawing, sums = self._error, self._sums[size]
         sums.framebuffer.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         for k, texture in enumerate(stream.textures):
@@ -145,8 +147,9 @@ class FilmBuffer(Buffer):
     def release(self) -> None:
         """Free the textures."""
         super().release()
-        if self._error is not None:
-            self._error[1].release()
+        for sums in self._sums.values():
+            sums.release()
+        self._sums.clear()
 
 
 class Pixels:

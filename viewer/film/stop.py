@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 FIRST_LOOK = 16  # samples before an estimated error is believed
-NEXT_LOOK = 1.125  # times the samples of the last look: reading the film back costs time
+NEXT_LOOK = 1.125  # times the samples of the last look: it takes a pass over the film
 
 
 @dataclass

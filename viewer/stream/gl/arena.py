@@ -36,6 +36,7 @@ class Arena:
         self._places: dict[int, tuple[Table, int]] = {}  # by id: the table and its first texel
         self._gaps: list[tuple[int, int]] = []  # (first texel, texels), ascending
         self._end = 0
+        self._age = 0  # changes when all places do
 
     @property
     def bytes(self) -> int:
@@ -60,7 +61,7 @@ class Arena:
         """Upload a table in pieces of a few milliseconds; yields the share that is done. It may be abandoned: the place
         is taken once all of it is there. Raises DeviceError where the texture would exceed what the driver allows."""
         texels, count = texels_of(table), len(table.data)
-        first = self._place(texels)
+        first, age = self._place(texels), self._age
         try:
             if not count:
                 self._write(np.zeros((texels, 4), np.float32), first)
@@ -68,10 +69,16 @@ class Arena:
                 part = packed_rows(table, row, min(row + CHUNK, count))
                 self._write(part.reshape(-1, 4), first + row * part.shape[1])
                 yield min(1.0, (row + CHUNK) / count)
-        except GeneratorExit:
-            self._free(first, texels)
+                if self._age != age:
+                    break
+        except BaseException:  # abandoned, too
+            if self._age == age:
+                self._free(first, texels)
             raise
-        self._places[id(table)] = table, first
+        if self._age == age:
+            self._places[id(table)] = table, first
+        else:  # meanwhile all places have changed
+            yield from self.add(table)
 
     def update(self, table: Table, first: int, last: int) -> None:
         """Upload rows first .. last - 1 anew, which have changed in place."""
@@ -100,7 +107,7 @@ class Arena:
         """Free the texture."""
         if self.texture is not None:
             self.texture.release()
-        self.texture, self._room, self._end = None, 0, 0
+        self.texture, self._room, self._end, self._age = None, 0, 0, self._age + 1
         self._places.clear()
         self._gaps.clear()
 
@@ -112,7 +119,7 @@ class Arena:
                 return first
         first = self._end
         if first + texels > self._room:
-            self._grow(max(first + texels, 2 * self._room, LEAST))
+            self._grow(first + texels)
         self._end = first + texels
         return first
 
@@ -127,11 +134,13 @@ class Arena:
             self._end = gaps.pop()[0]
         self._gaps = gaps
 
-    def _grow(self, texels: int) -> None:
+    def _grow(self, needed: int) -> None:
+        """Room for ``needed`` texels at least, and for as many again as there are, as far as the driver allows."""
+        most = self.device.max_buffer if self.row == IN_BUFFER else self.row * self.device.max_texture
+        if needed > most:
+            raise DeviceError("scene tables", f"{needed:,} texels; this driver allows {most:,}", "use a smaller scene")
+        texels = min(max(needed, 2 * self._room, LEAST), most)
         if self.row == IN_BUFFER:
-            texels = min(texels, self.device.max_buffer)
-            if texels < self._end + 1:
-                raise DeviceError("scene tables", f"{texels:,} texels fill this driver's buffer", "use a smaller scene")
             if isinstance(self.texture, BufferTexture):
                 self.texture.grow(texels)
             else:
@@ -139,12 +148,6 @@ class Arena:
             self._room = texels
             return
         rows = -(-texels // self.row)
-        if rows > self.device.max_texture:
-            raise DeviceError(
-                "scene tables",
-                f"{texels:,} texels exceed a texture of {self.row:,} x {self.device.max_texture:,}",
-                "use a smaller scene",
-            )
         old, context = self.texture, self.device.context
         self.texture = float_texture(self.device, (self.row, rows))
         if isinstance(old, moderngl.Texture):
