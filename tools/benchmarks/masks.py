@@ -23,7 +23,7 @@ from viewer.stream.declare.program import DONE, Program, State
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.memory import layouts
+from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.mask import DEPTH_OF_STEP, MASKS
 from viewer.stream.machines.multipass import STATE
@@ -108,7 +108,7 @@ class _Bench:
             linked,
             steps[0],
             form,
-            layouts(device),
+            Resources(device),
             lambda name: SPIN_SOURCE if name == SPIN.file else read_shader(name),
         )
         self.drawing = Drawing(device, Shader(device, source), tiles)
