@@ -192,13 +192,30 @@ def test_bench_instances(tmp_path: Path) -> None:
 def test_bench_path(tmp_path: Path, shared_refs: Path) -> None:
     data = _quick("path", tmp_path)
     scene = data["scenes"]["cornell"]
-    assert [row["s"] > 0 and row["cpu_s"] > 0 for row in scene["settings"].values()] == [True] * 3
-    assert scene["settings"]["singlepass"]["passes"] == 1 and scene["settings"]["singlepass"]["ratio"] == 1
+    settings = scene["settings"]
+    assert list(settings) == ["singlepass", "multipass", "multipass --fuse ray", "multipass --fuse none"]
+    for row in settings.values():
+        assert min(row["s"], row["cpu_s"], row["device"]["s"], row["device"]["cpu_s"]) > 0
+    assert settings["singlepass"]["passes"] == 1 and settings["singlepass"]["ratio"] == 1
+    passes, sizes = ([row[key] for row in settings.values()] for key in ("passes", "stream_bytes_per_ray"))
+    assert passes == sorted(passes) and sizes == sorted(sizes), "what is fused takes fewer passes and keeps less"
     kernels = {row["state"]: row for row in scene["kernels"]}
     assert sum(row["share"] for row in kernels.values()) == pytest.approx(1)
     assert kernels["finish"]["calls_per_pixel"] == 1 and 2 < kernels["arrive"]["calls_per_pixel"] < 6
     assert {row["sampler"] for row in data["errors"]} == {"sobol", "independent", "table"}
-    assert data["starts"]["warm singlepass"]["seconds"] > data["starts"]["warm phases"]["import"] > 0
+    assert set(data["counts"]) == {name for name in settings if name != "singlepass"}
+    assert {target["target"] for target in data["targets"]} == {
+        "cornell: singlepass, s",
+        "cornell: multipass / singlepass",
+    }
+
+
+def test_bench_fresh(tmp_path: Path) -> None:
+    data = _quick("fresh", tmp_path)
+    (command,) = data["commands"].values()
+    row = command["warm"]
+    assert row["seconds"] > row["render"] > 0 and row["peak_bytes"] > 1 << 24
+    assert set(data["phases"]["cornell"]["warm"]) == {"import", "load", "device", "build", "first run", "next run"}
 
 
 def test_bench_samplers(tmp_path: Path) -> None:
@@ -322,6 +339,7 @@ def test_glsl_shows_where_each_line_comes_from(capsys: pytest.CaptureFixture[str
     [
         (["--fuse", "ray", "--step", "intersect"], "setup@shade+traverse@shade+intersect@shade"),
         (["--program", "path", "--machine", "singlepass"], "sample_light("),
+        (["--program", "path", "--fuse", "surface", "--step", "scatter"], "begin_path("),
         (["--program", "whitted", "--fuse", "ray", "--step", "resolve"], "resolve_shadow("),
         (["--machine", "singlepass", "--counting"], "random_words"),
         (["--program", "trace", "--mask", "none"], "discard"),

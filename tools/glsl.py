@@ -1,6 +1,6 @@
 """Prints the GLSL that a machine generates, with the file and line (or the generator's part) of each line at its left.
 
-``python tools/glsl.py [--program NAME] [--machine multipass|singlepass] [--fuse none|ray] [--step NAME]
+``python tools/glsl.py [--program NAME] [--machine multipass|singlepass] [--fuse none|ray|surface] [--step NAME]
 [--counting] [--mask depth|kill|none] [--layers] [--accel NAME] [--traversal NAME] [--intersection NAME]``; needs no
 OpenGL. The scene is the Cornell box: others differ in their materials and the addressing of their memories alone.
 Without ``--step`` every pass of the machine is printed, those of its masks and census at the end.
@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="glsl.py", description=__doc__.splitlines()[0])
     parser.add_argument("--program", default="cast", choices=[*PICTURES, "trace"])
     parser.add_argument("--machine", default="multipass", choices=list(MACHINES))
-    parser.add_argument("--fuse", default="none", help="none, or a group of the program (default: none)")
+    parser.add_argument("--fuse", default="none", help="none (the default), or a group of the program: ray, surface")
     parser.add_argument("--mask", default="depth", choices=list(MASKS))
     for name in ("accel", "traversal", "intersection"):
         option = options.option(name)

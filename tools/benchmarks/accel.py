@@ -34,11 +34,11 @@ from .accel_vertices import indexed
 from .common import Options, Result, Timing, cpus, facts, interleave, say
 from .scenes import View, found
 
-ABOUT = "structures and walks on every machine: builds, memory, Mrays/s of primary, shadow and bounce rays"
+ABOUT = "structures and traversals on every machine: builds, memory, Mrays/s of primary, shadow and bounce rays"
 
 SIZE, SMALL = 512, 256  # of the picture that primary rays belong to, and of the one that the others start from
 RUNS, WARM_UP = 3, 2
-KINDS = ("first_hits", "shadow", "bounce")
+KINDS = ("primary", "shadow", "bounce")
 
 MACHINES_USED: dict[str, dict[str, Any]] = {
     "singlepass": {},
@@ -46,7 +46,7 @@ MACHINES_USED: dict[str, dict[str, Any]] = {
     "multipass none": {"fuse": "none", "unroll": "auto"},
 }
 EVERY = tuple(MACHINES_USED)
-# structure -> how it is built, and its walks with the machines that each is measured on.
+# structure -> how it is built, and its traversals with the machines that each is measured on.
 FLAT: dict[str, tuple[Recipe, dict[str, tuple[str, ...]]]] = {
     "bvh": (Recipe("bvh"), {"stack": EVERY[:2], "octants": EVERY, "escape": EVERY[::2]}),
     "bvh, midpoint": (Recipe("bvh", build="midpoint"), {"stack": EVERY[:1]}),
@@ -65,7 +65,7 @@ SCENES = {
     "teapot in a stadium": ("stadium", FLAT | TWO_LEVEL),
 }
 QUICK = {"cornell": ("cornell", FLAT | TWO_LEVEL)}
-SLOW = ("forest, instanced", "teapot in a stadium")  # of smaller pictures: long walks, 57,000 triangles in a voxel
+SLOW = ("forest, instanced", "teapot in a stadium")  # of smaller pictures: long ways, 57,000 triangles in a voxel
 EMBREE = f"Embree, {cpus()} threads"
 
 
@@ -79,7 +79,7 @@ class Rays(NamedTuple):
 
 @dataclass
 class Case:
-    """A structure, a walk and a machine, ready to trace."""
+    """A structure, a traversal and a machine, ready to trace."""
 
     machine: Machine
     count: int = 0
@@ -115,7 +115,7 @@ def case(
     size: tuple[int, int],
     counting: bool = False,
 ) -> Case:
-    """A machine, a key of `MACHINES_USED`, over the modules of one of the structure's walks."""
+    """A machine, a key of `MACHINES_USED`, over the modules of one of the structure's traversals."""
     program = trace(LEVELS[structure.levels])
     with resources.device.current():
         made = MACHINES[machine.split()[0]](
@@ -193,7 +193,7 @@ def _scene(name: str, view: View, wanted: Mapping[str, Any], options: Options) -
         out["rates"][kind], out["same_hits"][kind] = _rates(cases, part, corners, runs)
     if first == "bvh":
         flat = {which: built[which] for which in ("bvh", "grid")}
-        out["repeated_tests"] = _repeats(resources, flat["grid"], rays["first_hits"], (size, size))
+        out["repeated_tests"] = _repeats(resources, flat["grid"], rays["primary"], (size, size))
         if name not in SLOW:
             out["vertices"] = _vertices(resources, flat, scene, rays, (size, size), runs)
             out["addresses"] = _addresses(device, resources, flat, rays, (size, size), runs)
@@ -224,7 +224,7 @@ def _rays(
 ) -> dict[str, Rays]:
     """The rays of every kind."""
     rng = np.random.default_rng(1)
-    first_hits = Rays(*(part.reshape(-1, 3).astype(np.float32) for part in camera.rays(size, size)))
+    primary = Rays(*(part.reshape(-1, 3).astype(np.float32) for part in camera.rays(size, size)))
     seen = Rays(*(part.reshape(-1, 3).astype(np.float32) for part in camera.rays(small, small)))
     first.give(seen)
     first.run()
@@ -245,7 +245,7 @@ def _rays(
     bounce = normals + lighting / np.linalg.norm(lighting, axis=1, keepdims=True)
     bounce /= np.maximum(np.linalg.norm(bounce, axis=1, keepdims=True), 1e-6)
     return {
-        "first_hits": first_hits,
+        "primary": primary,
         "shadow": Rays(*map(np.float32, (starts, light - starts)), np.ones(len(starts), np.float32)),
         "bounce": Rays(*map(np.float32, (starts, bounce))),
     }
@@ -297,7 +297,7 @@ def _repeats(resources: Resources, structure: Structure, rays: Rays, size: tuple
     return {**found._asdict(), "machine_tests": int(calls["intersect"]), "machine_steps": int(calls["traverse"])}
 
 
-WALKS_COMPARED = {"bvh": "stack", "grid": "dda"}
+COMPARED = {"bvh": "stack", "grid": "dda"}
 
 
 def _compare(
@@ -307,7 +307,7 @@ def _compare(
     out: dict[str, dict[str, dict[str, Any]]] = {}
     for what, ways in rows.items():
         out[what] = {}
-        for kind in ("first_hits", "bounce"):
+        for kind in ("primary", "bounce"):
             for each in ways.values():
                 each.give(rays[kind])
             timings = interleave({way: each.run for way, each in ways.items()}, runs, WARM_UP)
@@ -327,7 +327,7 @@ def _vertices(
     rows: dict[str, dict[str, Case]] = {}
     sizes: dict[str, dict[str, int]] = {}
     for which, structure in flat.items():
-        modules = structure.make(WALKS_COMPARED[which])
+        modules = structure.make(COMPARED[which])
         shared = [indexed(m, scene) if "triangle_test" in m.provides else m for m in modules]
         rows[which] = {}
         for way, used in (("unshared", modules), ("shared", shared)):
@@ -355,7 +355,7 @@ def _addresses(
     other = Resources(shared_device(None, device.texture_barrier is not None, False))
     rows: dict[str, dict[str, Case]] = {}
     for which, structure in flat.items():
-        modules = structure.make(WALKS_COMPARED[which])
+        modules = structure.make(COMPARED[which])
         ways = {"1-D": resources, "2-D": other}
         rows[which] = {way: case(held, structure, modules, "singlepass", size) for way, held in ways.items()}
     out = {"rates": _compare(rows, rays, runs)}

@@ -1,4 +1,4 @@
-"""First hits by drawing triangles against walking rays: time, and the share of pixels whose triangle is another."""
+"""First hits by drawing triangles against tracing rays: time, and the share of pixels whose triangle is another."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The multipass machine's scheduler without the machine: exact, from what each ray does.
 
-A ray in the loop of walking and intersecting alternates between *runs*: so many traversal steps, then so many triangle
+A ray in the loop of traversal and intersection alternates between *runs*: so many steps, then so many triangle
 tests, and so on until it leaves. `extract` reads these runs from the real machine; `Simulation` then plays any policy
 over them, pass by pass, at the cost of one step per run instead of one fragment per call. The policies are the
 machine's own objects, so that no rule is written twice.
