@@ -26,11 +26,9 @@ if TYPE_CHECKING:
 
 # What the window takes of the options; the rest is the file's or the panels' business.
 VIEWED = (
-    *("program", "machine", "policy", "unroll", "fuse", "mask", *keywords("prepare"), "camera", "fov"),
+    *("program", "machine", "policy", "unroll", "fuse", "mask", "count", *keywords("prepare"), "camera", "fov"),
     *("barrier", "memory", "debug"),
 )
-# Other defaults there: small tiles, which answer soon, have few rays for the many passes of multipass.
-VIEW_DEFAULTS = {"machine": "singlepass"}
 # What `--preset` puts in place of options that are not given.
 # 2002: the path tracer of Purcell et al., one path a sample, two bounces, random numbers from a texture.
 PRESETS: dict[str, dict[str, Any]] = {

@@ -12,12 +12,12 @@ import re
 import sys
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from viewer.base.errors import ViewerError
 from viewer.cli import commands
-from viewer.cli.commands import PRESETS, VIEW_DEFAULTS, VIEWED, printable
+from viewer.cli.commands import PRESETS, VIEWED, printable
 from viewer.options.declare import suggestion
 from viewer.options.table import OPTIONS, check, with_choices
 
@@ -179,8 +179,6 @@ def _parser(name: str, choices: dict[str, Collection[str]]) -> _Parser:
         parser.add_argument("--json", action="store_true", help="the same as data")
     for each in command.options:
         option = OPTIONS[each]
-        if name == "view" and each in VIEW_DEFAULTS:
-            option = replace(option, default=VIEW_DEFAULTS[each])
         if each in choices:
             option = with_choices(option, tuple(choices[each]))
         flags = [option.short, option.flag] if option.short else [option.flag]
@@ -239,7 +237,7 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
         raise ViewerError(f"'{unknown[0]}'", "one argument too many", f"usage: {parser.usage}")
     if command.scene and not found.scene:
         raise ViewerError(name, "the scene is missing", f"usage: {parser.usage}")
-    others: dict[str, Any] = dict(VIEW_DEFAULTS) if name == "view" else {}
+    others: dict[str, Any] = {}
     if getattr(found, "preset", None) is not None:
         others |= PRESETS[check("preset", found.preset)]
     for each in command.options:

@@ -35,14 +35,20 @@ XYZ, RGB = ("X", "Y", "Z"), ("R", "G", "B")
 LAYERS = {
     layer.name: layer
     for layer in (
-        Layer("depth", "distance along the unit ray, inf where nothing is hit", "scene units", background=np.inf),
+        Layer(
+            "depth",
+            "distance along the unit ray, inf where nothing is hit; of progressive programs the mean of their samples",
+            "scene units",
+            background=np.inf,
+        ),
         Layer(
             "normal",
-            "shading normal in world space, towards the viewer's side of the surface",
+            "shading normal in world space, towards the viewer's side of the surface; of progressive programs the mean of "
+            "their samples, 0 where nothing is hit",
             "unit vector",
             components=XYZ,
         ),
-        Layer("albedo", "base colour of the surface, linear sRGB", "1", components=RGB),
+        Layer("albedo", "base colour of the surface, linear sRGB; averaged as the normal is", "1", components=RGB),
         Layer("triangle", "triangle number in scene order, -1 where nothing is hit", "number", np.int32, background=-1),
         Layer("instance", "instance number in scene order, -1 where nothing is hit", "number", np.int32, background=-1),
         Layer("steps", "traversal steps of the ray", "count", np.int32),

@@ -34,7 +34,7 @@ class Rhythm:
 
 
 INTERACTIVE = Rhythm(0.1, 2, SMOOTHING)  # no step takes much longer than the one before
-HEADLESS = Rhythm(0.5, MOST_IN_RUN, 1.0)
+HEADLESS = Rhythm(2.0, MOST_IN_RUN, 1.0)
 
 
 class Pace:

@@ -20,6 +20,7 @@ from viewer.stream.machines.counters import Stats
 
 COUNTED_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the state whose kernel calls it shows
 SURFACE_LAYERS = ("normal", "albedo")
+FEATURE_LAYERS = ("depth", *SURFACE_LAYERS)  # of a progressive program averages over its samples
 NUMBER_LAYERS = ("triangle", "instance")
 
 Report = Callable[[float, str], None]

@@ -17,8 +17,8 @@ from viewer.options import table as options
 from viewer.options.docs import docstring
 from viewer.programs import PICTURES
 from viewer.renderer.facts import picture_facts, sample_settings
-from viewer.renderer.layers import bounce_layers, cast_layers
-from viewer.renderer.picture import Picture, Report
+from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers
+from viewer.renderer.picture import FEATURE_LAYERS, Picture, Report
 from viewer.renderer.session import Session
 from viewer.renderer.settings import NAMES
 from viewer.renderer.tracer import Tracer
@@ -87,8 +87,12 @@ class Renderer(Tracer):
             with session.saving():
                 if "bounce" in names:
                     made = {**made, **bounce_layers(self, session.size, session.samples, progress)}
-                if beside:
-                    cast_layers(self, (width, height), beside, stats, progress)
+                features = {name: made[name] for name in FEATURE_LAYERS if name in beside}
+                if features and session.samples:
+                    feature_layers(self, session.size, session.samples, features, progress)
+                rest = {name: layer for name, layer in beside.items() if name not in features}
+                if rest:
+                    cast_layers(self, (width, height), rest, stats, progress)
             picture = session.picture()
         finally:
             session.release()

@@ -287,7 +287,8 @@ class Session:
         """The next picture, or more samples for the one on show."""
         if self.complete:
             most = (self.stop.spp if self._tracer.progressive else 1) - self.samples
-            added = self._more(self.rhythm.seconds * self.rate, most)
+            left = math.inf if self.stop.seconds is None else self.stop.seconds - (time.perf_counter() - self._began)
+            added = self._more(min(self.rhythm.seconds, max(left, 0.0)) * self.rate, most)
             return self._run(self.developing.buffer, 1.0, self.samples + added, added)
         budget = max(budget, 1e-3)
         scale = self.previews.choose(self.size[0] * self.size[1], budget, self.rate) if preview else 1.0

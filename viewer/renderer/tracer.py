@@ -14,7 +14,7 @@ from viewer.accel.structures import Structure
 from viewer.base.errors import ViewerError
 from viewer.cameras.lens import lens_uniforms
 from viewer.film.buffers import Buffer, FilmBuffer, Pixels
-from viewer.kernels.records import FEATURES, HIT
+from viewer.kernels.records import HIT
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.options.declare import Affects
 from viewer.programs import DEPTHS, LEVELS, PICTURES, feature_buffers, trace
@@ -300,20 +300,18 @@ class Tracer:
                 self._pixel_pass = Pixels(self.device)
         return self._pixel_pass
 
-    def features(self, size: tuple[int, int], samples: int) -> Iterator[tuple[float, Buffer]]:
-        """Feature buffers: what the camera rays of the first ``samples`` samples of every pixel hit; yields the share
-        that is done, with the buffer of `FEATURES`. Lens, pixel filter and random numbers are the picture's own."""
-        chosen = self.settings
+    def features(self, buffer: Buffer, samples: int) -> Iterator[float]:
+        """Bring a picture's buffer of `FEATURES` to what the camera rays of the first ``samples`` samples of every pixel
+        hit; yields the share that is done. Lens, pixel filter and random numbers are the picture's own."""
+        chosen, size = self.settings, buffer.size
         rectangles = list(cut(size, self.device.max_texture, LARGEST_STREAM))
         shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
         program = feature_buffers(LEVELS[self.structure.levels])
         key = Key(("features",), shape, False, chosen.passes, chosen.sampler)
         every = {**lens_uniforms(self.camera, size, chosen.pixel_filter), **self.uniforms(samples)}
-        with self.device.current():
-            buffer = Buffer(self.device, FEATURES, size)
         piece = Piece(program, (key, chosen), shape, every, {"features": buffer})
         for share, _ in self._pieces(piece, rectangles, size, None, samples):
-            yield share, buffer
+            yield share
 
     def uniforms(self, samples: int = 1) -> dict[str, Any]:
         """The uniforms of paths and random numbers in a run that brings every pixel to so many samples."""
