@@ -43,8 +43,8 @@ LAYERS = {
         ),
         Layer(
             "normal",
-            "shading normal in world space, towards the viewer's side of the surface; of progressive programs the mean of "
-            "their samples, 0 where nothing is hit",
+            "shading normal in world space, towards the viewer's side of the surface; of progressive programs the mean "
+            "of their samples, 0 where nothing is hit",
             "unit vector",
             components=XYZ,
         ),

@@ -301,8 +301,8 @@ class Tracer:
         return self._pixel_pass
 
     def features(self, buffer: Buffer, samples: int) -> Iterator[float]:
-        """Bring a picture's buffer of `FEATURES` to what the camera rays of the first ``samples`` samples of every pixel
-        hit; yields the share that is done. Lens, pixel filter and random numbers are the picture's own."""
+        """Bring a picture's buffer of `FEATURES` to what the camera rays of each pixel's first ``samples`` samples hit;
+        yields the share that is done. Lens, pixel filter and random numbers are the picture's own."""
         chosen, size = self.settings, buffer.size
         rectangles = list(cut(size, self.device.max_texture, LARGEST_STREAM))
         shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
@@ -402,7 +402,8 @@ class Tracer:
 
     def _linked(self, prepared: Prepared, program: Program, stepwise: bool | None, settings: Settings) -> LinkedProgram:
         stepwise = settings.stepwise if stepwise is None else stepwise
-        modules = prepared.modules(stepwise, "film" in program.inputs, settings.sampler)
+        sampled = not {"film", "features"}.isdisjoint(program.inputs)
+        modules = prepared.modules(stepwise, sampled, settings.sampler)
         linked = LinkedProgram(program, modules)
         return linked if stepwise else linked.inlined()
 
