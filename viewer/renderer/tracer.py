@@ -402,7 +402,8 @@ class Tracer:
 
     def _linked(self, prepared: Prepared, program: Program, stepwise: bool | None, settings: Settings) -> LinkedProgram:
         stepwise = settings.stepwise if stepwise is None else stepwise
-        modules = prepared.modules(stepwise, "film" in program.inputs, settings.sampler)
+        sampled = "film" in program.inputs or "features" in program.inputs
+        modules = prepared.modules(stepwise, sampled, settings.sampler)
         linked = LinkedProgram(program, modules)
         return linked if stepwise else linked.inlined()
 
