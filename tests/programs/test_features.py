@@ -42,15 +42,17 @@ def features(renderer: Renderer, samples: int = SAMPLES, size: tuple[int, int] =
 
 
 def surfaces(renderer: Renderer, origins: NDArray, directions: NDArray) -> dict[str, NDArray]:
-    """Of unit rays (N, 3): whether they hit (N,), distance, normal on the ray's side and albedo, zeros without a hit;
-    of scenes whose triangles are flat and of one colour each."""
+    """Of unit rays (N, 3): whether they hit (N,), distance, shading normal on the ray's side and albedo, zeros without
+    a hit; of scenes without textures and vertex colours."""
     hits = renderer.trace(origins, directions)
     hit = hits.triangle >= 0
     triangles = renderer.triangles
     corners = triangles.corners()[hits.triangle[hit]].astype(np.float64)
-    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    face = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    weights = np.column_stack([1 - hits.barycentrics[hit].sum(axis=1), hits.barycentrics[hit]])
+    normal = np.einsum("nc,nck->nk", weights, triangles.normals[triangles.triangles[hits.triangle[hit]]])
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)
-    normal *= -np.sign((normal * directions[hit]).sum(axis=1, keepdims=True))
+    normal *= -np.sign((face * directions[hit]).sum(axis=1, keepdims=True))
     colors = np.array([material.base_color[:3] for material in renderer.scene.materials])
     out = {"hits": hit.astype(np.float64), "depth": np.zeros(len(hit))}
     out |= {"normal": np.zeros((len(hit), 3)), "albedo": np.zeros((len(hit), 3))}
