@@ -167,6 +167,7 @@ class Device:
             yield
             return
         if _current is self:
+            self._free_dropped()
             yield
             return
         before, _current = _current, self
