@@ -12,8 +12,8 @@ from viewer.scene.texture import WRAPS, Image, Texture
 from viewer.stream.declare.kernel import Module, Table, Texels
 
 # Images begin at multiples of this many texels, so that the table can address 2^31 of them by integers below 2^24. What
-# lies behind an image up to the next one is its own: smaller versions of it have room there, and an image of half floats
-# takes two texels for each of its own.
+# lies behind an image up to the next one is its own: smaller versions of it have room there, and an image of half
+# floats takes two texels for each of its own.
 BLOCK = 256
 MOST_TEXELS = (1 << 31) - 1
 
