@@ -207,6 +207,12 @@ def test_why_a_render_ended(capsys):
         assert picture.info["stopped by"] == "error" and float(picture.info["estimated error"]) <= 0.5
 
 
+def test_an_error_ends_a_render_where_no_context_is_current(capsys):
+    """The film lies on the device: the rule that looks at it has the context, though nobody else holds it."""
+    run("render", "cornell", "-o", "a.png", "--spp", "65536", "--error", "0.5", *SMALL)
+    assert "samples a pixel (--error met)" in capsys.readouterr().out
+
+
 @pytest.mark.usefixtures("device")
 def test_options_that_do_nothing_are_told(capsys):
     run("render", "cornell", "-o", "a.png", "--program", "cast", "--clamp", "3", "--spp", "5", *SMALL)

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 import viewer
 from viewer.cameras.lens import lens_rays
 from viewer.film import buffers
+from viewer.film.buffers import Buffer
+from viewer.kernels.records import FEATURES
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
@@ -31,13 +33,14 @@ def room() -> Scene:
     return places.scene(meshes, materials, Camera((0.3, 0.4, 4), (0, 0, 0), fov=42.0))
 
 
-def features(renderer: Renderer, samples: int = SAMPLES, size: tuple[int, int] = SIZE) -> NDArray:
-    """(H, W) of the record."""
-    *_, (share, buffer) = renderer.features(size, samples)
-    assert share == 1.0
-    with renderer.device.current():
-        found = buffer.read()
-        buffer.release()
+def features(renderer: Renderer, *samples: int) -> NDArray:
+    """(H, W) of the record, brought to so many samples, one number after the other."""
+    buffer = Buffer(renderer.device, FEATURES, SIZE)
+    for number in samples or (SAMPLES,):
+        *_, share = renderer.features(buffer, number)
+        assert share == 1.0
+    found = buffer.read()
+    buffer.release()
     return found
 
 
@@ -153,12 +156,13 @@ def test_a_lens_and_a_filter_change_them(make):
 
 
 def test_more_samples_are_the_sum_of_all(make):
-    """The first of many is the one of one; the numbers follow the seed."""
+    """The first of many is the one of one, and a buffer may be brought on; the numbers follow the seed."""
     renderer = make(room(), pixel_filter="box")
     one, two = features(renderer, 1), features(renderer, 2)
     assert set(np.unique(one["hits"])) == {0, 1} and (one["count"] == 1).all() and (two["count"] == 2).all()
     rest = two["depth"] - one["depth"]
     assert (rest >= 0).all() and not np.allclose(rest, one["depth"])
+    assert features(renderer, 1, 2).tobytes() == two.tobytes() == features(renderer, 2, 1).tobytes()
     renderer.update(seed=7)
     assert not np.array_equal(features(renderer, 1)["depth"], one["depth"])
 
@@ -202,7 +206,8 @@ def test_progress_is_told_and_samples_of_the_picture_stay(make):
     """Beside a picture on its way: buffers of their own."""
     renderer = make(room())
     before = renderer.render(SIZE, spp=2).film
-    shares = [share for share, _ in renderer.features(SIZE, 3)]
+    buffer = Buffer(renderer.device, FEATURES, SIZE)
+    shares = list(renderer.features(buffer, 3))
     assert shares == sorted(shares) and shares[-1] == 1.0 and len(shares) > 1
     after = renderer.render(SIZE, spp=2).film
     assert before is not None and after is not None

@@ -11,6 +11,7 @@ import pytest
 
 import viewer
 from viewer import Camera, Renderer, Scene, ViewerError
+from viewer.film.buffers import FilmBuffer
 from viewer.film.film import Film
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.light import Light
@@ -139,22 +140,22 @@ def test_another_strategy_compiles_nothing(device, scene: Scene, environment: An
 def test_tiles_and_samples_in_a_run_change_no_bit(device, scene: Scene, expected: Film, machine: str) -> None:
     renderer = Renderer(scene, machine=machine, depth=4, environment=spread())
     for tile, runs in ((None, (1, 2, 3)), ((8, 8), (3,)), ((13, 5), (2, 3)), ((64, 64), (1, 3))):
-        film = Film(*SIZE)
+        film = FilmBuffer(renderer.device, SIZE)
         for samples in runs:
             for _ in renderer.slices(SIZE, tile=tile, film=film, samples=samples):
                 pass
-        assert_same(film, expected)
+        assert_same(film.film(), expected)
     renderer.release()
 
 
 def test_a_pixel_needs_no_other(device, scene: Scene, expected: Film) -> None:
     """Its samples depend on its place in the picture alone: a row of the stream that holds other pixels gives them."""
     renderer = Renderer(scene, depth=4, environment=spread(), **SINGLE)
-    film, rows = Film(*SIZE), iter([3, 1, 7, 2, 100])
+    film, rows = FilmBuffer(renderer.device, SIZE), iter([3, 1, 7, 2, 100])
     for _ in renderer.slices(SIZE, tile=(29, 30), rows=lambda: next(rows, 5), film=film, samples=SAMPLES):
         pass
     renderer.release()
-    assert_same(film, expected)
+    assert_same(film.film(), expected)
 
 
 def test_counting_does_not_disturb(device, scene: Scene, expected: Film) -> None:

@@ -9,6 +9,8 @@ from viewer.cli.shader_check import everything
 from viewer.renderer.renderer import Renderer
 from viewer.scene.environment import ConstantEnvironment, ImageEnvironment, sky
 from viewer.scene.movable import with_light_at
+from viewer.stream.compile.addresses import texels_of
+from viewer.stream.gl.arena import LEAST
 
 SHOWN = {"size": (24, 16), "spp": 2}
 WHITE = ConstantEnvironment((1.0, 1.0, 1.0))
@@ -36,15 +38,28 @@ def is_as_made_anew(renderer, environment) -> bool:
     return np.array_equal(*pictures)
 
 
+def held_there(renderer) -> tuple[int, int, int]:
+    """Memories on the device, the texels of those in the arena, and the bytes of the others' textures.
+
+    The arena itself has room for twice as many at most: how it has grown decides.
+    """
+    arena, parts = renderer.resources.arena, renderer.resources.bytes()
+    tables = arena.tables()
+    texels = sum(map(texels_of, tables))
+    assert 16 * texels <= parts.pop("arena") <= 16 * max(LEAST, 2 * texels)
+    return len(parts) + len(tables), texels, sum(parts.values())
+
+
 def test_another_environment_takes_the_place_of_the_one_before(renderer) -> None:
-    held, size = len(renderer.resources.bytes()), sum(renderer.resources.bytes().values())
+    held, texels, size = held_there(renderer)
     for _ in range(2):
         renderer.update(environment=WHITE)
         assert is_as_made_anew(renderer, WHITE)
-        assert len(renderer.resources.bytes()) < held
+        fewer, less, _ = held_there(renderer)
+        assert fewer < held and less < texels
         renderer.update(environment=sky())
         assert is_as_made_anew(renderer, "sky")
-        assert (len(renderer.resources.bytes()), sum(renderer.resources.bytes().values())) == (held, size)
+        assert held_there(renderer) == (held, texels, size)
 
 
 def test_lights_that_move_leave_everything_else_as_it_is(renderer) -> None:
