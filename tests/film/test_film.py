@@ -152,16 +152,13 @@ def test_tone_maps_at_published_points() -> None:
 def test_the_window_shows_what_a_png_holds(device, name) -> None:
     """``film/show.glsl`` into an 8-bit target, against `srgb8`: the same code, or the next one where it is close."""
     from viewer.window.picture.display import Display
-    from viewer.window.picture.frame import Frame
 
-    display, frame = Display(device), Frame(device, (16, 16))
+    display = Display(device)
     linear = COLORS[: 16 * 16].reshape(16, 16, 3)
     context = device.context
-    frame.texture = context.texture(
-        (16, 16), 4, np.dstack([linear, np.ones((16, 16), np.float32)]).tobytes(), dtype="f4"
-    )
+    picture = context.texture((16, 16), 4, np.dstack([linear, np.ones((16, 16), np.float32)]).tobytes(), dtype="f4")
     target = context.framebuffer([context.texture((16, 16), 3)])
-    display.draw(frame, target, (16, 16), -1.5, name)
+    display.draw(picture, target, (16, 16), -1.5, name)
     shown = np.frombuffer(target.read(components=3, alignment=1), np.uint8).reshape(16, 16, 3)[::-1]
     wanted = srgb8(linear, -1.5, name)
     assert np.abs(shown.astype(int) - wanted).max() <= 1

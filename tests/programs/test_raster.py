@@ -172,8 +172,9 @@ def test_layers_of_what_was_drawn(device):
     """Beside a program of samples, too; rays that were not walked took no steps."""
     scene = viewer.load("cornell")
     names = ("depth", "normal", "triangle", "steps", "tests")
+    options: dict[str, Any] = {"program": "shadow", "offsets": "sample", "device": device}
     pictures = {
-        way: Renderer(scene, device=device, program="shadow", first_hits=way).render(size=(32, 24), spp=1, layers=names)
+        way: Renderer(scene, first_hits=way, **options).render(size=(32, 24), spp=1, layers=names)
         for way in ("rays", "raster")
     }
     for name in names[:3]:
