@@ -175,7 +175,7 @@ def test_the_error_is_the_film_s(blocks, size, scale):
 @pytest.mark.parametrize("samples", [0, 1])
 def test_the_error_is_infinite_while_a_pixel_has_fewer_than_two_samples(blocks, pixel, samples):
     film = noisy()
-    film.count[pixel] = samples
+    film.count[pixel], film.square[pixel] = samples, 0
     buffer = FilmBuffer(blocks, SIZE, film)
     assert buffer.error() == film.error() == float("inf")
     film.count[pixel] = 2
