@@ -507,3 +507,17 @@ def test_interrupted_process_leaves_nothing(tmp_path, delay):
         assert (child.returncode, err) == (130, "raystream: stopped\n")
     assert child.returncode != 0
     assert os.listdir(tmp_path) == []
+
+
+def test_interrupted_in_a_text_that_is_executed_the_code_is_the_same(tmp_path):
+    """As while the modules load, where dataclasses execute generated text."""
+    script = (
+        "from viewer.cli import main\n"
+        "main._dispatch = lambda arguments: exec('raise KeyboardInterrupt')\n"
+        "main.entry()\n"
+    )
+    (tmp_path / "stopped.py").write_text(script)
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    command = [sys.executable, "-P", "-m", "stopped"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "raystream: stopped\n")

@@ -46,6 +46,9 @@ def entry() -> NoReturn:
         warnings.simplefilter("ignore")  # remarks for developers, not for whoever renders
     code = main()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not interrupt the interpreter's own end
+    # Interrupted in a text that is executed (of a dataclass, while modules load), Python remembers that until it
+    # executes the next, and would end by the signal instead of with the code.
+    exec("")
     sys.exit(code)
 
 
