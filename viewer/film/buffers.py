@@ -18,11 +18,12 @@ from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, square
+from viewer.stream.gl.draw import Shader, square
 from viewer.stream.gl.stream import Stream
 
 LARGEST_BLOCK = 1 << 24  # pixels of a picture in one stream
 EDGE = 16  # pixels along the edge of a block of the error's reduction
+MOST_SIZES = 8  # of films, for which the reduction keeps its targets
 
 
 class Block(NamedTuple):
@@ -104,8 +105,7 @@ class FilmBuffer(Buffer):
         """film : to go on from."""
         super().__init__(device, FILM, size)
         self.samples = 0 if film is None else int(film.count.min())  # that every pixel has, at least
-        self._error: Drawing | None = None
-        self._sums: dict[tuple[int, int], Stream] = {}  # by size: blocks have few
+        self._reduction: FilmError | None = None
         if film is not None and film.count.any():
             self.write(film.records())
 
@@ -115,11 +115,16 @@ class FilmBuffer(Buffer):
         film.store(self.read())
         return film
 
-    def error(self) -> float:
-        """`Film.error`, but for the rounding of sums over `EDGE` x `EDGE` pixels, without reading the film back."""
+    def error(self, reduction: FilmError | None = None) -> float:
+        """`Film.error`, but for the rounding of sums over `EDGE` x `EDGE` pixels, without reading the film back.
+
+        reduction : one that is compiled already, for many films; else one is made.
+        """
+        if reduction is None:
+            reduction = self._reduction = self._reduction or FilmError(self.device)
         variance = luminance = thin = 0.0
         for block in self.blocks:
-            sums = self._reduced(block.stream).astype(np.float64).sum(axis=(0, 1))
+            sums = reduction.sums(block.stream).astype(np.float64).sum(axis=(0, 1))
             variance, luminance, thin = variance + sums[0], luminance + sums[1], thin + sums[2]
         if thin:
             return float("inf")
@@ -129,24 +134,37 @@ class FilmBuffer(Buffer):
             return 0.0
         return spread / mean if mean > 0 else float("inf")
 
-    def _reduced(self, stream: Stream) -> NDArray[np.float32]:
-        """(rows, columns, 4) sums over the blocks of a stream."""
+    def release(self) -> None:
+        """Free the textures."""
+        super().release()
+        if self._reduction is not None:
+            self._reduction.release()
+
+
+class FilmError:
+    """The reduction of `FilmBuffer.error` on the device; the context must be current in every call."""
+
+    def __init__(self, device: Device) -> None:
+        self.device, self.drawing = device, square(device, Shader(device, error_source()))
+        self._sums: dict[tuple[int, int], Stream] = {}  # by size: blocks have few
+
+    def sums(self, stream: Stream) -> NDArray[np.float32]:
+        """(rows, columns, 4) sums over the blocks of a stream of `FILM`."""
         size = -(-stream.size[0] // EDGE), -(-stream.size[1] // EDGE)
-        if self._error is None:
-            self._error = square(self.device, Shader(self.device, error_source()))
         if size not in self._sums:
+            if len(self._sums) >= MOST_SIZES:
+                self.release()
             self._sums[size] = Stream(self.device, PIXEL, size)
-        drawing, sums = self._error, self._sums[size]
+        sums = self._sums[size]
         sums.framebuffer.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         for k, texture in enumerate(stream.textures):
-            drawing.shader.bind(f"in_{k}", texture)
-        drawing.render()
+            self.drawing.shader.bind(f"in_{k}", texture)
+        self.drawing.render()
         return sums.read_texels()[..., 0, :]
 
     def release(self) -> None:
         """Free the textures."""
-        super().release()
         for sums in self._sums.values():
             sums.release()
         self._sums.clear()

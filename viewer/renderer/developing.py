@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.film.buffers import FilmBuffer
+from viewer.film.buffers import FilmBuffer, FilmError
 from viewer.film.film import Film
 from viewer.stream.gl.device import Device
 
@@ -15,6 +15,7 @@ class Developing:
 
     def __init__(self) -> None:
         self.buffer: FilmBuffer | None = None
+        self._reduction: FilmError | None = None  # compiled once, for all films
         self._host: tuple[int, Film] | None = None  # the samples that every pixel had when it was read back
 
     @staticmethod
@@ -43,8 +44,11 @@ class Developing:
         """The estimated relative error of the picture, without reading the film back."""
         if self.buffer is None:
             return float("inf")
-        with self.buffer.device.current():
-            return self.buffer.error()
+        device = self.buffer.device
+        with device.current():
+            if self._reduction is None or self._reduction.device is not device:
+                self._reduction = FilmError(device)
+            return self.buffer.error(self._reduction)
 
     def release(self) -> None:
         """Free the film."""
