@@ -160,7 +160,12 @@ def test_dropping_what_is_not_there_does_nothing(arena):
 
 
 def test_growth_keeps_the_content(arena, monkeypatch):
+    """Whatever was drawn before: scissors that are left on would cut the copy."""
     monkeypatch.setattr(arena_module, "LEAST", 128)
+    context = arena.device.context
+    before = context.framebuffer([context.texture((8, 8), 4, dtype="f4")])
+    before.use()
+    before.scissor = (0, 0, 4, 4)
     tables, sizes = [], []
     many = 200 if arena.row > EDGE else 1  # whose rows are long
     for seed in range(12):

@@ -151,7 +151,9 @@ class Arena:
         old, context = self.texture, self.device.context
         self.texture = float_texture(self.device, (self.row, rows))
         if isinstance(old, moderngl.Texture):
-            context.copy_framebuffer(context.framebuffer([self.texture]), context.framebuffer([old]))
+            target = context.framebuffer([self.texture])
+            target.use()  # and leave another one's scissors, which would cut the copy
+            context.copy_framebuffer(target, context.framebuffer([old]))
             old.release()
         self._room = rows * self.row
 

@@ -77,6 +77,7 @@ class Singlepass(Machine):
         if self.counting:
             self._clear_counts()
         for to, source in self.copies:
+            to.use()  # and leave another one's scissors, which would cut the copy
             context.copy_framebuffer(to, source)
         for drawing in (self.drawing, *self.count_drawings):
             drawing.shader.set("extent", (self.size[0], rays))
