@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -91,9 +89,7 @@ def test_ten_thousand_grids() -> None:
     shapes = [tuple(int(n) for n in rng.integers(1, 13, 3)) for _ in range(200)]
     distinct = [numbered(shape, rng) for shape in shapes]
     grids = [distinct[k] for k in rng.integers(0, len(distinct), 10_000)]
-    began = time.process_time()
     blocks = allocate(grids)
-    print(f"{time.process_time() - began:.2f} s", blocks.statistics)
     assert blocks.statistics["texels_per_voxel"] < 4
     for number in (0, 17, 9_999):
         before = sum((alone.lists >= 0).sum() for alone in grids[:number])

