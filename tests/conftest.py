@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -42,9 +43,13 @@ def flat_forest(shared_scenes: Path, request: pytest.FixtureRequest, tmp_path_fa
         pytest.skip(f"not found: {script}")
     cache = getattr(request.config, "cache", None)  # none with -p no:cacheprovider
     folder = Path(cache.mkdir("raystream-forest")) if cache else tmp_path_factory.mktemp("forest")
-    if not (folder / "forest_flat.ply").is_file():
-        subprocess.run([sys.executable, "-B", script, folder], check=True, capture_output=True, cwd=script.parent)
-    return folder / "forest_flat.ply"
+    flat = folder / "forest_flat.ply"
+    if not flat.is_file():  # made beside and renamed: another process of the tests may be making it, too
+        made = tmp_path_factory.mktemp("forest-new")
+        subprocess.run([sys.executable, "-B", script, made], check=True, capture_output=True, cwd=script.parent)
+        shutil.copyfile(made / flat.name, folder / f"forest_flat.{os.getpid()}.part")
+        os.replace(folder / f"forest_flat.{os.getpid()}.part", flat)
+    return flat
 
 
 @pytest.fixture(scope="session")

@@ -152,3 +152,34 @@ def _agree(triangle: NDArray, t: NDArray, other: NDArray, other_t: NDArray, tie:
     both = (triangle >= 0) & (other >= 0)
     apart = np.abs(np.where(both, t, 0.0) - np.where(both, other_t, 0.0))
     return (triangle == other) | (both & (apart <= tie * np.where(both, other_t, 0.0)))
+
+
+def assert_right(
+    corners: NDArray,
+    origins: NDArray,
+    directions: NDArray,
+    triangle: NDArray,
+    t: NDArray,
+    other: Exact,
+    excluded: float,
+) -> None:
+    """No wrong hit, at most a share ``excluded`` too near an edge to tell, and distances that only rounding moves."""
+    verdict = judge(corners, origins, directions, triangle, t, other)
+    share = len(verdict.near_edge) / len(triangle)
+    print(f"{(triangle >= 0).mean():.1%} hit, {share:.1e} of rays too near an edge")
+    assert not len(verdict.wrong), f"rays {verdict.wrong[:10]}"
+    assert share < excluded
+    assert 0.1 < (triangle >= 0).mean() < 0.99
+    hit = np.setdiff1d(np.flatnonzero(triangle >= 0), verdict.near_edge)
+    own = _wide(corners[triangle[hit]])
+    o, d = _wide(origins[hit]), _wide(directions[hit])
+    normal = np.cross(own[:, 1] - own[:, 0], own[:, 2] - own[:, 0])
+    length = np.linalg.norm(normal, axis=1)
+    slope = np.abs((normal * d).sum(axis=1))
+    reach = np.linalg.norm(own - o[:, None], axis=-1).max(axis=1)
+    apart = np.abs(t[hit] - plane_distance(own, o, d))
+    # Corners relative to the origin are rounded, 2^-24 of the farthest one, and sheared, with as much again a few
+    # times; in distance that counts by the inverse of the cosine. Beyond 1e-3 the first-order bound says nothing.
+    plain = slope > 1e-3 * length
+    assert (apart[plain] * slope[plain] <= 1e-6 * reach[plain] * length[plain]).all()
+    assert plain.mean() > 0.99

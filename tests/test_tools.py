@@ -107,6 +107,7 @@ def _quick(name: str, folder: Path) -> dict:
     return data
 
 
+@pytest.mark.slow
 def test_bench_cast(tmp_path: Path) -> None:
     data = _quick("cast", tmp_path)
     rows = data["scenes"]["cornell"]["settings"]
@@ -121,6 +122,7 @@ def test_bench_cast(tmp_path: Path) -> None:
     assert set(starts["cold phases"]) == {"import", "load", "device", "build", "first run", "next run"}
 
 
+@pytest.mark.slow
 def test_bench_raster(tmp_path: Path) -> None:
     data = _quick("raster", tmp_path)
     assert set(data["scenes"]) == {"cornell", "teapotahedron"}
@@ -128,6 +130,7 @@ def test_bench_raster(tmp_path: Path) -> None:
         assert row["other_triangle"] <= 1e-4 and row["hit"] > 0.5 and row["raster"]["ms"] > 0 and row["rays"]["ms"] > 0
 
 
+@pytest.mark.slow
 def test_bench_accel(tmp_path: Path) -> None:
     data = _quick("accel", tmp_path)
     scene = data["scenes"]["cornell"]
@@ -146,6 +149,7 @@ def test_bench_accel(tmp_path: Path) -> None:
     assert scene["builds"]["bvh"]["ms"] > 0 and sum(scene["memory"]["grid, dda"].values()) > 0
 
 
+@pytest.mark.slow
 def test_bench_policies_and_the_machine_agree_with_the_simulation(tmp_path: Path) -> None:
     data = _quick("policies", tmp_path)
     checks = [check for scene in data["scenes"].values() for check in scene["check"].values()]
@@ -172,12 +176,14 @@ def test_bench_masks(tmp_path: Path) -> None:
     assert all(row["mask_passes"] == 0 for row in data["whole"] if row["mask"] == "none")
 
 
+@pytest.mark.slow
 def test_bench_bvh_build(tmp_path: Path) -> None:
     methods = _quick("bvh-build", tmp_path)["scenes"]["cornell"]["methods"]
     assert all(row["ms"] > 0 and row["nodes"] == 2 * row["leaves"] - 1 for row in methods.values())
     assert methods["sah"]["sah_cost"] <= methods["midpoint"]["sah_cost"]
 
 
+@pytest.mark.slow
 def test_bench_instances(tmp_path: Path) -> None:
     data = _quick("instances", tmp_path)
     (found,) = data["scenes"].values()
@@ -189,6 +195,7 @@ def test_bench_instances(tmp_path: Path) -> None:
     assert data["moving"]["bvh"]["top"]["ms"] > 0
 
 
+@pytest.mark.slow
 def test_bench_path(tmp_path: Path, shared_refs: Path) -> None:
     data = _quick("path", tmp_path)
     scene = data["scenes"]["cornell"]
@@ -210,6 +217,7 @@ def test_bench_path(tmp_path: Path, shared_refs: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_bench_fresh(tmp_path: Path) -> None:
     data = _quick("fresh", tmp_path)
     (command,) = data["commands"].values()
@@ -218,6 +226,7 @@ def test_bench_fresh(tmp_path: Path) -> None:
     assert set(data["phases"]["cornell"]["warm"]) == {"import", "load", "device", "build", "first run", "next run"}
 
 
+@pytest.mark.slow
 def test_bench_samplers(tmp_path: Path) -> None:
     data = _quick("samplers", tmp_path)
     assert {row["sampler"] for row in data["costs"]} == {"sobol", "independent", "table"}
@@ -231,6 +240,7 @@ def test_bench_samplers(tmp_path: Path) -> None:
     assert abs(one["pixel"] / one["block"] - 16) < 2.5  # 256 blocks
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("Xvfb") is None, reason="Xvfb is not installed: apt-get install xvfb")
 def test_bench_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DISPLAY", raising=False)
