@@ -13,7 +13,30 @@ from typing import Any
 import numpy as np
 import pytest
 
+# Where this is set, as in continuous integration, a test that skips for want of one of these fails.
+REQUIRED = bool(os.environ.get("RAYSTREAM_TEST_REQUIRE"))
+REQUIREMENTS = ("scene data", "OpenGL 3.3", "Xvfb", "xdotool", "Embree", "glfw", "imgui-bundle", "imageio-ffmpeg")
+
 SHARED = Path(os.environ.get("RAYSTREAM_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+
+
+def _refuse_skip(report: Any) -> Any:
+    """The report of a test or of a file, failed where what it lacks is required."""
+    if REQUIRED and report.skipped and isinstance(report.longrepr, tuple):
+        reason = report.longrepr[2]
+        if any(word in reason for word in REQUIREMENTS):
+            report.outcome, report.longrepr = "failed", f"required by RAYSTREAM_TEST_REQUIRE, but {reason}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Any:
+    return _refuse_skip((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Any:
+    return _refuse_skip((yield))
 
 
 def _folder(name: str) -> Path:
@@ -40,7 +63,7 @@ def flat_forest(shared_scenes: Path, request: pytest.FixtureRequest, tmp_path_fa
     """forest_flat.ply, as the script beside the scenes writes it (34 MB, a second; kept in pytest's cache)."""
     script = shared_scenes / "scripts" / "forest.py"
     if not script.is_file():
-        pytest.skip(f"not found: {script}")
+        pytest.skip(f"scene data not found: {script}")
     cache = getattr(request.config, "cache", None)  # none with -p no:cacheprovider
     folder = Path(cache.mkdir("raystream-forest")) if cache else tmp_path_factory.mktemp("forest")
     flat = folder / "forest_flat.ply"
@@ -54,15 +77,13 @@ def flat_forest(shared_scenes: Path, request: pytest.FixtureRequest, tmp_path_fa
 
 @pytest.fixture(scope="session")
 def device() -> Any:
-    """The process's headless OpenGL device; tests skip where there is none, but not in continuous integration."""
+    """The process's headless OpenGL device; tests skip where there is none."""
     from viewer.base.errors import DeviceError
     from viewer.stream.gl.device import shared_device
 
     try:
         return shared_device()
     except DeviceError as error:
-        if os.environ.get("CI"):
-            raise
         pytest.skip(f"no OpenGL 3.3 here: {error}")
 
 
