@@ -1,0 +1,11 @@
+// Binary search, all probes in one pass (Purcell et al. 2003, section 2.2.1): the place of a cell's first photon in the
+// sorted list; of an empty cell, of the next one's first. Behind the last cell stands the number of photons stored.
+
+First element(int number) {
+    int low = 0;
+    for (int size = LENGTH; size > 0; size >>= 1) {
+        int middle = low + size - 1;
+        if (middle < LENGTH && fetch_list(middle).cell < number) low = middle + 1;
+    }
+    return First(low);
+}

@@ -1,0 +1,64 @@
+"""The uniform grid of the photon map: cells over a box, numbered x first.
+
+Purcell et al. 2003, section 2.2; cells need not be cubes (the scenes of table 6.1 have 250 x 1 x 250 and 25 x 25 x 50).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.base.errors import ViewerError
+
+MOST_CELLS = 1 << 24  # cell numbers are integers in floats
+
+
+@dataclass(frozen=True)
+class PhotonGrid:
+    """low : corner of the lowest cell, world. cell : edges of a cell, scene units. resolution : cells; each (3,)."""
+
+    low: tuple[float, float, float]
+    cell: tuple[float, float, float]
+    resolution: tuple[int, int, int]
+
+    @classmethod
+    def over(cls, low: ArrayLike, high: ArrayLike, resolution: ArrayLike) -> PhotonGrid:
+        """Cells over a box (3,), (3,). Raises ViewerError for a resolution below 1 or of more than 2^24 cells."""
+        low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
+        cells = np.asarray(resolution, np.int64)
+        if cells.shape != (3,) or (cells < 1).any() or np.prod(cells.astype(float)) >= MOST_CELLS:
+            text = " x ".join(map(str, np.ravel(resolution)))
+            hint = f"one to {MOST_CELLS - 1:,} cells in all"
+            raise ViewerError("photon grid", f"{text} cells", hint)
+        size = np.maximum(high - low, 1e-6 * max(float(np.abs([low, high]).max()), 1e-30))
+        edges = size / cells
+        return cls(_three(low), _three(edges), (int(cells[0]), int(cells[1]), int(cells[2])))
+
+    @property
+    def cells(self) -> int:
+        """How many there are."""
+        return int(np.prod(self.resolution))
+
+    @property
+    def uniforms(self) -> dict[str, Any]:
+        """Of ``shaders/interface/photon_grid.glsl``."""
+        return {
+            "photon_grid_low": self.low,
+            "photon_grid_cell": self.cell,
+            "photon_grid_resolution": self.resolution,
+        }
+
+    def numbers(self, positions: NDArray) -> NDArray[np.int64]:
+        """The cell of each position (N, 3), clamped to the grid; in float32, as the device has it."""
+        low, edge = np.array(self.low, np.float32), np.array(self.cell, np.float32)
+        at = np.floor((np.asarray(positions, np.float32) - low) / edge)
+        x, y, z = np.clip(at, 0, np.array(self.resolution) - 1).astype(np.int64).T
+        return (z * self.resolution[1] + y) * self.resolution[0] + x
+
+
+def _three(values: Any) -> tuple[float, float, float]:
+    x, y, z = (float(np.float32(value)) for value in values)
+    return x, y, z

@@ -1,0 +1,76 @@
+"""The photon map by sorting: a list of (cell, photon), sorted by cell, and where in it each cell begins.
+
+Bitonic merge sort in k (k + 1) / 2 passes for 2^k elements, and a binary search in one pass (Purcell 2004, section
+6.2.2; Purcell et al. 2003, section 2.2.1). Nothing is read back.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from viewer.photons.grid import PhotonGrid
+from viewer.photons.passes import Pass
+from viewer.photons.records import ENTRY, FIRST, PHOTON
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.stream import Stream
+from viewer.stream.jobs import Draw, Job
+
+
+def list_size(photons: int) -> tuple[int, int]:
+    """(width, height) of the least stream of a power of two of elements that holds so many."""
+    exponent = max(1, (max(photons, 2) - 1).bit_length())
+    return 1 << ((exponent + 1) // 2), 1 << (exponent // 2)
+
+
+def cell_size(cells: int) -> tuple[int, int]:
+    """(width, height) of a stream with an element for each cell and one behind the last."""
+    width = 1 << (-(-(cells + 1).bit_length() // 2))
+    return width, -(-(cells + 1) // width)
+
+
+class PhotonSort:
+    """The passes of the sort, for streams of one size of list; the context must be current when it is made."""
+
+    def __init__(self, device: Device, size: tuple[int, int]) -> None:
+        self.size, self.length = size, size[0] * size[1]
+        assert self.length & (self.length - 1) == 0, "a power of two"
+        self._list = Pass(device, "list_photons", {"photons": PHOTON}, ENTRY)
+        self._step = Pass(device, "sort_step", {"list": ENTRY}, ENTRY)
+        self._search = Pass(device, "first_photons", {"list": ENTRY}, FIRST, LENGTH=self.length)
+        self._lists = [Stream(device, ENTRY, size) for _ in range(2)]
+        self.passes = 0  # of the last sort
+
+    @property
+    def list(self) -> Stream:
+        """`ENTRY` of every photon, sorted, after `sort`."""
+        return self._lists[0]
+
+    def enter(self, photons: Stream, count: int, grid: PhotonGrid) -> Job:
+        """The list of the first ``count`` of `PHOTON`, unsorted."""
+        uniforms = {"photon_count": count, **grid.uniforms}
+        yield Draw(lambda: self._list.draw({"photons": photons}, self._lists[0], **uniforms))
+
+    def sort(self) -> Job:
+        """Sort the list: run lengths 2, 4 .. all, and in each the distances run / 2, run / 4 .. 1."""
+        self.passes = 0
+        run = 2
+        while run <= self.length:
+            partner = run // 2
+            while partner:
+                yield Draw(partial(self._exchange, partner, run))
+                partner //= 2
+            run *= 2
+
+    def search(self, first: Stream) -> Job:
+        """The place of each cell's first photon, into ``first`` of `FIRST`; beyond the last the photons' number."""
+        yield Draw(lambda: self._search.draw({"list": self._lists[0]}, first))
+
+    def _exchange(self, partner: int, run: int) -> None:
+        self._step.draw({"list": self._lists[0]}, self._lists[1], partner=partner, run=run)
+        self._lists.reverse()
+        self.passes += 1
+
+    def release(self) -> None:
+        """Free the lists."""
+        for stream in self._lists:
+            stream.release()
