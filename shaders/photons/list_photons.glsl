@@ -1,5 +1,6 @@
 // The list that is sorted: the cell of every photon. What is not stored, and what fills the list up to a power of two,
 // has a cell beyond the last, and ends up behind all others.
+#include "photons/grid_uniforms.glsl"
 #include "interface/photon_grid.glsl"
 
 uniform int photon_count;

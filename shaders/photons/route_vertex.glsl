@@ -1,4 +1,5 @@
 // A photon becomes a point over the footprint of its cell, of SIZE x SIZE texels: 1 for counts and powers by cell.
+#include "photons/grid_uniforms.glsl"
 #include "interface/photon_grid.glsl"
 
 uniform ivec2 cells_wide;  // footprints along each edge of what is drawn to

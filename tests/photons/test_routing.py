@@ -10,7 +10,7 @@ from test_sort import run
 
 from viewer.base.errors import ViewerError
 from viewer.photons.grid import PhotonGrid
-from viewer.photons.records import PHOTON
+from viewer.kernels.photons import PHOTON
 from viewer.photons.routing import StencilRouting
 from viewer.stream.gl.stream import Stream
 

@@ -9,7 +9,7 @@ import pytest
 
 from viewer.base.errors import ViewerError
 from viewer.photons.grid import PhotonGrid
-from viewer.photons.records import ENTRY, FIRST, PHOTON
+from viewer.kernels.photons import ENTRY, FIRST, PHOTON
 from viewer.photons.sort import PhotonSort, cell_size, list_size
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Draw

@@ -18,11 +18,21 @@ MOST_CELLS = 1 << 24  # cell numbers are integers in floats
 
 @dataclass(frozen=True)
 class PhotonGrid:
-    """low : corner of the lowest cell, world. cell : edges of a cell, scene units. resolution : cells; each (3,)."""
+    """low : corner of the lowest cell, world. cell : edges of a cell, scene units. resolution : cells; each (3,).
+    buckets : of a hash of cells without bounds; 0: the cells are those of a box.
+    """
 
     low: tuple[float, float, float]
     cell: tuple[float, float, float]
     resolution: tuple[int, int, int]
+    buckets: int = 0
+
+    @classmethod
+    def hashed(cls, low: ArrayLike, edge: float, buckets: int) -> PhotonGrid:
+        """Cubes of an edge, counted from a corner (3,) without bounds; their numbers are hashes below ``buckets``, a
+        power of two (Purcell 2004, section 6.4.4)."""
+        assert 0 < buckets <= MOST_CELLS // 2 and buckets & (buckets - 1) == 0
+        return cls(_three(low), _three((edge, edge, edge)), (1, 1, 1), buckets)
 
     @classmethod
     def over(cls, low: ArrayLike, high: ArrayLike, resolution: ArrayLike) -> PhotonGrid:
@@ -39,8 +49,8 @@ class PhotonGrid:
 
     @property
     def cells(self) -> int:
-        """How many there are."""
-        return int(np.prod(self.resolution))
+        """How many numbers cells have."""
+        return self.buckets or int(np.prod(self.resolution))
 
     @property
     def uniforms(self) -> dict[str, Any]:
@@ -49,10 +59,11 @@ class PhotonGrid:
             "photon_grid_low": self.low,
             "photon_grid_cell": self.cell,
             "photon_grid_resolution": self.resolution,
+            "photon_grid_buckets": self.buckets,
         }
 
     def numbers(self, positions: NDArray) -> NDArray[np.int64]:
-        """The cell of each position (N, 3), clamped to the grid; in float32, as the device has it."""
+        """The cell of each position (N, 3), clamped to the box; in float32, as the device has it."""
         low, edge = np.array(self.low, np.float32), np.array(self.cell, np.float32)
         at = np.floor((np.asarray(positions, np.float32) - low) / edge)
         x, y, z = np.clip(at, 0, np.array(self.resolution) - 1).astype(np.int64).T

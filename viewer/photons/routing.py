@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.photons.grid import PhotonGrid
 from viewer.photons.passes import fetch
-from viewer.photons.records import ENTRY, PHOTON, TOTAL
+from viewer.kernels.photons import ENTRY, PHOTON, TOTAL
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Record

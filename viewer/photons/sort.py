@@ -10,7 +10,7 @@ from functools import partial
 
 from viewer.photons.grid import PhotonGrid
 from viewer.photons.passes import Pass
-from viewer.photons.records import ENTRY, FIRST, PHOTON
+from viewer.kernels.photons import ENTRY, FIRST, PHOTON
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Draw, Job

@@ -8,23 +8,51 @@ path may come over, times one child less than a surface has, and each level is a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 from viewer.base.errors import ViewerError
 from viewer.kernels import paths, whitted
 from viewer.kernels.records import FILM, INTERACTION, PATH, PIXEL, RADIANCE
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.stream.declare.program import DONE, Call, Program, State
+from viewer.stream.declare.record import Record
 
 DEPTH = 4  # surfaces that light comes over
 CHILDREN = 2  # of a surface
 MOST_DEPTH = 32
 
 
-def whitted_trace(traversal: TraversalStates = FLAT, depth: int = DEPTH, first_hits: str = "rays") -> Program:
+@dataclass(frozen=True)
+class IndirectLight:
+    """States that add light which no shadow ray brings, between a surface's lights and its reflections.
+
+    They are entered at the first; exits to "refract" lead back. streams : that they work on; ``inputs`` of them the
+    host fills. groups : which of them make one pass under the fusion "ray".
+    """
+
+    states: tuple[State, ...] = ()
+    streams: Mapping[str, Record] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the states."""
+        return tuple(state.name for state in self.states)
+
+
+def whitted_trace(
+    traversal: TraversalStates = FLAT,
+    depth: int = DEPTH,
+    first_hits: str = "rays",
+    indirect: IndirectLight = IndirectLight(),  # noqa: B008 (it never changes)
+    name: str = "whitted",
+) -> Program:
     """Pixels and their film, to which samples are added.
 
     depth : most surfaces that light comes over, at most what ``path_depth`` may be; 0 is light seen alone.
-    primary : how the first hits are found, see `viewer.programs.first_hits`.
+    first_hits : how they are found, see `viewer.programs.first_hits`. indirect : light beside that of shadow rays.
     Raises ViewerError for a depth that needs more streams than is sensible.
     """
     if not 0 <= depth <= MOST_DEPTH:
@@ -36,8 +64,9 @@ def whitted_trace(traversal: TraversalStates = FLAT, depth: int = DEPTH, first_h
     push = {exit_: f"push_{level}" for level, exit_ in enumerate(exits)}
     pop = {exit_: f"pop_{level}" for level, exit_ in enumerate(exits)}
     follow = Call("setup", then="arrive")
+    lit = indirect.names[0] if indirect.states else "refract"
     return Program(
-        "whitted",
+        name,
         streams={
             "pixel": PIXEL,
             "film": FILM,
@@ -50,8 +79,9 @@ def whitted_trace(traversal: TraversalStates = FLAT, depth: int = DEPTH, first_h
             "pending": RADIANCE,
             "waiting": whitted.BRANCH,
             **dict.fromkeys(stack, whitted.BRANCH),
+            **indirect.streams,
         },
-        inputs=("pixel", "film", *first_hit_streams(first_hits)),
+        inputs=("pixel", "film", *first_hit_streams(first_hits), *indirect.inputs),
         results=("film",),
         states=(
             State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
@@ -61,9 +91,10 @@ def whitted_trace(traversal: TraversalStates = FLAT, depth: int = DEPTH, first_h
             State(
                 "light",
                 whitted.NEXT_LIGHT,
-                {"again": "light", "shadow": Call("setup", then="resolve"), "end": "refract"},
+                {"again": "light", "shadow": Call("setup", then="resolve"), "end": lit},
             ),
             State("resolve", paths.RESOLVE_SHADOW, {"done": "light"}),
+            *indirect.states,
             State("refract", whitted.branch_refraction(levels), {**push, "none": "reflect"}),
             *(
                 State(name, whitted.PUSH, {"done": "reflect"}, {"level": stream})
@@ -80,7 +111,8 @@ def whitted_trace(traversal: TraversalStates = FLAT, depth: int = DEPTH, first_h
         start="begin",
         # A turn takes a ray of the tree from one surface to the next.
         order=(
-            *("->arrive", "arrive", "light", "->resolve", "resolve", "refract", *push.values(), "reflect", "next"),
+            *("->arrive", "arrive", "light", "->resolve", "resolve", *indirect.names, "refract", *push.values()),
+            *("reflect", "next"),
             *(*pop.values(), "finish", "begin", "root", *extra_states(first_hits)),
         ),
         groups={
@@ -88,7 +120,7 @@ def whitted_trace(traversal: TraversalStates = FLAT, depth: int = DEPTH, first_h
             "surface": (
                 (
                     *("root", *extra_states(first_hits), "->arrive", "arrive", "light", "->resolve", "resolve"),
-                    *("refract", *push.values(), "reflect", "next", *pop.values()),
+                    *(*indirect.names, "refract", *push.values(), "reflect", "next", *pop.values()),
                 ),
                 ("finish", "begin"),
             ),

@@ -229,7 +229,7 @@ class DeviceScene:
 
     def _linked(self, prepared: Prepared, program: Program, stepwise: bool | None, settings: Settings) -> LinkedProgram:
         stepwise = settings.stepwise if stepwise is None else stepwise
-        sampled = not {"film", "features"}.isdisjoint(program.inputs)
+        sampled = not {"film", "features", "photon"}.isdisjoint((*program.inputs, *program.results))
         modules = prepared.modules(stepwise, sampled, settings.sampler)
         linked = LinkedProgram(program, modules)
         return linked if stepwise else linked.inlined()

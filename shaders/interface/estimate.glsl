@@ -1,0 +1,10 @@
+// The settings of the radiance estimate: what a module provides, beside the photon map's grid.
+//   int estimate_photons       k: photons that an estimate asks for
+//   float estimate_reach       radius beyond which no photon counts, scene units,
+//   float estimate_footprint   to which so much of the distance from the eye is added
+//   vec3 estimate_eye          world
+//   int estimate_exact         1: all photons of the sphere; 0: the search ends with the shell in which k were found
+#include "interface/photon_grid.glsl"
+
+// The square of the radius beyond which no photon counts at a position.
+float estimate_limit(vec3 position);

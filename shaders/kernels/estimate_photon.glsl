@@ -1,0 +1,23 @@
+// A photon of the cell (Purcell et al. 2003, section 2.3). The first k widen the radius; later ones count within it.
+// Each is weighed by the BSDF for its own direction, without the cosine, which its power has already.
+#include "interface/bsdf.glsl"
+#include "interface/estimate.glsl"
+
+int estimate_photon(in Interaction interaction, inout Estimate estimate) {
+    Photon photon = fetch_photons(fetch_photon_list(estimate.place).photon);
+    vec3 apart = photon.position - interaction.position;
+    float square = dot(apart, apart);
+    bool widens = estimate.count < estimate_photons;
+    // Cells that share a bucket of a hash have each other's photons in it.
+    bool own = photon_grid_buckets == 0 || photon_cell(photon.position) == estimate.cell;
+    if (own && square <= (widens ? estimate_limit(interaction.position) : estimate.square)) {
+        vec3 wi = -photon.direction;
+        float facing = abs(dot(interaction.shading, wi));
+        if (facing > 0.0) estimate.sum += photon.power * (bsdf_value(interaction, interaction.wo, wi) / facing);
+        estimate.count += 1;
+        if (widens) estimate.square = max(estimate.square, square);
+    }
+    estimate.place += 1;
+    estimate.left -= 1;
+    return estimate.left > 0 ? EXIT_AGAIN : EXIT_CELL;
+}

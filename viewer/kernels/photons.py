@@ -1,0 +1,95 @@
+"""Photons and their map: records, and the steps of tracing photons and of estimating radiance from them.
+
+T. J. Purcell et al., "Photon Mapping on Programmable Graphics Hardware" (2003); T. J. Purcell, "Ray Tracing on a Stream
+Processor" (2004), chapter 6.
+"""
+
+from __future__ import annotations
+
+from viewer.kernels.records import HIT, INTERACTION, PATH, PIXEL, RADIANCE, RAY
+from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Kernel
+from viewer.stream.declare.record import Field, Record
+
+PHOTON = Record(
+    "Photon",
+    Field("position", "vec3", "scene units", "world"),
+    Field("stored", "int", about="1: it is in the map; 0: it left the scene, or was not at a surface that takes it"),
+    Field("power", "vec3", "W, linear sRGB"),
+    Field("bounce", "int", about="surfaces that it had left"),
+    Field("direction", "vec3", "unit length", "world", "in which it arrived"),
+)
+
+ENTRY = Record(
+    "Entry",
+    Field("cell", "int", about="of the grid; beyond the last for photons that are not stored, which sorts them last"),
+    Field("photon", "int", about="its place in the stream of photons"),
+)
+
+FIRST = Record("First", Field("first", "int", about="place of a cell's first photon in the sorted list"))
+
+TOTAL = Record(
+    "Total",
+    Field("power", "vec3", "W, linear sRGB", about="of all photons of a cell, those that found no place included"),
+    Field("photons", "float", about="of the cell, those that found no place included"),
+)
+
+ESTIMATE = Record(
+    "Estimate",
+    Field("sum", "vec3", "W, linear sRGB", about="of the powers, each times the BSDF for its direction"),
+    Field("square", "float", "scene units squared", about="of the radius: the farthest of the first k photons"),
+    Field("cell", "ivec3", about="of the grid, that is looked into"),
+    Field("count", "int", about="photons in the sum"),
+    Field("shell", "int", about="distance of the cell from the first one, in cells along the farthest axis"),
+    Field("place", "int", about="of the next photon in the list"),
+    Field("left", "int", about="photons of the cell that are still to be looked at"),
+)
+
+EMIT_PHOTON = Kernel(
+    "emit_photon",
+    (IN("pixel", PIXEL), OUT("ray", RAY), OUT("path", PATH), OUT("photon", PHOTON)),
+    exits=("ray", "done"),
+    needs=("photon_settings", "light_emit", "sample_2d"),
+)
+CONTINUE_PHOTON = Kernel("continue_photon", (IN("path", PATH), OUT("photon", PHOTON)), exits=("ray", "done"))
+STORE_PHOTON = Kernel(
+    "store_photon",
+    (IN("ray", RAY), IN("hit", HIT), INOUT("path", PATH), OUT("interaction", INTERACTION), OUT("photon", PHOTON)),
+    exits=("surface", "done"),
+    needs=("photon_settings", "interaction_at", "bsdf_sample"),
+)
+SCATTER_PHOTON = Kernel(
+    "scatter_photon",
+    (IN("pixel", PIXEL), IN("interaction", INTERACTION), INOUT("path", PATH), INOUT("ray", RAY)),
+    exits=("done",),
+    needs=("photon_settings", "bsdf_sample", "sample_2d"),
+)
+
+BEGIN_ESTIMATE = Kernel(
+    "begin_estimate",
+    (IN("interaction", INTERACTION), IN("path", PATH), OUT("estimate", ESTIMATE)),
+    exits=("cell", "none"),
+    needs=("estimate_settings", "path_settings", "bsdf_value"),
+)
+ESTIMATE_CELL = Kernel(
+    "estimate_cell",
+    (IN("interaction", INTERACTION), INOUT("estimate", ESTIMATE), GATHER("first_photons", FIRST)),
+    exits=("again", "photon", "end"),
+    needs=("estimate_settings",),
+)
+ESTIMATE_PHOTON = Kernel(
+    "estimate_photon",
+    (
+        IN("interaction", INTERACTION),
+        INOUT("estimate", ESTIMATE),
+        GATHER("photon_list", ENTRY),
+        GATHER("photons", PHOTON),
+    ),
+    exits=("again", "cell"),
+    needs=("estimate_settings", "bsdf_value"),
+)
+FINISH_ESTIMATE = Kernel(
+    "finish_estimate",
+    (IN("interaction", INTERACTION), IN("path", PATH), IN("estimate", ESTIMATE), INOUT("radiance", RADIANCE)),
+    exits=("done",),
+    needs=("estimate_settings",),
+)

@@ -1,0 +1,44 @@
+"""Photon tracing, breadth first: a frame of photons for each bounce, each made from the one before (Purcell et al. 2003,
+section 2.1).
+"""
+
+from __future__ import annotations
+
+from viewer.kernels import photons
+from viewer.kernels.records import INTERACTION, PATH, PIXEL
+from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.stream.declare.program import DONE, Call, Program, State
+
+
+def photon_frame(traversal: TraversalStates = FLAT, first: bool = True) -> Program:
+    """The photons of one bounce, and the rays on which the next frame's go on.
+
+    first : they leave the lights; else rays and paths are those of the frame before. ``pixel`` is a photon's place in
+    its stream, from which its random numbers follow.
+    """
+    turn = ("begin", "->store", "store", "scatter")
+    if first:
+        begin = State("begin", photons.EMIT_PHOTON, {"ray": Call("setup", then="store"), "done": DONE})
+    else:
+        begin = State("begin", photons.CONTINUE_PHOTON, {"ray": Call("setup", then="store"), "done": DONE})
+    return Program(
+        "photons",
+        streams={
+            "pixel": PIXEL,
+            **traversal.streams,
+            "path": PATH,
+            "interaction": INTERACTION,
+            "photon": photons.PHOTON,
+        },
+        inputs=("pixel",) if first else ("pixel", "ray", "path"),
+        results=("photon", "ray", "path"),
+        states=(
+            begin,
+            *traversal.states,
+            State("store", photons.STORE_PHOTON, {"surface": "scatter", "done": DONE}),
+            State("scatter", photons.SCATTER_PHOTON, {"done": DONE}),
+        ),
+        start="begin",
+        order=turn,
+        groups={"ray": (("->store", "store"),), "surface": (turn,)},
+    )
