@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from viewer.base.errors import ViewerError
-from viewer.options import picture, processor, scene, tracing
+from viewer.options import photons, picture, processor, scene, tracing
 from viewer.options.declare import Option, Scope, suggestion
 from viewer.options.picture import FEW_SAMPLES, MOST_SAMPLES
 
@@ -22,6 +22,7 @@ OPTIONS: dict[str, Option] = {
     for theme in (
         picture.WHOLE,
         tracing.TRACING,
+        photons.PHOTONS,
         processor.MACHINE,
         scene.STRUCTURE,
         scene.VIEW,

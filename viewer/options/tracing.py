@@ -17,7 +17,7 @@ TRACING = (
         "surface interactions",
         0,
         1024,
-        default_text="5, of whitted 4",
+        default_text="5, of whitted and photon 4",
     ),
     *(
         Option(
@@ -31,9 +31,9 @@ TRACING = (
             default_text="on",
         )
         for name, text in (
-            ("shadows", "shadow rays, in the programs shadow and whitted"),
-            ("reflections", "mirror reflection, in the program whitted"),
-            ("refractions", "refraction by glass, in the program whitted"),
+            ("shadows", "shadow rays, in the programs shadow, whitted and photon"),
+            ("reflections", "mirror reflection, in the programs whitted and photon"),
+            ("refractions", "refraction by glass, in the programs whitted and photon"),
         )
     ),
     Option(

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from viewer.programs.features import feature_buffers
 from viewer.programs.path_trace import path_trace
+from viewer.programs.photon_map import photon_map
+from viewer.programs.photon_trace import photon_frame
 from viewer.programs.ray_cast import ray_cast, trace
 from viewer.programs.shadow_cast import shadow_cast
 from viewer.programs.traversal import LEVELS, TraversalStates
@@ -19,8 +21,9 @@ PICTURES: dict[str, Callable[..., Program]] = {
     "shadow": shadow_cast,
     "whitted": whitted_trace,
     "path": path_trace,
+    "photon": photon_map,
 }
 # Those that take a ``depth``, because the number of their streams follows from it, and which one without being told.
-DEPTHS = {"whitted": DEPTH}
+DEPTHS = {"whitted": DEPTH, "photon": DEPTH}
 
-__all__ = ["DEPTHS", "LEVELS", "PICTURES", "TraversalStates", "feature_buffers", "ray_cast", "trace"]
+__all__ = ["DEPTHS", "LEVELS", "PICTURES", "TraversalStates", "feature_buffers", "photon_frame", "ray_cast", "trace"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from viewer.film.buffers import Buffer, Pixels
@@ -32,7 +32,8 @@ class Slice:
 @dataclass(frozen=True)
 class Piece:
     """What runs over each rectangle of a picture: a program, the machines' key and streams' size (width, height),
-    uniforms, and the buffers by the names of the streams that they are loaded into and stored from.
+    uniforms, and the buffers by the names of the streams that they are loaded into and stored from. streams : others,
+    which the program gathers from.
     """
 
     program: Program
@@ -41,6 +42,7 @@ class Piece:
     uniforms: Mapping[str, Any]
     buffers: Mapping[str, Buffer]
     counting: bool = False
+    streams: Mapping[str, Stream] = field(default_factory=dict)
 
 
 def piece_job(
@@ -53,7 +55,7 @@ def piece_job(
     """
     rows, columns = rectangle
     rays = (rows.stop - rows.start) * (columns.stop - columns.start)
-    streams: dict[str, Stream] = {"pixel": resources.stream("pixel", PIXEL, piece.size)}
+    streams = {**piece.streams, "pixel": resources.stream("pixel", PIXEL, piece.size)}
     yield Draw(lambda: pixels.fill(streams["pixel"], rectangle))
     copied = []
     for name, buffer in piece.buffers.items():

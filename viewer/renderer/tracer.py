@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -16,6 +17,7 @@ from viewer.lighting.sampler import sampler_uniforms
 from viewer.programs import LEVELS, feature_buffers, trace
 from viewer.renderer.device_scene import DeviceScene
 from viewer.renderer.machine_pool import Key, warm
+from viewer.renderer.photon_maps import PhotonMaps
 from viewer.renderer.picture import COUNTED_LAYERS, SURFACE_LAYERS
 from viewer.renderer.pieces import FirstHitPass, Piece, Rectangle, Slice, piece_job
 from viewer.renderer.prepared import Prepared, Report
@@ -47,6 +49,7 @@ class Tracer(DeviceScene):
         super().__init__(scene, settings, device=device, progress=progress, **options)
         self._executor = Executor(self.device, self.resources, self._machine_of)
         self._pixel_pass: Pixels | None = None
+        self._photon_maps: PhotonMaps | None = None
 
     # -- pieces of pictures ----------------------------------------------------------------------------------------
 
@@ -95,7 +98,18 @@ class Tracer(DeviceScene):
                 raster = self._raster.over(self.prepared, chosen, eye, size, shape, not progressive, uniforms)
         buffers = {"film": film} if progressive and film is not None else {}
         piece = Piece(program, (key, chosen), shape, every, buffers, counting)
-        yield from self._pieces(piece, rectangles, size, raster, samples)
+        mapped = partial(self._mapped, chosen, eye, size) if "photons" in program.inputs else None
+        yield from self._pieces(piece, rectangles, size, raster, samples, mapped)
+
+    def _mapped(
+        self, settings: Settings, camera: Camera, size: tuple[int, int], piece: Piece, number: int
+    ) -> Generator[float, None, Piece]:
+        """A piece with the photon map of sample ``number`` (from 0 on), which is made if it is not there."""
+        yield from self._photons.make(self.prepared, settings, number)
+        low, high = self.scene.bounds()
+        diagonal = float(np.linalg.norm(np.asarray(high, np.float64) - low))
+        uniforms = self._photons.uniforms(settings, camera, size, number, diagonal)
+        return replace(piece, uniforms={**piece.uniforms, **uniforms}, streams=self._photons.streams)
 
     def _pieces(
         self,
@@ -104,18 +118,21 @@ class Tracer(DeviceScene):
         size: tuple[int, int],
         raster: FirstHitPass | None,
         samples: int,
+        mapped: Callable[[Piece, int], Generator[float, None, Piece]] | None = None,
     ) -> Iterator[tuple[float, Slice | None]]:
         done, total = 0, size[0] * size[1]
         film = piece.buffers.get("film")
         for rectangle in rectangles:
             count = (rectangle[0].stop - rectangle[0].start) * (rectangle[1].stop - rectangle[1].start)
             stats = Stats()
-            # Rasterised first hits are those of one sample: each is a run of its own.
+            # Rasterised first hits, and a photon map, are those of one sample: each is a run of its own.
             ends: Sequence[int] = (samples,)
-            if raster is not None and isinstance(film, FilmBuffer):
+            if (raster is not None or mapped is not None) and isinstance(film, FilmBuffer):
                 ends = range(film.samples + 1, samples + 1)
             for number, end in enumerate(ends):
                 step = replace(piece, uniforms={**piece.uniforms, "path_samples": end})
+                if mapped is not None:
+                    step = yield from _silent(mapped(step, end - 1), done / total)
                 job = piece_job(step, rectangle, self.resources, self._pixels, raster)
                 for share in self._executor.run(job):
                     yield (done + count * (number + share) / max(1, len(ends))) / total, None
@@ -143,6 +160,12 @@ class Tracer(DeviceScene):
             with self.device.current():
                 self._pixel_pass = Pixels(self.device)
         return self._pixel_pass
+
+    @property
+    def _photons(self) -> PhotonMaps:
+        if self._photon_maps is None:
+            self._photon_maps = PhotonMaps(self.device, self.resources, self._executor, self._pixels)
+        return self._photon_maps
 
     def features(self, buffer: Buffer, samples: int) -> Iterator[float]:
         """Bring a picture's buffer of `FEATURES` to what the camera rays of each pixel's first ``samples`` samples hit;
@@ -205,3 +228,14 @@ class Tracer(DeviceScene):
     def trace_ready(self) -> bool:
         """Whether `trace` of a few rays will run without compiling."""
         return any(key.what == ("trace",) and key.passes == self.settings.passes for key in self._machines)
+
+
+def _silent(job: Generator[float, None, Piece], share: float) -> Generator[tuple[float, None], None, Piece]:
+    """A job of which the picture's progress takes no notice."""
+    while True:
+        try:
+            next(job)
+        except StopIteration as end:
+            made: Piece = end.value
+            return made
+        yield share, None
