@@ -3,6 +3,7 @@
 //   float estimate_reach       radius beyond which no photon counts, scene units,
 //   float estimate_footprint   to which so much of the distance from the eye is added
 //   vec3 estimate_eye          world
+//   int estimate_all           1: k has no end, all photons within the radius count
 //   int estimate_exact         1: all photons of the sphere; 0: the search ends with the shell in which k were found
 #include "interface/photon_grid.glsl"
 

@@ -22,7 +22,28 @@ float cell_distance_squared(vec3 position, ivec3 cell) {
     return dot(apart, apart);
 }
 
+// All cells that a sphere touches, in rows: for estimates that ask for every photon within a radius.
+int estimate_box(in Interaction interaction, inout Estimate estimate) {
+    float radius = sqrt(estimate_limit(interaction.position));
+    ivec3 low = photon_cell(interaction.position - radius), high = photon_cell(interaction.position + radius);
+    ivec3 cell = estimate.cell;
+    if (estimate.left < 0) {
+        cell = low;
+    } else {
+        cell.x += 1;
+        if (cell.x > high.x) cell = ivec3(low.x, cell.y + 1, cell.z);
+        if (cell.y > high.y) cell = ivec3(low.xy, cell.z + 1);
+        if (cell.z > high.z) return EXIT_END;
+    }
+    estimate.cell = cell;
+    int number = photon_cell_number(cell);
+    estimate.place = fetch_first_photons(number).first;
+    estimate.left = fetch_first_photons(number + 1).first - estimate.place;
+    return estimate.left > 0 ? EXIT_PHOTON : EXIT_AGAIN;
+}
+
 int estimate_cell(in Interaction interaction, inout Estimate estimate) {
+    if (estimate_all == 1) return estimate_box(interaction, estimate);
     ivec3 middle = photon_cell(interaction.position);
     int shell = estimate.shell;
     ivec3 low = photon_grid_first(middle, shell), high = photon_grid_last(middle, shell);

@@ -9,8 +9,8 @@ import pytest
 from test_sort import run
 
 from viewer.base.errors import ViewerError
-from viewer.photons.grid import PhotonGrid
 from viewer.kernels.photons import PHOTON
+from viewer.photons.grid import PhotonGrid
 from viewer.photons.routing import StencilRouting
 from viewer.stream.gl.stream import Stream
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.photons.grid import PhotonGrid
 from viewer.kernels.photons import ENTRY, FIRST, PHOTON
+from viewer.photons.grid import PhotonGrid
+from viewer.photons.keep import Keep
 from viewer.photons.sort import PhotonSort, cell_size, list_size
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Draw
@@ -74,7 +75,7 @@ def test_passes_are_the_published_number(device: Any, count: int, passes: int) -
     assert np.log2(np.prod(list_size(1 << 20))) == 20 and list_size(1 << 20) == (1024, 1024)
 
 
-def test_what_is_not_stored_comes_last(device: Any) -> None:
+def test_what_is_not_stored_is_not_sorted(device: Any) -> None:
     rng = np.random.default_rng(0)
     grid = PhotonGrid.over((-1, 0, 2), (3, 0, 7), (5, 1, 9))  # a flat box has cells, too
     count, size = 200, (16, 16)
@@ -83,17 +84,22 @@ def test_what_is_not_stored_comes_last(device: Any) -> None:
     photons["stored"] = rng.integers(0, 2, 256)
     stream = Stream(device, PHOTON, size)
     stream.write(photons.reshape(size[::-1]))
-    sort = PhotonSort(device, list_size(count))
-    run(sort.enter(stream, count, grid))
+    kept = Stream(device, ENTRY, size)
+    keep = Keep(device)
+    number = keep.run(stream, count, grid, kept)
+    assert number == photons["stored"][:count].sum()
+    sort = PhotonSort(device, list_size(number))
+    run(sort.enter(kept, number, grid.cells))
     run(sort.sort())
     first = Stream(device, FIRST, cell_size(grid.cells))
     run(sort.search(first))
+    assert sort.list.size[0] * sort.list.size[1] < 256  # sorted is what is stored
     keys = np.where(photons["stored"][:count] == 1, grid.numbers(photons["position"][:count]), grid.cells)
     stored = int(photons["stored"][:count].sum())
     assert np.array_equal(sort.list.read().ravel()["photon"][:stored], np.argsort(keys, kind="stable")[:stored])
     begins = first.read().ravel()["first"]
     assert begins[grid.cells] == stored and len(np.unique(keys)) > 20
-    for each in (stream, first, sort):
+    for each in (stream, first, sort, kept, keep):
         each.release()
 
 

@@ -10,6 +10,8 @@ from typing import Any
 
 from viewer.stream.declare.kernel import Module
 
+UNENDING = 1 << 24  # photons: more than there can be
+
 
 def photon_uniforms(
     middle: Sequence[float] = (0.0, 0.0, 0.0),
@@ -35,7 +37,7 @@ def photon_uniforms(
 
 
 def estimate_uniforms(
-    photons: int = 1,
+    photons: int | None = None,
     radius: float = 0.0,
     exact: bool = True,
     eye: Sequence[float] = (0.0, 0.0, 0.0),
@@ -43,12 +45,13 @@ def estimate_uniforms(
 ) -> dict[str, Any]:
     """The uniforms of radiance estimates.
 
-    photons : k, that an estimate asks for. radius : beyond which none counts, scene units; to it ``footprint`` times
-    the distance from the ``eye`` (world) is added. exact : all photons of the sphere count, see
-    ``shaders/interface/estimate.glsl``.
+    photons : k, that an estimate asks for; None: all within the radius. radius : beyond which none counts, scene
+    units; to it ``footprint`` times the distance from the ``eye`` (world) is added. exact : all photons of the sphere
+    count, see ``shaders/interface/estimate.glsl``.
     """
     return {
-        "estimate_photons": photons,
+        "estimate_photons": UNENDING if photons is None else photons,
+        "estimate_all": int(photons is None),
         "estimate_reach": float(radius),
         "estimate_footprint": float(footprint),
         "estimate_eye": tuple(map(float, eye)),
@@ -62,7 +65,7 @@ def estimate_uniforms(
 
 def photon_modules() -> list[Module]:
     """The modules ``light_emit``, ``photon_settings`` and ``estimate_settings``."""
-    settings = photon_uniforms()
+    settings, estimates = photon_uniforms(), estimate_uniforms()
     emitting = {name: value for name, value in settings.items() if name.startswith("emit_")}
     photons = {name: value for name, value in settings.items() if name.startswith("photon_")}
     return [
@@ -74,9 +77,7 @@ def photon_modules() -> list[Module]:
             needs=("light_sample", "environment_radiance", "environment_sample"),
         ),
         Module("photon settings", ("photon_settings",), "shading/photon.glsl", uniforms=_declared(photons)),
-        Module(
-            "estimate settings", ("estimate_settings",), "shading/estimate.glsl", uniforms=_declared(estimate_uniforms())
-        ),
+        Module("estimate settings", ("estimate_settings",), "shading/estimate.glsl", uniforms=_declared(estimates)),
     ]
 
 

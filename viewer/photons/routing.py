@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.kernels.photons import ENTRY, PHOTON, TOTAL
 from viewer.photons.grid import PhotonGrid
 from viewer.photons.passes import fetch
-from viewer.kernels.photons import ENTRY, PHOTON, TOTAL
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Record

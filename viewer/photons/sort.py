@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from viewer.photons.grid import PhotonGrid
+from viewer.kernels.photons import ENTRY, FIRST
 from viewer.photons.passes import Pass
-from viewer.kernels.photons import ENTRY, FIRST, PHOTON
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Draw, Job
@@ -34,7 +33,7 @@ class PhotonSort:
     def __init__(self, device: Device, size: tuple[int, int]) -> None:
         self.size, self.length = size, size[0] * size[1]
         assert self.length & (self.length - 1) == 0, "a power of two"
-        self._list = Pass(device, "list_photons", {"photons": PHOTON}, ENTRY)
+        self._pad = Pass(device, "pad_list", {"kept": ENTRY}, ENTRY)
         self._step = Pass(device, "sort_step", {"list": ENTRY}, ENTRY)
         self._search = Pass(device, "first_photons", {"list": ENTRY}, FIRST, LENGTH=self.length)
         self._lists = [Stream(device, ENTRY, size) for _ in range(2)]
@@ -45,10 +44,9 @@ class PhotonSort:
         """`ENTRY` of every photon, sorted, after `sort`."""
         return self._lists[0]
 
-    def enter(self, photons: Stream, count: int, grid: PhotonGrid) -> Job:
-        """The list of the first ``count`` of `PHOTON`, unsorted."""
-        uniforms = {"photon_count": count, **grid.uniforms}
-        yield Draw(lambda: self._list.draw({"photons": photons}, self._lists[0], **uniforms))
+    def enter(self, kept: Stream, count: int, cells: int) -> Job:
+        """The list, unsorted: the first ``count`` of ``kept``, of `ENTRY`, of a grid of so many ``cells``."""
+        yield Draw(lambda: self._pad.draw({"kept": kept}, self._lists[0], kept=count, cells=cells))
 
     def sort(self) -> Job:
         """Sort the list: run lengths 2, 4 .. all, and in each the distances run / 2, run / 4 .. 1."""

@@ -1,5 +1,6 @@
-"""Rendering with a photon map: direct light by shadow rays, reflection and refraction as Whitted's, and at every surface
-that is not a mirror or glass alone the radiance estimate of the photons about it (Purcell et al. 2003, section 2.4).
+"""Rendering with a photon map: direct light by shadow rays, reflection and refraction as Whitted's, and at every
+surface that is not a mirror or glass alone the radiance estimate of the photons about it (Purcell et al. 2003, section
+2.4).
 
 The estimate is a search in states (the kNN-grid, section 2.3), which the machine runs like a walk: the next cell, the
 next photon.

@@ -1,5 +1,5 @@
-"""Photon tracing, breadth first: a frame of photons for each bounce, each made from the one before (Purcell et al. 2003,
-section 2.1).
+"""Photon tracing, breadth first: a frame of photons for each bounce, each made from the one before (Purcell et al.
+2003, section 2.1).
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def whitted_trace(
     traversal: TraversalStates = FLAT,
     depth: int = DEPTH,
     first_hits: str = "rays",
-    indirect: IndirectLight = IndirectLight(),  # noqa: B008 (it never changes)
+    indirect: IndirectLight = IndirectLight(),
     name: str = "whitted",
 ) -> Program:
     """Pixels and their film, to which samples are added.

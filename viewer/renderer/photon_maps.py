@@ -1,4 +1,6 @@
-"""The photon map of a scene, made when it is needed: photons in frames, sorted by cell; nothing is read back."""
+"""The photon map of a scene, made when it is needed: photons in frames, sorted by cell; but for the number of photons
+that are stored nothing is read back.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,12 @@ import numpy as np
 
 from viewer.base.errors import ViewerError
 from viewer.film.buffers import Pixels
-from viewer.kernels.photons import FIRST, PHOTON
+from viewer.kernels.photons import ENTRY, FIRST, PHOTON
 from viewer.kernels.records import PATH, PIXEL, RAY
 from viewer.lighting.photons import estimate_uniforms, photon_uniforms
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.photons.grid import PhotonGrid
+from viewer.photons.keep import Keep
 from viewer.photons.sort import PhotonSort, cell_size, list_size
 from viewer.programs import LEVELS, photon_frame
 from viewer.renderer.machine_pool import Key
@@ -23,15 +26,16 @@ from viewer.renderer.settings import Settings
 from viewer.scene.camera import Camera
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
-from viewer.stream.gl.stream import LARGEST_STREAM, Stream
-from viewer.stream.jobs import Copy, Draw, Executor, Job, Run
+from viewer.stream.gl.stream import Stream
+from viewer.stream.jobs import Clear, Copy, Draw, Executor, Host, Job, Run
 
 # Of a progressive estimate's first radius, in pixels; each sample's square is that much of the one's before
 # (C. Knaus and M. Zwicker, "Progressive Photon Mapping: A Probabilistic Approach", 2011, equation 15).
-FIRST_PIXELS, SHRINKING = 6.0, 2 / 3
+FIRST_PIXELS, SHRINKING = 4.0, 2 / 3
+BUCKETS = 1 << 16  # of the hash
+EDGE, EDGE_STEPS = 1.5, 4  # of its cells, in greatest radii, rounded up to a power of the EDGE_STEPS-th root of 2
 NEAREST_SHARE = 1 / 20  # of the scene's diagonal: the greatest radius of an estimate of the nearest, unless told
 CELLS_ACROSS = 40  # of the grid, as published
-UNENDING = 1 << 22  # photons that a progressive estimate would ask for
 
 
 def radius_share(number: int) -> float:
@@ -43,108 +47,138 @@ def radius_share(number: int) -> float:
 
 
 class PhotonMaps:
-    """Photons and their map on a device, kept until light, geometry or settings change; the camera is none of these,
-    but for progressive estimates, whose cells are as large as their radius.
+    """Photons and their map on a device. Photons are kept until light, geometry or settings change, and for a
+    progressive estimate until the next sample; their order by cells until the grid changes, too.
 
-    streams : "photons", "photon_list" and "first_photons", after `make`.
+    streams : "photons", "photon_list" and "first_photons", after `make`. traced, sorted : how often, so far. stored :
+    photons in the map.
     """
 
     def __init__(self, device: Device, resources: Resources, executor: Executor, pixels: Pixels) -> None:
         self.device, self.resources, self.executor, self.pixels = device, resources, executor, pixels
         self.streams: dict[str, Stream] = {}
         self.grid = PhotonGrid.over((0, 0, 0), (1, 1, 1), (1, 1, 1))
-        self.made = 0  # maps so far
-        self._sort: PhotonSort | None = None
-        self._of: tuple[Prepared, tuple[Any, ...]] | None = None  # what the map is of
+        self.traced = self.sorted = self.stored = 0
+        self._keep: Keep | None = None
+        self._sorts: dict[tuple[int, int], PhotonSort] = {}  # by the size of their lists
+        self._of: tuple[Prepared, tuple[Any, ...]] | None = None  # what the photons are of
 
-    def make(self, prepared: Prepared, settings: Settings, number: int) -> Iterator[float]:
-        """The map for sample ``number`` (from 0 on); nothing where it is there already. Yields the share that is done.
+    def make(self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int) -> Iterator[float]:
+        """The map for sample ``number`` (from 0 on) of a picture of ``height`` pixels; nothing where it is there.
 
-        Raises ViewerError for more photons than a texture holds.
+        Yields the share that is done. Raises ViewerError for more photons than a texture holds.
         """
         progressive = settings.estimate == "progressive"
-        names = ("photons", "photon_bounces", "estimate", "photon_radius", "sampler", "seed")
+        names = ("photons", "photon_bounces", "sampler", "seed")
         of = (number if progressive else 0, *(settings[name] for name in names))
-        if self._of is not None and self._of[0] is prepared and self._of[1] == of:
+        grid = _grid(prepared, settings, camera, height, number)
+        traced = self._of is not None and self._of[0] is prepared and self._of[1] == of
+        if traced and grid == self.grid:
             return
         self._of = None
-        bounces, photons = settings.photon_bounces, settings.photons
-        wide, tall = list_size(photons)
-        if wide * tall > LARGEST_STREAM * 4 or tall * bounces > self.device.max_texture:
-            what = f"{photons:,} photons and {bounces} surfaces"
-            raise ViewerError("photon map", f"{what} exceed a texture", "take fewer --photons or --photon-bounces")
-        steps = self._job(prepared, settings, of[0], (wide, tall))
-        for count, _ in enumerate(self.executor.run(steps)):
+        for count, _ in enumerate(self.executor.run(self._steps(prepared, settings, of[0], grid, traced))):
             yield 1 - 1 / (1 + 0.05 * count)
-        self._of = prepared, of
-        self.made += 1
+        self._of, self.grid = (prepared, of), grid
 
-    def _job(self, prepared: Prepared, settings: Settings, number: int, size: tuple[int, int]) -> Job:
-        resources, bounces = self.resources, settings.photon_bounces
+    def uniforms(
+        self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int
+    ) -> dict[str, Any]:
+        """Of the estimate in sample ``number`` (from 0 on) of a picture of ``height`` pixels."""
+        if settings.estimate == "progressive":
+            radius, footprint = (value * radius_share(number) for value in _first_radius(settings, camera, height))
+            found = estimate_uniforms(None, radius, eye=camera.origin, footprint=footprint)
+        else:
+            low, high = np.asarray(prepared.scene.bounds(), np.float64)
+            radius = settings.photon_radius or NEAREST_SHARE * float(np.linalg.norm(high - low))
+            found = estimate_uniforms(settings.nearest, radius, settings.estimate == "nearest")
+        return {**found, **self.grid.uniforms}
+
+    def _steps(self, prepared: Prepared, settings: Settings, number: int, grid: PhotonGrid, traced: bool) -> Job:
+        """All that is to be done, or where the photons are ``traced`` already, their order alone."""
+        width, height = list_size(settings.photons)
+        whole = width, height * settings.photon_bounces
+        if max(whole) > self.device.max_texture:
+            what = f"{settings.photons:,} photons that come to {settings.photon_bounces} surfaces exceed a texture"
+            raise ViewerError("photon map", what, "take fewer --photons or --photon-bounces")
+        photons = self.resources.stream("photons", PHOTON, whole)
+        if not traced:
+            yield from self._trace(prepared, settings, number, photons, (width, height))
+        yield from self._sort(photons, grid)
+
+    def _trace(
+        self, prepared: Prepared, settings: Settings, number: int, photons: Stream, size: tuple[int, int]
+    ) -> Job:
+        """The frames of photons, each of ``size``, one below the other."""
+        resources = self.resources
         low, high = np.asarray(prepared.scene.bounds(), np.float64)
         middle, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 1e-18)
-        with self.device.current():
-            pixel = resources.stream("photon pixel", PIXEL, size)
-            frame = {
-                name: resources.stream(f"photon {name}", record, size)
-                for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON))
-            }
-            photons = resources.stream("photons", PHOTON, (size[0], size[1] * bounces))
-        yield Draw(lambda: self.pixels.fill(pixel, (slice(0, size[1]), slice(0, size[0]))))
+        pixel = resources.stream("photon pixel", PIXEL, size)
+        frame = {
+            name: resources.stream(f"photon {name}", record, size)
+            for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON))
+        }
         uniforms = {
-            **photon_uniforms(middle, radius, number, settings.photons, bounces),
+            **photon_uniforms(middle, radius, number, settings.photons, settings.photon_bounces),
             **sampler_uniforms(settings.seed),
         }
-        for bounce in range(bounces):
+        yield Clear(frame["photon"])  # where there are fewer photons than places
+        yield Draw(lambda: self.pixels.fill(pixel, (slice(0, size[1]), slice(0, size[0]))))
+        for bounce in range(settings.photon_bounces):
             first = bounce == 0
             program = photon_frame(LEVELS[prepared.structure.levels], first)
             key = Key(("photons", first), size, False, settings.passes, settings.sampler)
             yield Run(program, (key, settings), size, settings.photons, {"pixel": pixel, **frame}, uniforms)
             yield Copy(photons, frame["photon"], (0, bounce * size[1]), size, back=True)
-        self.grid = grid = self._grid(settings, low, high, radius)
-        count = size[0] * size[1] * bounces
-        entries = list_size(count)
-        with self.device.current():
-            if self._sort is None or self._sort.size != entries:
-                if self._sort is not None:
-                    self._sort.release()
-                self._sort = PhotonSort(self.device, entries)
-            starts = resources.stream("first photons", FIRST, cell_size(grid.cells))
-        sort = self._sort
-        yield from sort.enter(photons, count, grid)
+        self.traced += 1
+
+    def _sort(self, photons: Stream, grid: PhotonGrid) -> Job:
+        """The photons by cells."""
+        resources = self.resources
+        count = photons.size[0] * photons.size[1]
+        kept = resources.stream("kept photons", ENTRY, photons.size)
+        starts = resources.stream("first photons", FIRST, cell_size(grid.cells))
+        self._keep = keep = self._keep or Keep(self.device)
+        self.stored = yield Host(lambda: keep.run(photons, count, grid, kept))
+        size = list_size(self.stored)
+        if size not in self._sorts:
+            self._sorts[size] = PhotonSort(self.device, size)
+        sort = self._sorts[size]
+        yield from sort.enter(kept, self.stored, grid.cells)
         yield from sort.sort()
         yield from sort.search(starts)
         self.streams = {"photons": photons, "photon_list": sort.list, "first_photons": starts}
-
-    def _grid(self, settings: Settings, low: Any, high: Any, radius: float) -> PhotonGrid:
-        edge = max(float((high - low).max()), 1e-18) / CELLS_ACROSS
-        if settings.estimate == "progressive":
-            return PhotonGrid.hashed(low, edge, 1 << 16)
-        return PhotonGrid.over(low, high, np.maximum(1, np.ceil((high - low) / edge - 1e-3)).astype(int))
-
-    def uniforms(
-        self, settings: Settings, camera: Camera, size: tuple[int, int], number: int, diagonal: float
-    ) -> dict[str, Any]:
-        """Of the estimate in sample ``number`` (from 0 on) of a picture of ``size`` (width, height)."""
-        if settings.estimate == "progressive":
-            share = radius_share(number)
-            pixel = 2 * math.tan(math.radians(camera.fov) / 2) / size[1]
-            own = settings.photon_radius
-            found = estimate_uniforms(
-                UNENDING,
-                own * share,
-                eye=camera.origin,
-                footprint=0.0 if own else FIRST_PIXELS * pixel * share,
-            )
-        else:
-            radius = settings.photon_radius or NEAREST_SHARE * diagonal
-            found = estimate_uniforms(settings.nearest, radius, settings.estimate == "nearest")
-        return {**found, **self.grid.uniforms}
+        self.sorted += 1
 
     def release(self) -> None:
         """Forget the map; it is made again when it is needed."""
-        self._of = None
-        if self._sort is not None:
-            with self.device.current():
-                self._sort.release()
-            self._sort = None
+        self._of, self.streams = None, {}
+        with self.device.current():
+            for sort in self._sorts.values():
+                sort.release()
+            if self._keep is not None:
+                self._keep.release()
+        self._sorts.clear()
+
+
+def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[float, float]:
+    """The first radius of a progressive estimate: scene units, and a share of the distance from the eye."""
+    if settings.photon_radius:
+        return settings.photon_radius, 0.0
+    pixel = 2 * math.tan(math.radians(camera.fov) / 2) / height
+    return 0.0, FIRST_PIXELS * pixel
+
+
+def _grid(prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int) -> PhotonGrid:
+    """Cells of a fortieth of the scene, or, of a progressive estimate, a little larger than its greatest radius; in
+    steps, so that the map lasts while the camera moves a little."""
+    low, high = np.asarray(prepared.scene.bounds(), np.float64)
+    widest = max(float((high - low).max()), 1e-18)
+    if settings.estimate != "progressive":
+        edge = widest / CELLS_ACROSS
+        return PhotonGrid.over(low, high, np.maximum(1, np.ceil((high - low) / edge - 1e-3)).astype(int))
+    radius, footprint = _first_radius(settings, camera, height)
+    corners = np.stack(np.meshgrid(*np.stack([low, high], 1), indexing="ij"), -1).reshape(-1, 3)
+    farthest = float(np.linalg.norm(corners - np.asarray(camera.origin, np.float64), axis=1).max())
+    radius = (radius + footprint * farthest) * radius_share(number)
+    edge = 2.0 ** (math.ceil(EDGE_STEPS * math.log2(max(EDGE * radius, 1e-6 * widest))) / EDGE_STEPS)
+    return PhotonGrid.hashed(low, edge, BUCKETS)

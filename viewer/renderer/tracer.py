@@ -105,10 +105,8 @@ class Tracer(DeviceScene):
         self, settings: Settings, camera: Camera, size: tuple[int, int], piece: Piece, number: int
     ) -> Generator[float, None, Piece]:
         """A piece with the photon map of sample ``number`` (from 0 on), which is made if it is not there."""
-        yield from self._photons.make(self.prepared, settings, number)
-        low, high = self.scene.bounds()
-        diagonal = float(np.linalg.norm(np.asarray(high, np.float64) - low))
-        uniforms = self._photons.uniforms(settings, camera, size, number, diagonal)
+        yield from self._photons.make(self.prepared, settings, camera, size[1], number)
+        uniforms = self._photons.uniforms(self.prepared, settings, camera, size[1], number)
         return replace(piece, uniforms={**piece.uniforms, **uniforms}, streams=self._photons.streams)
 
     def _pieces(

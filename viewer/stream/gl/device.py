@@ -126,6 +126,23 @@ class Device:
         self.compiled += 1
         return program
 
+    def feedback_program(self, vertex: Source, geometry: Source, outputs: tuple[str, ...]) -> moderngl.Program:
+        """Compile and link a program for transform feedback, which writes these outputs of its geometry program.
+
+        Raises ShaderError with the driver's log mapped to the source files.
+        """
+        self.files.update(vertex.files, geometry.files)
+        try:
+            program = self.context.program(
+                vertex_shader=vertex.text, geometry_shader=geometry.text, varyings=list(outputs)
+            )
+        except moderngl.Error as error:
+            log = str(error)
+            blamed = vertex if "vertex_shader" in log else geometry
+            raise blamed.error("GLSL", log) from None
+        self.compiled += 1
+        return program
+
     def describe(self) -> dict[str, Any]:
         """What the driver is and can do, as data."""
         info = self.info
