@@ -51,11 +51,17 @@ EMIT_PHOTON = Kernel(
     needs=("photon_settings", "light_emit", "sample_2d"),
 )
 CONTINUE_PHOTON = Kernel("continue_photon", (IN("path", PATH), OUT("photon", PHOTON)), exits=("ray", "done"))
+ARRIVE_PHOTON = Kernel(
+    "arrive_photon",
+    (IN("ray", RAY), IN("hit", HIT), INOUT("path", PATH), OUT("interaction", INTERACTION)),
+    exits=("surface", "done"),
+    needs=("interaction_at",),
+)
 STORE_PHOTON = Kernel(
     "store_photon",
-    (IN("ray", RAY), IN("hit", HIT), INOUT("path", PATH), OUT("interaction", INTERACTION), OUT("photon", PHOTON)),
-    exits=("surface", "done"),
-    needs=("photon_settings", "interaction_at", "bsdf_sample"),
+    (IN("interaction", INTERACTION), IN("path", PATH), OUT("photon", PHOTON)),
+    exits=("done",),
+    needs=("photon_settings", "bsdf_sample"),
 )
 SCATTER_PHOTON = Kernel(
     "scatter_photon",

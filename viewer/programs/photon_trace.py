@@ -16,11 +16,8 @@ def photon_frame(traversal: TraversalStates = FLAT, first: bool = True) -> Progr
     first : they leave the lights; else rays and paths are those of the frame before. ``pixel`` is a photon's place in
     its stream, from which its random numbers follow.
     """
-    turn = ("begin", "->store", "store", "scatter")
-    if first:
-        begin = State("begin", photons.EMIT_PHOTON, {"ray": Call("setup", then="store"), "done": DONE})
-    else:
-        begin = State("begin", photons.CONTINUE_PHOTON, {"ray": Call("setup", then="store"), "done": DONE})
+    turn = ("begin", "->arrive", "arrive", "store", "scatter")
+    kernel = photons.EMIT_PHOTON if first else photons.CONTINUE_PHOTON
     return Program(
         "photons",
         streams={
@@ -33,12 +30,13 @@ def photon_frame(traversal: TraversalStates = FLAT, first: bool = True) -> Progr
         inputs=("pixel",) if first else ("pixel", "ray", "path"),
         results=("photon", "ray", "path"),
         states=(
-            begin,
+            State("begin", kernel, {"ray": Call("setup", then="arrive"), "done": DONE}),
             *traversal.states,
-            State("store", photons.STORE_PHOTON, {"surface": "scatter", "done": DONE}),
+            State("arrive", photons.ARRIVE_PHOTON, {"surface": "store", "done": DONE}),
+            State("store", photons.STORE_PHOTON, {"done": "scatter"}),
             State("scatter", photons.SCATTER_PHOTON, {"done": DONE}),
         ),
         start="begin",
         order=turn,
-        groups={"ray": (("->store", "store"),), "surface": (turn,)},
+        groups={"ray": (("->arrive", "arrive"),), "surface": (turn,)},
     )

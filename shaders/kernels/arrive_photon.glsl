@@ -1,0 +1,14 @@
+// Where a photon arrives: the surface, or nothing, where it ends.
+#include "interface/material.glsl"
+
+int arrive_photon(in Ray ray, in Hit hit, inout Path path, out Interaction interaction) {
+    interaction = Interaction(vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0, -ray.direction);
+    if (hit.triangle < 0) {
+        path.throughput = vec3(0.0);
+        return EXIT_DONE;
+    }
+    vec3 emission;
+    float per_area;
+    interaction = interaction_at(ray, hit, emission, per_area);
+    return EXIT_SURFACE;
+}
