@@ -1,0 +1,165 @@
+"""Photon mapping as a whole: power, the search against NumPy, references, and when the map is made anew."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viewer
+from viewer import Renderer
+from viewer.base.errors import ViewerError
+from viewer.lighting.lights import emitters
+from viewer.renderer.photon_maps import NEAREST_SHARE, radius_share
+
+SINGLE: dict[str, Any] = {"machine": "singlepass", "program": "photon"}
+FEW: dict[str, Any] = {"photons": 2000, "photon_bounces": 4, "estimate": "nearest"}
+POINT: dict[str, Any] = {"pixel_filter": "point", "sampler": "independent"}
+
+
+@pytest.fixture(scope="module")
+def cornell() -> viewer.Scene:
+    return viewer.load("cornell")
+
+
+def photons_of(renderer: Renderer) -> np.ndarray:
+    """(bounces, photons) of `PHOTON`."""
+    with renderer.device.current():
+        stream = renderer._photons.streams["photons"]
+        return stream.read().reshape(renderer.settings.photon_bounces, -1)
+
+
+# -- photons ---------------------------------------------------------------------------------------------------------
+
+
+def test_lights_send_the_power_that_they_have(cornell: viewer.Scene) -> None:
+    """The lamp's area times pi times its radiance, evenly; every bounce carries less."""
+    renderer = Renderer(cornell, **SINGLE, **FEW)
+    renderer.render((8, 8), spp=1)
+    photons = photons_of(renderer)
+    lamp = emitters(cornell)
+    area = np.linalg.norm(np.cross(*(lamp.corners[:, k] - lamp.corners[:, 0] for k in (1, 2))), axis=1) / 2
+    wanted = np.pi * (area[:, None].astype(float) * lamp.emission).sum(axis=0)
+    met = photons["power"][0].any(axis=1)  # some leave the box at its open front
+    assert 0.7 < met[: renderer.settings.photons].mean() < 1
+    assert np.allclose(photons["power"][0][met], wanted / renderer.settings.photons, rtol=1e-5)
+    power = photons["power"].astype(float).sum(axis=1)
+    assert (power[1:] < power[:-1]).all()
+    assert not photons["stored"][0].any() and photons["stored"][1:].any(axis=1).all()  # direct light is left out
+    assert (photons["bounce"][1:][photons["stored"][1:] == 1] >= 1).all()
+
+
+# -- the search ------------------------------------------------------------------------------------------------------
+
+
+def estimate_of(positions: np.ndarray, normals: np.ndarray, photons: np.ndarray, k: int, radius: float) -> np.ndarray:
+    """(N, 3) sum of powers over the disc of the k nearest, in float64, over all photons."""
+    stored = photons[photons["stored"] == 1]
+    out = np.zeros((len(positions), 3))
+    for number, (position, normal) in enumerate(zip(positions, normals, strict=True)):
+        square = ((stored["position"].astype(float) - position) ** 2).sum(axis=1)
+        within = np.sort(square[square <= radius * radius])
+        reach = within[k - 1] if len(within) >= k else radius * radius
+        some = stored[square <= reach * (1 + 1e-12)]
+        facing = -(some["direction"].astype(float) @ normal) > 0
+        out[number] = some["power"][facing].astype(float).sum(axis=0) / (np.pi * reach)
+    return out
+
+
+def test_the_nearest_are_those_of_all_photons(cornell: viewer.Scene) -> None:
+    """The estimate is what the photon program adds to Whitted's picture of the same samples: against all photons."""
+    size, k = (24, 24), 20
+    renderer = Renderer(cornell, **SINGLE, **FEW, **POINT, nearest=k)
+    plain = Renderer(cornell, **{**SINGLE, "program": "whitted"}, **POINT)
+    found = renderer.render(size, spp=1, layers=("albedo", "normal", "depth", "triangle"))
+    added = found.linear.astype(float) - plain.render(size, spp=1).linear
+    origins, directions = (part.reshape(-1, 3) for part in renderer.camera.rays(*size))
+    depth, normal = found.layers["depth"].ravel(), found.layers["normal"].reshape(-1, 3).astype(float)
+    hit = np.flatnonzero(np.isfinite(depth) & (found.linear.reshape(-1, 3).max(axis=1) < 5))  # not the lamp itself
+    positions = origins[hit] + directions[hit] * depth[hit, None]
+    low, high = cornell.bounds()
+    radius = NEAREST_SHARE * float(np.linalg.norm(np.asarray(high, float) - low))
+    wanted = estimate_of(positions, normal[hit], photons_of(renderer).ravel(), k, radius)
+    wanted *= found.layers["albedo"].reshape(-1, 3)[hit].astype(float) / np.pi
+    given = added.reshape(-1, 3)[hit]
+    # The k-th of all may be just beyond the first k that the search has met, whose farthest sets the disc.
+    close = np.abs(given - wanted).max(axis=1) <= 1e-3 * wanted.max(axis=1) + 1e-6
+    assert close.mean() > 0.5 and len(hit) > 400
+    assert abs(given.mean() / wanted.mean() - 1) < 0.1
+
+
+def test_machines_agree_to_the_bit(cornell: viewer.Scene) -> None:
+    for estimate in ("progressive", "published"):
+        first = None
+        for machine in ({"machine": "singlepass"}, {"fuse": "surface"}, {"fuse": "none"}):
+            options = {**FEW, "photons": 500, "estimate": estimate, "machine": "multipass", **machine}
+            renderer = Renderer(cornell, program="photon", **options)
+            linear = renderer.render((12, 12), spp=2).linear
+            first = linear if first is None else first
+            assert linear.tobytes() == first.tobytes() and linear.max() > 0, (estimate, machine)
+
+
+# -- what is right ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "share"), [("glass_sphere", 0.05), ("metal_ring", 0.12)])
+def test_caustics_as_in_the_references(shared_refs: Path, name: str, share: float) -> None:
+    """Block means (16 x 16) of a few progressive samples: within 2 % in the mean of the picture, and the caustic's
+    blocks within their noise and bias, measured as 0.03 and 0.07."""
+    data = np.load(shared_refs / f"{name}_256.npz")["mean"].astype(float)
+    said = json.loads((shared_refs / f"{name}_256.json").read_text())
+    renderer = Renderer(
+        viewer.load(str(shared_refs / f"{name}.glb")),
+        **SINGLE,
+        depth=said["integrator"]["max_depth"] - 1,
+        photon_bounces=12,
+    )
+    linear = renderer.render((256, 256), spp=4).linear.astype(float)
+    ours, theirs = (a.reshape(16, 16, 16, 16, 3).mean(axis=(1, 3)) for a in (linear, data))
+    assert abs(ours.mean() / theirs.mean() - 1) < 0.02
+    assert np.sqrt(np.mean((ours - theirs) ** 2)) < share * theirs.mean()
+
+
+def test_radii_shrink_as_they_must() -> None:
+    """Squares in proportion to n^(alpha - 1), with alpha = 2/3: the bias falls as the variance does."""
+    assert radius_share(0) == 1.0
+    assert radius_share(999) ** 2 == pytest.approx(1000 ** (2 / 3 - 1) / 0.9027, rel=2e-3)  # Gamma(5/3) = 0.9027
+
+
+# -- when ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_map_is_made_when_light_or_geometry_change(cornell: viewer.Scene) -> None:
+    renderer = Renderer(cornell, **SINGLE, **FEW)
+    maps = renderer._photons
+    renderer.render((8, 8), spp=3)
+    assert (maps.traced, maps.sorted) == (1, 1)
+    renderer.update(camera="278,273,-700 278,273,0")
+    renderer.render((16, 8), spp=1)
+    assert (maps.traced, maps.sorted) == (1, 1)  # not the camera
+    renderer.update(nearest=10, photon_radius=30)
+    renderer.render((8, 8), spp=1)
+    assert (maps.traced, maps.sorted) == (1, 1)  # nor what the estimate asks for
+    renderer.update(seed=3)
+    renderer.render((8, 8), spp=1)
+    assert (maps.traced, maps.sorted) == (2, 2)
+    renderer.update(estimate="progressive")
+    renderer.render((8, 8), spp=3)
+    assert maps.traced == 2 + 3  # other photons for every sample; sample 0's are of another grid
+
+
+def test_what_cannot_be_is_said() -> None:
+    with pytest.raises(ViewerError, match="take fewer --photons"):
+        Renderer(viewer.load("cornell"), **SINGLE, photons=1 << 22, photon_bounces=64).render((8, 8), spp=1)
+    for wrong in ({"photons": 0}, {"photon_radius": -1}, {"photon_radius": float("nan")}, {"estimate": "some"}):
+        with pytest.raises(ViewerError):
+            Renderer(viewer.load("cornell"), **SINGLE, **wrong)
+
+
+def test_no_light_and_no_surface_are_dark() -> None:
+    """A scene that nothing lights, and one of mirrors alone: no photon is stored, and the picture is there."""
+    renderer = Renderer(viewer.load("balls"), **SINGLE, environment="none", photons=100)
+    assert not renderer.render((8, 8), spp=2).linear.any() and renderer._photons.stored == 0
