@@ -148,7 +148,7 @@ def test_the_map_is_made_when_light_or_geometry_change(cornell: viewer.Scene) ->
     assert (maps.traced, maps.sorted) == (2, 2)
     renderer.update(estimate="progressive")
     renderer.render((8, 8), spp=3)
-    assert maps.traced == 2 + 3  # other photons for every sample; sample 0's are of another grid
+    assert (maps.traced, maps.sorted) == (4, 5)  # other photons for every sample, and the first ones in another grid
 
 
 def test_what_cannot_be_is_said() -> None:

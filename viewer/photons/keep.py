@@ -54,6 +54,7 @@ class Keep:
             self._set({f"in_photons_{k}": k})
             texture.use(k)
         self._set(grid.uniforms)
+        kept.framebuffer.use()  # nothing is drawn to it, but what is in use must be whole
         with self._query:
             self._points.transform(self._buffer, moderngl.POINTS, vertices=count)
         kept.textures[0].write(self._buffer)  # on the device
