@@ -7,14 +7,18 @@ from importlib import import_module
 from viewer.base.errors import ViewerError
 from viewer.scene.scene import Scene
 
-# Name -> what it shows; each is a module of this folder with a function build().
+# Name -> what it shows; each is a module of this folder with a function build(), or a function of `_TOGETHER`.
 SCENES = {
     "cornell": "the Cornell box, from its published measurements",
     "teapotahedron": "the Utah teapot beside the five Platonic solids over a checkered floor",
     "forest": "two thousand trees of a few species on rolling ground, one million triangles",
     "stadium": "a teapot in a stadium: the worst case of uniform grids",
     "balls": "ten spheres, two of which orbit each other: a scene that moves",
+    "glass_ball": "a ball of glass over a floor, and the caustic below it",
+    "ring": "a ring of metal in which a point light draws a cardioid",
+    "cornell_photons": "the Cornell box with balls of glass and mirror: colour bleeding and a caustic",
 }
+_TOGETHER = dict.fromkeys(("glass_ball", "ring", "cornell_photons"), "caustics")  # scenes of one module
 
 
 def names() -> list[str]:
@@ -26,4 +30,6 @@ def build(name: str) -> Scene:
     """The built-in scene of that name. Raises ViewerError for an unknown one, and lists the known ones."""
     if name not in SCENES:
         raise ViewerError(name, "no such built-in scene", f"built-in scenes: {', '.join(SCENES)}")
-    return import_module(f"{__name__}.{name}").build()
+    module = import_module(f"{__name__}.{_TOGETHER.get(name, name)}")
+    scene: Scene = getattr(module, name if name in _TOGETHER else "build")()
+    return scene

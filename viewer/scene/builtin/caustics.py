@@ -1,0 +1,91 @@
+"""The scenes of photon mapping on the fragment processor, in stand-ins: T. J. Purcell et al., "Photon Mapping on
+Programmable Graphics Hardware" (2003), section 3.1.
+
+The paper gives what each shows, its light and its grid, but no geometry, materials, powers or cameras: these are our
+own. The floor's length is the unit; +Y is up. Spheres and rings are fine meshes with vertex normals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from viewer.scene.builtin.balls import sphere
+from viewer.scene.builtin.cornell import build as build_cornell
+from viewer.scene.builtin.shapes import Part, quads, tube
+from viewer.scene.camera import Camera
+from viewer.scene.light import Light
+from viewer.scene.material import Material
+from viewer.scene.mesh import Mesh
+from viewer.scene.scene import Instance, Scene
+
+SEGMENTS = 128  # around a sphere or ring: its facets are narrower than a pixel of the published pictures
+_FLOOR = Material("floor", (0.75, 0.73, 0.70, 1.0))
+_GLASS = Material("glass", (1.0, 1.0, 1.0, 1.0), kind="dielectric", ior=1.5)
+
+
+def glass_ball() -> Scene:
+    """GLASS BALL: a ball of glass over a floor, under a small square lamp."""
+    lamp, half = np.array([0.28, 1.1, -0.18]), 0.05
+    corners = [lamp + half * np.array(at) for at in ((-1, 0, -1), (1, 0, -1), (1, 0, 1), (-1, 0, 1))]
+    return _scene(
+        "glass_ball",
+        [
+            _floor().mesh("floor", 0),
+            sphere(SEGMENTS, SEGMENTS // 2).moved((0.0, 0.2, 0.0), 0.14).mesh("ball", 1),
+            quads([corners]).mesh("lamp", 2),
+        ],
+        [_FLOOR, _GLASS, Material("lamp", (0.0, 0.0, 0.0, 1.0), emission=(60.0, 56.0, 50.0))],
+        Camera((0.05, 0.42, 0.92), (-0.05, 0.07, 0.02), fov=36, name="front"),
+    )
+
+
+def ring() -> Scene:
+    """RING: a ring of metal on a floor, in which a point light draws a cardioid."""
+    band = tube(np.array([(0.0, 0.0, 0.0), (0.0, 0.1, 0.0)]), np.full(2, 0.26), SEGMENTS)
+    inner = tube(np.array([(0.0, 0.0, 0.0), (0.0, 0.1, 0.0)]), np.full(2, 0.25), SEGMENTS)
+    inside = Part(inner.positions, -inner.normals, inner.triangles[:, [0, 2, 1]])
+    gold = Material("metal", (0.95, 0.82, 0.55, 1.0), kind="mirror")
+    return _scene(
+        "ring",
+        [_floor().mesh("floor", 0), band.mesh("outside", 1), inside.mesh("inside", 1), _rim().mesh("rim", 1)],
+        [_FLOOR, gold],
+        Camera((0.0, 0.62, 0.62), (0.0, 0.0, 0.02), fov=40, name="front"),
+        [Light("point", "lamp", (0.5, 0.42, -0.15), intensity=(0.5, 0.48, 0.44))],
+    )
+
+
+def cornell_photons() -> Scene:
+    """CORNELL BOX: colour bleeding, a ball of mirror and a ball of glass with its caustic, under the published lamp."""
+    scene = build_cornell()
+    blocks = ("short_block", "tall_block")
+    meshes = [mesh for mesh in scene.meshes if mesh.name not in blocks]
+    glass, mirror = len(scene.materials), len(scene.materials) + 1
+    ball = sphere(SEGMENTS, SEGMENTS // 2)
+    meshes += [ball.moved((170, 95, 170), 95).mesh("glass ball", glass)]
+    meshes += [ball.moved((390, 95, 350), 95).mesh("mirror ball", mirror)]
+    scene.meshes, scene.name = meshes, "cornell_photons"
+    scene.instances = [Instance(number, name=mesh.name) for number, mesh in enumerate(meshes)]
+    scene.materials = [*scene.materials, _GLASS, Material("mirror", (0.95, 0.95, 0.95, 1.0), kind="mirror")]
+    scene.cameras = scene.cameras[:1]
+    return scene
+
+
+def _floor() -> Part:
+    return quads([[(-0.5, 0, -0.5), (-0.5, 0, 0.5), (0.5, 0, 0.5), (0.5, 0, -0.5)]])
+
+
+def _rim() -> Part:
+    """The flat upper edge of the ring."""
+    angle = 2 * np.pi * np.arange(SEGMENTS + 1) / SEGMENTS
+    around = np.stack([np.sin(angle), np.zeros_like(angle), np.cos(angle)], axis=-1)
+    inner, outer = 0.25 * around + (0, 0.1, 0), 0.26 * around + (0, 0.1, 0)
+    return quads(np.stack([inner[:-1], outer[:-1], outer[1:], inner[1:]], axis=1))
+
+
+def _scene(
+    name: str, meshes: list[Mesh], materials: list[Material], camera: Camera, lights: Sequence[Light] = ()
+) -> Scene:
+    instances = [Instance(number, name=mesh.name) for number, mesh in enumerate(meshes)]
+    return Scene(meshes, instances, materials, [camera], name=name, lights=list(lights))
