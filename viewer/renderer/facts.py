@@ -26,7 +26,9 @@ def picture(
     reason : the rule that has ended it. seconds : that it took.
     """
     facts: dict[str, Any] = {"size": f"{linear.shape[1]}x{linear.shape[0]}", **picture_facts(tracer)}
-    if film is not None:
+    if film is None:
+        facts["samples"] = 1  # at the pixels' centres, whatever --spp says
+    else:
         facts |= {"samples": int(film.count.min()), "stopped by": reason or "nothing yet"}
         if np.isfinite(error := film.error()):
             facts["estimated error"] = f"{error:.3g}"

@@ -44,7 +44,7 @@ class Picture:
     def __repr__(self) -> str:
         height, width = self.linear.shape[:2]
         layers = ", ".join(self.layers) or "none"
-        return f"<Picture {width} x {height}, samples {self.metadata.get('samples', '1')}, layers {layers}>"
+        return f"<Picture {width} x {height}, samples {self.metadata.get('samples', 'unknown')}, layers {layers}>"
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray:
         """``linear`` itself, or a copy where ``dtype`` or ``copy`` asks for one, as NumPy's protocol has it."""
