@@ -34,7 +34,7 @@ def test_stopped_amid_a_round(device: Any, tmp_path, monkeypatch) -> None:
 
     def watch(share: float, text: str) -> None:
         told.append((share, text))
-        if share > 0.27:  # one sample is done, and the next sixteen of the upper half
+        if share > 0.28:  # one sample is done, and the next sixteen in the upper half
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
