@@ -64,6 +64,10 @@ class FakeRenderer:
     def checkpoint(self, path):
         """None is kept."""
 
+    def remarks(self, exposure):
+        """There are none."""
+        return []
+
     def save(self, path, exposure, tonemap):
         """Write the file."""
         Path(path).write_text(f"picture {exposure:g} {tonemap}")

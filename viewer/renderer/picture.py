@@ -14,6 +14,7 @@ from viewer.film import encode, image
 from viewer.film.checkpoint import film_layers, film_metadata
 from viewer.film.film import Film
 from viewer.film.tonemap import srgb8
+from viewer.renderer.darkness import darkness
 from viewer.renderer.pieces import Slice
 from viewer.renderer.prepared import Prepared
 from viewer.stream.gl.device import Device
@@ -40,6 +41,7 @@ class Picture:
     metadata: dict[str, str] = field(default_factory=dict)
     film: Film | None = None  # of a progressive program, which an EXR keeps, so that it can be resumed
     depends: dict[str, str] = field(default_factory=dict)  # what its samples depend on
+    own_lights: bool = False  # lit by lights that come with the scene alone, where no environment was asked for
 
     def __repr__(self) -> str:
         height, width = self.linear.shape[:2]
@@ -59,6 +61,11 @@ class Picture:
         exposure : stops. tonemap : none, reinhard, aces or agx. Raises ViewerError for other values.
         """
         return srgb8(self.linear, exposure, tonemap)
+
+    def remarks(self, exposure: float = 0.0) -> list[str]:
+        """Remarks on the picture at an exposure (stops): that it is nearly black under the scene's own lights."""
+        said = darkness(self.linear, exposure) if self.own_lights else ""
+        return [said] if said else []
 
     def png(self, exposure: float = 0.0, tonemap: str = "none") -> bytes:
         """The bytes of the file that `save` writes for a name ending in .png."""
