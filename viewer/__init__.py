@@ -14,7 +14,7 @@ from viewer.base.errors import ViewerError
 from viewer.base.version import __version__
 
 if TYPE_CHECKING:
-    from viewer.formats.named import load
+    from viewer.formats.named import is_builtin, load
     from viewer.renderer.picture import Picture
     from viewer.renderer.rays import Hits
     from viewer.renderer.renderer import Renderer
@@ -35,6 +35,7 @@ __all__ = [
     "Settings",
     "ViewerError",
     "__version__",
+    "is_builtin",
     "load",
     "render_frames",
     "save_frames",
@@ -50,6 +51,7 @@ _HOMES = {
     "Scene": "viewer.scene.scene",
     "Session": "viewer.renderer.session",
     "Settings": "viewer.renderer.settings",
+    "is_builtin": "viewer.formats.named",
     "load": "viewer.formats.named",
     "render_frames": "viewer.renderer.sequence",
     "save_frames": "viewer.renderer.sequence",

@@ -16,17 +16,30 @@ def load(scene: str | os.PathLike[str]) -> Scene:
 
     Raises ViewerError that names the file, the part and what is wrong.
     """
-    given: object = scene
-    name = os.fspath(given) if isinstance(given, (str, os.PathLike)) else given
+    name = _name(scene)
+    return builtin.build(name) if is_builtin(name) else formats.load(name)
+
+
+def is_builtin(scene: str | os.PathLike[str]) -> bool:
+    """Whether `load` takes it for the name of a built-in scene, and not for a file.
+
+    Raises ViewerError for a word that is neither.
+    """
+    name, known = _name(scene), builtin.names()
+    if not os.path.exists(name) and name in known:
+        return True
+    if not os.path.lexists(name) and os.sep not in name and "." not in name:
+        hint = suggestion(name, known) or f"built-in scenes: {', '.join(known)}"
+        raise ViewerError(name or "''", "neither a file nor a built-in scene", hint)
+    return False
+
+
+def _name(scene: object) -> str:
+    name = os.fspath(scene) if isinstance(scene, (str, os.PathLike)) else scene
     if not isinstance(name, str):
         known = ", ".join(builtin.names())
         raise ViewerError("scene", f"expected the name of a file or of a built-in scene, not {kind_of(scene)}", known)
-    if not os.path.exists(name) and name in builtin.names():
-        return builtin.build(name)
-    if not os.path.lexists(name) and os.sep not in name and "." not in name:
-        hint = suggestion(name, builtin.names()) or f"built-in scenes: {', '.join(builtin.names())}"
-        raise ViewerError(name or "''", "neither a file nor a built-in scene", hint)
-    return formats.load(name)
+    return name
 
 
 def kind_of(value: object) -> str:
