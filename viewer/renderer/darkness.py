@@ -11,7 +11,7 @@ from viewer.scene.light import LUMINANCE
 
 BLACK = 0.005  # relative luminance; code 16 of 255 in sRGB, which few screens tell from black
 LIT = 0.1  # of the pixels must be brighter
-SHOWN = 0.5  # the luminance that the suggested exposure gives to the brightest of them
+SHOWN = 0.5  # about the luminance that the suggested exposure gives to the brightest hundredth
 MOST = 32  # stops that there are
 
 
@@ -22,8 +22,7 @@ def darkness(linear: NDArray[np.float32], exposure: float = 0.0) -> str:
     lit, brightest = np.quantile(luminance, [1 - LIT, 1 - LIT / 10], method="higher").tolist()
     if lit * 2.0**exposure >= BLACK:
         return ""
-    seen = lit if lit > 0 else brightest
-    stops = math.ceil(math.log2(SHOWN / seen)) if seen > 0 else 0
+    stops = round(math.log2(SHOWN / brightest)) if brightest > 0 else 0
     brighter = f"--exposure {stops}" if exposure < stops <= MOST else "a higher --exposure"
     return (
         "the picture is nearly black under the scene's own lights: "
