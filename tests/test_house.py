@@ -398,10 +398,13 @@ def test_wheel_in_an_empty_environment(tmp_path):
     python(inside / "python", "-m", "pip", "install", "-q", wheel)
     assert python(inside / "raystream", "--version") == f"raystream {__version__}\n"
     assert "usage: raystream" in python(inside / "raystream", "--help")
-    where = python(inside / "python", "-c", "from viewer import paths; print(paths.shaders()); print(paths.assets())")
+    where = python(
+        inside / "python", "-c", "from viewer.base import paths; print(paths.shaders()); print(paths.assets())"
+    )
     for folder, original in zip(where.splitlines(), (paths.shaders(), paths.assets()), strict=True):
         assert str(tmp_path / "empty") in folder
         assert files_below(Path(folder)) == files_below(original)
+    assert (Path(where.splitlines()[0]).parent / "py.typed").is_file()  # its types count for those who import it
     if sys.platform.startswith("linux"):
         python(inside / "raystream", "render", "cornell", "-o", "a.png", "--size", "16x16")
         assert (tmp_path / "a.png").exists()

@@ -64,9 +64,13 @@ class FakeRenderer:
     def checkpoint(self, path):
         """None is kept."""
 
-    def save(self, path, exposure, tone_map):
+    def remarks(self, exposure):
+        """There are none."""
+        return []
+
+    def save(self, path, exposure, tonemap):
         """Write the file."""
-        Path(path).write_text(f"picture {exposure:g} {tone_map}")
+        Path(path).write_text(f"picture {exposure:g} {tonemap}")
 
     def info(self):
         """As the real one's."""

@@ -170,18 +170,19 @@ BAD = [
 def test_bad_value_is_named_with_what_is_expected(name, value):
     with pytest.raises(ViewerError) as caught:
         check(name, value)
-    line = str(caught.value)
+    line, typed = str(caught.value), caught.value.typed
     shown = " ".join(repr(3 if repr(value) == "('depth', 3)" else value).split())
-    assert line.startswith(f"--{name.replace('_', '-')} {shown}"[:40])
+    assert typed.startswith(f"--{name.replace('_', '-')} {shown}"[:40])
+    assert line.startswith(f"{name}={shown}"[:38])
     assert "expected " in line
     assert "\n" not in line and len(line) < 250
 
 
 def test_choices_are_handed_in():
     assert check("program", "cast", choices=("cast", "whitted")) == "cast"
-    with pytest.raises(ViewerError, match=r"--program 'path': expected cast or whitted"):
+    with pytest.raises(ViewerError, match=r"^program='path': expected cast or whitted"):
         check("program", "path", choices=("cast", "whitted"))
-    with pytest.raises(ViewerError, match=r"--layers 'dept': expected .*depth, normal.*did you mean 'depth'"):
+    with pytest.raises(ViewerError, match=r"^layers='dept': expected .*depth, normal.*did you mean 'depth'"):
         check("layers", "normal,dept", choices=("depth", "normal"))
 
 

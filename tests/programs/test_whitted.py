@@ -206,7 +206,7 @@ def test_too_deep(scene, depth, device):
 
 @pytest.mark.parametrize("wrong", [{"shadows": "maybe"}, {"reflections": 1}, {"refractions": None}, {"depth": -1}])
 def test_wrong_values(scene, wrong, device):
-    with pytest.raises(ViewerError, match=f"--{next(iter(wrong))}"):
+    with pytest.raises(ViewerError, match=f"^{next(iter(wrong))}"):
         render(scene, device, **wrong)
 
 

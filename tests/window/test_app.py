@@ -231,7 +231,7 @@ STATE: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "fov.wider": ("bracketright", lambda app: app.view.flight.camera.fov),
     "exposure.up": ("plus", lambda app: app.view.exposure),
     "exposure.down": ("minus", lambda app: app.view.exposure),
-    "tone_map.next": ("t", lambda app: app.view.tone_map),
+    "tonemap.next": ("t", lambda app: app.view.tonemap),
     "statistics": ("z", lambda app: app.view.stats_visible),
     "help": ("h", lambda app: app.view.help_visible),
     "escape": ("Escape", lambda app: app.view.help_visible),

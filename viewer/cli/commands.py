@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from collections.abc import Callable, Iterable
 from itertools import pairwise
 from time import perf_counter
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     from viewer.cli.progress import Progress
     from viewer.film.checkpoint import Checkpoint
     from viewer.renderer.renderer import Picture
+    from viewer.renderer.sequence import Frame
     from viewer.scene.scene import Scene
+
+STANDARD_OUTPUT = "-"
 
 # What the window takes of the options; the rest is the file's or the panels' business.
 VIEWED = (
@@ -73,14 +77,15 @@ def render(arguments: Namespace) -> bool:
             _tell(_unused(arguments), arguments, progress)
         times.append(perf_counter())
         progress(None, "compiling")
-        state = renderer.checkpoint(arguments.output)
+        state = None if arguments.output == STANDARD_OUTPUT else renderer.checkpoint(arguments.output)
         try:
             picture = renderer.render(
                 **_named(arguments, "render"), stats=arguments.stats is not None, progress=progress, state=state
             )
             times.append(perf_counter())
+            _tell(picture.remarks(arguments.exposure), arguments, progress)
             progress(None, f"writing {printable(arguments.output)}")
-            picture.save(arguments.output, arguments.exposure, arguments.tonemap)
+            _write(picture, arguments)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(_how_to_go_on(state, arguments)) from None
         if state is not None:
@@ -89,8 +94,19 @@ def render(arguments: Namespace) -> bool:
     if arguments.stats is not None:
         textfile.write(arguments.stats, _json({**picture.stats.to_json(), "wall_seconds": seconds}))
     if not arguments.quiet:
-        print(_summary(arguments, picture, scene.triangle_count, seconds))
+        # Where the picture goes to standard output, nothing else does.
+        where = sys.stderr if arguments.output == STANDARD_OUTPUT else sys.stdout
+        print(_summary(arguments, picture, scene.triangle_count, seconds), file=where)
     return True
+
+
+def _write(picture: Picture, arguments: Namespace) -> None:
+    """The picture into its file, or as PNG to standard output."""
+    if arguments.output != STANDARD_OUTPUT:
+        picture.save(arguments.output, arguments.exposure, arguments.tonemap)
+        return
+    sys.stdout.buffer.write(picture.png(arguments.exposure, arguments.tonemap))
+    sys.stdout.flush()
 
 
 def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: dict[str, float]) -> str:
@@ -127,9 +143,13 @@ def _check_output(arguments: Namespace) -> None:
             raise ViewerError("--moment", "is for one picture, and --frames for many", "give one of them")
         if arguments.resume is not None:
             raise ViewerError("--resume", "is for one picture, and --frames for many", "give one of them")
+        if arguments.output == STANDARD_OUTPUT:
+            raise ViewerError("--output -", "is for one picture, and --frames for many", "such as -o frame_%04d.png")
         check_output(arguments.output, arguments.frames, arguments.size, arguments.fps, arguments.layers)
         return
-    if is_movie(arguments.output):
+    if arguments.output == STANDARD_OUTPUT:
+        _check_standard_output(arguments)
+    elif is_movie(arguments.output):
         raise ViewerError(arguments.output, "a movie needs --frames", "such as --frames 0-119")
     if arguments.turntable:
         raise ViewerError("--turntable", "needs --frames", "such as --frames 0-119 -o frame_%04d.png")
@@ -137,7 +157,16 @@ def _check_output(arguments: Namespace) -> None:
         raise ViewerError("--animation", "needs --moment or --frames", "such as --moment 1.5")
     if arguments.resume is not None and not os.path.isfile(arguments.resume):
         raise ViewerError(arguments.resume, "there is no such file to go on from", "an EXR that a render has left")
-    check_path(arguments.output, arguments.layers)
+    if arguments.output != STANDARD_OUTPUT:
+        check_path(arguments.output, arguments.layers)
+
+
+def _check_standard_output(arguments: Namespace) -> None:
+    if sys.stdout is None or sys.stdout.isatty():
+        what = "standard output is closed" if sys.stdout is None else "standard output is a terminal"
+        raise ViewerError("--output -", what, "send it to a file or a program: -o - > picture.png")
+    if arguments.layers:
+        raise ViewerError("--output -", f"a PNG cannot hold the layers {', '.join(arguments.layers)}", "save as .exr")
 
 
 def _unused(arguments: Namespace) -> list[str]:
@@ -187,16 +216,15 @@ def _render_frames(arguments: Namespace) -> bool:
             progress=progress,
             **_named(arguments, "renderer"),
         )
-        save_frames(
-            arguments.output,
-            frames,
-            arguments.fps,
-            lambda frame: counted.append(
-                {"frame": frame.number, "time": frame.seconds, **frame.picture.stats.to_json()}
-            ),
-            arguments.exposure,
-            arguments.tonemap,
-        )
+        remarks: list[list[str]] = []
+
+        def note(frame: Frame) -> None:
+            counted.append({"frame": frame.number, "time": frame.seconds, **frame.picture.stats.to_json()})
+            remarks.append(frame.picture.remarks(arguments.exposure))
+
+        save_frames(arguments.output, frames, arguments.fps, note, arguments.exposure, arguments.tonemap)
+        if all(remarks):  # one that fades to black is meant to
+            _tell(remarks[0], arguments, progress)
     seconds = perf_counter() - begin
     if arguments.stats is not None:
         textfile.write(arguments.stats, _json({"frames": counted, "wall_seconds": seconds}))

@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _explain(error: BaseException) -> tuple[int, str]:
     """Exit code and line for an exception."""
     if isinstance(error, ViewerError):
-        return USER_ERROR, str(error)
+        return USER_ERROR, error.typed
     if isinstance(error, MemoryError):
         return USER_ERROR, "not enough memory (choose a smaller scene or --size)"
     if isinstance(error, OSError) and error.strerror:
@@ -212,10 +212,10 @@ def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
 def _choices() -> dict[str, Collection[str]]:
     """What higher floors register, by option."""
     from viewer.film.layers import LAYERS, SERIES
-    from viewer.film.tonemap import TONE_MAPS
+    from viewer.film.tonemap import TONEMAPS
     from viewer.programs import PICTURES
 
-    return {"program": tuple(PICTURES), "layers": (*LAYERS, *SERIES), "tonemap": tuple(TONE_MAPS)}
+    return {"program": tuple(PICTURES), "layers": (*LAYERS, *SERIES), "tonemap": tuple(TONEMAPS)}
 
 
 def options_table() -> str:

@@ -1,8 +1,9 @@
-"""Picture files by their ending: PNG, EXR, NPZ; written beside the old file and renamed, whole or not at all.
+"""Picture files by their ending: PNG, JPEG, EXR, NPZ; written beside the old file and renamed, whole or not at all.
 
 | ending | picture | layers | metadata |
 |---|---|---|---|
 | .png | 8-bit sRGB | none | text chunks |
+| .jpg, .jpeg | 8-bit sRGB, quality 95, 4:4:4 | none | the comment, a line each |
 | .exr | R, G, B: float32 linear, ZIP | channels `depth`, `normal.X`, `albedo.R`, `triangle` ... | string attributes |
 | .npz | `linear`, (H, W, 3) float32, row 0 on top | an array each, under its name | `metadata`, a JSON text |
 
@@ -25,10 +26,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.film.encode import write_jpeg, write_png
 from viewer.film.layers import RGB, find
 from viewer.film.tonemap import srgb8
 
-FORMATS = (".png", ".exr", ".npz")
+DISPLAYED = {".png": ("PNG", write_png), ".jpg": ("JPEG", write_jpeg), ".jpeg": ("JPEG", write_jpeg)}  # 8 bits
+FORMATS = (*DISPLAYED, ".exr", ".npz")
 
 _EXR_MAGIC = bytes((0x76, 0x2F, 0x31, 0x01))
 
@@ -45,13 +48,13 @@ def save(
     layers: Mapping[str, NDArray] | None = None,
     metadata: Mapping[str, str] | None = None,
     exposure: float = 0.0,
-    tone_map: str = "none",
+    tonemap: str = "none",
 ) -> None:
     """Write a picture in the format of its ending.
 
     linear   : (H, W, 3) linear sRGB, row 0 on top.
-    layers   : name -> (H, W) or (H, W, 3); a PNG leaves them out.
-    exposure, tone_map : for PNG alone, as in `srgb8`.
+    layers   : name -> (H, W) or (H, W, 3); PNG and JPEG leave them out.
+    exposure, tonemap : for PNG and JPEG alone, as in `srgb8`.
 
     The old file stays until the new one is complete, also on Ctrl-C. Raises ViewerError when it cannot be written.
     """
@@ -65,9 +68,11 @@ def save(
 
     def write(part: Path) -> None:
         match target.suffix.lower():
-            case ".png":
-                shown = {"exposure": f"{exposure:g}", "tone_map": tone_map}
-                _write_png(part, srgb8(picture, exposure, tone_map), {**texts, **shown})
+            case ending if ending in DISPLAYED:
+                pixels = srgb8(picture, exposure, tonemap)
+                with open(part, "wb") as file:
+                    shown = {"exposure": f"{float(exposure):g}", "tonemap": tonemap}
+                    DISPLAYED[ending][1](file, pixels, {**texts, **shown})
             case ".exr":
                 _write_exr(part, picture, extra, texts)
             case ".npz":
@@ -78,7 +83,12 @@ def save(
 
 def save_srgb8(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
     """Write 8-bit sRGB pixels, (H, W, 3), as PNG: a screenshot. Raises ViewerError as `save` does."""
-    _replace(_target(path), lambda part: _write_png(part, np.ascontiguousarray(pixels), {}))
+
+    def write(part: Path) -> None:
+        with open(part, "wb") as file:
+            write_png(file, np.ascontiguousarray(pixels), {})
+
+    _replace(_target(path), write)
 
 
 def read_exr(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, NDArray]]:
@@ -119,8 +129,9 @@ def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None
     """
     target = _target(path)
     names = list(layers)
-    if names and target.suffix.lower() == ".png":
-        raise ViewerError(str(path), f"a PNG file cannot hold the layers {', '.join(names)}", "save as .exr or .npz")
+    if names and target.suffix.lower() in DISPLAYED:
+        what = f"a {DISPLAYED[target.suffix.lower()][0]} file cannot hold the layers {', '.join(names)}"
+        raise ViewerError(str(path), what, "save as .exr or .npz")
     _discard(_begin(target))
 
 
@@ -182,18 +193,6 @@ def _discard(part: Path) -> None:
 
 def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
-
-
-def _write_png(part: Path, pixels: NDArray[np.uint8], metadata: Mapping[str, str]) -> None:
-    from PIL import Image, PngImagePlugin
-
-    info = PngImagePlugin.PngInfo()
-    info.add(b"sRGB", b"\0")  # perceptual intent: says which RGB this is
-    for key, value in metadata.items():
-        # PNG keywords are 1 to 79 Latin-1 characters; Pillow turns texts beyond Latin-1 into international ones.
-        info.add_text(key.encode("latin-1", "replace").decode("latin-1")[:79] or "text", value)
-    with open(part, "wb") as file:
-        Image.fromarray(pixels).save(file, format="PNG", pnginfo=info)
 
 
 def _write_npz(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metadata: Mapping[str, str]) -> None:

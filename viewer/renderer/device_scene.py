@@ -16,6 +16,7 @@ from viewer.programs import DEPTHS, LEVELS, PICTURES
 from viewer.renderer.camera import view
 from viewer.renderer.changes import SceneChanges, scene_changes
 from viewer.renderer.first_hits import FirstHits, RasterPass, first_hits
+from viewer.renderer.given import Given, scene_given, settings_given
 from viewer.renderer.install import install
 from viewer.renderer.lighting import scene_lighting
 from viewer.renderer.machine_pool import Key, MachinePool
@@ -39,7 +40,7 @@ class DeviceScene:
 
     def __init__(
         self,
-        scene: Scene | Prepared,
+        scene: Given,
         settings: Settings | None = None,
         *,
         device: int | Device | None = None,
@@ -47,8 +48,11 @@ class DeviceScene:
         **options: Any,
     ) -> None:
         started = perf_counter()
+        settings = settings_given(settings)
         if device is not None and not isinstance(device, Device):
             options["device"] = device
+        Settings().replace(**options)  # a wrong one is told before a file is read
+        scene = scene_given(scene)
         chosen = _chosen(settings or Settings(), scene, settings, options)
         if isinstance(scene, Prepared):
             self.prepared = scene if agrees(chosen, scene) else prepare(scene.given, chosen, progress, scene)
@@ -98,7 +102,7 @@ class DeviceScene:
 
     def update(
         self,
-        scene: Scene | Prepared | None = None,
+        scene: Given | None = None,
         settings: Settings | None = None,
         *,
         progress: Report | None = None,
@@ -106,17 +110,18 @@ class DeviceScene:
     ) -> Affects:
         """Show another scene, or the same by other settings; there is no other way to change anything.
 
-        scene    : an edit of the one on show shares what it leaves alone, and only the rest is done anew: instances
-                   that move under a structure of two levels change its top level and their rows; lights that keep
-                   number and kinds, materials that keep their kinds, and a picture around the scene that turns change
-                   numbers in place, and nothing is compiled. It may be `prepare`d, as by a worker thread.
+        scene    : as of the renderer. An edit of the one on show shares what it leaves alone, and only the rest is done
+                   anew: instances that move under a structure of two levels change its top level and their rows; lights
+                   that keep number and kinds, materials that keep their kinds, and a picture around the scene that
+                   turns change numbers in place, and nothing is compiled. It may be `prepare`d, as by a worker thread.
         settings : in place of those there are. changes : options by name, over them.
 
         Compares new values with old ones and redoes what they affect; returns the deepest. Pictures under way are to be
         abandoned. Raises ViewerError for an unknown option, a value out of range and a scene that does not fit; then
         nothing has changed.
         """
-        chosen = _chosen(self.settings, scene, settings, changes)
+        scene = None if scene is None else scene_given(scene)
+        chosen = _chosen(self.settings, scene, settings_given(settings), changes)
         differences = self.settings.differences(chosen)
         fixed = [name for name, affects in differences.items() if affects == Affects.DEVICE]
         if fixed:

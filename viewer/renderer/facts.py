@@ -26,13 +26,18 @@ def picture(
     reason : the rule that has ended it. seconds : that it took.
     """
     facts: dict[str, Any] = {"size": f"{linear.shape[1]}x{linear.shape[0]}", **picture_facts(tracer)}
-    if film is not None:
+    if film is None:
+        facts["samples"] = 1  # at the pixels' centres, whatever --spp says
+    else:
         facts |= {"samples": int(film.count.min()), "stopped by": reason or "nothing yet"}
         if np.isfinite(error := film.error()):
             facts["estimated error"] = f"{error:.3g}"
     stats.facts = {**facts, "seconds": seconds}
-    kept = () if film is None else (film, sample_settings(tracer))
-    return Picture(linear, {}, stats, {key: str(value) for key, value in facts.items()}, *kept)
+    made = Picture(linear, {}, stats, {key: str(value) for key, value in facts.items()}, film)
+    if film is not None:
+        made.depends = sample_settings(tracer)
+        made.own_lights = tracer.settings.environment is None and tracer.prepared.lighting.listed.count > 0
+    return made
 
 
 def sampling_facts(tracer: Tracer) -> dict[str, str]:

@@ -22,6 +22,7 @@ from viewer.film.stop import Stop
 from viewer.options.declare import Affects
 from viewer.renderer.developing import Developing, free
 from viewer.renderer.facts import picture
+from viewer.renderer.outlook import Outlook
 from viewer.renderer.pace import HEADLESS, INTERACTIVE, MOST_IN_RUN, Pace, Previews, stream_shape
 from viewer.renderer.picture import Picture, Report, collect
 from viewer.renderer.prepared import Prepared
@@ -84,6 +85,7 @@ class Session:
         self.rhythm = HEADLESS if screen is None else INTERACTIVE
         self._pace = Pace(1)
         self._job: Round | None = None
+        self._outlook: Outlook | None = None  # of who waits in `finish`
         self._warming: tuple[Settings, Iterator[float]] | None = None
         self._again = self._failed = False
         self._added = 1 if screen is not None else 0  # samples of a pixel that were added last
@@ -224,6 +226,7 @@ class Session:
         progress : called with the share that is done and a text. Interrupted by Ctrl-C it saves its state, where that
         is worth it.
         """
+        self._outlook = Outlook() if progress is not None else None
         with self.saving():
             while not self.idle and (converged or not self.complete or self._job is not None):
                 self.advance(0.0)  # a step at a time
@@ -242,16 +245,12 @@ class Session:
             raise
 
     def report(self) -> tuple[float, str]:
-        """The share that is done, by samples or time, and a text."""
+        """The share that is done, and a text: of a progressive program with the samples that every pixel has."""
         width, height = self.size
         if not self._tracer.progressive:
             return self.progress, f"rendering {width} x {height}"
-        job, shown = self._job, float(self.samples)
-        if job is not None:
-            shown += self.progress * job.added
-        number = min(int(shown) + 1, self.samples if job is None else job.samples)
-        share = self.stop.share(shown, time.perf_counter() - self._began)
-        return share, f"sample {max(1, number)} of {self.stop.spp}"
+        traced = self.samples + (self.progress * self._job.added if self._job is not None else 0.0)
+        return (self._outlook or Outlook()).report(self.stop, self.samples, traced, time.perf_counter() - self._began)
 
     def linear(self) -> NDArray[np.float32]:
         """(H, W, 3) float32 linear sRGB of the picture on show, row 0 at the top."""
@@ -369,6 +368,8 @@ class Session:
             self.developing.release()  # a preview's
         watched = self.screen is not None or self.stop.looks(self.samples)
         self.error = self.developing.error() if watched else math.inf
+        if self._outlook is not None and self._outlook.looks(self.samples, time.perf_counter() - self._began, watched):
+            self._outlook.see(self.samples, self.error if watched else self.developing.error())
         self.total_seconds += self.seconds
         self.converged = self.complete and self._enough()
         if self.state is not None and self.state.due() and (film := self.film()) is not None:

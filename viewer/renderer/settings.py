@@ -16,6 +16,11 @@ from viewer.programs import DEPTHS, PICTURES
 NAMES = tuple(options.keywords("renderer"))
 RECIPE = tuple(options.keywords("prepare"))
 VIEW = ("camera", "fov", "aperture", "focus")  # what the camera follows from, with the scene
+# Who takes other options.
+HOMES = {
+    **dict.fromkeys((*options.keywords("render"), "stats"), "Renderer.render"),
+    **dict.fromkeys(("exposure", "tonemap"), "Picture.save"),
+}
 # What a scene is prepared by, before any OpenGL.
 PREPARED = (*RECIPE, "environment", "environment_rotation", "light")
 
@@ -125,7 +130,9 @@ class Settings(Mapping[str, Any]):
 def checked(name: str, value: Any) -> Any:
     """The checked value of a renderer's option. Raises ViewerError that names the option and the expected values."""
     if name not in NAMES:
-        raise ViewerError(f"option '{name}'", "unknown to the renderer", suggestion(name, NAMES))
+        if name in HOMES:
+            raise ViewerError(f"keyword '{name}'", f"belongs to {HOMES[name]}, not to Renderer")
+        raise ViewerError(f"keyword '{name}'", "unknown to Renderer", suggestion(name, NAMES))
     return options.check(name, value, PICTURES if name == "program" else ())
 
 

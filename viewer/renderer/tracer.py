@@ -15,16 +15,16 @@ from viewer.kernels.records import HIT
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.programs import LEVELS, feature_buffers, trace
 from viewer.renderer.device_scene import DeviceScene
+from viewer.renderer.given import Given
 from viewer.renderer.machine_pool import Key, warm
 from viewer.renderer.picture import COUNTED_LAYERS, SURFACE_LAYERS
 from viewer.renderer.pieces import FirstHitPass, Piece, Rectangle, Slice, piece_job
-from viewer.renderer.prepared import Prepared, Report
+from viewer.renderer.prepared import Report
 from viewer.renderer.rays import Hits, pack_rays, run_rays, unpack_hits
 from viewer.renderer.settings import Settings
 from viewer.renderer.tiles import rectangles as cut
 from viewer.renderer.tiles import tiles
 from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import LARGEST_STREAM
 from viewer.stream.jobs import Executor, Run
@@ -37,7 +37,7 @@ class Tracer(DeviceScene):
 
     def __init__(
         self,
-        scene: Scene | Prepared,
+        scene: Given,
         settings: Settings | None = None,
         *,
         device: int | Device | None = None,

@@ -180,7 +180,7 @@ class App:
         view, pixels, began = self.view, self.window.pixels, time.monotonic()
         if min(pixels) == 0:
             return
-        self.display.draw(self.canvas.texture, self.window.context.screen, pixels, view.exposure, view.tone_map)
+        self.display.draw(self.canvas.texture, self.window.context.screen, pixels, view.exposure, view.tonemap)
         self.input.begin(self.window.size, pixels, dt)
         imgui.new_frame()
         self.space.draw(self.desk)
@@ -216,7 +216,7 @@ class App:
         self.stage.loader.cancel()
         kept, view, stop = self.preferences, self.view, self.session.stop
         kept.samples, kept.noise = stop.spp, stop.error or 0.0
-        kept.exposure, kept.tone_map = view.exposure, view.tone_map
+        kept.exposure, kept.tonemap = view.exposure, view.tonemap
         if view.flight is not None:
             kept.mode = view.flight.mode
             kept.speed = view.flight.speed / view.flight.natural_speed

@@ -14,7 +14,7 @@ import numpy as np
 
 from viewer.base.errors import ViewerError
 from viewer.film import image
-from viewer.film.tonemap import TONE_MAPS
+from viewer.film.tonemap import TONEMAPS
 from viewer.options import table as options
 from viewer.programs import PICTURES
 from viewer.scene.camera import Camera
@@ -65,7 +65,7 @@ def handlers(desk: Desk, window: Window) -> dict[str, Callable[[], None]]:
         "camera.paste": lambda: view.take(Camera.parse(window.paste(), _flight(desk).camera.fov)),
         "exposure.up": lambda: _expose(desk, EXPOSURE_STEP),
         "exposure.down": lambda: _expose(desk, -EXPOSURE_STEP),
-        "tone_map.next": lambda: _tone_map(desk),
+        "tonemap.next": lambda: _tonemap(desk),
         "pause": lambda: _pause(desk),
         "screenshot.window": lambda: view.after_draw(lambda: _shoot(desk, window)),
         "screenshot.picture": lambda: _save(desk, ".png"),
@@ -171,11 +171,11 @@ def _expose(desk: Desk, stops: float) -> None:
     desk.view.say(f"exposure {desk.view.exposure:+.2f} stops")
 
 
-def _tone_map(desk: Desk) -> None:
-    view, names = desk.view, list(TONE_MAPS)
-    now = names.index(view.tone_map) if view.tone_map in names else -1
-    view.tone_map = names[(now + 1) % len(names)]
-    view.say(f"tone map: {view.tone_map}")
+def _tonemap(desk: Desk) -> None:
+    view, names = desk.view, list(TONEMAPS)
+    now = names.index(view.tonemap) if view.tonemap in names else -1
+    view.tonemap = names[(now + 1) % len(names)]
+    view.say(f"tone map: {view.tonemap}")
 
 
 def _shoot(desk: Desk, window: Window) -> None:
@@ -192,8 +192,8 @@ def _save(desk: Desk, ending: str) -> None:
     view, scene = desk.view, _scene(desk)
     view.session.finish(converged=False)
     path = _numbered(scene.name, ending)
-    exposure, tone_map = (view.exposure, view.tone_map) if ending == ".png" else (0.0, "none")
-    view.session.picture().save(path, exposure, tone_map)
+    exposure, tonemap = (view.exposure, view.tonemap) if ending == ".png" else (0.0, "none")
+    view.session.picture().save(path, exposure, tonemap)
     view.say(f"saved {path}")
 
 

@@ -100,7 +100,7 @@ ACTIONS: tuple[Action, ...] = (
         "Picture",
         ("exposure.up", "+ Num+", "brighter", "repeat"),
         ("exposure.down", "- Num-", "darker", "repeat"),
-        ("tone_map.next", "T", "tone map"),
+        ("tonemap.next", "T", "tone map"),
         ("pause", "P", "pause rendering"),
         ("screenshot.window", "F12", "save the window as it is, PNG"),
         ("screenshot.picture", "Ctrl+F12", "save the picture without panels, PNG"),

@@ -8,7 +8,7 @@ from typing import Any
 
 from imgui_bundle import ImVec2, imgui
 
-from viewer.film.tonemap import TONE_MAPS
+from viewer.film.tonemap import TONEMAPS
 from viewer.options.processor import MACHINE
 from viewer.renderer.settings import RECIPE
 from viewer.window.panels import theme
@@ -177,11 +177,11 @@ def _picture(desk: Desk) -> None:
     if changed:
         desk.view.exposure = exposure
         desk.view.wake()
-    if len(TONE_MAPS) > 1:
-        label("tone map")
-        chosen = combo("tone map", list(TONE_MAPS), desk.view.tone_map)
+    if len(TONEMAPS) > 1:
+        label("tonemap")
+        chosen = combo("tonemap", list(TONEMAPS), desk.view.tonemap)
         if chosen:
-            desk.view.tone_map = chosen
+            desk.view.tonemap = chosen
             desk.view.wake()
     wide = shares(2)
     press(desk, "PNG", "screenshot.picture", wide)
