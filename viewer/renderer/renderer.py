@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.base.lock import exclusive
 from viewer.film.checkpoint import Checkpoint
 from viewer.film.checkpoint import resume as resumed
 from viewer.film.layers import LAYERS, SERIES
@@ -39,6 +40,7 @@ class Renderer(Tracer):
     Raises ViewerError for a value out of range and a scene that does not fit, DeviceError without OpenGL 3.3.
     """
 
+    @exclusive
     def render(
         self,
         size: tuple[int, int] | str = DEFAULT["size"],
