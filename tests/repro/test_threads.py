@@ -6,6 +6,7 @@ import ctypes
 import gc
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import meshes
@@ -13,9 +14,9 @@ import numpy as np
 import pytest
 
 from viewer import Renderer, Scene
-from viewer.base.errors import DeviceError
+from viewer.base.errors import DeviceError, ViewerError
 from viewer.renderer.session import Session
-from viewer.stream.gl.device import Device
+from viewer.stream.gl.device import Device, open_device
 
 SIZE = (24, 16)
 PATIENCE = 120.0  # seconds, after which a thread that should have ended hangs
@@ -105,6 +106,47 @@ def test_an_update_waits_for_the_picture_of_another_thread(opengl: Device, scene
     rendered, _ = at_once(lambda: bits(renderer, progress=progress), change)
     assert rendered == first and done
     assert bits(renderer) == bits(Renderer(scenes[1], **CHOICES)) != first
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda renderer: renderer.render("no size"),
+        lambda renderer: renderer.trace("no rays", ()),
+        lambda renderer: renderer.update(depth=2),
+        lambda renderer: renderer.move({}),
+        lambda renderer: renderer.info(),
+        lambda renderer: renderer.reload(),
+        lambda renderer: renderer.release(),
+        lambda renderer: Session(renderer, SIZE).picture(),
+    ],
+)
+def test_every_call_waits_for_its_turn(call: Callable[[Renderer], Any], opengl: Device, scenes: list[Scene]) -> None:
+    renderer = Renderer(scenes[0], **CHOICES)
+
+    def work() -> None:
+        with suppress(ViewerError):  # of what it is given, once it has its turn
+            call(renderer)
+
+    thread = threading.Thread(target=work, daemon=True)
+    with renderer.lock:
+        thread.start()
+        while not renderer.lock._waiting:
+            assert thread.is_alive(), "it has not waited"
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+
+
+def test_a_device_opened_in_one_thread_serves_another(opengl: Device) -> None:
+    opened = open_device()
+
+    def use() -> bytes:
+        with opened.current():
+            texture = opened.context.texture((1, 1), 4, np.full(4, 0.5, np.float32), dtype="f4")
+            return texture.read()
+
+    assert at_once(use) == [np.full(4, 0.5, np.float32).tobytes()]
+    opened.release()
 
 
 def test_a_picture_that_another_has_overtaken_is_refused(opengl: Device, scenes: list[Scene]) -> None:
