@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from signals import heeding
 
 import viewer
 from viewer.base.errors import DeviceError, ViewerError
@@ -496,7 +497,9 @@ def test_interrupted_process_leaves_nothing(tmp_path, delay):
     command = [sys.executable, "-P", "-m", "viewer", "render", "cornell", "-o", "a.png", "--size", "8192x8192"]
     command += ["--stats", "s.json", "--program", "cast"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    child = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=heeding
+    )
     time.sleep(delay)
     child.send_signal(signal.SIGINT)
     try:

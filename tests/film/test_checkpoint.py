@@ -161,13 +161,13 @@ def test_a_state_every_minute(tmp_path) -> None:
     now[0] += 60
     assert state.due()
     state.save(filled(1))
-    assert not state.due() and os.listdir(tmp_path) == ["a.exr"]
+    assert not state.due() and os.listdir(tmp_path) == ["a.exr.state.exr"]
     now[0] += 61
     assert state.due()
     state.save(filled(2))
-    same(resume(tmp_path / "a.exr", SIZE, SETTINGS), filled(2))
+    same(resume(state.path, SIZE, SETTINGS), filled(2))
     state.finish()
-    assert os.listdir(tmp_path) == ["a.exr"]
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_png_has_its_state_beside_it(tmp_path) -> None:
@@ -191,8 +191,8 @@ def test_the_old_state_stays_when_writing_fails(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(image, "_write_exr", half)
     with pytest.raises(KeyboardInterrupt):
         state.save(filled(2))
-    assert os.listdir(tmp_path) == ["a.exr"] and state.saved == 1
-    same(resume(tmp_path / "a.exr", SIZE, SETTINGS), filled(1))
+    assert os.listdir(tmp_path) == ["a.exr.state.exr"] and state.saved == 1
+    same(resume(state.path, SIZE, SETTINGS), filled(1))
 
 
 # -- fingerprints ----------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import places
 import pytest
+from signals import heeding
 
 from viewer import Camera, Picture, Renderer, Scene, ViewerError
 from viewer.cli import main as cli
@@ -369,7 +370,9 @@ def interrupted(folder: Path, name: str, seconds: float) -> tuple[int, str]:
     words = ["cornell", "--size", "48x36", "--depth", "2", "--machine", "singlepass", "--spp", "20000", "-o", name]
     command = [sys.executable, "-P", "-m", "viewer", "render", *words]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    child = subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=heeding
+    )
     time.sleep(seconds)
     child.send_signal(signal.SIGINT)
     _, error = child.communicate(timeout=60)
@@ -384,7 +387,7 @@ def test_stopped_with_ctrl_c_it_goes_on_to_the_bit(device, tmp_path: Path, name:
             break
     assert code == 130 and "--resume" in error and error.count("\n") == 1, error
     (state,) = os.listdir(tmp_path)
-    assert state == name if name.endswith(".exr") else state.endswith(".state.exr")
+    assert state == f"{name}.state.exr"
     (kept,) = films(tmp_path / state)
     done = int(kept["film.count"].min())
     assert done == kept["film.count"].max() >= 1

@@ -13,6 +13,7 @@ from viewer.base.lock import exclusive
 from viewer.film.checkpoint import Checkpoint
 from viewer.film.checkpoint import resume as resumed
 from viewer.film.layers import LAYERS, SERIES
+from viewer.film.states import AUTO
 from viewer.film.stop import Stop
 from viewer.options import table as options
 from viewer.options.docs import docstring
@@ -60,7 +61,7 @@ class Renderer(Tracer):
         samples pixel centres, so that all its samples are one.
         stats    : count every pass (the host then waits for each), see `Stats`.
         progress : called with the share that is done and a text.
-        resume   : an EXR of the same picture, to go on from.
+        resume   : an EXR of the same picture, to go on from; 'auto': the best of those that ``state`` finds, or none.
         state    : where to save a long render's state as it goes, and on Ctrl-C.
         """
         width, height = options.check("size", size)
@@ -70,6 +71,13 @@ class Renderer(Tracer):
         if not self.progressive and (resume is not None or "bounce" in names):
             what = "--resume" if resume is not None else "--layers bounce"
             raise ViewerError(what, f"program {self.settings.program} adds no samples", "take --program path")
+        if resume == AUTO:
+            if state is None:
+                raise ViewerError("resume 'auto'", "needs a state to look for", "give state=renderer.checkpoint(path)")
+            best, _, _ = state.find((width, height))
+            resume = None if best is None else str(best)
+        if state is not None and resume is not None:
+            state.use(resume)
         film = resumed(resume, (width, height), sample_settings(self)) if resume is not None else None
         made: dict[str, NDArray] = {name: LAYERS[name].empty(height, width) for name in names if name in LAYERS}
         if "triangle" in made and self.prepared.starts[-1] > np.iinfo(np.int32).max:
