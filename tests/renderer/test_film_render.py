@@ -19,9 +19,11 @@ from signals import heeding
 from viewer import Camera, Picture, Renderer, Scene, ViewerError
 from viewer.cli import main as cli
 from viewer.film import image
+from viewer.film.checkpoint import save
 from viewer.film.film import Film
 from viewer.film.stop import FIRST_LOOK
 from viewer.options.table import FEW_SAMPLES
+from viewer.renderer.facts import sample_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = (24, 18)
@@ -80,6 +82,24 @@ def test_resumed_through_its_own_file_it_is_the_unbroken_one(
     assert one.keys() == other_file.keys() > {"R", "film.sum.R", "film.compensation.B", "film.square", "film.count"}
     for name, channel in one.items():
         assert channel.tobytes() == other_file[name].tobytes(), name
+
+
+@pytest.mark.parametrize("spp", [5, 4, 24])
+def test_an_uneven_film_is_filled_up(renderer: Renderer, whole: Picture, tmp_path: Path, spp: int) -> None:
+    """Stopped in the middle of a sample, some pixels have it: every pixel gets what it lacks, and no more."""
+    few, more = (film_of(renderer.render(SIZE, spp=samples)) for samples in (3, 5))
+    rows, columns = slice(4, 11), slice(7, 20)
+    for name, array in few.arrays.items():
+        array[rows, columns] = more.arrays[name][rows, columns]
+    save(tmp_path / "a.exr", few, sample_settings(renderer))
+    picture = renderer.render(SIZE, spp=spp, resume=str(tmp_path / "a.exr"))
+    straight = whole if spp == 24 else renderer.render(SIZE, spp=spp)
+    expected = film_of(straight)
+    if spp == 4:
+        for name, array in expected.arrays.items():
+            array[rows, columns] = more.arrays[name][rows, columns]
+    assert_same(film_of(picture), expected)
+    assert picture.metadata["samples"] == str(spp)
 
 
 def test_a_resumed_render_that_has_enough_adds_nothing(renderer: Renderer, whole: Picture, tmp_path: Path) -> None:

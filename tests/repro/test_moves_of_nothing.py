@@ -21,7 +21,18 @@ def test_what_is_no_instance(key: Any) -> None:
 
 @pytest.mark.parametrize(
     "matrix",
-    [None, "x", 1.0, {}, HERE[:3], [HERE, HERE], HERE * 1j, HERE * np.inf, [[10**400] * 4] * 4, np.datetime64(0, "D")],
+    [
+        None,
+        "x",
+        1.0,
+        {},
+        HERE[:3],
+        [HERE, HERE],
+        HERE * 1j,
+        np.full((4, 4), np.inf),
+        [[10**400] * 4] * 4,
+        np.datetime64(0, "D"),
+    ],
 )
 def test_what_is_no_matrix(matrix: Any) -> None:
     with np.errstate(all="ignore"), pytest.raises(ViewerError, match=r"^move: instance 1: .*\(4, 4\)"):
