@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image as Pillow
+from signals import heeding
 
 from viewer.base.version import __version__
 from viewer.cli import main as cli
@@ -120,15 +121,17 @@ def test_wrong_words_about_samples(capsys, arguments, line):
 # Being stopped
 
 
-def stopped(output, *arguments, patience=60.0):
-    """Start a long render as a process, stop it by Ctrl-C once it draws, and give its exit code and its last words."""
+def stopped(output, *arguments, patience=60.0, by=signal.SIGINT):
+    """Start a long render as a process, stop it by a signal once it draws; its exit code and its last words."""
     command = [sys.executable, "-P", "-c", STARTED, "render", "cornell", "-o", output, "--spp", "65536", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    child = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heeding
+    )
     assert child.stdout is not None
     child.stdout.readline()  # when it has its first samples
     time.sleep(0.3)
-    child.send_signal(signal.SIGINT)
+    child.send_signal(by)
     _, err = child.communicate(timeout=patience)
     return child.returncode, err
 
@@ -144,14 +147,15 @@ def told(self, samples, *arguments):
         print("drawing", flush=True)
     return reason(self, samples, *arguments)
 Stop.reason = told
-sys.exit(cli.main(sys.argv[1:]))
+cli.entry()
 """
 
 
-@pytest.mark.parametrize(("output", "state"), [("a b.png", "a b.png.state.exr"), ("a.exr", "a.exr")])
-def test_a_stopped_render_says_how_to_go_on_and_does_so_with_the_same_bits(output, state, capsys):
-    code, err = stopped(output, *SMALL)
-    assert code == 130 and err.count("\n") == 1, err
+@pytest.mark.parametrize(("output", "by", "ends"), [("a b.png", "SIGINT", 130), ("a.exr", "SIGTERM", 143)])
+def test_a_stopped_render_says_how_to_go_on_and_does_so_with_the_same_bits(output, by, ends, capsys):
+    state = f"{output}.state.exr"
+    code, err = stopped(output, *SMALL, by=getattr(signal, by))
+    assert code == ends and err.count("\n") == 1, err
     assert err.startswith("raystream: stopped after ") and f"--resume {repr(state) if ' ' in state else state}\n" in err
     assert os.listdir() == [state]
     header, _ = read_exr(state)

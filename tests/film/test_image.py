@@ -137,6 +137,26 @@ def test_the_old_file_stays_when_writing_fails(tmp_path, monkeypatch, ending, fa
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == [path.name]
 
 
+@pytest.mark.parametrize("ending", image.FORMATS)
+def test_who_reads_the_old_file_keeps_its_bytes(tmp_path, monkeypatch, ending) -> None:
+    """The new one takes its name when it is whole; it is not written into the old one."""
+    path, seen = tmp_path / f"a{ending}", []
+    path.write_bytes(b"old bytes")
+    os.chmod(path, 0o640)
+    replace = os.replace
+
+    def watched(source, target):
+        seen.append((os.stat(source).st_size, path.read_bytes()))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", watched)
+    with open(path, "rb") as reader:
+        image.save(path, picture())
+        assert reader.read() == b"old bytes" and os.fstat(reader.fileno()).st_ino != path.stat().st_ino
+    assert seen == [(path.stat().st_size, b"old bytes")]
+    assert path.stat().st_mode & 0o777 == 0o640 and os.listdir(tmp_path) == [path.name]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="RLIMIT_FSIZE is POSIX")
 @pytest.mark.parametrize("ending", image.FORMATS)
 @pytest.mark.parametrize("height", [4, 33])

@@ -14,13 +14,16 @@ from typing import Any
 import numpy as np
 import places
 import pytest
+from signals import heeding
 
 from viewer import Camera, Picture, Renderer, Scene, ViewerError
 from viewer.cli import main as cli
 from viewer.film import image
+from viewer.film.checkpoint import save
 from viewer.film.film import Film
 from viewer.film.stop import FIRST_LOOK
 from viewer.options.table import FEW_SAMPLES
+from viewer.renderer.facts import sample_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = (24, 18)
@@ -79,6 +82,24 @@ def test_resumed_through_its_own_file_it_is_the_unbroken_one(
     assert one.keys() == other_file.keys() > {"R", "film.sum.R", "film.compensation.B", "film.square", "film.count"}
     for name, channel in one.items():
         assert channel.tobytes() == other_file[name].tobytes(), name
+
+
+@pytest.mark.parametrize("spp", [5, 4, 24])
+def test_an_uneven_film_is_filled_up(renderer: Renderer, whole: Picture, tmp_path: Path, spp: int) -> None:
+    """Stopped in the middle of a sample, some pixels have it: every pixel gets what it lacks, and no more."""
+    few, more = (film_of(renderer.render(SIZE, spp=samples)) for samples in (3, 5))
+    rows, columns = slice(4, 11), slice(7, 20)
+    for name, array in few.arrays.items():
+        array[rows, columns] = more.arrays[name][rows, columns]
+    save(tmp_path / "a.exr", few, sample_settings(renderer))
+    picture = renderer.render(SIZE, spp=spp, resume=str(tmp_path / "a.exr"))
+    straight = whole if spp == 24 else renderer.render(SIZE, spp=spp)
+    expected = film_of(straight)
+    if spp == 4:
+        for name, array in expected.arrays.items():
+            array[rows, columns] = more.arrays[name][rows, columns]
+    assert_same(film_of(picture), expected)
+    assert picture.metadata["samples"] == str(spp)
 
 
 def test_a_resumed_render_that_has_enough_adds_nothing(renderer: Renderer, whole: Picture, tmp_path: Path) -> None:
@@ -369,7 +390,9 @@ def interrupted(folder: Path, name: str, seconds: float) -> tuple[int, str]:
     words = ["cornell", "--size", "48x36", "--depth", "2", "--machine", "singlepass", "--spp", "20000", "-o", name]
     command = [sys.executable, "-P", "-m", "viewer", "render", *words]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    child = subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=heeding
+    )
     time.sleep(seconds)
     child.send_signal(signal.SIGINT)
     _, error = child.communicate(timeout=60)
@@ -384,7 +407,7 @@ def test_stopped_with_ctrl_c_it_goes_on_to_the_bit(device, tmp_path: Path, name:
             break
     assert code == 130 and "--resume" in error and error.count("\n") == 1, error
     (state,) = os.listdir(tmp_path)
-    assert state == name if name.endswith(".exr") else state.endswith(".state.exr")
+    assert state == f"{name}.state.exr"
     (kept,) = films(tmp_path / state)
     done = int(kept["film.count"].min())
     assert done == kept["film.count"].max() >= 1

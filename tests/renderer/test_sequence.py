@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from signals import heeding
 
 import viewer
 from viewer.base.errors import ViewerError
@@ -245,7 +246,9 @@ def test_an_interrupted_run_leaves_whole_files(output, tmp_path):
     command = [sys.executable, "-P", "-m", "viewer", "render", "balls", "--frames", "0-9999", "-o", output]
     command += ["--program", "cast", "--size", "160x120"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    child = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=heeding
+    )
     begin = time.monotonic()
     while not os.listdir(tmp_path) and time.monotonic() - begin < 30:
         time.sleep(0.05)

@@ -198,6 +198,6 @@ def test_ctrl_c_saves_the_state_once(renderer: Renderer, tmp_path: Path) -> None
 
     with pytest.raises(KeyboardInterrupt):
         session.finish(progress=stop)
-    assert state.saved == 1 and read_exr(tmp_path / "a.exr") is not None
-    resumed = renderer.render(SIZE, 8, resume=str(tmp_path / "a.exr"))
+    assert state.saved == 1 and read_exr(state.path) is not None
+    resumed = renderer.render(SIZE, 8, resume=str(state.path))
     np.testing.assert_array_equal(resumed.linear, renderer.render(SIZE, 8).linear)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from pathlib import Path
 
+from viewer.base import part_file
 from viewer.base.errors import ViewerError
 
 
@@ -21,14 +22,15 @@ def check_path(path: str) -> None:
 
 def write(path: str, text: str) -> None:
     """Write beside the file and rename; on any exception the old one stays. Raises ViewerError as `check_path` does."""
-    target = os.path.realpath(path)
-    part = os.path.join(os.path.dirname(target), f".raystream-{os.urandom(6).hex()}.part")
+    target = Path(os.path.realpath(path))
     try:
-        with open(part, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-        os.replace(part, target)
+        part = part_file.begin(target)
+    except OSError as error:
+        raise ViewerError(path, f"cannot be written: {error.strerror}") from None
+    try:
+        part.path.write_text(text + "\n", encoding="utf-8")
+        os.replace(part.path, target)
     except OSError as error:
         raise ViewerError(path, f"cannot be written: {error.strerror}") from None
     finally:
-        with suppress(FileNotFoundError):
-            os.unlink(part)
+        part.end()

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from viewer.base import textfile
 from viewer.base.errors import ViewerError
+from viewer.film.states import AUTO
 from viewer.options.table import OPTIONS, keywords, most_samples
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def render(arguments: Namespace) -> bool:
         times.append(perf_counter())
         progress(None, "compiling")
         state = None if arguments.output == STANDARD_OUTPUT else renderer.checkpoint(arguments.output)
+        _tell(_find_state(state, arguments), arguments, progress)
         try:
             picture = renderer.render(
                 **_named(arguments, "render"), stats=arguments.stats is not None, progress=progress, state=state
@@ -86,10 +88,11 @@ def render(arguments: Namespace) -> bool:
             _tell(picture.remarks(arguments.exposure), arguments, progress)
             progress(None, f"writing {printable(arguments.output)}")
             _write(picture, arguments)
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(_how_to_go_on(state, arguments)) from None
+        except KeyboardInterrupt as stop:
+            stop.args = (_how_to_go_on(state, arguments),)
+            raise
         if state is not None:
-            state.finish(arguments.resume)
+            state.finish()
     seconds = dict(zip(("load", "build", "render"), (after - before for before, after in pairwise(times)), strict=True))
     if arguments.stats is not None:
         textfile.write(arguments.stats, _json({**picture.stats.to_json(), "wall_seconds": seconds}))
@@ -124,11 +127,28 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
     )
 
 
+def _find_state(state: Checkpoint | None, arguments: Namespace) -> list[str]:
+    """Choose the file that ``--resume auto`` goes on from; without, say what a stopped render has left."""
+    automatic = arguments.resume == AUTO
+    if state is None or not (automatic or arguments.resume is None):
+        return []
+    path, samples, wrong = state.find(arguments.size, pictures=automatic)
+    if not automatic:
+        left = f"{path} holds {_count(samples, 'sample')} of this picture; --resume auto goes on from there"
+        return [] if path is None else [left]
+    arguments.resume = None if path is None else os.fspath(path)
+    if path is None:
+        return [*(f"not resumed: {reason}" for reason in wrong), "--resume auto: no state to go on from; starts anew"]
+    return [f"goes on from {path}, {_count(samples, 'sample')}"]
+
+
 def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
-    """What to say of a render that Ctrl-C has ended."""
-    if state is None or not state.saved:
+    """What to say of a render that Ctrl-C, or SIGTERM, has ended."""
+    if state is None or not (state.saved or state.used):
         return "stopped"
     path = shlex.quote(os.fspath(state.path))
+    if not state.saved:
+        return f"stopped; go on with --resume {path}"
     wanted = most_samples(arguments.spp, arguments.time, arguments.error)
     return f"stopped after {state.samples} of {_count(wanted, 'sample')}; go on with --resume {path}"
 
@@ -155,7 +175,7 @@ def _check_output(arguments: Namespace) -> None:
         raise ViewerError("--turntable", "needs --frames", "such as --frames 0-119 -o frame_%04d.png")
     if arguments.animation is not None and arguments.moment is None:
         raise ViewerError("--animation", "needs --moment or --frames", "such as --moment 1.5")
-    if arguments.resume is not None and not os.path.isfile(arguments.resume):
+    if arguments.resume not in (None, AUTO) and not os.path.isfile(arguments.resume):
         raise ViewerError(arguments.resume, "there is no such file to go on from", "an EXR that a render has left")
     if arguments.output != STANDARD_OUTPUT:
         check_path(arguments.output, arguments.layers)
@@ -282,6 +302,8 @@ def check_shaders(arguments: Namespace) -> bool:
 
 
 def _emit(data: Any, lines: Callable[[Any], Iterable[str]], json: bool) -> None:
+    if sys.stdout is None:
+        raise ViewerError("standard output", "is closed", "give it a file or a terminal")
     print(_json(data) if json else "\n".join(printable(line) for line in lines(data)))
 
 

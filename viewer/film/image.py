@@ -25,6 +25,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from viewer.base import part_file
 from viewer.base.errors import ViewerError
 from viewer.film.encode import write_jpeg, write_png
 from viewer.film.layers import RGB, find
@@ -132,7 +133,7 @@ def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None
     if names and target.suffix.lower() in DISPLAYED:
         what = f"a {DISPLAYED[target.suffix.lower()][0]} file cannot hold the layers {', '.join(names)}"
         raise ViewerError(str(path), what, "save as .exr or .npz")
-    _discard(_begin(target))
+    _begin(target).end()
 
 
 def _target(path: str | os.PathLike[str], known: Sequence[str] = FORMATS) -> Path:
@@ -154,9 +155,8 @@ def _target(path: str | os.PathLike[str], known: Sequence[str] = FORMATS) -> Pat
     return target
 
 
-def _begin(target: Path) -> Path:
+def _begin(target: Path) -> part_file.Part:
     """Create the empty file that will become the target: in its folder, with the rights of an ordinary new file."""
-    part = target.with_name(f".raystream-{os.urandom(6).hex()}.part")
     try:
         os.lstat(target)  # finds a name too long for the file system
     except FileNotFoundError:
@@ -164,31 +164,27 @@ def _begin(target: Path) -> Path:
     except OSError as error:
         raise ViewerError(str(target), f"cannot be written: {_reason(error)}") from None
     try:
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        return part_file.begin(target)
     except OSError as error:
         raise ViewerError(str(target), f"cannot be written: {_reason(error)}", "choose another folder") from None
-    return part
 
 
 def _replace(target: Path, write: Callable[[Path], None]) -> None:
     """Let ``write`` fill a new file, then put it in the target's place; on any exception the old file stays."""
     part = _begin(target)
     try:
-        write(part)
-        with open(part, "rb+") as file:
+        write(part.path)
+        with open(part.path, "rb+") as file:
             os.fsync(file.fileno())  # some file systems report a full disk only now
         if target.exists():
-            shutil.copymode(target, part)
-        os.replace(part, target)
+            shutil.copymode(target, part.path)
+        os.replace(part.path, target)
     except BaseException as error:
-        _discard(part)
         if isinstance(error, OSError):
             raise ViewerError(str(target), f"cannot be written: {_reason(error)}", "the old file is kept") from None
         raise
-
-
-def _discard(part: Path) -> None:
-    part.unlink(missing_ok=True)
+    finally:
+        part.end()
 
 
 def _reason(error: Exception) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from viewer.accel.structures import Structure
 from viewer.base.errors import ViewerError
+from viewer.base.lock import FairLock, exclusive
 from viewer.options.declare import Affects
 from viewer.programs import DEPTHS, LEVELS, PICTURES
 from viewer.renderer.camera import view
@@ -29,11 +30,14 @@ from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.gl.resources import Resources
+from viewer.stream.jobs import Executor, Run
 from viewer.stream.machines.common import Machine
 
 
 class DeviceScene:
     """One scene on one device, by settings, with the machines that run programs over it. `update` alone changes it.
+
+    Threads may share it: while one renders, traces or updates, the others wait for their turn.
 
     settings, scene, prepared, camera : as they are now; the camera follows from settings and scene.
     """
@@ -66,6 +70,8 @@ class DeviceScene:
         self.resources = Resources(self.device)
         self._machines = MachinePool(self.device, self.resources, self.bind)
         self._raster = RasterPass(self.device, self.resources)
+        self._executor = Executor(self.device, self.resources, self._machine_of)
+        self.lock = FairLock(self.device.check)
         self.build_seconds = perf_counter() - started
 
     @property
@@ -100,6 +106,7 @@ class DeviceScene:
 
     # -- change ----------------------------------------------------------------------------------------------------
 
+    @exclusive
     def update(
         self,
         scene: Given | None = None,
@@ -181,7 +188,10 @@ class DeviceScene:
             for machine in self._machines.values() if rows else ():
                 machine.set(before.structure.built.top.uniforms)
         self.prepared = installed
+        if installed is not before:
+            self._executor.abandon()
 
+    @exclusive
     def move(self, transforms: ArrayLike | Mapping[int, ArrayLike]) -> None:
         """Put instances elsewhere: (I, 4, 4) for all, or a matrix (4, 4) for some by their numbers. The next picture
         shows it; the scene that was given stays as it is, `scene` is another one.
@@ -208,6 +218,10 @@ class DeviceScene:
         """What tells the programs of pictures apart."""
         depth = settings.max_depth if settings.program in DEPTHS else None
         return "picture", settings.program, surface, depth, self._first_hits(settings, camera).mode
+
+    def _machine_of(self, run: Run) -> Machine:
+        key, settings = cast("tuple[Key, Settings]", run.key)
+        return self._machines.take(run.program, key, settings, run.streams)
 
     @staticmethod
     def _key(
@@ -253,6 +267,7 @@ class DeviceScene:
         modules = self._linked(coming, program, None, self.settings).modules
         return self.resources.upload(memory for module in modules for memory in module.memories)
 
+    @exclusive
     def discard(self, prepared: Prepared) -> None:
         """Free the memories that `upload` has brought for a scene which will not be shown."""
         kept = {id(memory) for module in self.prepared.made() for memory in module.memories}
@@ -260,6 +275,7 @@ class DeviceScene:
             gone = [m for module in prepared.made() for m in module.memories if id(m) not in kept]
             self.resources.drop(gone)
 
+    @exclusive
     def reload(self) -> None:
         """Compile the shaders anew from their files. Runs under way end with the old ones: abandon them.
 
@@ -267,7 +283,9 @@ class DeviceScene:
         """
         self._machines.reload()
         self._raster.release()
+        self._executor.abandon()
 
+    @exclusive
     def release(self) -> None:
         """Free streams and memories; the tracer is of no use any more."""
         with self.device.current():
@@ -275,6 +293,7 @@ class DeviceScene:
             self._raster.release()
             self.resources.release()
 
+    @exclusive
     def info(self) -> dict[str, Any]:
         """GPU memory by part in bytes, of the scene and of the streams per ray, and the structure's statistics."""
         linked = self.bind(self.program())

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.base.lock import exclusive
 from viewer.film.checkpoint import Checkpoint
 from viewer.film.checkpoint import resume as resumed
 from viewer.film.layers import LAYERS, SERIES
+from viewer.film.states import AUTO
 from viewer.film.stop import Stop
 from viewer.options import table as options
 from viewer.options.declare import suggestion
@@ -45,6 +47,7 @@ class Renderer(Tracer):
     OpenGL 3.3.
     """
 
+    @exclusive
     def render(
         self,
         size: tuple[int, int] | str = DEFAULT["size"],
@@ -79,6 +82,13 @@ class Renderer(Tracer):
         if not self.progressive and (resume is not None or "bounce" in names):
             what = "--resume" if resume is not None else "--layers bounce"
             raise ViewerError(what, f"program {self.settings.program} adds no samples", "take --program path")
+        if resume == AUTO:
+            if state is None:
+                raise ViewerError("resume 'auto'", "needs a state to look for", "give state=renderer.checkpoint(path)")
+            best, _, _ = state.find((width, height))
+            resume = None if best is None else str(best)
+        if state is not None and resume is not None:
+            state.use(resume)
         film = resumed(resume, (width, height), sample_settings(self)) if resume is not None else None
         made: dict[str, NDArray] = {name: LAYERS[name].empty(height, width) for name in names if name in LAYERS}
         if "triangle" in made and self.prepared.starts[-1] > np.iinfo(np.int32).max:

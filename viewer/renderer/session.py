@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.lock import FairLock, exclusive
 from viewer.film.buffers import FilmBuffer
 from viewer.film.checkpoint import Checkpoint
 from viewer.film.film import Film
@@ -62,6 +63,7 @@ class Session:
         bounce: int | None = None,
     ) -> None:
         self.renderer: Tracer | None = None
+        self._without = FairLock()  # a renderer
         self.size = (max(1, size[0]), max(1, size[1]))
         self.stop, self.screen, self.state = stop or Stop(1), screen, state
         self.counting, self.layers, self.bounce = counting, layers or {}, bounce
@@ -95,6 +97,12 @@ class Session:
             if screen is None:
                 self._fill(renderer, film)
 
+    @property
+    def lock(self) -> FairLock:
+        """The renderer's: while one thread works on a session, or on its renderer, the others wait for their turn."""
+        return self.renderer.lock if self.renderer is not None else self._without
+
+    @exclusive
     def use(self, renderer: Tracer) -> None:
         """Show another tracer's scene; the picture of the old one stays until the new one has its first."""
         self.renderer = renderer
@@ -119,6 +127,7 @@ class Session:
 
     # -- change ----------------------------------------------------------------------------------------------------
 
+    @exclusive
     def update(
         self, scene: Scene | Prepared | None = None, settings: Settings | None = None, **changes: Any
     ) -> Affects:
@@ -157,6 +166,7 @@ class Session:
         self.previews.forget()
         self._pace = Pace(self.tile[1] if self.tile is not None else 1)
 
+    @exclusive
     def restart(self) -> None:
         """Begin the picture anew. A preview under way is finished first: it is nearly there."""
         self._again, self.complete, self.converged, self.progress = True, False, False, 0.0
@@ -166,6 +176,7 @@ class Session:
             self._drop()
         self.developing.release()
 
+    @exclusive
     def abandon(self) -> None:
         """Begin the picture anew; runs under way are of no use."""
         self._drop()
@@ -198,6 +209,7 @@ class Session:
         """Whether a picture, or a round of samples, is under way: nothing else may run on the tracer meanwhile."""
         return self._job is not None
 
+    @exclusive
     def advance(self, budget: float, moving: bool = False, begin: bool = True) -> None:
         """Trace until ``budget`` seconds are over. While the camera is ``moving`` only previews are made. Without
         ``begin`` the round under way is ended, and no other begun.
@@ -220,6 +232,7 @@ class Session:
             if left < (0 if self._job is None else self._pace.expected):
                 return
 
+    @exclusive
     def finish(self, converged: bool = True, progress: Report | None = None) -> None:
         """Trace until all samples are there; not ``converged``: until all pixels of the full picture have as many.
 
@@ -252,6 +265,7 @@ class Session:
         traced = self.samples + (self.progress * self._job.added if self._job is not None else 0.0)
         return (self._outlook or Outlook()).report(self.stop, self.samples, traced, time.perf_counter() - self._began)
 
+    @exclusive
     def linear(self) -> NDArray[np.float32]:
         """(H, W, 3) float32 linear sRGB of the picture on show, row 0 at the top."""
         if self.screen is not None:
@@ -259,10 +273,12 @@ class Session:
         film = self.film()
         return (self._cast if film is None else film).linear
 
+    @exclusive
     def film(self) -> Film | None:
         """The film of the picture on show, read back from the device; None for a program that adds no samples."""
         return self.developing.read(settled=self._job is None)
 
+    @exclusive
     def picture(self) -> Picture:
         """The picture on show, with its film, and all facts of how it was made."""
         seconds = time.perf_counter() - self._began
@@ -394,6 +410,7 @@ class Session:
         if job.film is not None and job.film is not self.developing.buffer:
             free(job.film)
 
+    @exclusive
     def release(self) -> None:
         """Free the film; the renderer stays."""
         self._drop()

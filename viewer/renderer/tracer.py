@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from viewer.base.lock import exclusive
 from viewer.cameras.lens import lens_uniforms
 from viewer.film.buffers import Buffer, FilmBuffer, Pixels
 from viewer.kernels.records import HIT
@@ -27,8 +28,6 @@ from viewer.renderer.tiles import tiles
 from viewer.scene.camera import Camera
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import LARGEST_STREAM
-from viewer.stream.jobs import Executor, Run
-from viewer.stream.machines.common import Machine
 from viewer.stream.machines.counters import Stats
 
 
@@ -45,7 +44,6 @@ class Tracer(DeviceScene):
         **options: Any,
     ) -> None:
         super().__init__(scene, settings, device=device, progress=progress, **options)
-        self._executor = Executor(self.device, self.resources, self._machine_of)
         self._pixel_pass: Pixels | None = None
 
     # -- pieces of pictures ----------------------------------------------------------------------------------------
@@ -133,10 +131,6 @@ class Tracer(DeviceScene):
         """Whether a layer shows how often kernels were called."""
         return any(name in COUNTED_LAYERS for name in layers)
 
-    def _machine_of(self, run: Run) -> Machine:
-        key, settings = cast("tuple[Key, Settings]", run.key)
-        return self._machines.take(run.program, key, settings, run.streams)
-
     @property
     def _pixels(self) -> Pixels:
         if self._pixel_pass is None:
@@ -180,6 +174,7 @@ class Tracer(DeviceScene):
 
     # -- rays ------------------------------------------------------------------------------------------------------
 
+    @exclusive
     def trace(
         self, origins: ArrayLike, directions: ArrayLike, t_max: ArrayLike = np.inf, any_hit: ArrayLike = False
     ) -> Hits:
