@@ -21,7 +21,7 @@ from viewer.scene.light import luminance
 MOST_SUNS = 4
 SUN_RADIUS = math.radians(10.0)  # of the largest sun; what is wider casts shadows too soft for a directional light
 RING_RADIUS = math.radians(14.0)  # from a sun's edge to here its surroundings tell what it exceeds
-RING_LEVEL = 90  # percentile of the ring's radiance: a longer strip of light fills more of the ring, and is no sun
+RING_LEVEL = 97  # percentile of the ring's radiance: the end of a strip of light fills more of it, and is no sun
 LEAST_PEAK = 8.0  # of a sun's radiance over the mean
 LEAST_SHARE = 1 / 50  # of the environment's flux: less lights a surface by a twelfth of the ambient light at most
 MOST_PEAKS = 16  # looked at
