@@ -59,7 +59,9 @@ def disc(towards: object, radius: float, radiance: float, behind: float = 0.1) -
     ways, _ = grid(180)
     rows = ways.reshape(360, 180, 3).transpose(1, 0, 2)  # the grid's columns begin at +X, a picture's at -X
     inside = np.roll(rows, 180, axis=1) @ unit(towards) > math.cos(math.radians(radius))
-    return ImageEnvironment(np.where(inside, radiance, behind)[..., None].astype(np.float32) * np.float32([1, 0.9, 0.7]))
+    return ImageEnvironment(
+        np.where(inside, radiance, behind)[..., None].astype(np.float32) * np.float32([1, 0.9, 0.7])
+    )
 
 
 LAMPS = ImageEnvironment(disc((1, 0.6, 0.2), 4, 300).pixels + disc((-1, 0.2, 0.9), 2, 800).pixels)

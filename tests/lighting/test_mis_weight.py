@@ -19,6 +19,15 @@ def test_is_the_power_heuristic(device) -> None:
     np.testing.assert_allclose(weight(mine, other)[0], expected, rtol=5e-7, atol=1e-30)
     (both,) = np.add(weight(mine, other), weight(other, mine))
     np.testing.assert_allclose(both, 1, rtol=5e-7)
-    values = [(1, 1, 0.5), (2, 1, 0.8), (1, 3, 0.1), (1, 0, 1), (0, 1, 0), (0, 0, 0), (1e30, 1e30, 0.5), (1e-30, 1e30, 0)]
+    values = [
+        (1, 1, 0.5),
+        (2, 1, 0.8),
+        (1, 3, 0.1),
+        (1, 0, 1),
+        (0, 1, 0),
+        (0, 0, 0),
+        (1e30, 1e30, 0.5),
+        (1e-30, 1e30, 0),
+    ]
     mine, other, expected = np.float32(values).T
     np.testing.assert_allclose(weight(mine, other)[0], expected, rtol=3e-7)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -47,7 +48,9 @@ class Ambient:
         c, s = turn
         world = np.array([[c, 0, s, 0], [0, 1, 0, 0], [-s, 0, c, 0], [0, 0, 0, 1.0]])  # from the environment's space
         return replace(
-            self, towards=self.towards @ world[:3, :3].T, quadratic=np.einsum("ai,kij,bj->kab", world, self.quadratic, world)
+            self,
+            towards=self.towards @ world[:3, :3].T,
+            quadratic=np.einsum("ai,kij,bj->kab", world, self.quadratic, world),
         )
 
 
@@ -113,10 +116,9 @@ def _along(values: NDArray, edges: NDArray[np.float64], axis: int, weights: NDAr
         sums = np.add.reduceat(weights, first[:-1])
         if axis == 1:  # where all weights are 1
             return np.add.reduceat(values, first[:-1], axis=1) / sums.reshape(shape)
-        pairs = zip(first[:-1], first[1:], strict=True)
         # No copy of a large picture in float64: products in its own type, and sums of few rows each.
         flat, light = values.reshape(count, -1), weights.astype(values.dtype)
-        means = np.stack([light[low:high] @ flat[low:high] for low, high in pairs])
+        means = np.stack([light[low:high] @ flat[low:high] for low, high in pairwise(first)])
         return (means / sums[:, None]).reshape(-1, *values.shape[1:])
     if len(edges) - 1 == count:
         return values.astype(np.float64)
@@ -134,25 +136,26 @@ def _suns(cells: Cells) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArr
     light = luminance(rest)
     whole = float(light @ angles)
     unseen = np.ones(len(light), bool)
-    towards, irradiance = [], []
+    towards: list[NDArray[np.float64]] = []
+    irradiance: list[NDArray[np.float64]] = []
     for _ in range(MOST_PEAKS):
         peak = int(np.argmax(np.where(unseen, light, 0.0)))
         if len(towards) == MOST_SUNS or not light[peak] * 4 * math.pi > LEAST_PEAK * whole:
             break
-        at, excess, cap = _excess(cells, light, directions[peak])
+        middle, excess, cap = _excess(cells, light, directions[peak])
         unseen &= ~cap
         unseen[peak] = False
         if excess @ angles < LEAST_SHARE * whole:
             continue
         taken = rest * (excess / np.maximum(light, 1e-300))[:, None]
-        towards.append(at)
+        towards.append(middle)
         # Of each direction its share of a facing surface's irradiance: right for all that has the whole sun in view.
-        irradiance.append((angles * (directions @ at)) @ taken)
+        irradiance.append((angles * (directions @ middle)) @ taken)
         rest = np.maximum(rest - taken, 0.0)
         light = luminance(rest)
     order = np.argsort([-float(luminance(color)) for color in irradiance], kind="stable")
-    found = (np.array([part[k] for k in order]).reshape(-1, 3) for part in (towards, irradiance))
-    return *found, rest  # type: ignore[return-value]
+    at, color = (np.array([part[k] for k in order]).reshape(-1, 3) for part in (towards, irradiance))
+    return at, color, rest
 
 
 def _excess(

@@ -53,8 +53,8 @@ def each_light(scene: Scene, environment: Ambient | None = None) -> Module:
 
 def turned(module: Module, environment: Ambient) -> Module:
     """The module of `each_light` at another rotation of the environment: only its suns and uniforms are other ones."""
-    table = module.memories[0]
-    records = table.data.copy()
+    (table,) = module.memories
+    records: Any = table.data.copy()
     last = int(module.uniforms["each_punctual"][1])
     records["along"][last - len(environment.towards) : last] = environment.towards
     return replace(
