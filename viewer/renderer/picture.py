@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,9 +80,6 @@ def collect(
         surface = [name for name in layers if name in SURFACE_LAYERS]
         read = machine.streams["surface"].fields(surface) if surface else {}
         surfaces = {name: picture(values) for name, values in read.items()}
-    numbers: dict[str, Any] = {}
-    if not layers.keys().isdisjoint(NUMBER_LAYERS):
-        numbers = dict(zip(NUMBER_LAYERS, prepared.numbered(hit), strict=True))
     for name, layer in layers.items():
         if name in COUNTED_LAYERS:
             calls = machine.stats.calls.get(COUNTED_LAYERS[name])  # None where rasterised, without any traversal
@@ -94,4 +90,4 @@ def collect(
         elif name == "depth":
             layer[at] = np.where(hit["triangle"] >= 0, hit["t"], np.inf)
         else:
-            layer[at] = numbers[name]
+            layer[at] = prepared.triangle_numbers(hit) if name == "triangle" else prepared.instance_numbers(hit)
