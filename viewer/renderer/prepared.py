@@ -70,10 +70,10 @@ class Prepared:
         int32 where all of the scene's numbers are, else int64.
         """
         kind = np.int32 if self.starts[-1] <= np.iinfo(np.int32).max else np.int64
-        number = hits["triangle"].astype(kind)
+        number: Any = hits["triangle"].astype(kind)
         if self.structure.levels == 2:
             number = np.where(number >= 0, self.starts[hits["instance"].astype(np.intp)] + number, -1).astype(kind)
-        return number
+        return np.asarray(number)
 
     def instance_numbers(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray[np.int32]:
         """The same hits' instances, -1 for none."""
