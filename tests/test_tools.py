@@ -102,7 +102,7 @@ def _quick(name: str, folder: Path) -> dict:
     data = json.loads(path.read_text())
     assert path.parent.name == common.machine_name(data["facts"])
     assert data["benchmark"] == name and data["tables"] and data["missing"] == []
-    if name not in ("memory", "raster") and importlib.util.find_spec("matplotlib"):
+    if name not in ("memory", "raster", "host") and importlib.util.find_spec("matplotlib"):
         assert path.with_suffix(".png").stat().st_size > 10_000
     return data
 
@@ -128,6 +128,14 @@ def test_bench_raster(tmp_path: Path) -> None:
     assert set(data["scenes"]) == {"cornell", "teapotahedron"}
     for row in data["scenes"].values():
         assert row["other_triangle"] <= 1e-4 and row["hit"] > 0.5 and row["raster"]["ms"] > 0 and row["rays"]["ms"] > 0
+
+
+@pytest.mark.slow
+def test_bench_host(tmp_path: Path) -> None:
+    data = _quick("host", tmp_path)
+    assert set(data["cases"]) == {"cornell singlepass cast", "cornell singlepass path"}
+    for row in data["cases"].values():
+        assert row["calls"] > 20 and row["opengl_ms"] > 0 and row["outside_ms"] > 0 and 0 < row["share"] < 1
 
 
 @pytest.mark.slow

@@ -31,6 +31,11 @@ float phong_pdf(Interaction at, vec3 wo, vec3 wi) {
     return mix(cosine, (at.parameter + 1.0) * 0.15915494 * phong_power(at, wo, wi), choice);
 }
 
+// Of a surface seen from above; at grazing angles a part of the lobe is below the surface.
+vec3 phong_reflectance(Interaction at) {
+    return at.albedo + at.specular;
+}
+
 bool phong_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     bool lobe = u.z < phong_choice(at);
     vec3 axis = dot(at.shading, wo) < 0.0 ? -at.shading : at.shading, local, s, t;

@@ -35,7 +35,7 @@ class Tree:
 
 
 class Oracle:
-    """A scene without area lights, in the same radiance (3,) from everywhere beyond it, which lights no surface."""
+    """A scene without area lights, in the same radiance (3,) from everywhere beyond it, which nothing shadows."""
 
     def __init__(self, scene: Scene, surrounding: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         flat = scene.flatten()
@@ -117,9 +117,9 @@ class Oracle:
         self, material: Material, at: Array, face: Array, shading: Array, wo: Array, tree: Tree, left: int
     ) -> Array:
         """Every light through Lambert's or Phong's surface, if nothing hides it."""
-        out = np.zeros((len(at), 3))
         whole = max(1.0, max(material.base_color[:3]) + material.specular)
         diffuse, specular = np.asarray(material.base_color[:3]) / whole, material.specular / whole
+        out = np.tile((diffuse + specular) * self.surrounding, (len(at), 1))
         away = dot(shading, wo) * dot(face, wo) <= 0
         shading = np.where(away[:, None], face, shading)
         for light in self.lights:

@@ -4,6 +4,8 @@ At each hit a shadow ray goes to every light, and a reflected and a refracted ra
 with which it adds to the pixel, so that nothing has to come back to its parent: the shade tree is walked depth first,
 the reflected child at once, while the refracted one waits on a stack. The stack has a level for each surface that a
 path may come over, times one child less than a surface has, and each level is a stream.
+
+An environment is a few suns, which cast shadows, and ambient light, which nothing hides (`viewer.lighting.ambient`).
 """
 
 from __future__ import annotations

@@ -72,6 +72,7 @@ class DeviceScene:
         self._raster = RasterPass(self.device, self.resources)
         self._executor = Executor(self.device, self.resources, self._machine_of)
         self.lock = FairLock(self.device.check)
+        self._programs: dict[tuple[Any, ...], Program] = {}  # wired and checked once
         self.build_seconds = perf_counter() - started
 
     @property
@@ -239,7 +240,10 @@ class DeviceScene:
         if not layers and chosen.program in DEPTHS:
             form["depth"] = chosen.max_depth
         mode = self._first_hits(chosen, camera or self.camera).mode
-        return make(LEVELS[self.structure.levels], first_hits=mode, **form)
+        what = (make, self.structure.levels, mode, *form.items())
+        if what not in self._programs:
+            self._programs[what] = make(LEVELS[self.structure.levels], first_hits=mode, **form)
+        return self._programs[what]
 
     def bind(self, program: Program, stepwise: bool | None = None, settings: Settings | None = None) -> LinkedProgram:
         """A program with the scene's modules: for passes of one kernel each where ``stepwise``, which the settings

@@ -12,18 +12,20 @@ from numpy.typing import DTypeLike, NDArray
 
 from viewer.film import encode, image
 from viewer.film.checkpoint import film_layers, film_metadata
-from viewer.film.film import Film
+from viewer.film.film import Film, single
 from viewer.film.tonemap import srgb8
 from viewer.renderer.darkness import darkness
 from viewer.renderer.pieces import Slice
 from viewer.renderer.prepared import Prepared
 from viewer.stream.gl.device import Device
+from viewer.stream.gl.stream import components
 from viewer.stream.machines.counters import Stats
 
 COUNTED_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the state whose kernel calls it shows
 SURFACE_LAYERS = ("normal", "albedo")
 FEATURE_LAYERS = ("depth", *SURFACE_LAYERS)  # of a progressive program averages over its samples
 NUMBER_LAYERS = ("triangle", "instance")
+FIELDS = {"depth": ("t", "triangle"), **dict.fromkeys(NUMBER_LAYERS, ("triangle", "instance"))}  # of a hit, for layers
 
 Report = Callable[[float, str], None]
 
@@ -88,8 +90,15 @@ class Picture:
         image.save(path, self.linear, layers, metadata, exposure, tonemap)
 
 
-def collect(part: Slice, device: Device, prepared: Prepared, film: Film | None, layers: Mapping[str, NDArray]) -> None:
-    """Take what the ray caster leaves for a slice into the picture's layers, and its colour into ``film``, if given."""
+def collect(
+    part: Slice,
+    device: Device,
+    prepared: Prepared,
+    linear: NDArray[np.float32] | None,
+    layers: Mapping[str, NDArray],
+) -> None:
+    """Take what the ray caster leaves for a slice into the picture's layers, and its colour into the picture (H, W, 3),
+    if given. Only what is asked for is read back."""
     machine, at = part.machine, (part.rows, part.columns)
     shape = (part.rows.stop - part.rows.start, part.columns.stop - part.columns.start)
     count = shape[0] * shape[1]
@@ -99,22 +108,21 @@ def collect(part: Slice, device: Device, prepared: Prepared, film: Film | None, 
         return values.reshape(-1, *rest)[:count].reshape(*shape, *rest)
 
     with device.current():
-        if film is not None:
-            film.add(picture(machine.read("radiance")["rgb"]), part.columns.start, part.rows.start)
-        hit = picture(machine.read("hit")) if layers else None
-        surface = picture(machine.read("surface")) if any(n in SURFACE_LAYERS for n in layers) else None
-    numbers: dict[str, Any] = {}
-    if hit is not None and not layers.keys().isdisjoint(NUMBER_LAYERS):
-        numbers = dict(zip(NUMBER_LAYERS, prepared.numbered(hit), strict=True))
+        if linear is not None:
+            single(picture(machine.streams["radiance"].fields()["rgb"]), linear[at])
+        asked = {field for name in layers for field in FIELDS.get(name, ())}
+        hit = {name: picture(values) for name, values in machine.streams["hit"].fields(asked).items()} if asked else {}
+        surface = [name for name in layers if name in SURFACE_LAYERS]
+        read = machine.streams["surface"].fields(surface) if surface else {}
+        surfaces = {name: picture(values) for name, values in read.items()}
     for name, layer in layers.items():
-        assert hit is not None
         if name in COUNTED_LAYERS:
             calls = machine.stats.calls.get(COUNTED_LAYERS[name])  # None where rasterised, without any traversal
             layer[at] = 0 if calls is None else picture(calls)
         elif name in SURFACE_LAYERS:
-            assert surface is not None
-            layer[at] = surface[name]
+            for target, source in zip(components(layer[at], 2), components(surfaces[name], 2), strict=True):
+                target[...] = source
         elif name == "depth":
             layer[at] = np.where(hit["triangle"] >= 0, hit["t"], np.inf)
         else:
-            layer[at] = numbers[name]
+            layer[at] = prepared.triangle_numbers(hit) if name == "triangle" else prepared.instance_numbers(hit)

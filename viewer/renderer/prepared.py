@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -64,19 +64,25 @@ class Prepared:
         looks = (scene.materials, scene.textures, scene.lights, self.lighting.environment)
         return fingerprint(scene.meshes, scene.instances, *looks)
 
-    def numbered(self, hits: NDArray) -> tuple[NDArray, NDArray[np.int32]]:
-        """Of hits (...) of record `HIT`: the triangle's number in the scene and its instance's, both -1 for none.
+    def triangle_numbers(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray:
+        """Of hits (...) of record `HIT`, or their fields by name: the triangles' numbers in the scene, -1 for none.
 
-        Triangles are int32 where all of the scene's numbers are, else int64.
+        int32 where all of the scene's numbers are, else int64.
         """
-        number, instance = hits["triangle"].astype(np.int64), hits["instance"].astype(np.int64)
-        hit = number >= 0
-        if self.structure.levels == 2:
-            number = np.where(hit, self.starts[instance] + number, -1)
-        else:
-            instance = np.searchsorted(self.starts, number, side="right") - 1
         kind = np.int32 if self.starts[-1] <= np.iinfo(np.int32).max else np.int64
-        return number.astype(kind), np.where(hit, instance, -1).astype(np.int32)
+        number: Any = hits["triangle"].astype(kind)
+        if self.structure.levels == 2:
+            number = np.where(number >= 0, self.starts[hits["instance"].astype(np.intp)] + number, -1).astype(kind)
+        return np.asarray(number)
+
+    def instance_numbers(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray[np.int32]:
+        """The same hits' instances, -1 for none."""
+        instance: Any = 0
+        if self.structure.levels == 2:
+            instance = hits["instance"]
+        elif len(self.starts) > 2:  # of several
+            instance = np.searchsorted(self.starts, hits["triangle"].astype(np.int64), side="right") - 1
+        return np.where(hits["triangle"] >= 0, instance, -1).astype(np.int32)
 
     def barycentrics(self, hits: NDArray) -> NDArray[np.float32]:
         """Of hits (N,) of record `HIT`: (N, 2), weights of the corners that are second and third when flattened."""

@@ -83,7 +83,7 @@ class Session:
         self.compiling = ""  # the program whose shaders the next step compiles
         self.tile: tuple[int, int] | None = None
         self.previews = Previews()
-        self._cast = Film(1, 1)  # without a screen: the picture of a program that adds no samples
+        self._cast = np.zeros((1, 1, 3), np.float32)  # without a screen: the picture of a program that adds no samples
         self.rhythm = HEADLESS if screen is None else INTERACTIVE
         self._pace = Pace(1)
         self._job: Round | None = None
@@ -115,7 +115,7 @@ class Session:
         """Without a screen the film is the picture, and complete from the start: samples are added to it."""
         self._again, self.complete = False, True
         if not renderer.progressive:
-            self._cast = Film(*self.size)
+            self._cast = np.zeros((*self.size[::-1], 3), np.float32)
             self.converged = False
             return
         buffer = self.developing.blank(renderer.device, self.size, film)
@@ -271,7 +271,7 @@ class Session:
         if self.screen is not None:
             return self.screen.linear()
         film = self.film()
-        return (self._cast if film is None else film).linear
+        return self._cast if film is None else film.linear
 
     @exclusive
     def film(self) -> Film | None:
