@@ -18,7 +18,7 @@ KNOWN = mutate.faults()
 
 def test_every_fault_fits_the_code_and_names_tests_that_are_there() -> None:
     assert len(KNOWN) >= 67
-    texts = {name: (ROOT / name).read_text("utf-8") for fault in KNOWN for name in (fault.file, *tests_of(fault))}
+    texts = {name: (ROOT / name).read_text("utf-8") for fault in KNOWN for name in (fault.file, *files_of(fault))}
     for fault in KNOWN:
         assert fault.put(texts[fault.file]) != texts[fault.file]
         assert fault.about and fault.tests
@@ -28,7 +28,7 @@ def test_every_fault_fits_the_code_and_names_tests_that_are_there() -> None:
             assert re.search(wanted, texts[name], re.MULTILINE), f"{fault.name}: no test {test}"
 
 
-def tests_of(fault: mutate.Fault) -> list[str]:
+def files_of(fault: mutate.Fault) -> list[str]:
     return [test.partition("::")[0] for test in fault.tests]
 
 
@@ -41,7 +41,7 @@ def test_every_room_has_faults() -> None:
 
 
 def fault(**more: object) -> mutate.Fault:
-    given = {"name": "one", "file": "code.py", "old": "1", "new": "2", "tests": ("test_code.py",), "about": "two"}
+    given = {"name": "one", "file": "lamp.py", "old": "1", "new": "2", "tests": ("test_lamp.py",), "about": "two"}
     return mutate.Fault(**{**given, **more})  # type: ignore[arg-type]
 
 
@@ -61,13 +61,12 @@ def test_faults_are_chosen_by_name() -> None:
 
 def test_a_fault_is_caught_or_survives_and_is_taken_out_again(tmp_path: Path) -> None:
     code = "low, high = 1, 5\n"
-    (tmp_path / "code.py").write_text(code)
-    (tmp_path / "test_code.py").write_text("import code\n\ndef test_low():\n    assert code.low == 1\n")
-    (tmp_path / "conftest.py").write_text("import sys\nsys.modules.pop('code', None)\nsys.path.insert(0, '.')\n")
+    (tmp_path / "lamp.py").write_text(code)
+    (tmp_path / "test_lamp.py").write_text("import lamp\n\ndef test_low():\n    assert lamp.low == 1\n")
     found = [
         mutate.tried(each, tmp_path, 60.0)
-        for each in (fault(), fault(old="5", new="6"), fault(tests=("test_code.py::test_high",)))
+        for each in (fault(), fault(old="5", new="6"), fault(tests=("test_lamp.py::test_high",)))
     ]
     assert [outcome.what for outcome in found] == [mutate.CAUGHT, mutate.SURVIVED, mutate.WRONG]
-    assert found[0].said == "test_code.py::test_low"
-    assert (tmp_path / "code.py").read_text() == code
+    assert found[0].said == "test_lamp.py::test_low"
+    assert (tmp_path / "lamp.py").read_text() == code

@@ -28,7 +28,7 @@ def given() -> tuple[NDArray, NDArray, NDArray, NDArray, NDArray, NDArray]:
 
 @pytest.mark.parametrize("boxes", [1, 2])
 def test_an_interval_holds_the_exact_one(device, boxes: int) -> None:
-    """Of the exit: T. Ize, "Robust BVH Ray Traversal" (JCGT 2, 2, 2013), whose factor is 1 + 2 gamma(3) = 1 + 6e-7 here.
+    """The exit has a factor of 1 + 2 gamma(3), about 1 + 6e-7 (T. Ize, "Robust BVH Ray Traversal", JCGT 2, 2, 2013).
 
     The difference and the product round by 2^-24 each; the entry's rounding is taken care of by the exit's factor.
     """
