@@ -1,4 +1,4 @@
-"""Equal distances where structures meet them late: at a voxel's border, in a voxel's list, in instances in one place."""
+"""Equal distances that are met late: at a voxel's border, in a voxel's list, in instances in one place."""
 
 from __future__ import annotations
 
