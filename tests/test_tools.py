@@ -83,6 +83,25 @@ def test_simulated_scheduler_equals_one_that_moves_every_call(policy: Policy) ->
         assert found.active_share(len(rays)) == pytest.approx(sum(served) / passes / len(rays))
 
 
+@pytest.mark.parametrize("of", ["active", "all"])
+@pytest.mark.parametrize("percent", [1, 20, 50, 100])
+def test_simulated_thresholds_are_the_rule_s(percent: int, of: str) -> None:
+    """Against the rule written out: intersect once so many percent wait for it, or nobody for traversal."""
+
+    class Rule:
+        counts = True
+
+        def choose(self, waiting: list[int], total: int) -> list[int]:
+            first, second = waiting
+            whole = total if of == "all" else first + second
+            return [int(second > 0 and (100 * second >= percent * whole or first == 0))]
+
+    rays = _random_rays(np.random.default_rng(percent))
+    found = Simulation(Runs.from_lists(rays)).play(Threshold(percent / 100, of))
+    passes, by_kernel, served = _call_by_call(rays, Rule())
+    assert (found.passes, list(found.by_kernel), list(found.served)) == (passes, by_kernel, served)
+
+
 def test_no_policy_takes_fewer_passes_than_the_bound() -> None:
     rays = _random_rays(np.random.default_rng(9))
     runs = Runs.from_lists(rays)
