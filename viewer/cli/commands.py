@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 # What the window takes of the options; the rest is the file's or the panels' business.
 VIEWED = (
-    *("program", "machine", "policy", "unroll", "fuse", "mask", "count", *keywords("prepare"), "camera", "fov"),
-    *("barrier", "memory", "debug"),
+    *("program", "machine", "policy", "unroll", "fuse", "mask", "count", *keywords("prepare")),
+    *("ground", "camera", "fov", "barrier", "memory", "debug"),
 )
 # What `--preset` puts in place of options that are not given.
 # 2002: the path tracer of Purcell et al., one path a sample, two bounces, random numbers from a texture.
@@ -89,7 +89,7 @@ def render(arguments: Namespace) -> bool:
     if arguments.stats is not None:
         textfile.write(arguments.stats, _json({**picture.stats.to_json(), "wall_seconds": seconds}))
     if not arguments.quiet:
-        print(_summary(arguments, picture, scene.triangle_count, seconds))
+        print(_summary(arguments, picture, renderer.scene.triangle_count, seconds))
     return True
 
 

@@ -17,7 +17,7 @@ NAMES = tuple(options.keywords("renderer"))
 RECIPE = tuple(options.keywords("prepare"))
 VIEW = ("camera", "fov", "aperture", "focus")  # what the camera follows from, with the scene
 # What a scene is prepared by, before any OpenGL.
-PREPARED = (*RECIPE, "environment", "environment_rotation", "light")
+PREPARED = (*RECIPE, "ground", "environment", "environment_rotation", "light")
 
 
 class Settings(Mapping[str, Any]):
