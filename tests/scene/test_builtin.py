@@ -239,3 +239,11 @@ def test_the_forest_has_the_published_proportions() -> None:
     """Purcell 2004, section 5.2.1: 581 x 128 x 581 voxels of equal sides."""
     box = np.ptp(builtin.build("forest").bounds(), axis=0)
     assert np.rint(128 * box / box.min()).tolist() == [581, 128, 581]
+
+
+def test_two_of_the_balls_are_mirrors() -> None:
+    """Adinetz and Berezin 2006, figure 4: interreflections between two reflecting spheres."""
+    scene = builtin.build("balls")
+    mirrors = [material.name for material in scene.materials if material.reflectivity > 0.5]
+    moving = [scene.materials[each.material].name for each in scene.instances[:2]]
+    assert mirrors == moving and len(scene.lights) == 2
