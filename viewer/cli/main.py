@@ -248,6 +248,7 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     others: dict[str, Any] = {}
     if getattr(found, "preset", None) is not None:
         others |= PRESETS[check("preset", found.preset)]
+    found.typed = frozenset(each for each in command.options if getattr(found, each) is not None)
     for each in command.options:
         value = getattr(found, each)
         default = others.get(each, OPTIONS[each].default)
