@@ -22,7 +22,7 @@ from viewer.scene.scene import Instance, Scene
 DIVISIONS = 16  # of a teapot patch
 TILES = 24  # along a side of the floor
 TILE = 1.5
-LAMP, INTENSITY = (-6.0, 14.0, 9.0), (1050.0, 1000.0, 900.0)  # W/sr: without extent, so that one sample is clean
+LAMP, INTENSITY = (-6.0, 14.0, 9.0), (790.0, 750.0, 680.0)  # W/sr: without extent, so that one sample is clean
 
 # Solid -> (linear base colour, place (x, z), turn in degrees, circumradius, height of the plinth).
 _PLACES = {
