@@ -44,7 +44,13 @@ def test_the_bits_of_samples_at_the_centre_from_one_eye_ray(device, machine: str
 
 
 def test_whitted_shares_too(device) -> None:
-    options = {"program": "whitted", "depth": 1, "machine": "singlepass", "scene": "teapotahedron", "first_hits": "rays"}
+    options = {
+        "program": "whitted",
+        "depth": 1,
+        "machine": "singlepass",
+        "scene": "teapotahedron",
+        "first_hits": "rays",
+    }
     _, each = render(device, pixel_filter="point", **options)
     renderer, shared = render(device, eye_rays="shared", **options)
     assert renderer.first_hits.mode == "shared"
