@@ -12,7 +12,7 @@ float bsdf_pdf(Interaction at, vec3 wo, vec3 wi);
 vec3 bsdf_reflectance(Interaction at);
 
 // Picks wi with u in [0, 1)^3 (direction, direction, lobe). weight: value / density; pdf: the density, 0 for kinds that
-// scatter into single directions. False: absorbed.
+// scatter into single directions, and for the share of another kind that does. False: absorbed.
 bool bsdf_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf);
 
 // Whether it scatters into single directions only, so that no light can be sampled for it.

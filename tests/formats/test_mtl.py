@@ -35,6 +35,7 @@ def test_kinds(text, kind, color):
     assert (material.kind, material.base_color[:3]) == (kind, color)
     if kind == "phong":
         assert (material.specular, material.exponent) == (pytest.approx(0.3), 90)
+        assert material.reflectivity == (pytest.approx(0.3) if "illum 3" in text else 0)
     if kind == "dielectric":
         assert material.ior == (1.7 if "Ni" in text else 1.5)
 

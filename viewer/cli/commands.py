@@ -17,6 +17,7 @@ from viewer.base import textfile
 from viewer.base.errors import ViewerError
 from viewer.film.states import AUTO
 from viewer.options.table import OPTIONS, keywords, most_samples
+from viewer.options.values import PolicyChoice, Unroll
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -31,17 +32,31 @@ STANDARD_OUTPUT = "-"
 
 # What the window takes of the options; the rest is the file's or the panels' business.
 VIEWED = (
-    *("program", "machine", "policy", "unroll", "fuse", "mask", "count", *keywords("prepare"), "camera", "fov"),
-    *("barrier", "memory", "debug"),
+    *("program", "machine", "policy", "unroll", "fuse", "mask", "count", *keywords("prepare")),
+    *("ground", "camera", "fov", "barrier", "memory", "debug"),
 )
+# The published machine, and the path tracer as it ran there: T. J. Purcell, I. Buck, W. R. Mark, P. Hanrahan, "Ray
+# Tracing on Programmable Graphics Hardware" (2002), sections 3.1.4, 3.2 and table 3; T. J. Purcell, *Ray Tracing on a
+# Stream Processor* (2004), sections 3.3 and 4.1.2, figure 3.3. One eye ray for each pixel, whose hit its 64 samples
+# share; from there on light is found by scattering alone, with random numbers from a texture.
+_PUBLISHED: dict[str, Any] = {
+    **{"program": "path", "size": (256, 256), "spp": 64, "eye_rays": "shared", "first_hits": "rays"},
+    **{"strategy": "bsdf", "sampler": "table", "seed": 0},
+    **{"accel": "grid", "intersection": "moller-trumbore"},
+    **{"machine": "multipass", "fuse": "none", "unroll": Unroll((1,)), "mask": "depth", "count": "query"},
+    "policy": PolicyChoice("threshold", 0.2, "active"),
+}
 # What `--preset` puts in place of options that are not given.
-# 2002: the path tracer of Purcell et al., one path a sample, two bounces, random numbers from a texture.
+# 2002: "2 bounces" are two scattered rays behind the eye ray. (The arithmetic of table 3 counts one: that is --depth 1.
+# Its figures are for the branching machine: --machine singlepass.) For the paper's stencil stands the depth mask.
+# 2004: scattered until a light is hit, the way leads out of the scene, or the path is as long as any may be.
 PRESETS: dict[str, dict[str, Any]] = {
-    "2002": {"program": "path", "size": (256, 256), "spp": 64, "depth": 3, "sampler": "table", "seed": 0},
+    "2002": {**_PUBLISHED, "depth": 2},
+    "2004": {**_PUBLISHED, "depth": OPTIONS["depth"].high},
 }
 # What programs leave alone that add no samples.
 SAMPLED = (
-    *("spp", "time", "error", "depth", "strategy", "roulette", "clamp", "sampler", "seed", "pixel_filter"),
+    *("spp", "time", "error", "depth", "eye_rays", "strategy", "roulette", "clamp", "sampler", "seed", "pixel_filter"),
     *("aperture", "focus", "environment", "environment_rotation", "light"),
 )
 
@@ -99,7 +114,7 @@ def render(arguments: Namespace) -> bool:
     if not arguments.quiet:
         # Where the picture goes to standard output, nothing else does.
         where = sys.stderr if arguments.output == STANDARD_OUTPUT else sys.stdout
-        print(_summary(arguments, picture, scene.triangle_count, seconds), file=where)
+        print(_summary(arguments, picture, renderer.scene.triangle_count, seconds), file=where)
     return True
 
 
@@ -191,7 +206,8 @@ def _check_standard_output(arguments: Namespace) -> None:
 
 def _unused(arguments: Namespace) -> list[str]:
     """A remark on options that the chosen program, which adds no samples, has no use for."""
-    given = [OPTIONS[name].flag for name in SAMPLED if getattr(arguments, name) != OPTIONS[name].default]
+    typed = [name for name in SAMPLED if name in arguments.typed]
+    given = [OPTIONS[name].flag for name in typed if getattr(arguments, name) != OPTIONS[name].default]
     return [f"program {arguments.program} makes no use of {', '.join(given)}"] if given else []
 
 

@@ -229,17 +229,22 @@ def _parser(name: str, choices: dict[str, Collection[str]]) -> _Parser:
         text = option.help + (f"; {words}" if words else "") + (f" (default: {default})" if default else "")
         # argparse reads % in a help text as a format.
         action = "append" if option.repeats else "store"
-        parser.add_argument(*flags, action=action, metavar=option.metavar, help=text.replace("%", "%%"))
+        more: dict[str, Any] = {"nargs": "?", "const": option.bare} if option.bare else {}
+        parser.add_argument(*flags, action=action, **more, metavar=option.metavar, help=text.replace("%", "%%"))
     return parser
 
 
 def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
     """The arguments with values that begin like a negative number tied to their options: argparse takes -1,0,0 for an
-    option of its own."""
+    option of its own. An option that may stand without a value gets its own before what does not begin like one."""
     valued = {flag for action in parser._actions if action.nargs is None for flag in action.option_strings}
+    bare = {flag: action.const for action in parser._actions if action.nargs == "?" for flag in action.option_strings}
     made: list[str] = []
     for word in arguments:
-        if made and made[-1] in valued and made[-1].startswith("--") and re.match(r"-[\d.]", word):
+        if made and made[-1] in bare and word != bare[made[-1]] and not re.match(r"[\d.]+[xX]", word):
+            made[-1] += f"={bare[made[-1]]}"
+            made.append(word)
+        elif made and made[-1] in valued and made[-1].startswith("--") and re.match(r"-[\d.]", word):
             made[-1] += f"={word}"
         else:
             made.append(word)
@@ -280,6 +285,7 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     others: dict[str, Any] = {}
     if getattr(found, "preset", None) is not None:
         others |= PRESETS[check("preset", found.preset)]
+    found.typed = frozenset(each for each in command.options if getattr(found, each) is not None)
     for each in command.options:
         value = getattr(found, each)
         default = others.get(each, OPTIONS[each].default)

@@ -11,6 +11,8 @@ from viewer.stream.declare.kernel import Module
 
 # Kinds that scatter into single directions: they have no value and no density, and light cannot be sampled for them.
 DELTA = frozenset({"mirror", "dielectric"})
+# Others that reflect a share into a single direction: a path that takes it has no density there.
+BRANCHING = frozenset({"phong"})
 
 _FUNCTIONS = (
     # result, name, further arguments, how a kind is called, result for a kind that has no such function
@@ -70,7 +72,9 @@ def bsdfs(kinds: Collection[str]) -> list[Module]:
 
 
 def _functions_of(kind: str) -> tuple[str, ...]:
-    return ("sample", "branches") if kind in DELTA else ("value", "pdf", "reflectance", "sample")
+    if kind in DELTA:
+        return ("sample", "branches")
+    return ("value", "pdf", "reflectance", "sample", *(("branches",) if kind in BRANCHING else ()))
 
 
 def switch_glsl(present: Collection[str]) -> str:

@@ -21,7 +21,7 @@ def markdown_table(choices: Choices | None = None) -> str:
     rows = ["| option | values | default | what it does |", "|---|---|---|---|"]
     for found in _known(OPTIONS, choices):
         typed = f"`{found.short}`, " if found.short else ""
-        typed += f"`{found.flag} {found.metavar}`" if found.metavar else f"`{found.flag}`"
+        typed += f"`{found.typed}`"
         cells = [typed, found.expected(), found.default_words(), found.help]
         rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(rows)

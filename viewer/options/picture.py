@@ -202,10 +202,11 @@ COMMAND = (
         "preset",
         values.read_optional_word,
         None,
-        "other defaults; 2002: the path tracer as it was published, 256 x 256, 64 samples, two bounces",
+        "other defaults: the published machine (a grid, one kernel call in a pass) and its path tracer, 256 x 256 with "
+        "64 samples; 2002 scatters twice, 2004 until a light is hit",
         Affects.NOTHING,
         "NAME",
-        choices=("2002",),
+        choices=("2002", "2004"),
         scope="command",
         default_text="none",
     ),

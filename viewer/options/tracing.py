@@ -46,6 +46,15 @@ TRACING = (
         choices=("auto", "rays", "raster"),
     ),
     Option(
+        "eye_rays",
+        values.read_word,
+        "each",
+        "camera rays of a pixel: one for each sample, or one through its centre whose first hit all samples share",
+        Affects.PROGRAM,
+        "NAME",
+        choices=("each", "shared"),
+    ),
+    Option(
         "offsets",
         values.read_word,
         "auto",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from viewer.programs.features import feature_buffers
+from viewer.programs.first_hits import eye_hits
 from viewer.programs.path_trace import path_trace
 from viewer.programs.ray_cast import ray_cast, trace
 from viewer.programs.shadow_cast import shadow_cast
@@ -23,4 +24,4 @@ PICTURES: dict[str, Callable[..., Program]] = {
 # Those that take a ``depth``, because the number of their streams follows from it, and which one without being told.
 DEPTHS = {"whitted": DEPTH}
 
-__all__ = ["DEPTHS", "LEVELS", "PICTURES", "TraversalStates", "feature_buffers", "ray_cast", "trace"]
+__all__ = ["DEPTHS", "LEVELS", "PICTURES", "TraversalStates", "eye_hits", "feature_buffers", "ray_cast", "trace"]

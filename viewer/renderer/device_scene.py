@@ -21,7 +21,7 @@ from viewer.renderer.given import Given, scene_given, settings_given
 from viewer.renderer.install import install
 from viewer.renderer.lighting import scene_lighting
 from viewer.renderer.machine_pool import Key, MachinePool
-from viewer.renderer.prepared import Prepared, Report, adapted, agrees, keeps_structure, prepare, with_lights_at
+from viewer.renderer.prepared import Prepared, Report, adapted, agrees, arranged, keeps_structure, prepare
 from viewer.renderer.settings import PREPARED, VIEW, Settings
 from viewer.renderer.transforms import placed
 from viewer.scene.camera import Camera
@@ -145,10 +145,13 @@ class DeviceScene:
             given = scene.given
         elif scene is not None:
             given = scene
+        elif "ground" in differences:
+            given = given.without_ground()  # where something has moved, it had become part of the scene
         if goal is not None:
             shown = goal.scene
         else:
-            shown = self.scene if scene is None and "light" not in differences else with_lights_at(given, chosen)
+            same = scene is None and differences.keys().isdisjoint(("light", "ground"))
+            shown = self.scene if same else arranged(given, chosen)
         edit = scene_changes(self.scene, shown)
         camera = self.camera
         if edit.cameras or not edit.same or not differences.keys().isdisjoint(VIEW):

@@ -17,6 +17,8 @@ from viewer.renderer.settings import VIEW
 from viewer.renderer.tracer import Tracer
 from viewer.stream.machines.counters import Stats
 
+LATER = ("environment_rotation", "eye_rays")  # options that older files do not tell of
+
 
 def picture(
     tracer: Tracer, linear: NDArray[np.float32], film: Film | None, stats: Stats, reason: str, seconds: float
@@ -51,7 +53,7 @@ def sampling_facts(tracer: Tracer) -> dict[str, str]:
     for name, value in settings.items():
         option = OPTIONS[name]
         if option.affects in (Affects.UNIFORMS, Affects.PROGRAM) and name not in (*VIEW, "program"):
-            if name == "environment_rotation" and value == option.default:
+            if name in LATER and value == option.default:
                 continue  # files from before it was told apart
             found[name] = str(decided.get(name, value))
     return {**found, "environment": tracer.prepared.lighting.environment.name}

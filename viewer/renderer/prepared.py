@@ -32,7 +32,7 @@ CACHED = ("starts", "triangles")  # cached properties that lights and materials 
 class Prepared:
     """A scene ready to be uploaded; made without OpenGL, so that a worker thread can.
 
-    given    : the scene that it was made of; ``scene`` has the lights where the settings want them.
+    given    : the scene that it was made of; ``scene`` has the ground and the lights that the settings want.
     settings : by which it was made; of these, `viewer.renderer.settings.PREPARED` count.
     recipe   : of the structure; what the settings leave open is decided.
     shading  : the modules of the camera, of the geometry and of the materials.
@@ -125,7 +125,7 @@ def prepare(
     Raises ViewerError for a value out of range, a scene that does not fit, and a file that cannot be read.
     """
     chosen = (settings or Settings()).replace(**options)
-    placed = with_lights_at(scene, chosen)
+    placed = arranged(scene, chosen)
     if before is None:
         return _prepared(scene, placed, chosen, scene_lighting(placed, chosen), progress)
     changes = scene_changes(before.scene, placed)
@@ -135,8 +135,10 @@ def prepare(
     return _prepared(scene, placed, chosen, lighting, progress, before, changes)
 
 
-def with_lights_at(scene: Scene, settings: Settings) -> Scene:
-    """The scene with its lights where the option ``light`` puts them."""
+def arranged(scene: Scene, settings: Settings) -> Scene:
+    """The scene on the ground of the option ``ground``, with its lights where the option ``light`` puts them."""
+    if settings.ground is not None:
+        scene = scene.on_ground(settings.ground)
     for name, position in settings.light:
         scene = with_light_at(scene, name, position)
     return scene

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.film.movie import frame_path, is_movie, write_movie
 from viewer.film.tonemap import srgb8
+from viewer.options.table import check
 from viewer.renderer.given import scene_given
 from viewer.renderer.picture import Picture
 from viewer.renderer.prepared import Prepared
@@ -58,6 +59,8 @@ def render_frames(
     scene = shown.given if isinstance(shown, Prepared) else shown
     if not turntable and scene.duration == 0:
         raise ViewerError(scene.name, "nothing moves in it", "--turntable turns the camera around it")
+    if options.get("ground") is not None:
+        scene = scene.on_ground(check("ground", options["ground"]))  # once, not in every frame
     bounds = None
     if turntable or (camera is None and not scene.cameras):
         bounds = _bounds(scene, frames, fps)
@@ -120,7 +123,7 @@ def save_frames(
 def _bounds(scene: Scene, frames: Sequence[int], fps: float) -> NDArray[np.float64]:
     """(2, 3): the box around the scene in (some of) the frames."""
     if scene.duration == 0:
-        return scene.bounds()
+        return scene.bounds(ground=False)
     picked = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), _GLANCES)).astype(int))
-    boxes = np.array([scene.posed(frames[k] / fps).bounds() for k in picked.tolist()])
+    boxes = np.array([scene.posed(frames[k] / fps).bounds(ground=False) for k in picked.tolist()])
     return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])

@@ -14,18 +14,20 @@ from viewer.cameras.lens import lens_uniforms
 from viewer.film.buffers import Buffer, FilmBuffer, Pixels
 from viewer.kernels.records import HIT
 from viewer.lighting.sampler import sampler_uniforms
-from viewer.programs import LEVELS, feature_buffers, trace
+from viewer.programs import LEVELS, eye_hits, feature_buffers, trace
+from viewer.renderer.camera import eye as eye_of
 from viewer.renderer.device_scene import DeviceScene
 from viewer.renderer.given import Given
 from viewer.renderer.machine_pool import Key, warm
 from viewer.renderer.picture import COUNTED_LAYERS, SURFACE_LAYERS
-from viewer.renderer.pieces import FirstHitPass, Piece, Rectangle, Slice, piece_job
+from viewer.renderer.pieces import EyeHits, FirstHitPass, HeldHits, Piece, Rectangle, Slice, piece_job
 from viewer.renderer.prepared import Report
 from viewer.renderer.rays import Hits, pack_rays, run_rays, unpack_hits
 from viewer.renderer.settings import Settings
 from viewer.renderer.tiles import rectangles as cut
 from viewer.renderer.tiles import tiles
 from viewer.scene.camera import Camera
+from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import LARGEST_STREAM
 from viewer.stream.machines.counters import Stats
@@ -45,6 +47,16 @@ class Tracer(DeviceScene):
     ) -> None:
         super().__init__(scene, settings, device=device, progress=progress, **options)
         self._pixel_pass: Pixels | None = None
+        self._held = HeldHits()
+
+    def _show(self, *args: Any) -> None:
+        self._held = HeldHits()
+        super()._show(*args)
+
+    def reload(self) -> None:
+        """See `DeviceScene.reload`."""
+        self._held = HeldHits()
+        super().reload()
 
     # -- pieces of pictures ----------------------------------------------------------------------------------------
 
@@ -83,38 +95,51 @@ class Tracer(DeviceScene):
         hits, program = self._first_hits(chosen, eye), self.program(surface, chosen, eye)
         uniforms = chosen.path_uniforms(hits.shared, samples, bounce)
         key = self._key(self._picture(surface, chosen, eye), shape, counting, program, chosen)
-        lens = lens_uniforms(eye, size, chosen.pixel_filter)
-        every = {**lens, **uniforms, **sampler_uniforms(chosen.seed)}
-        progressive, raster = "film" in program.inputs, None
+        lens, pixel_filter = eye_of(chosen, eye)
+        every = {**lens_uniforms(lens, size, pixel_filter), **uniforms, **sampler_uniforms(chosen.seed)}
+        progressive = "film" in program.inputs
+        ahead: FirstHitPass | EyeHits | None = None
         with self.device.current():
             if progressive and film is None:
                 film = FilmBuffer(self.device, size)
-            if "first_hit" in program.inputs:
-                raster = self._raster.over(self.prepared, chosen, eye, size, shape, not progressive, uniforms)
+            if hits.mode == "shared":
+                if counting and film is not None and film.samples == 0:
+                    self._held.of = None  # the counters of a new picture have its eye rays
+                ahead = EyeHits(*self._eye_hits(shape, counting, chosen), (lens, size), self._held)
+            elif hits.mode == "raster":
+                ahead = self._raster.over(self.prepared, chosen, eye, size, shape, not progressive, uniforms)
         buffers = {"film": film} if progressive and film is not None else {}
         piece = Piece(program, (key, chosen), shape, every, buffers, counting)
-        yield from self._pieces(piece, rectangles, size, raster, samples)
+        yield from self._pieces(piece, rectangles, size, ahead, samples, hits.once)
+
+    def _eye_hits(
+        self, shape: tuple[int, int], counting: bool, settings: Settings
+    ) -> tuple[Program, tuple[Key, Settings]]:
+        """The program that traces shared eye rays, and its machines' key."""
+        program = eye_hits(LEVELS[self.structure.levels])
+        return program, (self._key(("first hits",), shape, counting, program, settings), settings)
 
     def _pieces(
         self,
         piece: Piece,
         rectangles: Iterable[Rectangle],
         size: tuple[int, int],
-        raster: FirstHitPass | None,
+        ahead: FirstHitPass | EyeHits | None,
         samples: int,
+        once: bool = False,
     ) -> Iterator[tuple[float, Slice | None]]:
         done, total = 0, size[0] * size[1]
         film = piece.buffers.get("film")
         for rectangle in rectangles:
             count = (rectangle[0].stop - rectangle[0].start) * (rectangle[1].stop - rectangle[1].start)
             stats = Stats()
-            # Rasterised first hits are those of one sample: each is a run of its own.
+            # Rasterised first hits are those of one sample: each is a run of its own, unless all share one eye ray.
             ends: Sequence[int] = (samples,)
-            if raster is not None and isinstance(film, FilmBuffer):
+            if ahead is not None and not once and isinstance(film, FilmBuffer):
                 ends = range(film.samples + 1, samples + 1)
             for number, end in enumerate(ends):
                 step = replace(piece, uniforms={**piece.uniforms, "path_samples": end})
-                job = piece_job(step, rectangle, self.resources, self._pixels, raster)
+                job = piece_job(step, rectangle, self.resources, self._pixels, ahead)
                 for share in self._executor.run(job):
                     yield (done + count * (number + share) / max(1, len(ends))) / total, None
                 stats.add(self._executor.stats)
@@ -146,7 +171,8 @@ class Tracer(DeviceScene):
         shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
         program = feature_buffers(LEVELS[self.structure.levels])
         key = Key(("features",), shape, False, chosen.passes, chosen.sampler)
-        every = {**lens_uniforms(self.camera, size, chosen.pixel_filter), **self.uniforms(samples)}
+        lens, pixel_filter = eye_of(chosen, self.camera)
+        every = {**lens_uniforms(lens, size, pixel_filter), **self.uniforms(samples)}
         piece = Piece(program, (key, chosen), shape, every, {"features": buffer})
         for share, _ in self._pieces(piece, rectangles, size, None, samples):
             yield share
@@ -159,9 +185,11 @@ class Tracer(DeviceScene):
     def ready(self, tile: tuple[int, int], counting: bool = False) -> bool:
         """Whether `slices` of that tile will run without compiling."""
         program = self.program()
-        key = self._key(self._picture(False, self.settings, self.camera), tile, counting, program, self.settings)
-        machine = self._machines.get(key)
-        return machine is not None and machine.warmed
+        keys = [self._key(self._picture(False, self.settings, self.camera), tile, counting, program, self.settings)]
+        if self.first_hits.mode == "shared":
+            keys.append(self._eye_hits(tile, counting, self.settings)[1][0])
+        machines = [self._machines.get(key) for key in keys]
+        return all(machine is not None and machine.warmed for machine in machines)
 
     def warm(self, tile: tuple[int, int], counting: bool = False) -> Iterator[float]:
         """Compile what `slices` of that tile will run, in pieces: GLSL first, then the driver's part of each pass.
@@ -169,8 +197,13 @@ class Tracer(DeviceScene):
         Yields the share that is done. Raises ShaderError where a shader does not compile.
         """
         with self.device.current():
-            machine = self._machine(tile, False, counting, self.settings, self.camera)
-        yield from warm(self.device, machine)
+            machines = [self._machine(tile, False, counting, self.settings, self.camera)]
+            if self.first_hits.mode == "shared":
+                program, (key, settings) = self._eye_hits(tile, counting, self.settings)
+                machines.append(self._machines.take(program, key, settings))
+        for number, machine in enumerate(machines):
+            for share in warm(self.device, machine):
+                yield (number + share) / len(machines)
 
     # -- rays ------------------------------------------------------------------------------------------------------
 

@@ -42,6 +42,7 @@ def handlers(desk: Desk, window: Window) -> dict[str, Callable[[], None]]:
         "lights.show": lambda: _show_lights(desk),
         "lights.next": lambda: _next_light(desk),
         "environment.toggle": stage.toggle_environment,
+        "ground.toggle": stage.toggle_ground,
         "animation.play": motion.play,
         "turntable": motion.turn,
         "depth.less": lambda: _deepen(desk, -1),

@@ -1,8 +1,12 @@
-"""A procedural forest: two thousand trees of six species on rolling ground, one million triangles.
+"""A procedural forest: two thousand trees of six species on hilly ground, one million triangles.
 
 Each species is one mesh of 500 triangles, placed many times, so that the scene stores 35,768 triangles and shows a
 million. Everything follows from one seed. Branches turn by the golden angle, as leaves do on a stem (H. Vogel, *A
 better way to construct the sunflower head*, Mathematical Biosciences 44, 1979). Units are metres; +Y is up.
+
+It stands in for the forest of T. J. Purcell, *Ray Tracing on a Stream Processor* (2004), section 5.2.1, whose geometry
+was not published: as many triangles, and a box of its proportions, 4.54 : 1 : 4.54, so that a grid of 128 voxels along
+the shortest side is 581 x 128 x 581 here as there.
 """
 
 from __future__ import annotations
@@ -26,6 +30,11 @@ HALF = 130.0  # of the ground's side
 CELLS, MOST_CELLS = 128, 512  # of the ground, along a side
 TRUNK_SIDES, BRANCH_SIDES = 6, 3
 GOLDEN_ANGLE = np.pi * (3 - 5**0.5)
+# Amplitudes of the ground's hills and of its swells: they make the box as high as it is to be.
+HILLS, SWELLS = 17.18, 2.0
+SIZES = 0.78, 1.56  # least and greatest of a species' trees, of its height
+PLANTED = 0.95  # of the ground's half side: crowns do not reach beyond it
+FOOT = 0.35  # metres of a trunk in the ground
 
 GROUND, BARK, LEAVES = range(3)
 
@@ -73,8 +82,8 @@ def build(trees: int = TREES) -> Scene:
         Instance(1 + int(kind), transform, name=f"{SPECIES[kind].name} {number}")
         for number, (kind, transform) in enumerate(zip(kinds, transforms, strict=True))
     ]
-    path = np.array([_path(96.0), 96.0])
-    ahead = np.array([_path(70.0), 70.0])
+    path = np.array([_path(-80.0), -80.0])
+    ahead = np.array([_path(-54.0), -54.0])
     return Scene(
         meshes,
         instances,
@@ -91,8 +100,13 @@ def build(trees: int = TREES) -> Scene:
                 fov=65,
                 name="inside",
             ),
-            Camera((0.0, 340.0, 0.0), (0.0, 0.0, 0.0), fov=44, name="top"),
-            Camera((1.0, float(_height(1.0, 7.0)) + 2.4, 7.0), (16.0, 4.5, -30.0), fov=60, name="clearing"),
+            Camera((0.0, 340.0, 0.0), (0.0, 0.0, 0.0), fov=41, name="top"),
+            Camera(
+                (8.0, float(_height(8.0, 4.0)) + 2.4, 4.0),
+                (8.0, float(_height(8.0, -40.0)) + 5.0, -40.0),
+                fov=60,
+                name="clearing",
+            ),
         ],
         name="forest",
     )
@@ -101,8 +115,8 @@ def build(trees: int = TREES) -> Scene:
 def _height(x: Array | float, z: Array | float) -> Array:
     """The ground's height at a point."""
     return (
-        4.0 * np.sin(0.027 * x + 0.9) * np.cos(0.024 * z - 0.4)
-        + 1.6 * np.sin(0.071 * x - 0.058 * z + 2.0)
+        HILLS * np.sin(0.027 * x + 0.9) * np.cos(0.024 * z - 0.4)
+        + SWELLS * np.sin(0.071 * x - 0.058 * z + 2.0)
         + 0.35 * np.sin(0.29 * x + 0.4) * np.sin(0.27 * z + 1.1)
     )
 
@@ -237,11 +251,11 @@ def _plant(rng: np.random.Generator, trees: int, half: float) -> tuple[NDArray[n
     Species keep together: which one grows is drawn with weights that vary slowly over the ground.
     """
     side = int(np.ceil(np.sqrt(trees * 1.25)))
-    cell = 1.96 * half / side
+    cell = 2 * PLANTED * half / side
     i, k = np.meshgrid(np.arange(side), np.arange(side), indexing="ij")
     jitter = rng.uniform(0.1, 0.9, (2, side, side))
-    x = (-0.98 * half + (i + jitter[0]) * cell).ravel()
-    z = (-0.98 * half + (k + jitter[1]) * cell).ravel()
+    x = (-PLANTED * half + (i + jitter[0]) * cell).ravel()
+    z = (-PLANTED * half + (k + jitter[1]) * cell).ravel()
     free = np.flatnonzero(_open_ground(x, z) <= 0.0)
     chosen = np.sort(rng.permutation(free)[:trees])
     x, z = x[chosen], z[chosen]
@@ -250,12 +264,12 @@ def _plant(rng: np.random.Generator, trees: int, half: float) -> tuple[NDArray[n
     weight = np.array([[kind.share] for kind in SPECIES]) * np.exp(1.1 * wave)
     bound = np.cumsum(weight / weight.sum(axis=0), axis=0)
     kinds = (rng.uniform(size=trees) > bound[:-1]).sum(axis=0)
-    turn, scale = rng.uniform(0, 2 * np.pi, trees), rng.uniform(0.65, 1.3, trees)
+    turn, scale = rng.uniform(0, 2 * np.pi, trees), rng.uniform(*SIZES, trees)
     slender = scale * rng.uniform(0.92, 1.12, trees)
     transforms = np.zeros((trees, 4, 4))
     transforms[:, 0, 0] = transforms[:, 2, 2] = slender * np.cos(turn)
     transforms[:, 0, 2], transforms[:, 2, 0] = slender * np.sin(turn), -slender * np.sin(turn)
     transforms[:, 1, 1], transforms[:, 3, 3] = scale, 1.0
-    # The foot stands a little in the ground, which slopes.
-    transforms[:, :3, 3] = np.stack([x, _height(x, z) - 0.15, z], axis=-1)
+    # The foot stands in the ground, which slopes.
+    transforms[:, :3, 3] = np.stack([x, _height(x, z) - FOOT, z], axis=-1)
     return kinds, transforms

@@ -112,6 +112,7 @@ ACTIONS: tuple[Action, ...] = (
         ("lights.show", "Shift+L", "markers of the lights, which G grabs"),
         ("lights.next", "Ctrl+L", "select the next light"),
         ("environment.toggle", "J", "environment on and off"),
+        ("ground.toggle", "Shift+J", "ground plane on and off"),
         ("animation.play", "Space", "play or pause the animation"),
         ("turntable", "O", "turn the camera around the scene"),
         ("depth.less", ",", "shorter paths: smaller maximum length", "repeat"),
