@@ -64,6 +64,11 @@ class Structure:
             self._made[traversal] = self.make(traversal)
         return self._made[traversal]
 
+    def without_stack(self) -> None:
+        """Walk by the state of `stepwise` in all passes, for drivers on which a stack fails."""
+        if self.whole == "stack":
+            self.whole = self.facts["traversal"] = self.stepwise
+
     def made(self) -> list[Module]:
         """All modules so far."""
         return [module for modules in self._made.values() for module in modules]

@@ -15,10 +15,14 @@ import moderngl
 
 from viewer.base.errors import DeviceError
 from viewer.stream.compile.source import Source
+from viewer.stream.gl import probe
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
 _INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"
 _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
+# Texels: drivers that grant fewer are given 2-D textures. Mesa's softpipe (22.3) fetches wrong texels beyond the
+# 32,768th of the 65,536 that it grants and OpenGL 3.3 asks for, and scenes outgrow those anyway.
+LEAST_BUFFER = 1 << 24
 _MOST_DEVICES = 64  # where EGL keeps handing out devices without end
 
 
@@ -30,7 +34,7 @@ class Device:
     """An OpenGL context with its limits.
 
     Without ``allow_barrier`` machines double-buffer and copy; without ``allow_buffers`` memories are 2-D and 3-D
-    textures; both as on drivers that have no better.
+    textures; both as on drivers that have no better. max_buffer : texels of a buffer texture, 0 where none is used.
 
     Raises DeviceError where OpenGL is older than 3.3 or cannot render to float textures.
     """
@@ -51,7 +55,8 @@ class Device:
             raise DeviceError(
                 self.name, f"OpenGL {self.context.version_code / 100:.1f}; 3.3 is needed", "update the graphics driver"
             )
-        self.max_buffer = self._integer(_MAX_BUFFER) if self.allow_buffers else 0  # texels of a buffer texture
+        granted = self._integer(_MAX_BUFFER)  # texels of a buffer texture
+        self.max_buffer = granted if self.allow_buffers and granted >= LEAST_BUFFER else 0
         try:
             probe = self.context.texture((1, 1), 4, dtype="f4")
             self.context.framebuffer([probe]).release()
@@ -98,6 +103,12 @@ class Device:
             if function is not None:
                 return function
         return None
+
+    @cached_property
+    def array_stores(self) -> bool:
+        """Whether a fragment program can keep a stack (`viewer.stream.gl.probe.array_stores`)."""
+        with self.current():
+            return probe.array_stores(self.context)
 
     def load(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any] | None:
         """A raw OpenGL function that moderngl does not wrap; None where the driver has none."""
