@@ -49,13 +49,14 @@ class Device:
     def __post_init__(self) -> None:
         # Read while the context is current, which it is not always: moderngl asks the driver at every look.
         self.info: dict[str, Any] = dict(self.context.info)
+        _ = self.context.error  # it asks for limits that not every driver has
         self.extensions = frozenset(self.context.extensions)
         self.context.gc_mode = "context_gc"  # what Python drops is freed at the next `current`
         if self.context.version_code < 330:
             raise DeviceError(
                 self.name, f"OpenGL {self.context.version_code / 100:.1f}; 3.3 is needed", "update the graphics driver"
             )
-        granted = self._integer(_MAX_BUFFER)  # texels of a buffer texture
+        granted = self._integer(_MAX_BUFFER)
         self.max_buffer = granted if self.allow_buffers and granted >= LEAST_BUFFER else 0
         try:
             probe = self.context.texture((1, 1), 4, dtype="f4")
@@ -72,7 +73,7 @@ class Device:
     @property
     def software(self) -> bool:
         """Whether the driver rasterises on the CPU."""
-        return any(word in self.name.lower() for word in ("llvmpipe", "softpipe", "swrast", "software"))
+        return any(word in self.name.lower() for word in ("llvmpipe", "softpipe", "swrast", "swiftshader", "software"))
 
     @property
     def max_samplers(self) -> int:
@@ -150,7 +151,7 @@ class Device:
             "opengl": f"{version // 100}.{version % 100 // 10}",
             "max_texture_size": self.max_texture,
             "max_3d_texture_size": self.max_volume,
-            "max_buffer_texture_size": self.max_buffer,
+            "max_buffer_texture_size": self._integer(_MAX_BUFFER),
             "max_attachments": int(info.get("GL_MAX_DRAW_BUFFERS", 8)),
             "max_samplers": int(info.get("GL_MAX_TEXTURE_IMAGE_UNITS", 16)),
             "texture_barrier": self.texture_barrier is not None,
