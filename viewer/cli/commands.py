@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from viewer.base import textfile
-from viewer.base.errors import ViewerError
+from viewer.base.errors import DriverWarning, ViewerError
 from viewer.options.table import OPTIONS, keywords, most_samples
 
 if TYPE_CHECKING:
@@ -75,9 +77,10 @@ def render(arguments: Namespace) -> bool:
         progress(None, "compiling")
         state = renderer.checkpoint(arguments.output)
         try:
-            picture = renderer.render(
-                **_named(arguments, "render"), stats=arguments.stats is not None, progress=progress, state=state
-            )
+            with _driver_warnings_told(arguments, progress):
+                picture = renderer.render(
+                    **_named(arguments, "render"), stats=arguments.stats is not None, progress=progress, state=state
+                )
             times.append(perf_counter())
             progress(None, f"writing {printable(arguments.output)}")
             picture.save(arguments.output, arguments.exposure, arguments.tonemap)
@@ -166,6 +169,15 @@ def _tell(notes: Iterable[str], arguments: Namespace, progress: Progress) -> Non
     if not arguments.quiet:
         for line in notes:
             progress.note(f"raystream: note: {printable(line)}")
+
+
+@contextmanager
+def _driver_warnings_told(arguments: Namespace, progress: Progress) -> Iterator[None]:
+    """Say a DriverWarning as a note, whatever the filters for developers' warnings are."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DriverWarning)
+        warnings.showwarning = lambda message, *rest, **more: _tell([str(message)], arguments, progress)
+        yield
 
 
 def _render_frames(arguments: Namespace) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
-from viewer.film.checkpoint import Checkpoint
+from viewer.base.errors import DriverWarning, ViewerError
+from viewer.film.checkpoint import DRIVER, Checkpoint
 from viewer.film.checkpoint import resume as resumed
 from viewer.film.layers import LAYERS, SERIES
 from viewer.film.stop import Stop
@@ -58,7 +59,7 @@ class Renderer(Tracer):
         samples pixel centres, so that all its samples are one.
         stats    : count every pass (the host then waits for each), see `Stats`.
         progress : called with the share that is done and a text.
-        resume   : an EXR of the same picture, to go on from.
+        resume   : an EXR of the same picture, to go on from. Issues a DriverWarning where another driver made it.
         state    : where to save a long render's state as it goes, and on Ctrl-C.
         """
         width, height = options.check("size", size)
@@ -68,7 +69,12 @@ class Renderer(Tracer):
         if not self.progressive and (resume is not None or "bounce" in names):
             what = "--resume" if resume is not None else "--layers bounce"
             raise ViewerError(what, f"program {self.settings.program} adds no samples", "take --program path")
-        film = resumed(resume, (width, height), sample_settings(self)) if resume is not None else None
+        film, drivers = None, self.device.driver
+        if resume is not None:
+            film = resumed(resume, (width, height), sample_settings(self))
+            drivers = _drivers(resume, film.drivers, drivers)
+            if state is not None:
+                state.metadata[DRIVER] = drivers
         made: dict[str, NDArray] = {name: LAYERS[name].empty(height, width) for name in names if name in LAYERS}
         if "triangle" in made and self.prepared.starts[-1] > np.iinfo(np.int32).max:
             made["triangle"] = made["triangle"].astype(np.int64)
@@ -96,7 +102,7 @@ class Renderer(Tracer):
             picture = session.picture()
         finally:
             session.release()
-        picture.layers = made
+        picture.layers, picture.metadata[DRIVER] = made, drivers
         return picture
 
     def checkpoint(self, path: str | Path) -> Checkpoint | None:
@@ -105,6 +111,15 @@ class Renderer(Tracer):
             return None
         facts = {key: str(value) for key, value in picture_facts(self).items()}
         return Checkpoint(path, sample_settings(self), facts)
+
+
+def _drivers(path: str, before: str, now: str) -> str:
+    """The drivers of a picture's samples, once those of this one join them; ``before``: of the file, if it says."""
+    names = before.split("; ") if before else []
+    if names and now not in names:
+        text = f"{path}: rendered by {before} so far, and now by {now}: as good a picture, but with bits of its own"
+        warnings.warn(text, DriverWarning, stacklevel=3)
+    return "; ".join(dict.fromkeys([*names, now]))
 
 
 Renderer.__doc__ = f"{Renderer.__doc__}\nOptions:\n\n{docstring(NAMES, {'program': PICTURES})}\n"

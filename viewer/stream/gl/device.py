@@ -71,6 +71,11 @@ class Device:
         return str(self.info["GL_RENDERER"])
 
     @property
+    def driver(self) -> str:
+        """The renderer and the version of its driver: bits are promised for each of these."""
+        return f"{self.name}, OpenGL {self.info['GL_VERSION']}"
+
+    @property
     def software(self) -> bool:
         """Whether the driver rasterises on the CPU."""
         return any(word in self.name.lower() for word in ("llvmpipe", "softpipe", "swrast", "swiftshader", "software"))

@@ -13,7 +13,9 @@ from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 
-CORNERS = np.float32([[0, 0], [1, 0], [0, 1], [0, 1], [1, 0], [1, 1]])  # of a square's two triangles
+CORNERS: NDArray[np.float32] = np.array(
+    [[0, 0], [1, 0], [0, 1], [0, 1], [1, 0], [1, 1]], np.float32
+)  # of a square's two triangles
 
 
 def tiles_source() -> Source:
