@@ -52,7 +52,7 @@ def test_what_one_level_takes_two_levels_take(name: str) -> None:
 @pytest.mark.parametrize("accel", ["bvh", "two-level-bvh", "two-level-grid"])
 def test_what_is_farther_out_is_refused(accel: str) -> None:
     for scene in reaching().values():
-        farther = [Instance(each.mesh, np.diag([1.1, 1.1, 1.1, 1]) @ each.transform) for each in scene.instances]
+        farther = [Instance(each.mesh, np.diag([1.3, 1.3, 1.3, 1]) @ each.transform) for each in scene.instances]
         with pytest.raises(ViewerError, match="beyond 1e\\+18"):
             Renderer(Scene(scene.meshes, farther), program="cast", accel=accel)
     huge = Instance(0, np.diag([1e300, 1e300, 1e300, 1]))

@@ -167,7 +167,8 @@ def world_boxes(
     place: NDArray[np.float64],
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Boxes (I, 3) twice, float32, that surely hold instances: ``of`` (I,) objects of these corners, which `cover`
-    covers in ``parts``, under maps ``linear`` (I, 3, 3) and then translations ``place`` (I, 3). Empty ones (inf, -inf) of those that show nothing.
+    covers in ``parts``, under maps ``linear`` (I, 3, 3) and then translations ``place`` (I, 3). Empty ones (inf, -inf)
+    of those that show nothing.
 
     Raises ViewerError beyond what float32 ray tracing can hold.
     """
