@@ -57,5 +57,9 @@ class DeviceError(ViewerError):
     """No OpenGL, or one that lacks what a program needs."""
 
 
+class DriverWarning(UserWarning):
+    """Samples of another driver are gone on from: statistics hold, bits do not."""
+
+
 class WiringError(ViewerError):
     """A record, kernel, module or program that does not fit together; found before any OpenGL call."""

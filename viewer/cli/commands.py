@@ -8,13 +8,15 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterable
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from viewer.base import textfile
-from viewer.base.errors import ViewerError
+from viewer.base.errors import DriverWarning, ViewerError
 from viewer.film.states import AUTO
 from viewer.options.table import OPTIONS, keywords, most_samples
 from viewer.options.values import PolicyChoice, Unroll
@@ -96,9 +98,10 @@ def render(arguments: Namespace) -> bool:
         state = None if arguments.output == STANDARD_OUTPUT else renderer.checkpoint(arguments.output)
         _tell(_find_state(state, arguments), arguments, progress)
         try:
-            picture = renderer.render(
-                **_named(arguments, "render"), stats=arguments.stats is not None, progress=progress, state=state
-            )
+            with _driver_warnings_told(arguments, progress):
+                picture = renderer.render(
+                    **_named(arguments, "render"), stats=arguments.stats is not None, progress=progress, state=state
+                )
             times.append(perf_counter())
             _tell(picture.remarks(arguments.exposure), arguments, progress)
             progress(None, f"writing {printable(arguments.output)}")
@@ -231,6 +234,15 @@ def _tell(notes: Iterable[str], arguments: Namespace, progress: Progress) -> Non
     if not arguments.quiet:
         for line in notes:
             progress.note(f"raystream: note: {printable(line)}")
+
+
+@contextmanager
+def _driver_warnings_told(arguments: Namespace, progress: Progress) -> Iterator[None]:
+    """Say a DriverWarning as a note, whatever the filters for developers' warnings are."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DriverWarning)
+        warnings.showwarning = lambda message, *rest, **more: _tell([str(message)], arguments, progress)
+        yield
 
 
 def _render_frames(arguments: Namespace) -> bool:

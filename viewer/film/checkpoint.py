@@ -35,6 +35,7 @@ PAUSE = 10.0  # times as long as saving takes, at least, until the next
 PIXELS_PER_SECOND = 2e6  # about what is saved
 MOST_SAMPLES = 65536
 SETTING, CHECK = "film.setting.", "film.check"
+DRIVER = "driver"  # the attribute with the OpenGL renderer and version that made the samples, or with several of them
 CONTENT = "content"  # the setting that is a fingerprint of the scene
 SHAPES = {"sum": 3, "compensation": 3, "square": 1, "count": 1}  # components of the film's arrays
 
@@ -80,6 +81,7 @@ def resume(
             what = f"was rendered with {key.replace('_', ' ')} {_short(old)}, not {_short(new)}"
             raise ViewerError(where, what, f"start anew, or {back}")
     film = Film(width, height)
+    film.drivers = header.get(DRIVER, "")
     for name, components in SHAPES.items():
         parts = [channels[f"{prefix}.{name}{suffix}"] for suffix in _suffixes(components)]
         film.arrays[name][...] = np.stack(parts, axis=-1) if components > 1 else parts[0]

@@ -23,7 +23,10 @@ class Film:
     compensation : (H, W, 3) what the sum has lost to rounding; sum + compensation is right to a few 2^-48.
     square       : (H, W) sum of the squared deviations of the samples' luminance from their mean.
     count        : (H, W) samples.
+    drivers      : of a film that was read from a file, who made its samples: one or more, with "; " between them.
     """
+
+    drivers = ""
 
     def __init__(self, width: int, height: int, arrays: Mapping[str, NDArray[np.float32]] | None = None) -> None:
         """arrays : all four, by name, which it takes as they are; without them it is empty."""

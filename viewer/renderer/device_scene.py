@@ -102,8 +102,11 @@ class DeviceScene:
 
     @property
     def notes(self) -> list[str]:
-        """Remarks on the first hits, and on lights and environment, where the program has lighting."""
-        return [*self.first_hits.notes, *(self.prepared.lighting.notes if self.progressive else [])]
+        """Remarks on first hits and traversal, and on lights and environment, where the program has lighting."""
+        found = list(self.first_hits.notes)
+        if self.prepared.recipe.traversal == "stack" and not self.device.array_stores:
+            found.append(f"no stack on {self.device.name}, which stores into arrays at wrong places; octants instead")
+        return [*found, *(self.prepared.lighting.notes if self.progressive else [])]
 
     # -- change ----------------------------------------------------------------------------------------------------
 
@@ -255,6 +258,8 @@ class DeviceScene:
 
     def _linked(self, prepared: Prepared, program: Program, stepwise: bool | None, settings: Settings) -> LinkedProgram:
         stepwise = settings.stepwise if stepwise is None else stepwise
+        if prepared.structure.whole == "stack" and not self.device.array_stores:
+            prepared.structure.without_stack()
         sampled = not {"film", "features"}.isdisjoint(program.inputs)
         modules = prepared.modules(stepwise, sampled, settings.sampler)
         linked = LinkedProgram(program, modules)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.version import __version__
-from viewer.film.checkpoint import CONTENT
+from viewer.film.checkpoint import CONTENT, DRIVER
 from viewer.film.film import Film
 from viewer.options.declare import Affects
 from viewer.options.table import OPTIONS
@@ -89,5 +89,6 @@ def picture_facts(tracer: Tracer) -> dict[str, Any]:
         "camera": tracer.camera.text(),
         "fov": tracer.camera.fov,
         "renderer": tracer.device.name,
+        DRIVER: tracer.device.driver,
         **(sampling_facts(tracer) if tracer.progressive else {}),
     }

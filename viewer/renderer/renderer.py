@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from inspect import Signature, cleandoc
 from pathlib import Path
@@ -10,9 +11,9 @@ from typing import Never
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.errors import ViewerError
+from viewer.base.errors import DriverWarning, ViewerError
 from viewer.base.lock import exclusive
-from viewer.film.checkpoint import Checkpoint
+from viewer.film.checkpoint import DRIVER, Checkpoint
 from viewer.film.checkpoint import resume as resumed
 from viewer.film.layers import LAYERS, SERIES
 from viewer.film.states import AUTO
@@ -87,9 +88,13 @@ class Renderer(Tracer):
                 raise ViewerError("resume 'auto'", "needs a state to look for", "give state=renderer.checkpoint(path)")
             best, _, _ = state.find((width, height))
             resume = None if best is None else str(best)
-        if state is not None and resume is not None:
-            state.use(resume)
-        film = resumed(resume, (width, height), sample_settings(self)) if resume is not None else None
+        film, drivers = None, self.device.driver
+        if resume is not None:
+            film = resumed(resume, (width, height), sample_settings(self))
+            drivers = _drivers(resume, film.drivers, drivers)
+            if state is not None:
+                state.use(resume)
+                state.metadata[DRIVER] = drivers
         made: dict[str, NDArray] = {name: LAYERS[name].empty(height, width) for name in names if name in LAYERS}
         if "triangle" in made and self.prepared.starts[-1] > np.iinfo(np.int32).max:
             made["triangle"] = made["triangle"].astype(np.int64)
@@ -117,7 +122,7 @@ class Renderer(Tracer):
             picture = session.picture()
         finally:
             session.release()
-        picture.layers = made
+        picture.layers, picture.metadata[DRIVER] = made, drivers
         return picture
 
     def checkpoint(self, path: str | Path) -> Checkpoint | None:
@@ -126,6 +131,15 @@ class Renderer(Tracer):
             return None
         facts = {key: str(value) for key, value in picture_facts(self).items()}
         return Checkpoint(path, sample_settings(self), facts)
+
+
+def _drivers(path: str, before: str, now: str) -> str:
+    """The drivers of a picture's samples, once those of this one join them; ``before``: of the file, if it says."""
+    names = before.split("; ") if before else []
+    if names and now not in names:
+        text = f"{path}: rendered by {before} so far, and now by {now}: as good a picture, but with bits of its own"
+        warnings.warn(text, DriverWarning, stacklevel=3)
+    return "; ".join(dict.fromkeys([*names, now]))
 
 
 def _explain() -> None:

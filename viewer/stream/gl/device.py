@@ -17,10 +17,14 @@ import moderngl
 from viewer.base.errors import DeviceError
 from viewer.base.lock import FairLock
 from viewer.stream.compile.source import Source
+from viewer.stream.gl import probe
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
 _INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"
 _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
+# Texels: drivers that grant fewer are given 2-D textures. Mesa's softpipe (22.3) fetches wrong texels beyond the
+# 32,768th of the 65,536 that it grants and OpenGL 3.3 asks for, and scenes outgrow those anyway.
+LEAST_BUFFER = 1 << 24
 _MOST_DEVICES = 64  # where EGL keeps handing out devices without end
 
 
@@ -60,7 +64,7 @@ class Device:
     """An OpenGL context with its limits.
 
     Without ``allow_barrier`` machines double-buffer and copy; without ``allow_buffers`` memories are 2-D and 3-D
-    textures; both as on drivers that have no better.
+    textures; both as on drivers that have no better. max_buffer : texels of a buffer texture, 0 where none is used.
 
     headless : the context is one of our own, which `current` makes current in any thread, in one after the other. Else
     it is a window's, and current all the time in the thread that makes this.
@@ -82,13 +86,15 @@ class Device:
         self.lock = FairLock(self.check)
         # Read while the context is current, which it is not always: moderngl asks the driver at every look.
         self.info: dict[str, Any] = dict(self.context.info)
+        _ = self.context.error  # it asks for limits that not every driver has
         self.extensions = frozenset(self.context.extensions)
         self.context.gc_mode = "context_gc"  # what Python drops is freed at the next `current`
         if self.context.version_code < 330:
             raise DeviceError(
                 self.name, f"OpenGL {self.context.version_code / 100:.1f}; 3.3 is needed", "update the graphics driver"
             )
-        self.max_buffer = self._integer(_MAX_BUFFER) if self.allow_buffers else 0  # texels of a buffer texture
+        granted = self._integer(_MAX_BUFFER)
+        self.max_buffer = granted if self.allow_buffers and granted >= LEAST_BUFFER else 0
         try:
             probe = self.context.texture((1, 1), 4, dtype="f4")
             self.context.framebuffer([probe]).release()
@@ -133,9 +139,14 @@ class Device:
         return str(self.info["GL_RENDERER"])
 
     @property
+    def driver(self) -> str:
+        """The renderer and the version of its driver: bits are promised for each of these."""
+        return f"{self.name}, OpenGL {self.info['GL_VERSION']}"
+
+    @property
     def software(self) -> bool:
         """Whether the driver rasterises on the CPU."""
-        return any(word in self.name.lower() for word in ("llvmpipe", "softpipe", "swrast", "software"))
+        return any(word in self.name.lower() for word in ("llvmpipe", "softpipe", "swrast", "swiftshader", "software"))
 
     @property
     def max_samplers(self) -> int:
@@ -166,6 +177,12 @@ class Device:
             if function is not None:
                 return function
         return None
+
+    @cached_property
+    def array_stores(self) -> bool:
+        """Whether a fragment program can keep a stack (`viewer.stream.gl.probe.array_stores`)."""
+        with self.current():
+            return probe.array_stores(self.context)
 
     def load(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any] | None:
         """A raw OpenGL function that moderngl does not wrap; None where the driver has none."""
@@ -209,7 +226,7 @@ class Device:
             "opengl": f"{version // 100}.{version % 100 // 10}",
             "max_texture_size": self.max_texture,
             "max_3d_texture_size": self.max_volume,
-            "max_buffer_texture_size": self.max_buffer,
+            "max_buffer_texture_size": self._integer(_MAX_BUFFER),
             "max_attachments": int(info.get("GL_MAX_DRAW_BUFFERS", 8)),
             "max_samplers": int(info.get("GL_MAX_TEXTURE_IMAGE_UNITS", 16)),
             "texture_barrier": self.texture_barrier is not None,
