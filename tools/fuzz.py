@@ -136,7 +136,7 @@ def fuzz(first: int, count: int, seed: int, only: str = "", keep: str | None = N
         faults += 1
         kind = fault.strip().splitlines()[-1] if "Traceback" in fault else fault[:60]
         kinds[kind] = kinds.get(kind, 0) + 1
-        if kinds[kind] <= 3:
+        if kinds[kind] <= 2:
             print(f"case {number} (seed {seed}): {fault}", flush=True)
         if keep is not None:
             folder = Path(keep) / str(number)

@@ -21,7 +21,11 @@ class ViewerError(Exception):
         line = f"{self.where}: {self.what}"
         if self.hint:
             line += f" ({self.hint})"
-        return " ".join(line.split())
+        line = " ".join(line.split())
+        if line.isprintable():
+            return line
+        # Names come from files, and the line goes to terminals: control characters and broken encodings are escaped.
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 
 class ShaderError(ViewerError):

@@ -12,13 +12,11 @@ EXR channels are float32, in which whole numbers are exact up to 2^24; a layer o
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -27,10 +25,9 @@ from numpy.typing import ArrayLike, NDArray
 from viewer.base.errors import ViewerError
 from viewer.film.layers import RGB, find
 from viewer.film.tonemap import srgb8
+from viewer.formats.image import exr
 
 FORMATS = (".png", ".exr", ".npz")
-
-_EXR_MAGIC = bytes((0x76, 0x2F, 0x31, 0x01))
 
 # Attributes with a meaning of their own in EXR files; metadata under such a name gets a prefix.
 EXR_RESERVED = {
@@ -81,35 +78,39 @@ def save_srgb8(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
     _replace(_target(path), lambda part: _write_png(part, np.ascontiguousarray(pixels), {}))
 
 
-def read_exr(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, NDArray]]:
-    """An EXR picture's text attributes, and its channels by their full names, each (H, W).
+def exr_header(path: str | os.PathLike[str]) -> exr.Part:
+    """What an EXR picture's header says, without its pixels.
 
-    Raises ViewerError when it is missing, no EXR of one part with R, G and B, or cut short.
+    Raises ViewerError when it is missing, no EXR with R, G and B, or cut short or damaged in its header.
     """
-    import OpenEXR
-
     text = os.fspath(path)
     try:
-        with open(text, "rb") as file:  # the library tells neither of these apart
-            magic = file.read(4)
+        with open(text, "rb") as file:
+            data, length = file.read(exr.LONGEST_HEADER), os.fstat(file.fileno()).st_size
     except (OSError, ValueError) as error:
         raise ViewerError(text, f"cannot be read: {_reason(error)}") from None
-    if magic != _EXR_MAGIC:
-        raise ViewerError(text, "is no EXR picture")
-    try:
-        with _quiet(), OpenEXR.File(text, separate_channels=True, header_only=True) as file:
-            box = file.header()["dataWindow"]
-        height = int(box[1][1] - box[0][1]) + 1
-        if not _exr_complete(Path(text), height):
-            raise ViewerError(text, "is cut short", "start anew")
-        with _quiet(), OpenEXR.File(text, separate_channels=True) as file:
-            header = {key: value for key, value in file.header().items() if isinstance(value, str)}
-            channels = {name: channel.pixels.copy() for name, channel in file.channels().items()}
-    except (RuntimeError, KeyError, ValueError, AttributeError, struct.error):
-        raise ViewerError(text, "is a damaged EXR picture", "start anew") from None
-    if not {"R", "G", "B"} <= channels.keys() or len({part.shape for part in channels.values()}) != 1:
+    found, start = exr.parts(data, text, "start anew")
+    exr.check(found, start, length, text, "start anew")
+    if not {"R", "G", "B"} <= found[0].channels.keys():
         raise ViewerError(text, "is no EXR picture of R, G and B")
-    return header, channels
+    return found[0]
+
+
+def read_exr(
+    path: str | os.PathLike[str], names: Iterable[str] | None = None
+) -> tuple[dict[str, str], dict[str, NDArray]]:
+    """An EXR picture's text attributes, and its channels of these full names, or all, each (H, W).
+
+    Raises ViewerError as `exr_header` does, and when pixels are damaged or cut short.
+    """
+    head, text = exr_header(path), os.fspath(path)
+    chosen = list(head.channels if names is None else names)
+    pixels = exr.Pixels(text, head, text, "start anew")
+    try:
+        found = pixels.lines(chosen, 0, head.height)
+    finally:
+        pixels.close()
+    return head.texts, dict(zip(chosen, found, strict=True))
 
 
 def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None:
@@ -220,27 +221,8 @@ def _write_exr(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metad
     except RuntimeError as error:
         # The library's text names the part file, and ends with the system's own word.
         raise OSError(str(error).rstrip(".").rpartition(". ")[2]) from None
-    if not _exr_complete(part, linear.shape[0]):
+    if not _exr_complete(part):
         raise OSError("the disk is full, or a size limit is reached")
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """The OpenEXR library tells of damage in words of its own, on Python's standard output and the process's error."""
-    with redirect_stdout(io.StringIO()):
-        try:
-            kept = os.dup(2)
-        except OSError:  # there is none
-            yield
-            return
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        try:
-            os.dup2(nowhere, 2)
-            yield
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-            os.close(nowhere)
 
 
 def _exr_channels(name: str, layer: NDArray) -> dict[str, NDArray]:
@@ -258,24 +240,23 @@ def _exr_channels(name: str, layer: NDArray) -> dict[str, NDArray]:
     }
 
 
-def _exr_complete(part: Path, height: int) -> bool:
+def _exr_complete(part: Path) -> bool:
     """Whether the last scan lines are in the file: the library loses what a full disk refuses when it closes.
 
     The layout is that of *OpenEXR File Layout* (openexr.com): header, table of chunk offsets, chunks of 16 lines.
     """
     size = part.stat().st_size
     with open(part, "rb") as file:
-        data = file.read(1 << 20)
-        at = 8
-        while at < len(data) and data[at]:
-            at = data.find(b"\0", data.find(b"\0", at) + 1) + 1  # behind the attribute's name and type
-            if at == 0 or at + 4 > len(data):
-                return False
-            at += 4 + struct.unpack_from("<i", data, at)[0]
-        table = data[at + 1 : at + 1 + 8 * -(-height // 16)]
-        if len(table) < 8 * -(-height // 16):
+        data = file.read(exr.LONGEST_HEADER)
+        try:
+            (head,), start = exr.parts(data, str(part))
+        except ViewerError:
             return False
-        last = max(struct.unpack(f"<{len(table) // 8}Q", table))
+        file.seek(start)
+        table = file.read(8 * head.chunks)
+        if len(table) < 8 * head.chunks:
+            return False
+        last = max(struct.unpack(f"<{head.chunks}Q", table))
         if last == 0 or last + 8 > size:
             return False
         file.seek(last + 4)

@@ -118,14 +118,16 @@ Environment = ConstantEnvironment | ImageEnvironment
 DARKNESS = ConstantEnvironment(name="none")
 
 
-def check_pixels(pixels: NDArray, where: str) -> None:
-    """Raises ViewerError that names the first pixel which is negative, too bright or not finite."""
+def check_pixels(pixels: NDArray, where: str, first: int = 0) -> None:
+    """Raises ViewerError that names the first pixel which is negative, too bright or not finite; the first row of
+    ``pixels`` (H, W, 3) is the picture's row ``first``."""
     with np.errstate(invalid="ignore"):
+        if pixels.min() >= 0 and pixels.max() <= BRIGHTEST:  # neither, where one is not a number
+            return
         right = (pixels >= 0) & (pixels <= BRIGHTEST)
-    if right.all():
-        return
     row, column = np.argwhere(~right.all(axis=-1))[0]
     value = pixels[row, column]
+    row += first
     what = "is not a number" if np.isnan(value).any() else "is negative" if (value < 0).any() else "is too bright"
     shown = ", ".join(f"{component:g}" for component in value)
     raise ViewerError(
