@@ -112,7 +112,8 @@ class FilmBuffer(Buffer):
     def film(self) -> Film:
         """On the host, bit by bit."""
         film = Film(*self.size)
-        film.store(self.read())
+        for block in self.blocks:
+            film.store(block.stream.read(), block.x, block.y)
         return film
 
     def error(self, reduction: FilmError | None = None) -> float:

@@ -17,6 +17,7 @@ from viewer.options import table as options
 from viewer.options.docs import docstring
 from viewer.programs import PICTURES
 from viewer.renderer.facts import picture_facts, sample_settings
+from viewer.renderer.footprint import check_memory
 from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers
 from viewer.renderer.picture import FEATURE_LAYERS, Picture, Report
 from viewer.renderer.session import Session
@@ -68,6 +69,8 @@ class Renderer(Tracer):
         if not self.progressive and (resume is not None or "bounce" in names):
             what = "--resume" if resume is not None else "--layers bounce"
             raise ViewerError(what, f"program {self.settings.program} adds no samples", "take --program path")
+        bounces = self.settings.max_depth + 1
+        check_memory((width, height), self.progressive, names, self.device.software, bounces)
         film = resumed(resume, (width, height), sample_settings(self)) if resume is not None else None
         made: dict[str, NDArray] = {name: LAYERS[name].empty(height, width) for name in names if name in LAYERS}
         if "triangle" in made and self.prepared.starts[-1] > np.iinfo(np.int32).max:

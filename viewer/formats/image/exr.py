@@ -27,6 +27,7 @@ _TILED, _DEEP, _PARTS = 0x200, 0x800, 0x1000  # flags beside the version
 _LINES = {3: 16, 4: 32, 5: 16, 6: 32, 7: 32, 8: 32, 9: 256, 10: 256, 11: 32}  # in a chunk, by compression; else 1
 # How often a chunk's bytes may be repeated by decoding it: as they are, runs of 128 in two bytes, deflate's 1032.
 _UNFOLDS = {0: 1, 1: 64, 2: 1032, 3: 1032, 5: 1032}
+_TYPES_OF_PARTS = (b"scanlineimage", b"tiledimage")
 _TYPES = ((np.uint32, 4), (np.float16, 2), (np.float32, 4))
 
 
@@ -80,7 +81,7 @@ def parts(data: bytes, where: str, hint: str = "the file is damaged") -> tuple[l
         found, at = [], 8
         while not found or (version & _PARTS and data[at] != 0):
             attributes, at = _attributes(data, at)
-            found.append(_part(attributes, bool(version & _TILED)))
+            found.append(_part(attributes, None if version & _PARTS else bool(version & _TILED)))
         return found, at + bool(version & _PARTS)
     except (IndexError, struct.error):
         long = len(data) >= LONGEST_HEADER
@@ -213,8 +214,8 @@ def _attributes(data: bytes, at: int) -> tuple[dict[str, tuple[str, bytes]], int
     return found, at + 1
 
 
-def _part(attributes: dict[str, tuple[str, bytes]], tiled: bool) -> Part:
-    """What a header says. Raises ValueError."""
+def _part(attributes: dict[str, tuple[str, bytes]], flag: bool | None) -> Part:
+    """What a header says; ``flag``: whether it has tiles, as a file of one part says before it. Raises ValueError."""
 
     def values(name: str, kind: str, form: str) -> tuple[int, ...]:
         given, data = attributes.get(name, ("", b""))
@@ -227,10 +228,11 @@ def _part(attributes: dict[str, tuple[str, bytes]], tiled: bool) -> Part:
     if width < 1 or height < 1:
         raise ValueError(f"{width} x {height} pixels")
     (compression,) = values("compression", "compression", "<B")
-    if "type" in attributes:
-        tiled = attributes["type"][1].rstrip(b"\0") == b"tiledimage"
+    type_ = attributes.get("type", ("", b"" if flag is None else _TYPES_OF_PARTS[flag]))[1].rstrip(b"\0")
+    if type_ not in _TYPES_OF_PARTS or flag not in (None, type_ == _TYPES_OF_PARTS[True]):
+        raise ValueError(f"its type is {short(type_)}")
     tile = None
-    if tiled:
+    if type_ == _TYPES_OF_PARTS[True]:
         wide, tall, _ = values("tiles", "tiledesc", "<IIB")
         if not wide or not tall:
             raise ValueError("tiles without pixels")
