@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.formats.files import decode_data_uri, read_file, resolve_uri
 from viewer.formats.gltf.json import Object
+from viewer.scene.mesh import quiet_nans
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
@@ -177,7 +178,9 @@ class Accessors:
 
 def _as_floats(raw: NDArray, normalized: bool) -> NDArray[np.float32]:
     values = np.ascontiguousarray(raw, np.float32)
-    if raw.dtype.kind == "f" or not normalized:
+    if raw.dtype.kind == "f":
+        return quiet_nans(values)
+    if not normalized:
         return values
     largest = np.float32(np.iinfo(raw.dtype).max)
     return np.maximum(values / largest, np.float32(-1.0))
