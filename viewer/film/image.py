@@ -16,6 +16,7 @@ import json
 import os
 import shutil
 import struct
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -23,6 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.base.textfile import is_stream
 from viewer.film.layers import RGB, find
 from viewer.film.tonemap import srgb8
 from viewer.formats.image import exr
@@ -61,7 +63,7 @@ def save(
             raise ValueError(f"layer {name} has shape {layer.shape}, the picture {picture.shape}")
 
     def write(part: Path) -> None:
-        match target.suffix.lower():
+        match _ending(target):
             case ".png":
                 shown = {"exposure": f"{exposure:g}", "tone_map": tone_map}
                 _write_png(part, srgb8(picture, exposure, tone_map), {**texts, **shown})
@@ -120,19 +122,22 @@ def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None
     """
     target = _target(path)
     names = list(layers)
-    if names and target.suffix.lower() == ".png":
+    if names and _ending(target) == ".png":
         raise ViewerError(str(path), f"a PNG file cannot hold the layers {', '.join(names)}", "save as .exr or .npz")
     _discard(_begin(target))
 
 
 def _target(path: str | os.PathLike[str], known: Sequence[str] = FORMATS) -> Path:
-    """The file to replace, behind any links; raises ViewerError when it can be none of ours."""
+    """The file to replace, behind any links, or the FIFO or device to write to, which needs no ending; raises
+    ViewerError when it can be none of ours."""
     text = os.fspath(path)
     try:
         target = Path(os.path.realpath(text))
         folder_exists, is_folder = target.parent.is_dir(), target.is_dir()
     except (OSError, ValueError) as error:  # a name too long, a loop of links, a zero byte
         raise ViewerError(repr(text), f"not a usable file name: {_reason(error)}") from None
+    if is_stream(text):
+        return Path(text)
     if target.suffix.lower() not in known or not Path(text).suffix:
         ending = Path(text).suffix
         what = f"unknown picture format '{ending}'" if ending else "the file name has no ending"
@@ -141,11 +146,26 @@ def _target(path: str | os.PathLike[str], known: Sequence[str] = FORMATS) -> Pat
         raise ViewerError(text, f"there is no folder {target.parent}", "make it first")
     if is_folder:
         raise ViewerError(text, "is a folder", "give a file name")
+    if target.exists() and not target.is_file():
+        raise ViewerError(text, "is a disk or a socket", "give a file name")
     return target
 
 
+def _ending(target: Path) -> str:
+    """The format of a file; a FIFO or device without one of the known endings takes a PNG."""
+    ending = target.suffix.lower()
+    return ".png" if is_stream(target) and ending not in FORMATS else ending
+
+
 def _begin(target: Path) -> Path:
-    """Create the empty file that will become the target: in its folder, with the rights of an ordinary new file."""
+    """Create the empty file that will become the target: in its folder, with the rights of an ordinary new file. What
+    goes to a FIFO or device is collected in a temporary file."""
+    if is_stream(target):
+        if not os.access(target, os.W_OK):
+            raise ViewerError(str(target), "cannot be written: Permission denied", "choose another file")
+        handle, name = tempfile.mkstemp()
+        os.close(handle)
+        return Path(name)
     part = target.with_name(f".raystream-{os.urandom(6).hex()}.part")
     try:
         os.lstat(target)  # finds a name too long for the file system
@@ -165,6 +185,11 @@ def _replace(target: Path, write: Callable[[Path], None]) -> None:
     part = _begin(target)
     try:
         write(part)
+        if is_stream(target):
+            with open(part, "rb") as whole, open(target, "wb") as stream:
+                shutil.copyfileobj(whole, stream)
+            _discard(part)
+            return
         with open(part, "rb+") as file:
             os.fsync(file.fileno())  # some file systems report a full disk only now
         if target.exists():
@@ -173,7 +198,8 @@ def _replace(target: Path, write: Callable[[Path], None]) -> None:
     except BaseException as error:
         _discard(part)
         if isinstance(error, OSError):
-            raise ViewerError(str(target), f"cannot be written: {_reason(error)}", "the old file is kept") from None
+            kept = "" if is_stream(target) else "the old file is kept"
+            raise ViewerError(str(target), f"cannot be written: {_reason(error)}", kept) from None
         raise
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.base.textfile import is_stream
 from viewer.film.checkpoint import Checkpoint
 from viewer.film.checkpoint import resume as resumed
 from viewer.film.layers import LAYERS, SERIES
@@ -103,8 +104,9 @@ class Renderer(Tracer):
         return picture
 
     def checkpoint(self, path: str | Path) -> Checkpoint | None:
-        """Where a render of samples to that file keeps its state as it goes; None for other programs."""
-        if not self.progressive:
+        """Where a render of samples to that file keeps its state as it goes; None for other programs, and where a FIFO
+        or device takes the picture."""
+        if not self.progressive or is_stream(path):
             return None
         facts = {key: str(value) for key, value in picture_facts(self).items()}
         return Checkpoint(path, sample_settings(self), facts)
