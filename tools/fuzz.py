@@ -3,8 +3,8 @@
 ``python tools/fuzz.py [--count N] [--first N] [--seed N] [--only WORD] [--keep FOLDER]`` runs the cases ``first`` to
 ``first + count`` in a worker process; ``--case N`` runs one in this process, says what it is and keeps its file.
 
-A case is a function of seed and number: a small valid file (`fuzzing.seeds`) with a few faults (`fuzzing.mutate`), which
-is read by plain and by compiled loops in turn. Faults of the reader are: an exception other than `ViewerError`, or one
+A case is a function of seed and number: a small valid file (`fuzzing.seeds`) with a few faults (`fuzzing.mutate`),
+which is read by plain or by compiled loops. Faults of the reader are: an exception other than `ViewerError`, or one
 whose message is not one line; more than `SECONDS` of processor time; more than `MEMORY` bytes beyond those that the
 worker took before; a word on standard output or error; the worker's death.
 """
@@ -31,16 +31,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
 
-import numpy as np  # noqa: E402
-from fuzzing.mutate import mutated  # noqa: E402
-from fuzzing.seeds import Seed, seeds  # noqa: E402
+import numpy as np
+from fuzzing.mutate import mutated
+from fuzzing.seeds import Seed, seeds
 
-from viewer.base.errors import ViewerError  # noqa: E402
-from viewer.formats import polygons  # noqa: E402
-from viewer.formats.obj import reader as obj  # noqa: E402
-from viewer.formats.ply import elements as ply  # noqa: E402
-from viewer.formats.stl import reader as stl  # noqa: E402
-from viewer.scene import normals  # noqa: E402
+from viewer.base.errors import ViewerError
+from viewer.formats import polygons
+from viewer.formats.obj import reader as obj
+from viewer.formats.ply import elements as ply
+from viewer.formats.stl import reader as stl
+from viewer.scene import normals
 
 SECONDS = 10  # of processor time for a file of about a kilobyte
 MEMORY = 256 << 20  # bytes

@@ -19,5 +19,5 @@ def test_every_tree_stands(trees: int) -> None:
 
 @pytest.mark.parametrize("trees", [-1, 1.5, "20", True, 10**9])
 def test_what_is_no_number_of_trees(trees) -> None:
-    with pytest.raises(ViewerError, match="forest: .* trees"):
+    with pytest.raises(ViewerError, match=r"forest: .* trees"):
         forest.build(trees=trees)

@@ -11,11 +11,39 @@ from typing import Any
 PIECES = (
     *(b"", b"\0", b"\xff", b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"-1", b"9999999999", b"nan"),
     *(b"1e999", b"1e38", b" ", b"\n", b"/", b"[", b"}", b"-", b".", b"\\\n", b"#", b"list", b"\x7f\x7f\xff\xff"),
-    *(b"\x01\0\x80\x7f", b"f ", b"v ", b"endsolid", b'"', b",", b"\r", b"\0\0\xc0\x7f", b"0", b"4294967295", b"\x01\0\0\0", b"\x10"),
+    *(
+        b"\x01\0\x80\x7f",
+        b"f ",
+        b"v ",
+        b"endsolid",
+        b'"',
+        b",",
+        b"\r",
+        b"\0\0\xc0\x7f",
+        b"0",
+        b"4294967295",
+        b"\x01\0\0\0",
+        b"\x10",
+    ),
 )
 ODD: tuple[Any, ...] = (
     *(None, True, False, [], {}, "", "x", 0, 1, 2, 3, -1, 5, 7, 1.5, -0.5, 1e-300, 1e308, 2**31, 2**53, 2**70),
-    *([0], [1, 2], [1e308] * 3, [0, 0, 0, 0], [-1], "../a", "data:,", "SCALAR", "VEC4", "STEP", 5120, 5126, 1000, 65536),
+    *(
+        [0],
+        [1, 2],
+        [1e308] * 3,
+        [0, 0, 0, 0],
+        [-1],
+        "../a",
+        "data:,",
+        "SCALAR",
+        "VEC4",
+        "STEP",
+        5120,
+        5126,
+        1000,
+        65536,
+    ),
 )
 
 
@@ -50,7 +78,7 @@ def _numbers(data: bytes, rng: random.Random) -> bytes:
     """Little- or big-endian integers and floats overwritten by their extremes, or moved by a little."""
     out = bytearray(data)
     for _ in range(rng.randint(1, 3)):
-        kind = rng.choice("<H <I <i <Q <f >H >I >f B".split())
+        kind = rng.choice(["<H", "<I", "<i", "<Q", "<f", ">H", ">I", ">f", "B"])
         size = struct.calcsize(kind)
         at = rng.randint(0, max(0, len(out) - size))
         if len(out) < at + size:

@@ -14,7 +14,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "formats"))
 
-from documents import MTL, SQUARE, TWO, Document, samples  # noqa: E402
+from documents import MTL, SQUARE, TWO, Document, samples
 
 from viewer.film import checkpoint, image
 from viewer.film.film import Film
@@ -153,7 +153,11 @@ def _pictures() -> dict[str, bytes]:
             with OpenEXR.File(header, {"RGB": linear}) as file:
                 file.write(path)
             found[f"{name.lower()}.exr"] = Path(path).read_bytes()
-        header = {"type": OpenEXR.tiledimage, "tiles": OpenEXR.TileDescription(), "compression": OpenEXR.ZIP_COMPRESSION}
+        header = {
+            "type": OpenEXR.tiledimage,
+            "tiles": OpenEXR.TileDescription(),
+            "compression": OpenEXR.ZIP_COMPRESSION,
+        }
         with OpenEXR.File(header, {"RGB": linear.astype(np.float16)}) as file:
             file.write(path)
         found["tiles.exr"] = Path(path).read_bytes()

@@ -69,7 +69,7 @@ def _windows() -> int | None:
     import ctypes
 
     class Status(ctypes.Structure):  # MEMORYSTATUSEX
-        _fields_ = [  # noqa: RUF012  # as ctypes wants it
+        _fields_ = [  # as ctypes wants it
             ("length", ctypes.c_uint32),
             ("load", ctypes.c_uint32),
             *((name, ctypes.c_uint64) for name in ("total", "free", "total_page", "free_page")),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-
 from viewer.base.errors import ViewerError
 from viewer.base.memory import available
 from viewer.film.layers import LAYERS, SERIES
@@ -62,5 +61,3 @@ def check_memory(
 
 def _text(count: int) -> str:
     return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{math.ceil(count / 2**20):,} MiB"
-
-

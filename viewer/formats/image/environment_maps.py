@@ -178,9 +178,7 @@ def _open_srgb(data: bytes, where: str) -> Iterator[_Picture]:
                 width, height = image.size
                 _check_size(width, height, where)
                 image.load()
-                yield _Picture(
-                    width, height, lambda first, last: table[rgb(image.crop((0, first, width, last)))]
-                )
+                yield _Picture(width, height, lambda first, last: table[rgb(image.crop((0, first, width, last)))])
     except Image.DecompressionBombError:
         raise ViewerError(where, "is far too large", "reduce the picture") from None
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, struct.error) as error:

@@ -33,8 +33,8 @@ _TYPES = ((np.uint32, 4), (np.float16, 2), (np.float32, 4))
 
 @dataclass(frozen=True)
 class Part:
-    """One picture of a file: ``attributes`` name -> (type, bytes); ``channels`` name -> (0 uint, 1 half or 2 float, lines
-    and columns between its samples); ``tile`` (width, height), pixels, or None."""
+    """One picture of a file: ``attributes`` name -> (type, bytes); ``channels`` name -> (0 uint, 1 half or 2 float,
+    lines and columns between its samples); ``tile`` (width, height), pixels, or None."""
 
     attributes: dict[str, tuple[str, bytes]]
     channels: dict[str, tuple[int, int, int]]
@@ -78,7 +78,8 @@ def parts(data: bytes, where: str, hint: str = "the file is damaged") -> tuple[l
             raise ValueError(f"version {version & 0xFF}")
         if version & _DEEP:
             raise ViewerError(where, "holds deep pixels", "flatten them first")
-        found, at = [], 8
+        found: list[Part] = []
+        at = 8
         while not found or (version & _PARTS and data[at] != 0):
             attributes, at = _attributes(data, at)
             found.append(_part(attributes, None if version & _PARTS else bool(version & _TILED)))
@@ -146,7 +147,9 @@ class Pixels:
                     span = self.part.top + first, self.part.top + last - 1
                     data = self._input.channels(group, _pixel_type(whole), *span)
                     kind = np.uint32 if whole else np.float32
-                    made |= {name: np.frombuffer(each, kind).reshape(size) for name, each in zip(group, data, strict=True)}
+                    made |= {
+                        name: np.frombuffer(each, kind).reshape(size) for name, each in zip(group, data, strict=True)
+                    }
             return [made[name] for name in names]
 
     def close(self) -> None:
