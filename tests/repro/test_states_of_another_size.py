@@ -10,7 +10,6 @@ import pytest
 from viewer.base.errors import ViewerError
 from viewer.film import checkpoint
 from viewer.film.film import Film
-from viewer.formats.image import exr
 
 SETTINGS = {"program": "path", "depth": 5}
 
@@ -23,16 +22,18 @@ def state(tmp_path):
     return tmp_path / "a.exr"
 
 
-def test_no_pixel_is_read_before(state, monkeypatch) -> None:
-    def opened(*given):
-        raise AssertionError("pixels were read")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(exr, "Pixels", opened)
-        with pytest.raises(ViewerError, match="is 6 x 4 pixels, not 7 x 4"):
-            checkpoint.resume(state, (7, 4), SETTINGS)
-        with pytest.raises(ViewerError, match="was rendered with depth '5', not '6'"):
-            checkpoint.resume(state, (6, 4), SETTINGS | {"depth": 6})
+def test_no_pixel_is_read_before(state) -> None:
+    """Of a file with damaged pixels the size and the settings are told first."""
+    whole = state.read_bytes()
+    state.write_bytes(whole[:-40] + bytes(40))
+    for size, settings, words in (
+        ((7, 4), SETTINGS, "is 6 x 4 pixels, not 7 x 4"),
+        ((6, 4), SETTINGS | {"depth": 6}, "was rendered with depth '5', not '6'"),
+        ((6, 4), SETTINGS, "is damaged|is a damaged"),
+    ):
+        with pytest.raises(ViewerError, match=words):
+            checkpoint.resume(state, size, settings)
+    state.write_bytes(whole)
     assert (checkpoint.resume(state, (6, 4), SETTINGS).count == 1).all()
 
 

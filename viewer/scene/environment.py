@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +73,7 @@ class ImageEnvironment:
         c, s = math.cos(math.radians(rest)), math.sin(math.radians(rest))
         return ((c, s), (-s, c), (-c, -s), (s, -c))[int(quarters) % 4]
 
-    @property
+    @cached_property
     def flux(self) -> float:
         """Luminance integrated over all directions, W/m^2, as far as rows are thin."""
         return float(self.cell_flux().sum())
