@@ -106,6 +106,8 @@ def read_exr(
     Raises ViewerError as `exr_header` does, and when pixels are damaged or cut short.
     """
     head, text = exr_header(path), os.fspath(path)
+    if not _exr_complete(Path(text)):
+        raise ViewerError(text, "is cut short", "start anew")
     chosen = list(head.channels if names is None else names)
     pixels = exr.Pixels(text, head, text, "start anew")
     try:
@@ -269,15 +271,18 @@ def _exr_channels(name: str, layer: NDArray) -> dict[str, NDArray]:
 def _exr_complete(part: Path) -> bool:
     """Whether the last scan lines are in the file: the library loses what a full disk refuses when it closes.
 
-    The layout is that of *OpenEXR File Layout* (openexr.com): header, table of chunk offsets, chunks of 16 lines.
+    The layout is that of *OpenEXR File Layout* (openexr.com): header, table of chunk offsets, chunks of lines.
     """
     size = part.stat().st_size
     with open(part, "rb") as file:
         data = file.read(exr.LONGEST_HEADER)
         try:
-            (head,), start = exr.parts(data, str(part))
+            found, start = exr.parts(data, str(part))
         except ViewerError:
             return False
+        head = found[0]
+        if len(found) > 1 or head.tile is not None:  # none of ours: the library tells
+            return True
         file.seek(start)
         table = file.read(8 * head.chunks)
         if len(table) < 8 * head.chunks:
