@@ -42,7 +42,11 @@ class ViewerError(Exception):
 
     def _line(self, where: str) -> str:
         line = f"{where}: {self.what}" + (f" ({self.hint})" if self.hint else "")
-        return " ".join(line.split())
+        line = " ".join(line.split())
+        if line.isprintable():
+            return line
+        # Names come from files, and the line goes to terminals: control characters and broken encodings are escaped.
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
 
 
 class ShaderError(ViewerError):

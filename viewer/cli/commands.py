@@ -175,7 +175,10 @@ def _check_output(arguments: Namespace) -> None:
     """Find out before any work whether the picture, or the frames, can be written; refuse options that do nothing."""
     from viewer.film.image import check_path
     from viewer.film.movie import check_output, is_movie
+    from viewer.renderer.footprint import check_memory
 
+    # As little as any program takes: the renderer, which knows more, looks again.
+    check_memory(arguments.size, progressive=False, layers=arguments.layers)
     if arguments.frames is not None:
         if arguments.moment is not None:
             raise ViewerError("--moment", "is for one picture, and --frames for many", "give one of them")

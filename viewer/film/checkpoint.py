@@ -62,12 +62,12 @@ def resume(
     Raises ViewerError, which names the first thing that differs, when the file is not of this picture, holds no film,
     or is damaged.
     """
-    header, channels = image.read_exr(path)
     where = os.fspath(path)
-    names = {f"{prefix}.{name}{suffix}" for name, width in SHAPES.items() for suffix in _suffixes(width)}
-    if not names <= channels.keys():
+    head = image.exr_header(path)  # sizes and settings are compared before pixels take memory
+    header, names = head.texts, [f"{prefix}.{each}{suffix}" for each in SHAPES for suffix in _suffixes(SHAPES[each])]
+    if not head.channels.keys() >= set(names):
         raise ViewerError(where, "holds no film to go on from", "only pictures of sampling programs can be resumed")
-    height, width = channels["R"].shape
+    width, height = head.width, head.height
     if (width, height) != tuple(size):
         raise ViewerError(where, f"is {width} x {height} pixels, not {size[0]} x {size[1]}", f"--size {width}x{height}")
     before = {key.removeprefix(SETTING): value for key, value in header.items() if key.startswith(SETTING)}
@@ -80,6 +80,7 @@ def resume(
             back = f"give {known.flag} {old}" if known is not None and old not in ("None", "none") else "change it back"
             what = f"was rendered with {key.replace('_', ' ')} {_short(old)}, not {_short(new)}"
             raise ViewerError(where, what, f"start anew, or {back}")
+    _, channels = image.read_exr(path, names)
     film = Film(width, height)
     film.drivers = header.get(DRIVER, "")
     for name, components in SHAPES.items():

@@ -30,6 +30,7 @@ def register(name: str) -> Callable[[Tonemap], Tonemap]:
 
 WHITE = np.float32(4.0)  # Reinhard: the luminance that becomes white
 BRIGHTEST = np.float32(1e6)  # where every curve has long ended
+BAND = 1 << 18  # pixels that are encoded at once
 
 _ACES_IN = np.array([[0.59719, 0.35458, 0.04823], [0.076, 0.90834, 0.01566], [0.0284, 0.13383, 0.83777]])
 _ACES_OUT = np.array([[1.60475, -0.53108, -0.07367], [-0.10208, 1.10813, -0.00605], [-0.00327, -0.07276, 1.07602]])
@@ -112,11 +113,16 @@ def srgb8(linear: ArrayLike, exposure: float = 0.0, tonemap: str = "none") -> ND
     of range.
     """
     exposure, tonemap = check("exposure", exposure), check("tonemap", tonemap, TONEMAPS)
-    with np.errstate(all="ignore"):
-        scaled = np.asarray(linear, np.float32) * np.float32(2.0**exposure)
-        mapped = np.asarray(TONEMAPS[tonemap](scaled), np.float32)
-        finite = np.where(np.isnan(mapped), np.float32(0), mapped)
-    return np.searchsorted(_thresholds(), finite, side="right").astype(np.uint8)
+    given = np.asarray(linear, np.float32)
+    flat, out = given.reshape(-1, *given.shape[-1:]), np.empty(given.shape, np.uint8)
+    codes = out.reshape(flat.shape)
+    for first in range(0, len(flat), BAND):  # a large picture is not held in memory several times
+        piece = slice(first, first + BAND)
+        with np.errstate(all="ignore"):
+            mapped = np.asarray(TONEMAPS[tonemap](flat[piece] * np.float32(2.0**exposure)), np.float32)
+            finite = np.where(np.isnan(mapped), np.float32(0), mapped)
+        codes[piece] = np.searchsorted(_thresholds(), finite, side="right")
+    return out
 
 
 @cache

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import DriverWarning, ViewerError
 from viewer.base.lock import exclusive
+from viewer.base.textfile import is_stream
 from viewer.film.checkpoint import DRIVER, Checkpoint
 from viewer.film.checkpoint import resume as resumed
 from viewer.film.layers import LAYERS, SERIES
@@ -23,6 +24,7 @@ from viewer.options.declare import suggestion
 from viewer.options.docs import docstring, signature
 from viewer.programs import PICTURES
 from viewer.renderer.facts import picture_facts, sample_settings
+from viewer.renderer.footprint import check_memory
 from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers
 from viewer.renderer.picture import FEATURE_LAYERS, Picture, Report
 from viewer.renderer.session import Session
@@ -83,6 +85,8 @@ class Renderer(Tracer):
         if not self.progressive and (resume is not None or "bounce" in names):
             what = "--resume" if resume is not None else "--layers bounce"
             raise ViewerError(what, f"program {self.settings.program} adds no samples", "take --program path")
+        bounces = self.settings.max_depth + 1
+        check_memory((width, height), self.progressive, names, self.device.software, bounces)
         if resume == AUTO:
             if state is None:
                 raise ViewerError("resume 'auto'", "needs a state to look for", "give state=renderer.checkpoint(path)")
@@ -126,8 +130,9 @@ class Renderer(Tracer):
         return picture
 
     def checkpoint(self, path: str | Path) -> Checkpoint | None:
-        """Where a render of samples to that file keeps its state as it goes; None for other programs."""
-        if not self.progressive:
+        """Where a render of samples to that file keeps its state as it goes; None for other programs, and where a FIFO
+        or device takes the picture."""
+        if not self.progressive or is_stream(path):
             return None
         facts = {key: str(value) for key, value in picture_facts(self).items()}
         return Checkpoint(path, sample_settings(self), facts)

@@ -99,7 +99,8 @@ class Scene:
     ) -> Scene:
         """A scene of one mesh. vertices (V, 3); faces (T, 3); normals (V, 3) unit; colors (V, 3 or 4) linear.
 
-        Raises ViewerError when shapes disagree or an index is out of range.
+        Raises ViewerError when shapes disagree, an index is out of range, and for numbers that are complex or beyond
+        float32.
         """
         points = _array(name, "vertices", vertices, (3,))
         corners = _array(name, "faces", faces, (3,), np.integer)
@@ -112,6 +113,7 @@ class Scene:
             rgba[:, : given.shape[1]] = given
         directions = None if normals is None else _array(name, "normals", normals, (3,))
         mesh = Mesh(points, corners, normals=directions, colors=rgba, name=name)
+        _array(name, "base_color", [base_color], (3,))
         return cls([mesh], [Instance(0)], [Material(base_color=(*base_color, 1.0))], name=name)
 
     @property
@@ -359,7 +361,16 @@ def _used(mesh: Mesh) -> NDArray[np.float64]:
 def _array(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], kind: type = np.float32) -> NDArray:
     """The values as (N, width), float32 or, of another kind, as they are. Raises ViewerError where they do not fit."""
     try:
-        array = np.asarray(values, np.float32) if kind is np.float32 else np.asarray(values)
+        array = given = np.asarray(values)
+        if kind is np.float32 and given.dtype.kind != "c":
+            with np.errstate(over="ignore"):  # told below
+                array = given.astype(np.float32)
+                if given.dtype == np.float64 and (np.isinf(array) & np.isfinite(given)).any():
+                    raise OverflowError("beyond float32")
+        elif given.dtype.kind == "O":
+            array = given.astype(np.int64)
+    except OverflowError as error:
+        raise ViewerError(where, f"{what} hold a number that is too large ({error})", "scale them down") from None
     except (TypeError, ValueError) as error:
         raise ViewerError(where, f"{what} are no numbers ({error})", f"give (N, {widths[0]})") from None
     if not array.size:
@@ -368,7 +379,8 @@ def _array(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], ki
         wanted = " or ".join(f"(N, {width})" for width in widths)
         raise ViewerError(where, f"{what} have shape {array.shape}, expected {wanted}")
     if not np.issubdtype(array.dtype, kind):
-        raise ViewerError(where, f"{what} are {array.dtype}, expected whole numbers")
+        wanted = "real numbers" if kind is np.float32 else "whole numbers"
+        raise ViewerError(where, f"{what} are {array.dtype}, expected {wanted}")
     return array
 
 

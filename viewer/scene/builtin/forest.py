@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.errors import ViewerError
 from viewer.scene.builtin.shapes import Array, Builder, Part, tube, unit
 from viewer.scene.camera import Camera
 from viewer.scene.material import Material
@@ -24,7 +25,8 @@ from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
 
 SEED = 1975
-TREES = 2000
+TREES, MOST_TREES = 2000, 1_000_000
+FEWEST = 100  # trees that the ground has room for at least: path and clearing leave none on a smaller one
 TRIANGLES = 500  # of a tree
 HALF = 130.0  # of the ground's side
 CELLS, MOST_CELLS = 128, 512  # of the ground, along a side
@@ -67,9 +69,14 @@ SPECIES = (
 
 
 def build(trees: int = TREES) -> Scene:
-    """The forest: 1,032,768 triangles seen, 35,768 stored. More trees stand on more ground, as dense."""
+    """The forest: 1,032,768 triangles seen, 35,768 stored. More trees stand on more ground, as dense.
+
+    Raises ViewerError for what is no number of trees.
+    """
+    if not isinstance(trees, (int, np.integer)) or isinstance(trees, bool) or not 0 <= trees <= MOST_TREES:
+        raise ViewerError("forest", f"{trees!r} trees", f"a whole number from 0 to {MOST_TREES:,}")
     rng = np.random.default_rng(SEED)
-    spread = math.sqrt(trees / TREES)
+    spread = math.sqrt(max(trees, FEWEST) / TREES)
     half = HALF * spread
     meshes = [_ground(rng, half, min(round(CELLS * spread), MOST_CELLS))]
     meshes += [
@@ -250,13 +257,17 @@ def _plant(rng: np.random.Generator, trees: int, half: float) -> tuple[NDArray[n
 
     Species keep together: which one grows is drawn with weights that vary slowly over the ground.
     """
-    side = int(np.ceil(np.sqrt(trees * 1.25)))
-    cell = 2 * PLANTED * half / side
-    i, k = np.meshgrid(np.arange(side), np.arange(side), indexing="ij")
-    jitter = rng.uniform(0.1, 0.9, (2, side, side))
-    x = (-PLANTED * half + (i + jitter[0]) * cell).ravel()
-    z = (-PLANTED * half + (k + jitter[1]) * cell).ravel()
-    free = np.flatnonzero(_open_ground(x, z) <= 0.0)
+    side, free = int(np.ceil(np.sqrt(trees * 1.25))), np.zeros(0, np.int64)
+    while True:
+        cell = 2 * PLANTED * half / max(side, 1)
+        i, k = np.meshgrid(np.arange(side), np.arange(side), indexing="ij")
+        jitter = rng.uniform(0.1, 0.9, (2, side, side))
+        x = (-PLANTED * half + (i + jitter[0]) * cell).ravel()
+        z = (-PLANTED * half + (k + jitter[1]) * cell).ravel()
+        free = np.flatnonzero(_open_ground(x, z) <= 0.0)
+        if len(free) >= trees:
+            break
+        side += 1  # path and clearing take a larger share of small ground
     chosen = np.sort(rng.permutation(free)[:trees])
     x, z = x[chosen], z[chosen]
     phase = rng.uniform(0, 2 * np.pi, (len(SPECIES), 2))
