@@ -69,12 +69,24 @@ def load(scene: str | os.PathLike[str]) -> Scene:
     """
     from viewer.scene import builtin
 
-    if not os.path.exists(scene) and str(scene) in builtin.names():
+    if is_builtin(scene):
         return builtin.build(str(scene))
+    from viewer import formats
+
+    return formats.load(os.fspath(scene))
+
+
+def is_builtin(scene: str | os.PathLike[str]) -> bool:
+    """Whether `load` takes it for the name of a built-in scene, and not for a file.
+
+    Raises ViewerError for a word that is neither.
+    """
+    from viewer.scene import builtin
+
+    if not os.path.exists(scene) and str(scene) in builtin.names():
+        return True
     if not os.path.lexists(scene) and os.sep not in str(scene) and "." not in str(scene):
         raise ViewerError(
             str(scene), "neither a file nor a built-in scene", f"built-in scenes: {', '.join(builtin.names())}"
         )
-    from viewer import formats
-
-    return formats.load(os.fspath(scene))
+    return False
