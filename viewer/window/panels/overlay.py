@@ -63,7 +63,7 @@ def status(desk: Desk) -> list[str]:
     samples = f"{grouped(session.samples)} sample" + ("" if session.samples == 1 else "s")
     parts = [choices.program, machine, size, samples]
     if session.developing.buffer is not None:
-        parts += [duration(session.total_seconds), noise(session.error)]
+        parts += [duration(session.total_seconds), f"noise {noise(session.error)}"]
     parts.append(rate(session.rate))
     if desk.view.paused:
         parts.append("paused")
@@ -122,7 +122,7 @@ def figures(desk: Desk) -> list[tuple[str, str]]:
         ("samples", grouped(session.samples)),
     ]
     if session.developing.buffer is not None:
-        shown += [("time", duration(session.total_seconds)), ("noise", noise(session.error).removesuffix(" noise"))]
+        shown += [("time", duration(session.total_seconds)), ("noise", noise(session.error))]
     if desk.view.renderer is not None:
         parts = desk.view.renderer.resources.bytes()
         shown += [

@@ -63,10 +63,17 @@ def _by_rays(renderer: Renderer) -> Program:
 
 
 def fill(
-    machine: Multipass, renderer: Renderer, camera: Camera, size: tuple[int, int], left: int = 0, top: int = 0
+    machine: Multipass,
+    renderer: Renderer,
+    camera: Camera,
+    size: tuple[int, int],
+    left: int = 0,
+    top: int = 0,
+    centred: bool = False,
 ) -> None:
     """Point the machine's rays at the pixels of the renderer's picture of ``size``, from column ``left`` and row
-    ``top`` on; of a progressive program at the first sample.
+    ``top`` on; of a progressive program at the first sample. ``centred``: through the middles of pixel and lens,
+    whatever the filter and the aperture, as all layers of a picture are.
 
     Raises ViewerError for a program that does not start from pixels.
     """
@@ -74,7 +81,10 @@ def fill(
     if "pixel" not in inputs:
         name = machine.linked.program.name
         raise ViewerError(f"program {name}", "does not start from pixels", "choose a program that makes pictures")
-    machine.set(lens_uniforms(camera, size, renderer.settings.pixel_filter))
+    if centred:
+        machine.set(lens_uniforms(camera.with_lens(0.0), size, "point"))
+    else:
+        machine.set(lens_uniforms(camera, size, renderer.settings.pixel_filter))
     machine.set(renderer.uniforms())
     width, height = machine.size
     for name in inputs:

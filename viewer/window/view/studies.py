@@ -66,16 +66,17 @@ class Studies:
             self.view.say("the frame is complete: no ray is left")
 
     def toggle_probe(self) -> None:
-        """Probe the ray under the cursor, or close the probe."""
+        """Probe the ray of the pixel under the cursor in the picture on show, or close the probe."""
         if self.probe is not None:
             self.probe = self.probing = None
             return
         view = self.view
         renderer, flight = view.shown()
-        (width, height), pixels = view.size, view.pixels
+        # In flight, and where that is paused, the picture on show is a smaller one of an earlier moment.
+        camera, pixels = view.session.shown or (flight.camera, view.pixels)
+        width, height = view.size
         x, y = view.cursor[0] * pixels[0] / max(1, width), view.cursor[1] * pixels[1] / max(1, height)
         at = (min(max(int(x), 0), pixels[0] - 1), min(max(int(y), 0), pixels[1] - 1))
-        camera = flight.camera
 
         def begin() -> None:
             self.probing = probing(renderer, camera, pixels, at)
