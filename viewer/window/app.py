@@ -164,8 +164,9 @@ class App:
         except ViewerError as error:
             session.fail()
             view.say(str(error), error=True)
-        waits = (inside and not session.running) or session.waiting(self._moving)
-        if waits and not view.compile_waits:
+        follows = self._moving and self.studies.heat is not None  # a rough map after every preview
+        waits = inside or follows or session.waiting(self._moving)
+        if waits and not session.running and not view.compile_waits:
             view.attempt(lambda: self.studies.advance(budget))
 
     def _move(self, dt: float) -> None:

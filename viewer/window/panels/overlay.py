@@ -65,6 +65,8 @@ def status(desk: Desk) -> list[str]:
     if session.developing.buffer is not None:
         parts += [duration(session.total_seconds), f"noise {noise(session.error)}"]
     parts.append(rate(session.rate))
+    if desk.studies.counting is not None:
+        parts.append(f"heat map {100 * desk.studies.counting:.0f} %")
     if desk.view.paused:
         parts.append("paused")
     return parts
