@@ -180,7 +180,7 @@ def test_an_object_follows_the_mouse(traced: Callable[..., Hands]) -> None:
     assert shift[0] != 0 and not shift[1:].any()  # along x
     assert (picture != before).any()
     np.testing.assert_array_equal(picture, rendered(app, accel=ACCEL))
-    hands.mouse("click", 1)
+    hands.click(1)
     assert not app.motion.grabbing and app.view.drag is None and app.view.scene is scene
     hands.key("g")
     hands.until(lambda: app.motion.grabbing)
@@ -217,7 +217,7 @@ def test_a_lamp_is_dragged_by_its_marker(traced: Callable[..., Hands]) -> None:
     hands.key("g")
     hands.until(lambda: app.motion.grabbing)
     hands.move(round(x) + 9, round(y) + 6)
-    hands.mouse("click", 1)
+    hands.click(1)
     picture = settle(hands)
     assert app.device.compiled == compiled and (picture != before).any()
     np.testing.assert_array_equal(picture, rendered(app, accel=ACCEL))
