@@ -100,11 +100,33 @@ def test_the_scale_follows_the_rate(session: Session) -> None:
     assert chosen[0] == SCALES[-1] and chosen[-1] == 1.0 and chosen == sorted(chosen)
     pixels = SIZE[0] * SIZE[1]
     assert chosen[2] ** 2 * pixels <= 1e6 * 0.02 < (chosen[2] * 2**0.25) ** 2 * pixels
-    session.previews.rate = 0.97e6  # a little slower: no other scale, which would shimmer
-    assert choose() == 1.0 or choose() in SCALES
-    held = choose()
-    session.previews.rate *= 0.95
-    assert choose() == held
+    for rate in (1e6, 0.95e6, 1.05e6):  # a little slower or faster: no other scale, which would shimmer
+        session.previews.rate = rate
+        assert choose() == chosen[2]
+    session.previews.rate = 0.5e6
+    assert choose() < chosen[2]
+
+
+def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that a step takes 3 ms of: so many steps as fit, the first one in any case, whatever the machine."""
+    session.finish(converged=False)
+    clock, slices = [0.0], session.renderer.slices
+    monkeypatch.setattr("viewer.renderer.session.time.perf_counter", lambda: clock[0])
+
+    def timed(*words: Any, **choices: Any) -> Any:
+        for piece in slices(*words, **{**choices, "rows": lambda: 1}):
+            clock[0] += 0.003
+            yield piece
+
+    monkeypatch.setattr(session.renderer, "slices", timed)
+    session.previews.rate = 1.0  # a preview would be as small as it can be
+    for budget, steps in ((0.0, 1), (0.002, 1), (0.008, 2), (0.0149, 4), (0.0301, 10)):
+        session.restart()
+        session._again = False  # the full picture at once
+        before = session.steps
+        session.advance(budget)
+        assert session.steps - before == steps
+        session.abandon()
 
 
 def test_a_picture_is_never_empty(session: Session) -> None:
@@ -181,11 +203,11 @@ def test_pace_leaves_room_for_dear_rows() -> None:
     pace = Pace(128)
     for _ in range(4):
         pace.note(STEP * pace.next() / 128)
-    rows = pace.next()
+    assert pace.next() == 128
     pace.note(1.0)
-    pace.next()
+    assert pace.next() == 32  # a quarter at most
     pace.note(STEP / 16)
-    assert pace.next() * 4 >= rows / 4
+    assert pace.next() == 64  # and twice again: one stop is no dear row
 
 
 def test_gpus_get_larger_streams() -> None:

@@ -58,6 +58,18 @@ def test_a_broken_file(hands: Hands, place: Path) -> None:
     assert app.view.flight.camera == camera
 
 
+def test_the_files_of_a_folder(hands: Hands, place: Path) -> None:
+    """Left and Right, in the order of their names, and round; other files are passed over."""
+    app = hands.app
+    for name in ("a.ply", "b.ply", "c.ply", "b.txt"):
+        (place / name).write_bytes(SMALL_TRIANGLE)
+    app.stage.open(str(place / "b.ply"))
+    hands.until(lambda: app.view.path.endswith("b.ply"))
+    for key, name in (("Right", "c.ply"), ("Right", "a.ply"), ("Left", "c.ply"), ("Left", "b.ply")):
+        hands.key(key)
+        hands.until(lambda name=name: app.view.path == str(place / name) and app.stage.loading is None, name)
+
+
 def test_structures_are_built_anew(hands: Hands) -> None:
     """In the worker, from the scene that is there; the camera stays, and so do all bits of the picture."""
     app = hands.app

@@ -128,10 +128,10 @@ def _mode(desk: Desk) -> None:
 
 
 def _frame(desk: Desk) -> None:
-    """The whole scene. From within, where the way back may end behind a wall: as its first camera sees it, if that
-    stands outside, or else from above its front."""
+    """The whole scene. Of one that was entered the present direction may show but the backs of its walls: it is seen
+    as by its first camera, if that stands outside, or else from above its front."""
     flight = _flight(desk)
-    if not flight.indoors:
+    if not flight.entered:
         flight.frame_all(_aspect(desk))
         return
     outside = [camera for camera in _scene(desk).cameras[:1] if not flight.within(camera.origin)]

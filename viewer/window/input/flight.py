@@ -67,9 +67,11 @@ class Flight:
     camera : where it starts. bounds : (2, 3) of the scene, scene units; they give speed and range.
 
     mode  : ``orbit`` or ``fly``; says what the wheel does. speed : of flight, scene units per second.
+    entered : the eye has been within the scene's bounds since a camera was set or all was framed.
     Gestures take pixels, x to the right and y down. Arguments that are not finite change nothing.
     """
 
+    entered: bool
     _pose: Pose
     _lens: tuple[float, float | None]  # radius, and distance of the plane in focus
     _camera: Camera | None  # of the pose; made when it is asked for
@@ -130,6 +132,7 @@ class Flight:
         self._stop()
         self._camera = camera
         self._changed = True
+        self.entered = self.indoors
 
     def set_bounds(self, bounds: ArrayLike) -> None:
         """Another scene, (2, 3) scene units; the speed keeps its ratio to the scene's own."""
@@ -307,6 +310,7 @@ class Flight:
 
     def _touch(self) -> None:
         self._camera, self._changed = None, True
+        self.entered = self.entered or (self._move is None and self.indoors)
 
     def _turned(self, dx: float, dy: float, angle: float) -> bool:
         """Turn by a drag, ``angle`` radians a pixel; along the picture's own axes, however it is rolled."""
@@ -361,6 +365,7 @@ class Flight:
         framing = Camera.framing(self._bounds, math.degrees(2 * math.atan(slope)), plain(-forward))
         pose = pose_of(framing)
         yaw, pitch = heading(forward, yaw)
+        self.entered = False
         self._go(replace(pose, yaw=yaw, pitch=pitch, roll=0.0))
 
     def _go(self, goal: Pose) -> None:
