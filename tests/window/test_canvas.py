@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,7 @@ def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: py
     """By a clock that a step takes 3 ms of: so many steps as fit, the first one in any case, whatever the machine."""
     session.finish(converged=False)
     clock, slices = [0.0], session.renderer.slices
-    monkeypatch.setattr("viewer.renderer.session.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("viewer.renderer.session.time", SimpleNamespace(perf_counter=lambda: clock[0]))
 
     def timed(*words: Any, **choices: Any) -> Any:
         for piece in slices(*words, **{**choices, "rows": lambda: 1}):
@@ -119,7 +120,7 @@ def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: py
             yield piece
 
     monkeypatch.setattr(session.renderer, "slices", timed)
-    session.previews.rate = 1.0  # a preview would be as small as it can be
+    session.reset_timing()  # of real steps
     for budget, steps in ((0.0, 1), (0.002, 1), (0.008, 2), (0.0149, 4), (0.0301, 10)):
         session.restart()
         session._again = False  # the full picture at once
@@ -211,8 +212,6 @@ def test_pace_leaves_room_for_dear_rows() -> None:
 
 
 def test_gpus_get_larger_streams() -> None:
-    from types import SimpleNamespace
-
     small, large = (stream_shape(SimpleNamespace(software=flag)) for flag in (True, False))  # type: ignore[arg-type]
     assert small[0] * small[1] < large[0] * large[1]
 
