@@ -101,11 +101,12 @@ def test_the_scale_follows_the_rate(session: Session) -> None:
     assert chosen[0] == SCALES[-1] and chosen[-1] == 1.0 and chosen == sorted(chosen)
     pixels = SIZE[0] * SIZE[1]
     assert chosen[2] ** 2 * pixels <= 1e6 * 0.02 < (chosen[2] * 2**0.25) ** 2 * pixels
-    for rate in (1e6, 0.95e6, 1.05e6):  # a little slower or faster: no other scale, which would shimmer
-        session.previews.rate = rate
+    for share in (1.05, 0.65):  # of the budget, at a rate a little other: the scale stays, or the picture would shimmer
+        session.previews.rate, session.previews.scale = chosen[2] ** 2 * pixels / (0.02 * share), chosen[2]
         assert choose() == chosen[2]
-    session.previews.rate = 0.5e6
-    assert choose() < chosen[2]
+    for share, factor in ((1.15, 2**-0.25), (0.55, 2**0.25)):  # too slow, or too small: the next scale
+        session.previews.rate, session.previews.scale = chosen[2] ** 2 * pixels / (0.02 * share), chosen[2]
+        assert choose() == pytest.approx(factor * chosen[2])
 
 
 def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:

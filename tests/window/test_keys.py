@@ -166,8 +166,10 @@ def assert_asleep(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     """Turn by turn the loop waits as long as it may, traces nothing and draws nothing."""
     app, waits = hands.app, []
     app.view.say("")  # a note would fade
-    while app.view.awake:
+    for _ in range(50):  # it settles in a few draws
         app.turn()
+        if not app.view.awake:
+            break
     draws, steps, events = app.draws, app.session.steps, app.window.events
 
     def looked(wait: float) -> None:
