@@ -199,6 +199,8 @@ SCENE, SIZE = "teapotahedron", (240, 180)
 @pytest.fixture(scope="module")
 def window(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
     """One application for all gentle tests of a module: closing any other window would close this one too."""
+    import glfw
+
     from viewer.window.app import App
     from viewer.window.view.preferences import Preferences
 
@@ -209,14 +211,20 @@ def window(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ha
         app = App(SCENE, SIZE, preferences, program="cast", machine="singlepass")
         note_events(app)
         app.start = app.stage.requested
-        yield Hands(app)
+        made = Hands(app)
+        glfw.make_context_current(None)
+        yield made
+        glfw.make_context_current(app.window.handle)
         app.release()
 
 
 @pytest.fixture
 def hands(window: Hands, place: Path) -> Iterator[Hands]:
     """The module's application on the teapotahedron, as it was opened; fails on an OpenGL error that a test leaves."""
+    import glfw
+
     app, view = window.app, window.app.view
+    glfw.make_context_current(app.window.handle)  # between two tests other contexts are looked at
     if view.renderer is not None and view.path != SCENE:
         app.stage.open(SCENE)
     window.until(lambda: view.renderer is not None and view.path == SCENE and app.stage.loading is None, SCENE)
@@ -234,4 +242,5 @@ def hands(window: Hands, place: Path) -> Iterator[Hands]:
     window.rest()
     yield window
     error = app.window.context.error
+    glfw.make_context_current(None)
     assert error == "GL_NO_ERROR", f"the window left an OpenGL error behind: {error}"
