@@ -293,7 +293,12 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 
 def view(arguments: Namespace) -> bool:
-    """``raystream view``: the window."""
+    """``raystream view``: the window. What is no scene is told before it opens."""
+    import viewer
+    from viewer.formats import recognise
+
+    if not viewer.is_builtin(arguments.scene):
+        recognise(arguments.scene)
     from viewer.window.app import App
 
     App(arguments.scene, **{name: getattr(arguments, name) for name in VIEWED if name != "debug"}).run()

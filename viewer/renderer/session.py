@@ -31,6 +31,7 @@ from viewer.renderer.rounds import Round
 from viewer.renderer.screen import Screen
 from viewer.renderer.settings import Settings
 from viewer.renderer.tracer import Tracer
+from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 from viewer.stream.machines.counters import Stats
 
@@ -75,6 +76,7 @@ class Session:
         self.developing = Developing()  # the film of the picture on show, where samples are added to it
         self.reason = ""  # the rule that has said stop
         self.scale = 1.0  # of the picture on show
+        self.shown: tuple[Camera, tuple[int, int]] | None = None  # camera and size of the picture on show
         self.seconds = 0.0  # of tracing in the last picture
         self.total_seconds = 0.0  # of tracing in the samples on show
         self.rate = FIRST_RATE  # samples a second, of the last pictures
@@ -338,7 +340,10 @@ class Session:
             samples=samples,
             bounce=self.bounce,
         )
-        return Round(pieces, preview, scale, size, film, samples, added)
+        made = Round(pieces, preview, scale, size, renderer.camera, film, samples, added)
+        if not preview:
+            self.shown = made.camera, made.size
+        return made
 
     def _more(self, affordable: float, most: int) -> int:
         """Samples to add to each pixel."""
@@ -378,6 +383,7 @@ class Session:
         self.rate += self.rhythm.smoothing * (rate - self.rate)
         if job.preview:
             self.previews.note(rate)
+            self.shown = job.camera, job.size
         self.samples, self.complete = job.samples, job.scale == 1.0 and not self._again
         self.developing.take(job.film)
         if not self.complete:

@@ -27,6 +27,7 @@ RUNNING = ("machine", "fuse", "policy", "mask")  # options whose next value a ke
 UNROLLS = ("auto", "1", "4,2", "8", "32")
 EFFECTS = ("shadows", "reflections", "refractions")
 EXPOSURE_STEP = 0.25  # stops
+BOX = ((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))  # whose framing tells the direction of all framings
 
 
 def handlers(desk: Desk, window: Window) -> dict[str, Callable[[], None]]:
@@ -56,7 +57,7 @@ def handlers(desk: Desk, window: Window) -> dict[str, Callable[[], None]]:
         "heat.next": studies.next_heat,
         "wires.toggle": lambda: _toggle(desk, "wires"),
         "camera.mode": lambda: _mode(desk),
-        "camera.frame": lambda: _flight(desk).frame_all(_aspect(desk)),
+        "camera.frame": lambda: _frame(desk),
         "camera.focus": lambda: _focus(desk),
         "camera.next": lambda: _next_camera(desk),
         "camera.reset": lambda: view.take(_scene(desk).camera()),
@@ -123,7 +124,20 @@ def _cycle(desk: Desk, name: str, values: tuple[str, ...] = ()) -> None:
 def _mode(desk: Desk) -> None:
     flight = _flight(desk)
     flight.toggle_mode()
+    desk.view.preferences.mode = flight.mode
     desk.view.say("fly: WASD, Q and E, the mouse looks" if flight.mode == "fly" else "orbit: drag")
+
+
+def _frame(desk: Desk) -> None:
+    """The whole scene. Of one that was entered the present direction may show but the backs of its walls: it is seen
+    as by its first camera, if that stands outside, or else from above its front."""
+    flight = _flight(desk)
+    if not flight.entered:
+        flight.frame_all(_aspect(desk))
+        return
+    outside = [camera for camera in _scene(desk).cameras[:1] if not flight.within(camera.origin)]
+    start = outside[0] if outside else Camera.framing(BOX)
+    flight.frame_all(_aspect(desk), start.basis()[2])
 
 
 def _view(desk: Desk, name: str) -> None:
@@ -134,9 +148,7 @@ def _next_camera(desk: Desk) -> None:
     cameras, stage = _scene(desk).cameras, desk.stage
     if not cameras:
         raise ViewerError("camera", "the scene has none of its own", "Home frames it")
-    stage.camera_number = (stage.camera_number + 1) % len(cameras)
-    desk.view.take(cameras[stage.camera_number])
-    desk.view.say(f"camera: {cameras[stage.camera_number].name}")
+    stage.show_camera((stage.camera_number + 1) % len(cameras))
 
 
 def _focus(desk: Desk) -> None:

@@ -15,7 +15,7 @@ from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_inspector
 from viewer.window.panels.light import draw_lens, draw_lights, draw_motion, draw_sampling
-from viewer.window.panels.options import combo, draw_option
+from viewer.window.panels.options import choose, combo, draw_option
 from viewer.window.panels.overlay import draw_overlays, figures
 from viewer.window.panels.probe import draw_probe
 from viewer.window.panels.theme import units
@@ -138,11 +138,13 @@ def _camera(desk: Desk) -> None:
     cameras = desk.view.scene.cameras if desk.view.scene is not None else []
     if cameras:
         label("view")
-        names = [f"{camera.name}##{k}" for k, camera in enumerate(cameras)]
-        chosen = combo("view", names, f"{len(cameras)} of the scene")
-        if chosen:
-            flight.set_camera(cameras[names.index(chosen)])
-            desk.view.look()
+        shown = flight.camera
+        now = next((k for k, camera in enumerate(cameras) if camera == shown), -1)
+        names = [camera.name for camera in cameras]
+        chosen = choose("view", names, now, ", ".join(names))
+        tip(f"the scene's cameras: {', '.join(names)}", desk.view.keymap.text("camera.next"))
+        if chosen is not None:
+            desk.stage.show_camera(chosen)
     label("field of view")
     changed, fov = imgui.slider_float("##fov", flight.camera.fov, *FIELDS_OF_VIEW, "%.1f\u00b0")
     if changed:

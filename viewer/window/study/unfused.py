@@ -64,10 +64,17 @@ def _by_rays(renderer: Renderer) -> Program:
 
 
 def fill(
-    machine: Multipass, renderer: Renderer, camera: Camera, size: tuple[int, int], left: int = 0, top: int = 0
+    machine: Multipass,
+    renderer: Renderer,
+    camera: Camera,
+    size: tuple[int, int],
+    left: int = 0,
+    top: int = 0,
+    centred: bool = False,
 ) -> None:
     """Point the machine's rays at the pixels of the renderer's picture of ``size``, from column ``left`` and row
-    ``top`` on; of a progressive program at the first sample.
+    ``top`` on; of a progressive program at the first sample. ``centred``: through the middles of pixel and lens,
+    whatever the filter and the aperture, as all layers of a picture are.
 
     Raises ViewerError for a program that does not start from pixels.
     """
@@ -76,7 +83,7 @@ def fill(
         name = machine.linked.program.name
         raise ViewerError(f"program {name}", "does not start from pixels", "choose a program that makes pictures")
     lens, pixel_filter = eye(renderer.settings, camera)
-    machine.set(lens_uniforms(lens, size, pixel_filter))
+    machine.set(lens_uniforms(camera.with_lens(0.0) if centred else lens, size, "point" if centred else pixel_filter))
     machine.set(renderer.uniforms())
     width, height = machine.size
     for name in inputs:

@@ -192,7 +192,7 @@ class Stage:
             view.flight.set_bounds(bounds)
         else:
             view.flight = Flight(renderer.camera, bounds)
-            view.flight.mode = view.preferences.mode
+            view.flight.mode = "fly" if view.flight.indoors else view.preferences.mode
             view.flight.speed = view.preferences.speed * view.flight.natural_speed
         view.look()
         view.path, self.camera_number = path, -1
@@ -205,6 +205,13 @@ class Stage:
             more = f" (and {len(notes) - 1} more notes)" if len(notes) > 1 else ""
             view.say(notes[0] + more if notes else "")
         self.on_show(same)
+
+    def show_camera(self, number: int) -> None:
+        """Take one of the scene's own cameras."""
+        camera = self.view.shown()[0].scene.cameras[number]
+        self.camera_number = number
+        self.view.take(camera)
+        self.view.say(f"camera: {camera.name}")
 
     # -- settings --------------------------------------------------------------------------------------------------
 
