@@ -79,7 +79,7 @@ WHOLE = (
         "resume",
         values.read_file,
         None,
-        "go on from an EXR of the same picture, with the bits of an unbroken render",
+        "go on from an EXR of the same picture, with the bits of an unbroken render by the same driver",
         Affects.SAMPLES,
         "FILE.exr",
         values="a file that was rendered with the same settings",
