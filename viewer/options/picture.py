@@ -80,7 +80,8 @@ WHOLE = (
         "resume",
         values.read_file,
         None,
-        "go on from an EXR of the same picture, with the bits of an unbroken one; auto: from what a stopped one left",
+        "go on from an EXR of the same picture, with the bits of an unbroken render by one driver; auto: from what a"
+        " stopped one left",
         Affects.SAMPLES,
         "FILE.exr|auto",
         values="a file that was rendered with the same settings, or auto",

@@ -86,13 +86,13 @@ class Device:
         self.lock = FairLock(self.check)
         # Read while the context is current, which it is not always: moderngl asks the driver at every look.
         self.info: dict[str, Any] = dict(self.context.info)
-        _ = self.context.error  # it asks for limits that not every driver has
         self.extensions = frozenset(self.context.extensions)
         self.context.gc_mode = "context_gc"  # what Python drops is freed at the next `current`
         if self.context.version_code < 330:
             raise DeviceError(
                 self.name, f"OpenGL {self.context.version_code / 100:.1f}; 3.3 is needed", "update the graphics driver"
             )
+        _ = self.context.error  # of `info`, which asks for limits that not every driver has
         granted = self._integer(_MAX_BUFFER)
         self.max_buffer = granted if self.allow_buffers and granted >= LEAST_BUFFER else 0
         try:
