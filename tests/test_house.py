@@ -20,6 +20,7 @@ from viewer.base.version import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
 BASH = shutil.which("bash")
+WORKERS = "-n|auto|--maxprocesses|4|--dist|loadfile"  # where no file of tests is named
 needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux") or BASH is None, reason="bash on Linux is needed")
 
 # What tools/ calls; a PATH of these alone knows no apt-get and no sudo.
@@ -145,7 +146,7 @@ def test_tests_get_their_extra_and_keep_it(house):
     house.run("run")
     house.calls()
     out, err = house.run("test", "-k", "two words")
-    assert out == f"{house.root}|-m|pytest|-k|two words|"
+    assert out == f"{house.root}|-m|pytest|{WORKERS}|-k|two words|"
     assert err == ["raystream: updating .venv", "raystream: installing the Python packages"]
     assert house.calls()[0].endswith("--editable .[test]")
     house.run("run")
@@ -256,7 +257,7 @@ def test_what_the_window_s_tests_need_is_installed_where_it_can(house, network):
     if not network:
         house.set("no-packages")
     out, err = house.run("test", "-q")
-    assert "-m|pytest|-q|" in out  # whatever comes of it
+    assert f"-m|pytest|{WORKERS}|-q|" in out  # whatever comes of it
     assert "raystream: installing xvfb xdotool for the window's tests (once)" in err
     asked = (house.work / "apt").read_text().splitlines()
     assert any("install -y -qq --no-install-recommends xvfb xdotool" in line for line in asked) == network
@@ -289,7 +290,7 @@ def test_the_second_driver_is_fetched_once_and_not_installed(house, network):
     if not network:
         house.set("no-packages")
     out, err = house.run("test", "-q")
-    assert "-m|pytest|-q|" in out  # whatever comes of it
+    assert f"-m|pytest|{WORKERS}|-q|" in out  # whatever comes of it
     assert "raystream: fetching a second driver for the tests, 32 MB (once)" in err
     assert any("will skip" in line for line in err) != network
     found = sorted(path.name for path in (house.root / ".venv" / "raystream-swiftshader").iterdir())
