@@ -62,6 +62,7 @@ def test_hits_are_found_anew_for_another_view_and_scene(device) -> None:
     scene = viewer.load("cornell")
     renderer = Renderer(scene, device=device, eye_rays="shared", **options)
     plain = Renderer(scene, device=device, pixel_filter="point", **options)
+    number = [each.name for each in scene.instances].index("tall_block")
     lifted = np.eye(4)
     lifted[1, 3] = 40.0
     moves = ({}, {"fov": 20.0}, {"aperture": 30.0}, None)
@@ -69,7 +70,7 @@ def test_hits_are_found_anew_for_another_view_and_scene(device) -> None:
     for change in moves:
         for each in (renderer, plain):
             if change is None:
-                each.move({len(scene.instances) - 1: lifted})
+                each.move({number: lifted})
             elif "aperture" not in change or each is renderer:
                 each.update(**change)
         pictures.append(renderer.render(SIZE, 2).linear)
