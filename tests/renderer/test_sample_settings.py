@@ -39,7 +39,7 @@ def renderer(device: Any) -> Iterator[Renderer]:
         ({}, {"environment": (1, 1, 1)}, {"environment", "content"}),
         ({}, {"roulette": 3}, {"roulette"}),
     ],
-    ids=str,
+    ids=lambda value: " ".join(sorted(value)) if isinstance(value, set) else str(value),
 )
 def test_what_differs_is_named(
     renderer: Renderer, given: dict[str, Any], change: dict[str, Any], names: set[str]

@@ -39,7 +39,7 @@ def test_stopped_amid_a_round(device: Any, tmp_path, monkeypatch) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         session.finish(progress=watch)
-    header, channels = read_exr(tmp_path / "a.exr")
+    header, channels = read_exr(tmp_path / "a.exr.state.exr")
     assert session.running and channels["film.count"].max() == 17
     assert channels["film.count"].min() == state.samples == int(header["samples"]) == 1
     assert told[-1][1] == "1 of 33 samples" and told[-1][0] < 1

@@ -6,9 +6,7 @@ import math
 
 from viewer.film.stop import NEXT_LOOK, Stop
 
-NOISE_AFTER = (
-    5.0  # seconds of rendering before the noise is estimated where no rule asks for it: that compiles a shader
-)
+NOISE_AFTER = 5.0  # seconds before the noise is estimated where no rule asks for it: that compiles a shader
 
 
 class Outlook:

@@ -52,10 +52,11 @@ class _Process:
     @classmethod
     def after_fork(cls) -> None:
         cls.forked = cls.opened
-        library = ctypes.CDLL(None) if cls.forked and sys.platform.startswith("linux") else None
-        if hasattr(library, "on_exit"):  # of glibc, which gives what is registered the exit status
-            # Mesa's own exit handler, registered before, would wait for threads that a fork leaves behind.
-            library.on_exit(library._exit, None)
+        if cls.forked and sys.platform.startswith("linux"):
+            library = ctypes.CDLL(None)
+            if hasattr(library, "on_exit"):  # of glibc, which gives what is registered the exit status
+                # Mesa's own exit handler, registered before, would wait for threads that a fork leaves behind.
+                library.on_exit(library._exit, None)
 
 
 _thread = _Thread()
