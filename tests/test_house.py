@@ -20,6 +20,7 @@ from viewer.base.version import __version__
 
 ROOT = Path(__file__).resolve().parents[1]
 BASH = shutil.which("bash")
+WORKERS = "-n|auto|--maxprocesses|4|--dist|loadfile"  # where no file of tests is named
 needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux") or BASH is None, reason="bash on Linux is needed")
 
 # What tools/ calls; a PATH of these alone knows no apt-get and no sudo.
@@ -145,7 +146,7 @@ def test_tests_get_their_extra_and_keep_it(house):
     house.run("run")
     house.calls()
     out, err = house.run("test", "-k", "two words")
-    assert out == f"{house.root}|-m|pytest|-k|two words|"
+    assert out == f"{house.root}|-m|pytest|{WORKERS}|-k|two words|"
     assert err == ["raystream: updating .venv", "raystream: installing the Python packages"]
     assert house.calls()[0].endswith("--editable .[test]")
     house.run("run")
@@ -256,13 +257,46 @@ def test_what_the_window_s_tests_need_is_installed_where_it_can(house, network):
     if not network:
         house.set("no-packages")
     out, err = house.run("test", "-q")
-    assert "-m|pytest|-q|" in out  # whatever comes of it
+    assert f"-m|pytest|{WORKERS}|-q|" in out  # whatever comes of it
     assert "raystream: installing xvfb xdotool for the window's tests (once)" in err
     asked = (house.work / "apt").read_text().splitlines()
     assert any("install -y -qq --no-install-recommends xvfb xdotool" in line for line in asked) == network
     assert any("will skip" in line for line in err) != network
     if not network:  # tried once
         assert house.run("test", "-q")[1] == []
+
+
+# The package: three files, the way dpkg-deb hands them out.
+DRIVER = """#!/bin/sh
+mkdir -p usr/lib/chromium && cd usr/lib/chromium
+for name in libvk_swiftshader.so libvulkan.so.1 vk_swiftshader_icd.json chromium; do echo "$name" >"$name"; done
+cd ../../.. && tar -c ./usr && rm -r usr
+"""
+
+
+@needs_linux
+@pytest.mark.parametrize("network", [True, False])
+def test_the_second_driver_is_fetched_once_and_not_installed(house, network):
+    house.program(
+        "apt-get",
+        APT.format(work=house.work).replace("no-network", "no-packages")
+        + 'case "$1" in download) : >chromium-common_1_amd64.deb ;; esac',
+    )
+    house.program("dpkg-deb", DRIVER)
+    for name in ("tar", "ls"):
+        (house.bin / name).symlink_to(str(shutil.which(name)))
+    for name in ("Xvfb", "xdotool", "id"):
+        house.program(name, "#!/bin/sh\necho 1000\n")
+    if not network:
+        house.set("no-packages")
+    out, err = house.run("test", "-q")
+    assert f"-m|pytest|{WORKERS}|-q|" in out  # whatever comes of it
+    assert "raystream: fetching a second driver for the tests, 32 MB (once)" in err
+    assert any("will skip" in line for line in err) != network
+    found = sorted(path.name for path in (house.root / ".venv" / "raystream-swiftshader").iterdir())
+    assert found == (["libvk_swiftshader.so", "libvulkan.so.1", "vk_swiftshader_icd.json"] if network else [])
+    assert house.run("test", "-q")[1] == []
+    assert not any("install" in line for line in (house.work / "apt").read_text().splitlines())
 
 
 @needs_linux
@@ -398,10 +432,13 @@ def test_wheel_in_an_empty_environment(tmp_path):
     python(inside / "python", "-m", "pip", "install", "-q", wheel)
     assert python(inside / "raystream", "--version") == f"raystream {__version__}\n"
     assert "usage: raystream" in python(inside / "raystream", "--help")
-    where = python(inside / "python", "-c", "from viewer import paths; print(paths.shaders()); print(paths.assets())")
+    where = python(
+        inside / "python", "-c", "from viewer.base import paths; print(paths.shaders()); print(paths.assets())"
+    )
     for folder, original in zip(where.splitlines(), (paths.shaders(), paths.assets()), strict=True):
         assert str(tmp_path / "empty") in folder
         assert files_below(Path(folder)) == files_below(original)
+    assert (Path(where.splitlines()[0]).parent / "py.typed").is_file()  # its types count for those who import it
     if sys.platform.startswith("linux"):
         python(inside / "raystream", "render", "cornell", "-o", "a.png", "--size", "16x16")
         assert (tmp_path / "a.png").exists()

@@ -83,6 +83,25 @@ def test_simulated_scheduler_equals_one_that_moves_every_call(policy: Policy) ->
         assert found.active_share(len(rays)) == pytest.approx(sum(served) / passes / len(rays))
 
 
+@pytest.mark.parametrize("of", ["active", "all"])
+@pytest.mark.parametrize("percent", [1, 20, 50, 100])
+def test_simulated_thresholds_are_the_rule_s(percent: int, of: str) -> None:
+    """Against the rule written out: intersect once so many percent wait for it, or nobody for traversal."""
+
+    class Rule:
+        counts = True
+
+        def choose(self, waiting: list[int], total: int) -> list[int]:
+            first, second = waiting
+            whole = total if of == "all" else first + second
+            return [int(second > 0 and (100 * second >= percent * whole or first == 0))]
+
+    rays = _random_rays(np.random.default_rng(percent))
+    found = Simulation(Runs.from_lists(rays)).play(Threshold(percent / 100, of))
+    passes, by_kernel, served = _call_by_call(rays, Rule())
+    assert (found.passes, list(found.by_kernel), list(found.served)) == (passes, by_kernel, served)
+
+
 def test_no_policy_takes_fewer_passes_than_the_bound() -> None:
     rays = _random_rays(np.random.default_rng(9))
     runs = Runs.from_lists(rays)
@@ -102,7 +121,7 @@ def _quick(name: str, folder: Path) -> dict:
     data = json.loads(path.read_text())
     assert path.parent.name == common.machine_name(data["facts"])
     assert data["benchmark"] == name and data["tables"] and data["missing"] == []
-    if name not in ("memory", "raster") and importlib.util.find_spec("matplotlib"):
+    if name not in ("memory", "raster", "host") and importlib.util.find_spec("matplotlib"):
         assert path.with_suffix(".png").stat().st_size > 10_000
     return data
 
@@ -128,6 +147,14 @@ def test_bench_raster(tmp_path: Path) -> None:
     assert set(data["scenes"]) == {"cornell", "teapotahedron"}
     for row in data["scenes"].values():
         assert row["other_triangle"] <= 1e-4 and row["hit"] > 0.5 and row["raster"]["ms"] > 0 and row["rays"]["ms"] > 0
+
+
+@pytest.mark.slow
+def test_bench_host(tmp_path: Path) -> None:
+    data = _quick("host", tmp_path)
+    assert set(data["cases"]) == {"cornell singlepass cast", "cornell singlepass path"}
+    for row in data["cases"].values():
+        assert row["calls"] > 20 and row["opengl_ms"] > 0 and row["outside_ms"] > 0 and 0 < row["share"] < 1
 
 
 @pytest.mark.slow

@@ -48,13 +48,13 @@ def settle(app: Any, converged: bool = False) -> None:
 
 def traced(app: Any) -> None:
     """The teapotahedron under the default sky, nothing over it."""
-    app.view.tone_map = "none"
+    app.view.tonemap = "none"
     settle(app, converged=True)
 
 
 def lighting(app: Any) -> None:
     """The panels of samples and lights, and the lamp's marker."""
-    app.view.tone_map = "agx"
+    app.view.tonemap = "agx"
     app.view.do("lights.next")
     app.view.do("statistics")
     settle(app, converged=True)

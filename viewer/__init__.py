@@ -1,19 +1,20 @@
 """Raystream: ray tracing as stream programs in OpenGL fragment shaders.
 
 >>> import viewer
->>> scene = viewer.load("bunny.ply")  # or the name of a built-in scene
->>> viewer.Renderer(scene).render(size=(512, 512), spp=64).save("bunny.png")
+>>> viewer.Renderer("bunny.ply").render(size=(512, 512), spp=64).save("bunny.png")
+
+`load` takes the name of a file or of a built-in scene, too; ``help(viewer.Renderer)`` explains every option.
 """
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from viewer.base.errors import ViewerError
 from viewer.base.version import __version__
 
 if TYPE_CHECKING:
+    from viewer.formats.named import is_builtin, load
     from viewer.renderer.picture import Picture
     from viewer.renderer.rays import Hits
     from viewer.renderer.renderer import Renderer
@@ -34,6 +35,7 @@ __all__ = [
     "Settings",
     "ViewerError",
     "__version__",
+    "is_builtin",
     "load",
     "render_frames",
     "save_frames",
@@ -49,9 +51,15 @@ _HOMES = {
     "Scene": "viewer.scene.scene",
     "Session": "viewer.renderer.session",
     "Settings": "viewer.renderer.settings",
+    "is_builtin": "viewer.formats.named",
+    "load": "viewer.formats.named",
     "render_frames": "viewer.renderer.sequence",
     "save_frames": "viewer.renderer.sequence",
 }
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def __getattr__(name: str) -> Any:
@@ -60,21 +68,3 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(_HOMES[name]), name)
-
-
-def load(scene: str | os.PathLike[str]) -> Scene:
-    """The scene of a file (.gltf, .glb, .ply, .obj, .stl), or a built-in one by name; a file of that name goes first.
-
-    Raises ViewerError that names the file, the part and what is wrong.
-    """
-    from viewer.scene import builtin
-
-    if not os.path.exists(scene) and str(scene) in builtin.names():
-        return builtin.build(str(scene))
-    if not os.path.lexists(scene) and os.sep not in str(scene) and "." not in str(scene):
-        raise ViewerError(
-            str(scene), "neither a file nor a built-in scene", f"built-in scenes: {', '.join(builtin.names())}"
-        )
-    from viewer import formats
-
-    return formats.load(os.fspath(scene))

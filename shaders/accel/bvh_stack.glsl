@@ -4,7 +4,8 @@
 //
 // A step is one line of code without branches, with one place that pops and one that pushes: machines that run both
 // sides of every branch, lane by lane under a mask, then touch the stack twice a step (on llvmpipe a fifth less time).
-// What lies above the top of the stack may be anything.
+// What lies above the top of the stack may be anything. The top stays within the array for rays that are done, too: a
+// driver may run them along. Where a driver cannot store at each pixel's own index, octants stand in (Device.array_stores).
 #include "interface/accel.glsl"
 #include "lib/direction.glsl"
 #include "lib/box.glsl"
@@ -25,7 +26,7 @@ bool accel_ends(Traversal traversal, float nearest) {
 
 int accel_step(Ray ray, float nearest, inout Traversal traversal) {
     bool waiting = traversal.node == BVH_POP;
-    bvh_top -= int(waiting);
+    bvh_top = max(bvh_top - int(waiting), 0);
     int next = waiting ? bvh_stack[bvh_top] : traversal.node;
     bool inner = next >= 0;
     BvhPair pair = fetch_bvh_pairs(max(next, 0) >> 3);

@@ -1,5 +1,5 @@
 // The walk through a uniform grid: a 3-D digital differential analyser.
-// Amanatides and Woo 1987; in streams: Purcell 2004, section 3.3.1, memory layout of figure 5.1.
+// Amanatides and Woo 1987; in streams: Purcell 2004, section 3.3.2, memory layout of figure 5.1.
 //
 // grid_pointers holds, for each voxel, the address of its list in grid_lists, -1 where it is empty.
 // Distances at which voxels end are computed afresh from the voxel's index, so that no error builds up along the ray;

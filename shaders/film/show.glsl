@@ -16,5 +16,5 @@ void main() {
     ivec2 size = textureSize(in_picture, 0);
     ivec2 texel = clamp(ivec2(at * vec2(size)), ivec2(0), size - 1);
     vec3 linear = smooth_up == 1 ? textureLod(in_picture, at, 0.0).rgb : texelFetch(in_picture, texel, 0).rgb;
-    shown = vec4(srgb(tone_map(curve, linear * exp2(exposure))), 1.0);
+    shown = vec4(srgb(tonemap(curve, linear * exp2(exposure))), 1.0);
 }

@@ -7,8 +7,12 @@ vec3 bsdf_value(Interaction at, vec3 wo, vec3 wi);
 // Density per solid angle with which bsdf_sample picks wi; 0 for kinds that scatter into single directions.
 float bsdf_pdf(Interaction at, vec3 wo, vec3 wi);
 
+// The share of light that it scatters out of ambient light, which is alike from all sides; 0 for kinds that scatter into
+// single directions.
+vec3 bsdf_reflectance(Interaction at);
+
 // Picks wi with u in [0, 1)^3 (direction, direction, lobe). weight: value / density; pdf: the density, 0 for kinds that
-// scatter into single directions. False: absorbed.
+// scatter into single directions, and for the share of another kind that does. False: absorbed.
 bool bsdf_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf);
 
 // Whether it scatters into single directions only, so that no light can be sampled for it.

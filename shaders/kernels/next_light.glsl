@@ -1,6 +1,7 @@
 // The next light of a surface: prepares its shadow ray, behind which what it brings waits. T. Whitted, "An Improved
 // Illumination Model for Shaded Display" (1980): at each hit a ray to every light.
-// Of the dimensions of surface k, 4 + 8 k on, points of surfaces take 0, 2 and 3, the environment 4, 5 and 6.
+// What the environment brings beside its suns is ambient light, which nothing hides, as in that paper.
+// Of the dimensions of surface k, 4 + 8 k on, points of surfaces take 0, 2 and 3.
 #include "interface/bsdf.glsl"
 #include "interface/light_each.glsl"
 #include "interface/path.glsl"
@@ -13,16 +14,21 @@ int next_light(
     out Radiance pending
 ) {
     pending.rgb = vec3(0.0);
-    int index = tree.light, count = each_light_count();
-    if (index >= count || bsdf_delta(interaction) || !path_counts(path.depth + 1)) {
+    int index = tree.light;
+    bool lit = !bsdf_delta(interaction) && path_counts(path.depth + 1);
+    if (!lit || index >= each_light_count()) {
+        if (lit) {
+            vec3 up = dot(interaction.shading, interaction.wo) < 0.0 ? -interaction.shading : interaction.shading;
+            vec3 scattered = bsdf_reflectance(interaction) * ambient_irradiance(up) * 0.31830989;
+            radiance.rgb += path.throughput * scattered;
+        }
         tree.light = 0;
         return EXIT_END;
     }
     tree.light += 1;
-    bool surrounds = each_environment == 1 && index == count - 1;
     int dimension = 4 + 8 * path.depth;
-    float choose = sample_1d(pixel.at, path.number, dimension + (surrounds ? 6 : 0));
-    vec2 point = sample_2d(pixel.at, path.number, dimension + (surrounds ? 4 : 2));
+    float choose = sample_1d(pixel.at, path.number, dimension);
+    vec2 point = sample_2d(pixel.at, path.number, dimension + 2);
     LightSample light;
     if (!each_light_sample(index, interaction.position, choose, point, light)) return EXIT_AGAIN;
     pending.rgb = path.throughput * light.weight * bsdf_value(interaction, interaction.wo, light.direction);

@@ -2,7 +2,7 @@
 // has the sources. Matrices are written row by row and multiplied from the right.
 #include "lib/luminance.glsl"
 
-const int TONE_NONE = 0, TONE_REINHARD = 1, TONE_ACES = 2, TONE_AGX = 3;  // the order of viewer.film.tonemap.TONE_MAPS
+const int TONE_NONE = 0, TONE_REINHARD = 1, TONE_ACES = 2, TONE_AGX = 3;  // the order of viewer.film.tonemap.TONEMAPS
 const float TONE_WHITE = 4.0;      // Reinhard: the luminance that becomes white
 const float TONE_BRIGHTEST = 1e6;  // where every curve has long ended
 
@@ -36,7 +36,7 @@ vec3 tone_agx(vec3 light) {
     return pow(max(curve * outset, 0.0), vec3(2.2));
 }
 
-vec3 tone_map(int which, vec3 linear) {
+vec3 tonemap(int which, vec3 linear) {
     vec3 light = min(max(linear, 0.0), TONE_BRIGHTEST);
     if (which == TONE_REINHARD) return tone_reinhard(light);
     if (which == TONE_ACES) return tone_aces(light);

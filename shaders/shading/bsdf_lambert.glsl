@@ -11,6 +11,10 @@ float lambert_pdf(Interaction at, vec3 wo, vec3 wi) {
     return dot(at.shading, wo) * here > 0.0 ? 0.31830989 * abs(here) : 0.0;
 }
 
+vec3 lambert_reflectance(Interaction at) {
+    return at.albedo;
+}
+
 bool lambert_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     vec3 up = dot(at.shading, wo) < 0.0 ? -at.shading : at.shading, s, t;
     frame_around(up, s, t);

@@ -18,6 +18,7 @@ Interaction interaction_at(Ray ray, Hit hit, out vec3 emission, out float light_
     found.kind = material.kind;
     found.parameter = material.parameter;
     found.specular = material.specular;
+    found.reflectivity = material.reflectivity;
     found.shading = at.shading;
     // At the silhouettes of coarse meshes the shading normal can face away from a ray that sees the surface. What
     // scatters into all directions would be black there: the geometric normal takes its place. Mirrors and glass keep

@@ -69,7 +69,7 @@ def assert_sound(grid: Grid) -> None:
     assert grid.pointers.shape == (nz, ny, nx)
     assert grid.pointers.dtype == grid.lists.dtype == grid.low.dtype == grid.voxel.dtype == np.float32
     assert (grid.voxel > 0).all() and np.isfinite(grid.voxel).all() and np.isfinite(grid.low).all()
-    assert grid.pointers.size <= grid_cost.LIMIT and len(grid.lists) <= grid_cost.LIMIT
+    assert grid.pointers.size <= grid_cost.MOST_VOXELS and len(grid.lists) <= grid_cost.LIMIT
     assert max(grid.resolution) <= grid_cost.LARGEST_AXIS
     ends = np.flatnonzero(grid.lists == -1)
     starts = grid.pointers[grid.pointers >= 0].ravel()
@@ -230,7 +230,8 @@ def test_what_is_no_resolution_is_refused(bad: object) -> None:
 
 
 @pytest.mark.parametrize("wanted", [100_000, 2049, (4096, 1, 1), (512, 512, 512)])
-def test_resolution_beyond_the_limits_names_the_largest(wanted) -> None:
+def test_resolution_beyond_the_limits_names_the_largest(wanted, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grid_cost, "MOST_VOXELS", 1 << 20)  # half a gibibyte otherwise
     corners = soup("tiny", np.random.default_rng(0))
     with pytest.raises(ViewerError, match="the largest that fits is") as caught:
         build(corners, wanted)

@@ -274,7 +274,7 @@ def test_boxes_hold_their_instances_and_are_tight(source: str, number: int, leas
     objects = objects_of(Scene([mesh], [Instance(0)]))
     transforms = instances.random_transforms(np.random.default_rng(4), 200, 50.0)
     linear, place = transforms[:, :3, :3] / objects.scales[0], transforms[:, :3, 3]
-    low, high = world_boxes(objects.parts, np.zeros(200, np.int32), linear, place)
+    low, high = world_boxes(objects.parts, objects.corners, np.zeros(200, np.int32), linear, place)
     points = mesh.positions.astype(np.float64)
     moved = points @ transforms[:, :3, :3].transpose(0, 2, 1) + place[:, None]
     exact_low, exact_high = moved.min(axis=1), moved.max(axis=1)

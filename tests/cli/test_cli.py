@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from signals import heeding
 
 import viewer
 from viewer.base.errors import DeviceError, ViewerError
@@ -64,9 +65,13 @@ class FakeRenderer:
     def checkpoint(self, path):
         """None is kept."""
 
-    def save(self, path, exposure, tone_map):
+    def remarks(self, exposure):
+        """There are none."""
+        return []
+
+    def save(self, path, exposure, tonemap):
         """Write the file."""
-        Path(path).write_text(f"picture {exposure:g} {tone_map}")
+        Path(path).write_text(f"picture {exposure:g} {tonemap}")
 
     def info(self):
         """As the real one's."""
@@ -493,17 +498,20 @@ def test_devices(tmp_path):
 @needs_renderer
 @pytest.mark.parametrize("delay", [0.05, 0.4, 1.5])
 def test_interrupted_process_leaves_nothing(tmp_path, delay):
-    command = [sys.executable, "-P", "-m", "viewer", "render", "cornell", "-o", "a.png", "--size", "8192x8192"]
+    script = "from viewer.cli.main import entry; print('begins', flush=True); entry()"
+    command = [sys.executable, "-P", "-c", script, "render", "cornell", "-o", "a.png", "--size", "8192x8192"]
     command += ["--stats", "s.json", "--program", "cast"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    child = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    child = subprocess.Popen(command, cwd=tmp_path, env=environment, text=True, preexec_fn=heeding, **pipes)
+    assert child.stdout is not None and child.stdout.readline() == "begins\n"
     time.sleep(delay)
     child.send_signal(signal.SIGINT)
     try:
         _, err = child.communicate(timeout=30)
     finally:
         child.kill()
-    if delay > 0.3:  # before, the interpreter itself may still be starting
+    if delay > 0.3:  # before, it may not have come to where it heeds the signal
         assert (child.returncode, err) == (130, "raystream: stopped\n")
     assert child.returncode != 0
     assert os.listdir(tmp_path) == []

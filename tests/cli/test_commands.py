@@ -13,14 +13,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image as Pillow
+from signals import heeding
 
 from viewer.base.version import __version__
 from viewer.cli import main as cli
 from viewer.cli import shader_check
+from viewer.cli.commands import _unused
+from viewer.cli.main import _parse
 from viewer.film.image import read_exr
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ("--size", "24x16", "--machine", "singlepass")
+# What a picture of the presets says of itself.
+PUBLISHED = {
+    **{"program": "path", "strategy": "bsdf", "sampler": "table", "seed": "0", "depth": "2", "first_hits": "shared"},
+    **{"accel": "grid", "intersection": "moller-trumbore"},
+    **{"fuse": "none", "unroll": "1", "policy": "threshold=0.2,active", "mask": "depth", "count": "query"},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -66,17 +75,21 @@ def test_more_samples_from_the_file_of_fewer_are_those_of_an_unbroken_render(cap
 
 @pytest.mark.usefixtures("device")
 def test_a_preset_gives_other_defaults_and_what_is_typed_goes_before(capsys):
-    run("render", "cornell", "-o", "a.exr", "--preset", "2002", "--spp", "1", "--machine", "singlepass")
+    run("render", "cornell", "-o", "a.exr", "--preset", "2002", "--spp", "1", "--size", "8x8")
     header, channels = read_exr("a.exr")
-    assert channels["R"].shape == (256, 256)
-    assert {name: header[name] for name in ("samples", "depth", "sampler", "program")} == {
-        "samples": "1",
-        "depth": "3",
-        "sampler": "table",
-        "program": "path",
-    }
+    assert channels["R"].shape == (8, 8) and header["samples"] == "1"
+    assert PUBLISHED.items() <= header.items()
     capsys.readouterr()
-    assert "did you mean '2002'?" in refused(capsys, "-o", "b.png", "--preset", "2003")
+    assert "expected 2002 or 2004" in refused(capsys, "-o", "b.png", "--preset", "2003")
+
+
+@pytest.mark.parametrize(("name", "depth"), [("2002", 2), ("2004", 1024)])
+def test_presets_are_the_published_machine(name, depth):
+    chosen = _parse("render", ["cornell", "-o", "a.png", "--preset", name])
+    found = {key: str(getattr(chosen, key)) for key in ("machine", "eye_rays", "size", "spp", *PUBLISHED)}
+    same = {"machine": "multipass", "eye_rays": "shared", "size": "(256, 256)", "spp": "64", "first_hits": "rays"}
+    assert found == {**PUBLISHED, **same, "depth": str(depth)}
+    assert not _unused(_parse("render", ["cornell", "-o", "a.png", "--preset", name, "--program", "cast"]))
 
 
 def test_a_file_of_other_settings_is_refused_and_the_option_named(capsys):
@@ -120,15 +133,17 @@ def test_wrong_words_about_samples(capsys, arguments, line):
 # Being stopped
 
 
-def stopped(output, *arguments, patience=60.0):
-    """Start a long render as a process, stop it by Ctrl-C once it draws, and give its exit code and its last words."""
+def stopped(output, *arguments, patience=60.0, by=signal.SIGINT):
+    """Start a long render as a process, stop it by a signal once it draws; its exit code and its last words."""
     command = [sys.executable, "-P", "-c", STARTED, "render", "cornell", "-o", output, "--spp", "65536", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    child = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heeding
+    )
     assert child.stdout is not None
     child.stdout.readline()  # when it has its first samples
     time.sleep(0.3)
-    child.send_signal(signal.SIGINT)
+    child.send_signal(by)
     _, err = child.communicate(timeout=patience)
     return child.returncode, err
 
@@ -144,14 +159,15 @@ def told(self, samples, *arguments):
         print("drawing", flush=True)
     return reason(self, samples, *arguments)
 Stop.reason = told
-sys.exit(cli.main(sys.argv[1:]))
+cli.entry()
 """
 
 
-@pytest.mark.parametrize(("output", "state"), [("a b.png", "a b.png.state.exr"), ("a.exr", "a.exr")])
-def test_a_stopped_render_says_how_to_go_on_and_does_so_with_the_same_bits(output, state, capsys):
-    code, err = stopped(output, *SMALL)
-    assert code == 130 and err.count("\n") == 1, err
+@pytest.mark.parametrize(("output", "by", "ends"), [("a b.png", "SIGINT", 130), ("a.exr", "SIGTERM", 143)])
+def test_a_stopped_render_says_how_to_go_on_and_does_so_with_the_same_bits(output, by, ends, capsys):
+    state = f"{output}.state.exr"
+    code, err = stopped(output, *SMALL, by=getattr(signal, by))
+    assert code == ends and err.count("\n") == 1, err
     assert err.startswith("raystream: stopped after ") and f"--resume {repr(state) if ' ' in state else state}\n" in err
     assert os.listdir() == [state]
     header, _ = read_exr(state)

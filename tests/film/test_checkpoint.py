@@ -89,7 +89,7 @@ def test_another_picture_is_refused(tmp_path, change, line) -> None:
 
 def test_another_size_is_refused(tmp_path) -> None:
     save(tmp_path / "a.exr", filled(), SETTINGS)
-    with pytest.raises(ViewerError, match=r"is 37 x 29 pixels, not 29 x 37 \(--size 37x29\)"):
+    with pytest.raises(ViewerError, match=r"is 37 x 29 pixels, not 29 x 37 \(size 37x29\)"):
         resume(tmp_path / "a.exr", SIZE[::-1], SETTINGS)
 
 
@@ -161,13 +161,44 @@ def test_a_state_every_minute(tmp_path) -> None:
     now[0] += 60
     assert state.due()
     state.save(filled(1))
-    assert not state.due() and os.listdir(tmp_path) == ["a.exr"]
+    assert not state.due() and os.listdir(tmp_path) == ["a.exr.state.exr"]
     now[0] += 61
     assert state.due()
     state.save(filled(2))
-    same(resume(tmp_path / "a.exr", SIZE, SETTINGS), filled(2))
+    same(resume(state.path, SIZE, SETTINGS), filled(2))
     state.finish()
-    assert os.listdir(tmp_path) == ["a.exr"]
+    assert os.listdir(tmp_path) == []
+
+
+def test_on_a_slow_disk_saving_takes_a_tenth_of_the_time(tmp_path, monkeypatch) -> None:
+    """The pause before the first state is that of any disk; then it is ten times what saving has taken."""
+    now = [100.0]
+
+    def slow(*_) -> None:
+        now[0] += 30.0
+
+    def after(seconds: float, question) -> list[bool]:
+        """The answers just before so many seconds have gone since, and then."""
+        begin, answers = now[0], []
+        for now[0] in (begin + seconds - 0.125, begin + seconds):
+            answers.append(question())
+        now[0] = begin
+        return answers
+
+    monkeypatch.setattr(checkpoint, "save", slow)
+    state = Checkpoint(tmp_path / "a.png", SETTINGS, clock=lambda: now[0])
+    assert after(60.0, state.due) == [False, True]
+    assert after(2.0, lambda: state.worth((2000, 2000))) == [False, True]  # a guess, before it is known
+    assert after(0.5, lambda: state.worth((1000, 1000))) == [False, True]
+    for _ in range(2):
+        now[0] += 1000.0
+        state.save(filled(samples=2))
+        assert after(300.0, state.due) == [False, True]
+        assert after(30.0, lambda: state.worth((1000, 1000))) == [False, True]
+        assert after(50.0, lambda: state.worth((10_000, 10_000))) == [False, True]
+    monkeypatch.setattr(checkpoint, "save", lambda *_: None)
+    state.save(filled(samples=2))
+    assert after(60.0, state.due) == [False, True]
 
 
 def test_a_png_has_its_state_beside_it(tmp_path) -> None:
@@ -191,8 +222,8 @@ def test_the_old_state_stays_when_writing_fails(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(image, "_write_exr", half)
     with pytest.raises(KeyboardInterrupt):
         state.save(filled(2))
-    assert os.listdir(tmp_path) == ["a.exr"] and state.saved == 1
-    same(resume(tmp_path / "a.exr", SIZE, SETTINGS), filled(1))
+    assert os.listdir(tmp_path) == ["a.exr.state.exr"] and state.saved == 1
+    same(resume(state.path, SIZE, SETTINGS), filled(1))
 
 
 # -- fingerprints ----------------------------------------------------------------------------------------------------

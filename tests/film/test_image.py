@@ -7,6 +7,7 @@ import os
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -58,8 +59,22 @@ def test_png(tmp_path) -> None:
         assert file.mode == "RGB" and file.size == (47, 33)
         np.testing.assert_array_equal(np.asarray(file), srgb8(picture(), exposure=-1))
         assert {key: file.info[key] for key in METADATA} == METADATA
-        assert (file.info["exposure"], file.info["tone_map"]) == ("-1", "none")
+        assert (file.info["exposure"], file.info["tonemap"]) == ("-1", "none")
         assert file.info["srgb"] == 0
+
+
+@pytest.mark.parametrize("name", ["a.jpg", "b.JPEG"])
+def test_jpeg(tmp_path, name) -> None:
+    y, x = np.mgrid[0:33, 0:47] / 47
+    linear = np.stack([x, y, 0.5 * np.ones_like(x)], axis=-1).astype(np.float32)
+    linear[8:16, 8:16] = (1, 0, 0)  # with colours for 2 x 2 pixels, or a low quality, its edge would be off by 50
+    image.save(tmp_path / name, linear, layers(), METADATA, exposure=-1, tonemap="aces")
+    with Image.open(tmp_path / name) as file:
+        assert file.format == "JPEG" and file.mode == "RGB" and file.size == (47, 33)
+        apart = np.abs(np.asarray(file).astype(int) - srgb8(linear, -1, "aces"))
+        assert apart.max() <= 12 and apart.mean() < 1  # quality 95: quantised cosines, no two codes the same
+        comment = file.info["comment"].decode().splitlines()
+    assert "scene: Bäume ♥" in comment and comment[-2:] == ["exposure: -1", "tonemap: aces"]
 
 
 def test_exr(tmp_path) -> None:
@@ -110,11 +125,36 @@ def test_the_old_file_stays_when_writing_fails(tmp_path, monkeypatch, ending, fa
         part.write_bytes(b"half")
         raise fault
 
-    monkeypatch.setattr(image, f"_write_{ending[1:]}", half)
+    def half_displayed(file, *rest):
+        half(Path(file.name))
+
+    monkeypatch.setattr(image, "_write_exr", half)
+    monkeypatch.setattr(image, "_write_npz", half)
+    monkeypatch.setattr(image, "DISPLAYED", dict.fromkeys(image.DISPLAYED, ("", half_displayed)))
     expected = ViewerError if isinstance(fault, OSError) else type(fault)
     with pytest.raises(expected, match="No space left" if expected is ViewerError else None):
         image.save(path, picture())
     assert path.read_bytes() == b"old" and os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("ending", image.FORMATS)
+def test_who_reads_the_old_file_keeps_its_bytes(tmp_path, monkeypatch, ending) -> None:
+    """The new one takes its name when it is whole; it is not written into the old one."""
+    path, seen = tmp_path / f"a{ending}", []
+    path.write_bytes(b"old bytes")
+    os.chmod(path, 0o640)
+    replace = os.replace
+
+    def watched(source, target):
+        seen.append((os.stat(source).st_size, path.read_bytes()))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", watched)
+    with open(path, "rb") as reader:
+        image.save(path, picture())
+        assert reader.read() == b"old bytes" and os.fstat(reader.fileno()).st_ino != path.stat().st_ino
+    assert seen == [(path.stat().st_size, b"old bytes")]
+    assert path.stat().st_mode & 0o777 == 0o640 and os.listdir(tmp_path) == [path.name]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="RLIMIT_FSIZE is POSIX")
@@ -167,7 +207,7 @@ def test_rights_and_links_are_kept(tmp_path) -> None:
     ("name", "word"),
     [
         ("a", "no ending"),
-        ("a.jpg", r"unknown picture format '.jpg' \(known: .png, .exr, .npz\)"),
+        ("a.bmp", r"unknown picture format '.bmp' \(known: .png, .jpg, .jpeg, .exr, .npz\)"),
         (".png", "no ending"),
         ("nowhere/a.png", "there is no folder"),
         ("folder.png", "is a folder"),
@@ -194,7 +234,9 @@ def test_no_permission(tmp_path, monkeypatch) -> None:
 
 def test_check_path_leaves_nothing_behind(tmp_path) -> None:
     for ending in image.FORMATS:
-        image.check_path(tmp_path / f"a{ending}", () if ending == ".png" else ("depth",))
+        image.check_path(tmp_path / f"a{ending}", () if ending in image.DISPLAYED else ("depth",))
     assert os.listdir(tmp_path) == []
     with pytest.raises(ViewerError, match="a PNG file cannot hold the layers depth, normal"):
         image.check_path(tmp_path / "a.png", ("depth", "normal"))
+    with pytest.raises(ViewerError, match="a JPEG file cannot hold the layers depth"):
+        image.check_path(tmp_path / "a.jpg", ("depth",))

@@ -72,14 +72,14 @@ def test_movies_are_known_by_their_ending():
     ("path", "size", "fps", "layers", "words"),
     [
         ("a.png", (8, 8), 30, (), "no %d in the file name"),
-        ("%d.jpg", (8, 8), 30, (), "unknown picture format '.jpg'"),
+        ("%d.bmp", (8, 8), 30, (), "unknown picture format '.bmp'"),
         ("%d.png", (8, 8), 30, ("depth",), "PNG file cannot hold the layers depth"),
         ("no/%d.png", (8, 8), 30, (), "there is no folder"),
         ("a.gif", (8, 8), 60, (), "60 frames a second .a GIF shows 50"),
         ("a.gif", (8, 8), 30, ("depth",), "a movie cannot hold the layers depth"),
         ("no/a.gif", (8, 8), 30, (), "there is no folder"),
         ("folder.gif", (8, 8), 30, (), "is a folder"),
-        ("a.mp4", (9, 7), 30, (), "a size of 9x7; .* .give --size 10x8"),
+        ("a.mp4", (9, 7), 30, (), "a size of 9x7; .* .give size 10x8"),
     ],
 )
 def test_what_cannot_be_written_is_told_beforehand(path, size, fps, layers, words, tmp_path, monkeypatch):

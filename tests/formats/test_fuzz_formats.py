@@ -1,61 +1,39 @@
-"""Mutated bytes of a small valid file of each format: loaded, or refused with a ViewerError; nothing else."""
+"""A short run of the fuzzer over every format: read, or refused by one clear line; nothing else."""
 
 from __future__ import annotations
 
-import tempfile
+import sys
 from pathlib import Path
 
 import pytest
-from documents import MTL, samples
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from viewer.base.errors import ViewerError
-from viewer.formats import load
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-PIECES = [
-    b"",
-    b"\0",
-    b"\xff",
-    b"\xff\xff\xff\xff",
-    b"-1",
-    b"9999999999",
-    b"nan",
-    b"1e999",
-    b" ",
-    b"\n",
-    b"/",
-    b"[",
-    b"}",
-]
-PIECES += [b"-", b".", b"\\\n", b"#", b"list", b"\x7f\x7f\xff\xff", b"f ", b"v ", b"endsolid", b'"', b",", b"\r"]
+import fuzz
+
+CASES, STEP = 450, 75  # about a millisecond each
 
 
-@st.composite
-def mutations(draw, data: bytes) -> bytes:
-    """Up to four cuts, insertions, overwritten bytes or copies."""
-    for _ in range(draw(st.integers(1, 4))):
-        at = draw(st.integers(0, len(data)))
-        length = draw(st.sampled_from([0, 1, 1, 2, 4, 30]))
-        piece = draw(st.one_of(st.sampled_from(PIECES), st.binary(max_size=4)))
-        if draw(st.booleans()):
-            start = draw(st.integers(0, len(data)))
-            piece = data[start : start + length]
-            length = 0
-        data = data[:at] + piece + data[at + length :]
-    return data
+@pytest.mark.parametrize("first", range(0, CASES, STEP))
+def test_mutated_files(first, tmp_path, capfd) -> None:
+    faults = {number: fault for number in range(first, first + STEP) if (fault := fuzz.run_case(number, 0, tmp_path))}
+    assert faults == {}, f"python tools/fuzz.py --case {min(faults)}"
+    assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("name", samples())
-@given(st.data())
-@settings(max_examples=150, deadline=None)
-def test_mutated(name, data):
-    content = data.draw(mutations(samples()[name]))
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / "colors.mtl").write_bytes(data.draw(mutations(MTL)) if name.endswith(".obj") else b"")
-        path = Path(folder) / name
-        path.write_bytes(content)
-        try:
-            load(path).flatten()
-        except ViewerError as error:
-            assert "\n" not in str(error)
+def test_every_seed_is_read(tmp_path) -> None:
+    """Mutations of what is refused as it is would find nothing."""
+    for seed in fuzz.seeds():
+        for name, data in {**seed.beside, seed.name: seed.data}.items():
+            (tmp_path / name).write_bytes(data)
+        seed.read(tmp_path / seed.name)
+
+
+def test_faults_are_seen(tmp_path, monkeypatch) -> None:
+    def read(path: Path) -> None:
+        {}[path.name]
+
+    monkeypatch.setattr(fuzz, "_seeds", lambda only: [fuzz.Seed("a.bin", b"bytes", read)])
+    assert "KeyError: 'a.bin'" in fuzz.run_case(0, 0, tmp_path)
+    monkeypatch.setattr(fuzz, "_seeds", lambda only: [fuzz.Seed("a.bin", b"bytes", lambda path: path.read_bytes())])
+    assert fuzz.run_case(0, 0, tmp_path) == ""

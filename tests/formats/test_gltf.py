@@ -85,6 +85,32 @@ def test_sparse(base, kind, tmp_path):
     assert np.array_equal(mesh.positions[mesh.triangles].reshape(-1, 3), expected)
 
 
+def test_sparse_parts_share_a_buffer_view(tmp_path):
+    """Base, indices and values at their own offsets of one view."""
+    doc, p, new = Document(), points(6), points(2, 1)
+    where = np.uint16([4, 1])
+    data = b"\xee" * 8 + p.tobytes() + where.tobytes() + new.tobytes()
+    view = doc.view(data)
+    doc.json["accessors"] = [
+        {
+            "bufferView": view,
+            "byteOffset": 8,
+            "componentType": 5126,
+            "count": 6,
+            "type": "VEC3",
+            "sparse": {
+                "count": 2,
+                "indices": {"bufferView": view, "byteOffset": 8 + 72, "componentType": 5123},
+                "values": {"bufferView": view, "byteOffset": 8 + 72 + 4},
+            },
+        }
+    ]
+    doc.mesh({"POSITION": 0})
+    mesh = load(doc.write(tmp_path)).meshes[0]
+    p[where] = new
+    assert np.array_equal(mesh.positions[mesh.triangles].reshape(-1, 3), p)
+
+
 @pytest.mark.parametrize("normalized", [True, False])
 @pytest.mark.parametrize(("kind", "scale"), [("i1", 127), ("u1", 255), ("i2", 32767), ("u2", 65535)])
 def test_quantised_positions(kind, scale, normalized, tmp_path):

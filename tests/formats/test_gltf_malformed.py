@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -223,7 +224,7 @@ def test_any_member_may_be_anything(changes):
         try:
             for step in way[:-1]:
                 place = place[step]
-            place[way[-1]] = value
+            place[way[-1]] = deepcopy(value)  # a later change may go into it
         except (TypeError, KeyError, IndexError):  # an earlier change took it away
             continue
     with tempfile.TemporaryDirectory() as folder:

@@ -35,6 +35,7 @@ def test_kinds(text, kind, color):
     assert (material.kind, material.base_color[:3]) == (kind, color)
     if kind == "phong":
         assert (material.specular, material.exponent) == (pytest.approx(0.3), 90)
+        assert material.reflectivity == (pytest.approx(0.3) if "illum 3" in text else 0)
     if kind == "dielectric":
         assert material.ior == (1.7 if "Ni" in text else 1.5)
 
@@ -80,3 +81,21 @@ def test_pictures_that_cannot_be_had_are_white(name, tmp_path):
 )
 def test_options(text, name, options):
     assert _parse(text) == (name, options)
+
+
+@pytest.mark.parametrize(
+    ("text", "opacity"), [("", 1.0), ("d 0.25", 0.25), ("Tr 0.25", 0.75), ("Tr 0.25\nd 0.5", 0.5), ("Tr 2", 0.0)]
+)
+def test_opacity_is_d_or_what_transparency_leaves(text, opacity):
+    (material,) = read_mtl(f"newmtl m\n{text}".encode(), "m.mtl", [])
+    assert material.base_color == (0.8, 0.8, 0.8, opacity)
+
+
+@pytest.mark.parametrize(("text", "color"), [("0.5", (0.5, 0.5, 0.5)), ("0.1 0.2 0.3 9", (0.1, 0.2, 0.3))])
+def test_one_number_stands_for_three(text, color):
+    """As the format has it for all colours; two are none."""
+    (material,) = read_mtl(f"newmtl m\nKd {text}\nKe {text}".encode(), "m.mtl", [])
+    assert material.base_color[:3] == material.emission == color
+    warnings: list[str] = []
+    (material,) = read_mtl(b"newmtl m\nKd 0.1 0.2", "m.mtl", warnings)
+    assert material.base_color[:3] == (0.8, 0.8, 0.8) and "m.mtl: line 2 is not understood" in warnings[0]

@@ -173,3 +173,15 @@ def test_large_file_by_the_compiled_loops(tmp_path):
     mesh = read(tmp_path, "\n".join(lines)).meshes[0]
     assert np.array_equal(mesh.positions, points)
     assert np.array_equal(mesh.triangles, faces)
+
+
+def test_relative_indices_count_each_list_apart(loops, tmp_path):
+    text = "v 0 0 0\nv 9 9 9\nv 1 0 0\nv 0 1 0\nvt 0.5 0\nvt 0 0\nvt 1 0.25\nvn 0 1 0\nvn 0 0 1\n"
+    mesh = read(tmp_path, text + "f -4/-2/-1 -2/-1/-1 -1/-3/-1\n").meshes[0]
+    order = mesh.triangles[0]
+    assert mesh.positions[order].tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+    assert mesh.uvs[order].tolist() == [[0, 1], [1, 0.75], [0.5, 1]]
+    assert mesh.normals[order].tolist() == [[0, 0, 1]] * 3
+    for face in ("f -5/-1/-1 1 1", "f -1/-4/-1 1 1", "f -1/-1/-3 1 1"):
+        with pytest.raises(ViewerError, match="line 10: a relative"):
+            read(tmp_path, text + face)

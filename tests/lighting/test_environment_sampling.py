@@ -78,6 +78,22 @@ def test_orientation(device) -> None:
     np.testing.assert_allclose(found, [[1, 0, 0], [0, 1, 0]], atol=1e-4)
 
 
+def test_turned_by_a_written_matrix(device) -> None:
+    """30 degrees about +Y, counter-clockwise from above: what is towards +X goes to (cos 30, 0, -sin 30)."""
+    matrix = np.array([[math.sqrt(3) / 2, 0, 0.5], [0, 1, 0], [-0.5, 0, math.sqrt(3) / 2]])
+    given, ways = ImageEnvironment(picture(16, 8)), directions(2000)
+    straight, turned = environment(given), environment(given.rotated(30))
+    there = (ways @ matrix.T).astype(np.float32)
+    expected = given.radiance(ways)
+    np.testing.assert_allclose(given.rotated(30).radiance(there), expected, atol=2e-5)  # directions of float32
+    np.testing.assert_allclose(Function(device, RADIANCE, modules=[turned])(there)[0], expected, atol=1e-4)
+    # Densities change at the edges of texels alone, where rounding may take the next.
+    assert np.isclose(densities(device, turned, there), densities(device, straight, ways), rtol=1e-6).mean() > 0.99
+    (here, density), (found, same) = sampled(device, straight, 2000), sampled(device, turned, 2000)
+    np.testing.assert_allclose(found, here @ matrix.T, atol=1e-6)
+    np.testing.assert_array_equal(same, density)
+
+
 @pytest.mark.parametrize(
     "scene_lighting", [sky(64), ImageEnvironment(picture(5, 3, 8), rotation=20), ConstantEnvironment((1, 2, 3))]
 )

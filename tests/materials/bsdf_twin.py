@@ -52,7 +52,13 @@ def phong_pdf(at: NDArray, wo: Array, wi: Array) -> Array:
     choice = np.divide(specular, whole, out=np.zeros_like(whole), where=whole > 0)
     near = np.maximum(dot(mirrored(at, wo), wi), 0)
     lobe = (exponent + 1) / (2 * np.pi) * near**exponent
-    return choice * lobe + (1 - choice) * lambert_pdf(at, wo, wi)
+    return (choice * lobe + (1 - choice) * lambert_pdf(at, wo, wi)) * (1 - phong_mirrors(at))
+
+
+def phong_mirrors(at: NDArray) -> Array:
+    """Probability of the mirror's direction."""
+    polish = at["reflectivity"].astype(float)
+    return polish / np.maximum(polish + at["specular"] + at["albedo"].mean(axis=1), 1e-30)
 
 
 def fresnel(cosine: Array, ratio: Array) -> tuple[Array, Array]:

@@ -50,7 +50,7 @@ def interactions(kind: str, count: int, seed: int = 0, tilt: float = 0.3) -> np.
     at["normal"], at["shading"] = normal, twin.unit(normal + tilt * random.normal(size=(count, 3)))
     share = random.random(count) if kind == "phong" else np.zeros(count)
     at["albedo"] = random.random((count, 3)) * (1 - share)[:, None]
-    at["specular"] = share
+    at["specular"], at["reflectivity"] = 0.6 * share, 0.4 * share * (random.random(count) < 0.5)
     at["parameter"] = np.exp(random.uniform(0, 5, count)) if kind == "phong" else random.uniform(1.1, 2.5, count)
     return at
 
@@ -81,7 +81,7 @@ def test_values_and_densities(functions, kind):
 
 
 @pytest.mark.parametrize("kind", list(TWINS))
-def test_densities_integrate_to_one(functions, kind):
+def test_densities_integrate_to_the_share_that_has_one(functions, kind):
     grid, cell = twin.sphere_grid(200, 400)
     for seed in range(4):
         at = interactions(kind, 1, seed)
@@ -89,7 +89,7 @@ def test_densities_integrate_to_one(functions, kind):
         wo = seen(at, directions(1, seed + 5))
         (pdf,) = functions["pdf"](np.repeat(at, len(grid)), np.repeat(wo, len(grid), axis=0), grid)
         # The midpoint rule on cells of 0.012 rad: an error of about (0.012)^2 times the lobe's curvature, below 40.
-        assert pdf.sum(dtype=float) * cell == pytest.approx(1.0, abs=6e-3)
+        assert pdf.sum(dtype=float) * cell == pytest.approx(1.0 - twin.phong_mirrors(at)[0], abs=6e-3)
 
 
 @pytest.mark.parametrize("kind", list(TWINS))
@@ -100,6 +100,12 @@ def test_sampled_directions_have_the_density_and_the_weight(functions, kind):
     wo = seen(at, directions(count, 4))
     fine, wi, weight, pdf = functions["sample"](at, wo, random.random((count, 3)))
     assert fine.mean() > 0.5
+    single = fine & (pdf == 0)  # as a mirror; the others have a density
+    assert single.any() == (kind == "phong")
+    np.testing.assert_allclose(wi[single], twin.mirrored(at, wo)[single], atol=16 * ULP)
+    chance = twin.phong_mirrors(at)[single, None]
+    np.testing.assert_allclose(weight[single] * chance, at["reflectivity"][single, None] * np.ones(3), rtol=16 * ULP)
+    fine &= ~single
     np.testing.assert_allclose(np.linalg.norm(wi, axis=1), 1, atol=4 * ULP)
     wi = wi.astype(float)
     near = twin.dot(twin.mirrored(at, wo), wi)
@@ -123,7 +129,8 @@ def test_sampled_directions_fall_where_the_density_says(functions, kind):
     at["parameter"] = 5.0
     wo = seen(at, directions(1, 9))
     u = np.random.default_rng(11).random((count, 3))
-    fine, wi, _, _ = functions["sample"](np.repeat(at, count), np.repeat(wo, count, axis=0), u)
+    fine, wi, _, pdf = functions["sample"](np.repeat(at, count), np.repeat(wo, count, axis=0), u)
+    fine &= pdf > 0
     rings, columns, finer = 8, 12, 20
     wi = wi[fine].astype(float)
     ring = np.minimum((1 - wi[:, 2]) / 2 * rings, rings - 1).astype(int)
@@ -180,19 +187,21 @@ def test_white_furnace(functions):
                 np.testing.assert_allclose(weight * np.reshape(furnace, (-1, 1)), here, rtol=8 * ULP)
 
 
-def test_phong_returns_no_more_than_comes(functions):
+@pytest.mark.parametrize(("specular", "polish"), [(0.6, 0.0), (0.35, 0.25), (0.0, 0.6)])
+def test_phong_returns_no_more_than_comes(functions, specular, polish):
     count = 100_000
     u = np.random.default_rng(13).random((count, 3))
     for exponent in (1.0, 20.0, 500.0):
         for cosine in (1.0, 0.5, 0.05):
             at = np.zeros(count, INTERACTION.dtype)
-            at["kind"], at["albedo"], at["specular"], at["parameter"] = KINDS["phong"], 0.4, 0.6, exponent
+            at["kind"], at["albedo"], at["specular"], at["parameter"] = KINDS["phong"], 0.4, specular, exponent
+            at["reflectivity"] = polish
             at["normal"] = at["shading"] = (0, 0, 1)
             wo = np.tile([np.sqrt(1 - cosine**2), 0, cosine], (count, 1))
             fine, _, weight, _ = functions["sample"](at, wo, u)
             back = np.where(fine, weight[:, 0], 0).astype(float)
             error = back.std() / np.sqrt(count)
-            assert back.mean() <= 1 + 4.5 * error
+            assert back.mean() <= 1 + 4.5 * error + 2 * ULP
             if cosine == 1.0:
                 assert back.mean() == pytest.approx(1.0, abs=4.5 * error + 1e-6)
 
@@ -258,7 +267,10 @@ def test_branches_are_what_sampling_chooses_from(functions):
         at = interactions(kind, count)
         reflected, reflection, refracted, refraction = functions["branches"](at, wo)
         if kind not in DELTA:
-            assert not reflection.any() and not refraction.any()
+            assert not refraction.any()
+            np.testing.assert_array_equal(reflection, at["reflectivity"][:, None] * np.ones(3))
+            if kind == "phong":
+                np.testing.assert_allclose(reflected, twin.mirrored(at, wo), atol=16 * ULP)
             continue
         _, wi, weight, _ = functions["sample"](at, wo, u)
         share = reflection[:, :1] if kind == "dielectric" else np.ones((count, 1))

@@ -129,7 +129,7 @@ def test_interactions(device):
         Material("matte", (0.5, 0.6, 0.7, 1), emission=(3, 2, 1), texture=0),
         Material("mirror", (0.9, 0.8, 0.7, 1), kind="mirror", emission=(1, 1, 1)),
         Material("glass", (1, 1, 1, 1), kind="dielectric", ior=1.4),
-        Material("shiny", (0.3, 0.3, 0.3, 1), kind="phong", specular=0.5, exponent=30),
+        Material("shiny", (0.3, 0.3, 0.3, 1), kind="phong", specular=0.5, exponent=30, reflectivity=0.125),
     ]
     flat = scene.flatten()
     random = np.random.default_rng(9)
@@ -151,6 +151,7 @@ def test_interactions(device):
     np.testing.assert_array_equal(found_at["kind"], [KINDS[found[k].kind] for k in number])
     np.testing.assert_array_equal(found_at["parameter"], np.float32([0, 0, 1.4, 30])[number])
     np.testing.assert_array_equal(found_at["specular"], np.float32([0, 0, 0, 0.5])[number])
+    np.testing.assert_array_equal(found_at["reflectivity"], np.float32([0, 0, 0, 0.125])[number])
     for name in ("position", "normal", "error"):
         np.testing.assert_array_equal(found_at[name], geometry[name])
     seen = twin.dot(geometry["shading"].astype(float), directions) * twin.dot(
@@ -168,9 +169,10 @@ def test_interactions(device):
 
 
 def test_phong_gives_back_no_more_than_comes():
-    given = Material("too bright", (0.9, 0.2, 0.1, 1), kind="phong", specular=0.6, exponent=1e9)
+    given = Material("too bright", (0.9, 0.2, 0.1, 1), kind="phong", specular=0.6, exponent=1e9, reflectivity=0.5)
     row = materials([given]).memories[0].data[0]
-    assert row["base_color"].max() + row["specular"] == pytest.approx(1)
+    assert row["base_color"].max() + row["specular"] + row["reflectivity"] == pytest.approx(1)
+    assert row["reflectivity"] == pytest.approx(0.5 / 2)
     assert row["specular"] / row["base_color"][0] == pytest.approx(0.6 / 0.9)
     assert row["parameter"] == LARGEST_EXPONENT
 

@@ -72,6 +72,12 @@ GOOD = [
     ("light", {"a": (1, 2, 3), "b": "4,5,6"}, (("a", (1.0, 2.0, 3.0)), ("b", (4.0, 5.0, 6.0)))),
     ("light", ["a=1,2,3", "b=1,2,3", "a=4,5,6"], (("a", (4.0, 5.0, 6.0)), ("b", (1.0, 2.0, 3.0)))),
     ("light", None, ()),
+    ("ground", None, None),
+    ("ground", False, None),
+    ("ground", True, "auto"),
+    ("ground", "auto", "auto"),
+    ("ground", "1.53x2.55", (1.53, 2.55)),
+    ("ground", (2, 3.5), (2.0, 3.5)),
     ("camera", None, None),
     ("camera", "inside", "inside"),
     ("camera", "-1,2,3 0,0,0 0,0,1", "-1,2,3 0,0,0 0,0,1"),
@@ -148,6 +154,7 @@ BAD = [
     *(("intersection", v) for v in ("", "plane", None)),
     *(("plane_slack", v) for v in ("", "0.99", "1.2", "nan", "loose", None, True)),
     *(("traversal", v) for v in ("", "DDA", None)),
+    *(("ground", v) for v in ("", "2", "2x", "0x1", "1x2x3", "1x20000", "large", 2, (1, True), float("nan"))),
     *(("camera", v) for v in ("", "   ", 3, ((0, 0, 0), (0, 0, 1)))),
     *(("fov", v) for v in ("", "0", "180", "-5", "nan", "inf", "wide", "4_0", 0, 180.0, True, "9" * 400)),
     *(("layers", v) for v in ("", "depth,", ",", 3, None, ("depth", 3))),
@@ -170,18 +177,19 @@ BAD = [
 def test_bad_value_is_named_with_what_is_expected(name, value):
     with pytest.raises(ViewerError) as caught:
         check(name, value)
-    line = str(caught.value)
+    line, typed = str(caught.value), caught.value.typed
     shown = " ".join(repr(3 if repr(value) == "('depth', 3)" else value).split())
-    assert line.startswith(f"--{name.replace('_', '-')} {shown}"[:40])
+    assert typed.startswith(f"--{name.replace('_', '-')} {shown}"[:40])
+    assert line.startswith(f"{name}={shown}"[:38])
     assert "expected " in line
     assert "\n" not in line and len(line) < 250
 
 
 def test_choices_are_handed_in():
     assert check("program", "cast", choices=("cast", "whitted")) == "cast"
-    with pytest.raises(ViewerError, match=r"--program 'path': expected cast or whitted"):
+    with pytest.raises(ViewerError, match=r"^program='path': expected cast or whitted"):
         check("program", "path", choices=("cast", "whitted"))
-    with pytest.raises(ViewerError, match=r"--layers 'dept': expected .*depth, normal.*did you mean 'depth'"):
+    with pytest.raises(ViewerError, match=r"^layers='dept': expected .*depth, normal.*did you mean 'depth'"):
         check("layers", "normal,dept", choices=("depth", "normal"))
 
 

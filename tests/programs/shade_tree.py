@@ -35,7 +35,7 @@ class Tree:
 
 
 class Oracle:
-    """A scene without area lights, in the same radiance (3,) from everywhere beyond it, which lights no surface."""
+    """A scene without area lights, in the same radiance (3,) from everywhere beyond it, which nothing shadows."""
 
     def __init__(self, scene: Scene, surrounding: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         flat = scene.flatten()
@@ -70,8 +70,10 @@ class Oracle:
             mine = self.of[number] == index
             if mine.any():
                 given = (at[mine], face[mine], shading[mine], wo[mine])
-                scatter = self._branches if material.kind in ("mirror", "dielectric") else self._lit
-                found[mine] = scatter(material, *given, tree, left)
+                if material.kind not in ("mirror", "dielectric"):
+                    found[mine] = self._lit(material, *given, tree, left)
+                if material.kind in ("mirror", "dielectric") or material.reflectivity > 0:
+                    found[mine] += self._branches(material, *given, tree, left)
         out[met] = found
         return out
 
@@ -86,8 +88,12 @@ class Oracle:
     def _branches(
         self, material: Material, at: Array, face: Array, shading: Array, wo: Array, tree: Tree, left: int
     ) -> Array:
-        """Both children of a mirror or of glass, by calling itself."""
-        color, here = np.asarray(material.base_color[:3]), dot(shading, wo)
+        """Both children of a mirror or of glass, and that of a polished surface, by calling itself."""
+        color = np.asarray(material.base_color[:3])
+        if material.kind == "phong":
+            shading = np.where((dot(shading, wo) * dot(face, wo) <= 0)[:, None], face, shading)
+            color = np.full(3, material.reflectivity / _whole(material))
+        here = dot(shading, wo)
         reflected = 2 * here[:, None] * shading - wo
         share = np.ones((len(at), 3)) * color
         out = np.zeros((len(at), 3))
@@ -117,9 +123,9 @@ class Oracle:
         self, material: Material, at: Array, face: Array, shading: Array, wo: Array, tree: Tree, left: int
     ) -> Array:
         """Every light through Lambert's or Phong's surface, if nothing hides it."""
-        out = np.zeros((len(at), 3))
-        whole = max(1.0, max(material.base_color[:3]) + material.specular)
+        whole = _whole(material)
         diffuse, specular = np.asarray(material.base_color[:3]) / whole, material.specular / whole
+        out = np.tile((diffuse + specular) * self.surrounding, (len(at), 1))
         away = dot(shading, wo) * dot(face, wo) <= 0
         shading = np.where(away[:, None], face, shading)
         for light in self.lights:
@@ -143,6 +149,11 @@ class Oracle:
                 value = np.where(hidden[:, None], 0, value)
             out += value * np.asarray(light.intensity)
         return out
+
+
+def _whole(material: Material) -> float:
+    """What Phong's reflectances are scaled down by, so that no more comes back than came."""
+    return max(1.0, max(material.base_color[:3]) + material.specular + material.reflectivity)
 
 
 def dot(a: Array, b: Array) -> Array:
@@ -198,7 +209,7 @@ def mixed(lights: bool = True) -> Scene:
     Light inside of the glass box is totally reflected at some of its faces."""
     materials = [
         Material("matte", (0.7, 0.6, 0.5, 1.0)),
-        Material("phong", (0.3, 0.4, 0.6, 1.0), kind="phong", specular=0.3, exponent=20.0),
+        Material("phong", (0.3, 0.4, 0.6, 1.0), kind="phong", specular=0.3, exponent=20.0, reflectivity=0.25),
         Material("mirror", (0.9, 0.85, 0.8, 1.0), kind="mirror"),
         Material("glass", (0.95, 1.0, 0.9, 1.0), kind="dielectric", ior=1.5),
     ]

@@ -9,7 +9,7 @@ import meshes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from shade_tree import SIZE, Oracle, Tree, mixed, piece, placed
+from shade_tree import SIZE, Oracle, Tree, mixed, piece, placed, square
 
 import viewer
 from viewer import Camera, Renderer, Scene
@@ -65,6 +65,13 @@ def test_every_depth_is_the_recursion_s(scene, oracle, depth, device):
     assert_close(render(scene, device, (40, 30), depth=depth), oracle, scene.camera(), Tree(depth))
 
 
+def test_an_even_environment_is_ambient_light(scene, device):
+    """Unshadowed, of every matte and Phong surface the share that it reflects; nothing of it is random."""
+    sky = (0.2, 0.3, 0.5)
+    picture = render(scene, device, (40, 30), environment=sky)
+    assert_close(picture, Oracle(scene, sky), scene.camera(), Tree(4))
+
+
 @pytest.mark.parametrize("off", ["shadows", "reflections", "refractions"])
 def test_switches(scene, oracle, off, device):
     picture = render(scene, device, (40, 30), **{off: "off"})
@@ -105,12 +112,12 @@ RUNS = {
 
 
 def test_the_same_bits_from_every_machine(device):
-    """With soft shadows, two samples through each pixel, and an environment: all that is random."""
+    """With soft shadows, two samples through each pixel, and a sun in the sky."""
     scene = mixed()
     scene.materials.append(Material("shine", emission=(8.0, 7.0, 6.0)))
     scene.meshes.append(piece([(0, 0, 0), (1, 0, 0), (0, 0, 1)], [(0, 1, 2)], 4, "panel"))  # it shines down
     scene.instances.append(Instance(len(scene.meshes) - 1, placed(1.5, (-1, 3, 1)), name="panel"))
-    common = {"environment": (0.1, 0.2, 0.3), "pixel_filter": "box", "depth": 2}
+    common = {"environment": "sky", "pixel_filter": "box", "depth": 2}
     pictures = {
         name: render(scene, device, (17, 19), 2, **{"machine": "multipass", **options, **common})
         for name, options in RUNS.items()
@@ -129,10 +136,15 @@ def test_two_levels_are_one(scene, oracle, accel, device):
 
 def test_soft_shadows_and_all_lights_are_unbiased(device):
     """At depth 1 all that shines lights matte surfaces alike, whether every light is asked or one is chosen by power:
-    blocks of 8 x 8 pixels against path tracing, by the standard errors of both."""
+    emitters of unequal size and radiance. Blocks of 8 x 8 pixels against path tracing, by the standard errors of
+    both."""
     scene = viewer.load("cornell")
     scene.lights.append(Light("point", "lamp", (150, 300, 80), intensity=(9e4, 8e4, 7e4)))
-    options: dict[str, Any] = {"depth": 1, "sampler": "independent", "environment": (0.3, 0.4, 0.6)}
+    scene.materials.append(Material("shine", emission=(5.0, 20.0, 40.0)))
+    low = [(20, 60, 100), (20, 60, 300), (20, 220, 150)]  # on the wall at x = 0, low and to the room
+    scene.meshes.append(piece(low, [(0, 2, 1)], len(scene.materials) - 1, "panel"))
+    scene.instances.append(Instance(len(scene.meshes) - 1, placed(), name="panel"))
+    options: dict[str, Any] = {"depth": 1, "sampler": "independent", "environment": "none"}
 
     def blocks(values: NDArray) -> NDArray:
         return values.reshape(4, 8, 4, 8).mean(axis=(1, 3))
@@ -146,6 +158,24 @@ def test_soft_shadows_and_all_lights_are_unbiased(device):
     z = (means[0] - means[1]) / np.sqrt(errors[0] + errors[1])
     assert np.abs(z).max() < 4.5  # one in 10,000 pictures of 16 blocks
     assert (z**2).sum() < 45  # chi-square of 16 degrees of freedom: p = 1e-4
+
+
+@pytest.mark.parametrize("program", ["whitted", "path"])
+def test_shadow_rays_reach_their_light(program, device):
+    """A plate half a hundredth of the way before the light hides it, one as far behind it does not."""
+    for height, dark in ((99.5, True), (100.5, False)):
+        lamp = Light("point", "lamp", (0, 100, 0), intensity=(1e4, 1e4, 1e4))
+        places = [placed(2.0), placed(1.0, (0, height, 0))]
+        scene = Scene(
+            [square(0, "floor"), square(0, "plate")],
+            [Instance(number, place) for number, place in enumerate(places)],
+            [Material("white", (1.0, 1.0, 1.0, 1.0))],
+            [Camera((0, 3, 0), (0, 0, 0), (0, 0, 1), fov=40)],
+            [lamp],
+        )
+        picture = render(scene, device, (8, 8), program=program, depth=1)
+        # The floor is 100 below the lamp and at most 1.6 beside it: cosine and distance change in the fourth digit.
+        np.testing.assert_allclose(picture, 0 if dark else 1 / np.pi, rtol=1e-3)
 
 
 def test_bounces_add_up(scene, device):
@@ -206,7 +236,7 @@ def test_too_deep(scene, depth, device):
 
 @pytest.mark.parametrize("wrong", [{"shadows": "maybe"}, {"reflections": 1}, {"refractions": None}, {"depth": -1}])
 def test_wrong_values(scene, wrong, device):
-    with pytest.raises(ViewerError, match=f"--{next(iter(wrong))}"):
+    with pytest.raises(ViewerError, match=f"^{next(iter(wrong))}"):
         render(scene, device, **wrong)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from signals import heeding
 
 import viewer
 from viewer.base.errors import ViewerError
@@ -134,7 +135,7 @@ def test_a_camera_that_frames_the_scene_stands_still(device):
 
 def test_a_scene_in_which_nothing_moves_is_refused(device):
     frames = render_frames(builtin.build("cornell"), range(3), render=SIZE, device=device, **CAST)
-    with pytest.raises(ViewerError, match=r"cornell: nothing moves in it \(--turntable"):
+    with pytest.raises(ViewerError, match=r"cornell: nothing moves in it \(turntable"):
         next(frames)
 
 
@@ -219,13 +220,35 @@ def test_pictures_movie_and_statistics_of_the_command(tmp_path, monkeypatch, cap
         assert movie.n_frames == 3
 
 
+def test_a_movie_shows_the_frames(tmp_path, device):
+    """Decoded, .mp4 has the pictures of the .png files, in their order, at their exposure."""
+    ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="imageio-ffmpeg is not installed").get_ffmpeg_exe()
+    size, shown = (96, 64), {"exposure": 0.5, "tonemap": "agx"}
+    made = list(render_frames("balls", range(4), fps=1, render={"size": size}, device=device, **CAST))
+    for output in ("f%d.png", "a.mp4"):
+        save_frames(str(tmp_path / output), (frame for frame in made), 1, **shown)
+    pictures = np.array([np.asarray(Image.open(tmp_path / f"f{number}.png")) for number in range(4)], int)
+    command = [ffmpeg, "-loglevel", "error", "-i", str(tmp_path / "a.mp4"), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    raw = subprocess.run(command, capture_output=True, check=True).stdout
+    found = np.frombuffer(raw, np.uint8).reshape(-1, size[1], size[0], 3).astype(int)
+    assert len(found) == 4
+    # Blocks of 8 x 8: colours are kept for 2 x 2 pixels, and x264 quantises by blocks. Codes in limited range, 220 of
+    # 256, are off by one or so; taken for full range or for BT.601 bright areas would be off by 10 and more.
+    means = [v.reshape(4, size[1] // 8, 8, size[0] // 8, 8, 3).mean(axis=(2, 4)) for v in (found, pictures)]
+    assert np.abs(means[0] - means[1]).max() < 6 and means[1].max() > 150
+    apart = np.abs(means[0][:, None] - means[1]).mean(axis=(2, 3, 4))
+    assert (apart.argmin(axis=1) == range(4)).all() and (np.diag(apart) < 1.5).all()
+
+
 @pytest.mark.parametrize("output", ["f%d.png", "a.gif"])
 @pytest.mark.usefixtures("device")
 def test_an_interrupted_run_leaves_whole_files(output, tmp_path):
     command = [sys.executable, "-P", "-m", "viewer", "render", "balls", "--frames", "0-9999", "-o", output]
     command += ["--program", "cast", "--size", "160x120"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    child = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=heeding
+    )
     begin = time.monotonic()
     while not os.listdir(tmp_path) and time.monotonic() - begin < 30:
         time.sleep(0.05)

@@ -15,6 +15,7 @@ from viewer.film.film import Film
 from viewer.film.image import read_exr
 from viewer.film.stop import Stop
 from viewer.options.declare import Affects
+from viewer.renderer import outlook
 from viewer.renderer.pieces import Slice
 from viewer.renderer.session import Session
 
@@ -81,7 +82,7 @@ def test_the_film_alone(renderer: Renderer) -> None:
     film = session.film()
     assert film is not None and (film.count == 4).all()
     shares = [share for share, _ in told]
-    assert shares == sorted(shares) and shares[-1] == 1.0 and told[-1][1] == "sample 4 of 4"
+    assert shares == sorted(shares) and shares[-1] == 1.0 and told[-1][1] == "4 of 4 samples"
     first = Session(renderer, SIZE, Stop(2), film=Film(*SIZE))
     first.finish()
     second = Session(renderer, SIZE, Stop(4), film=first.film())
@@ -92,6 +93,21 @@ def test_the_film_alone(renderer: Renderer) -> None:
     assert again.idle and again.reason == "spp"
     for each in (session, first, second, again):
         each.release()
+
+
+@pytest.mark.parametrize("rule", [{}, {"error": 0.01}])
+def test_who_waits_is_told_the_noise(renderer: Renderer, monkeypatch, rule) -> None:
+    """After a while, or where a rule asks for it; the picture is the same."""
+    monkeypatch.setattr(outlook, "NOISE_AFTER", 0.0)
+    told: list[str] = []
+    session = Session(renderer, SIZE, Stop(20, **rule))
+    session.finish(progress=lambda _, text: told.append(text))
+    film = session.film()
+    assert film is not None
+    assert outlook.percent(film.error()) in told[-1] if not rule else "noise " in told[-1]
+    assert told[-1].endswith(" of 1 %") == bool(rule) and told[-1].startswith("20 samples" if rule else "20 of 20 samp")
+    np.testing.assert_array_equal(film.linear, renderer.render(SIZE, 20).linear)
+    session.release()
 
 
 def test_the_rules_that_end_it(renderer: Renderer) -> None:
@@ -182,6 +198,6 @@ def test_ctrl_c_saves_the_state_once(renderer: Renderer, tmp_path: Path) -> None
 
     with pytest.raises(KeyboardInterrupt):
         session.finish(progress=stop)
-    assert state.saved == 1 and read_exr(tmp_path / "a.exr") is not None
-    resumed = renderer.render(SIZE, 8, resume=str(tmp_path / "a.exr"))
+    assert state.saved == 1 and read_exr(state.path) is not None
+    resumed = renderer.render(SIZE, 8, resume=str(state.path))
     np.testing.assert_array_equal(resumed.linear, renderer.render(SIZE, 8).linear)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -17,7 +18,7 @@ from viewer.accel.two_level.structure import TwoLevel
 from viewer.base.errors import ViewerError
 from viewer.cli.shader_check import everything
 from viewer.options.declare import Affects
-from viewer.options.table import OPTIONS
+from viewer.options.table import OPTIONS, keywords
 from viewer.renderer.prepared import prepare
 from viewer.renderer.settings import NAMES, Settings
 from viewer.scene.camera import Camera
@@ -89,9 +90,9 @@ def test_settings_are_one_value() -> None:
         plain.depth = 3
     with pytest.raises(AttributeError, match="no setting 'deph'"):
         _ = plain.deph
-    with pytest.raises(ViewerError, match=r"option 'deph': unknown.*'depth'"):
+    with pytest.raises(ViewerError, match=r"keyword 'deph': unknown.*'depth'"):
         plain.replace(deph=3)
-    with pytest.raises(ViewerError, match="--depth"):
+    with pytest.raises(ViewerError, match=r"^depth=-1"):
         Settings(depth=-1)
 
 
@@ -105,10 +106,22 @@ def test_every_option_says_what_it_affects() -> None:
 
 
 def test_help_explains_every_option() -> None:
-    text = Renderer.__doc__ or ""
-    for name in NAMES:
-        assert f"\n{name} : {OPTIONS[name].help}" in text
-    assert "cast, shadow, whitted or path" in text
+    for documented, names in ((Renderer, NAMES), (Renderer.render, keywords("render"))):
+        text = " ".join((documented.__doc__ or "").split())
+        for name in names:
+            option = OPTIONS[name]
+            told = f"{name} : {option.help}. " + ("" if name in ("program", "layers") else option.expected())
+            assert told.replace("--", "") in text and option.default_words().replace("--", "") in text
+        assert "--" not in text  # Python has keywords
+    assert "cast, shadow, whitted or path; default: path." in (Renderer.__doc__ or "")
+
+
+def test_editors_see_every_option() -> None:
+    found = inspect.signature(Renderer).parameters
+    assert list(found)[:4] == ["scene", "settings", "device", "progress"] and set(NAMES) <= set(found)
+    defaults = {name: found[name].default for name in NAMES if name != "device"}
+    assert Settings(**defaults) == Settings()
+    assert "unknown" not in inspect.signature(Renderer.render).parameters
 
 
 # -- what the host alone uses ------------------------------------------------------------------------------------------

@@ -11,13 +11,14 @@ import pytest
 
 from viewer import Renderer, Scene
 
-COUNT = 70_000  # triangles on one another, all tested by every ray that comes near
+COUNT = 70_000  # triangles above one another, all tested by every ray that comes near
 
 
 @pytest.fixture(scope="module")
 def renderer() -> Renderer:
     corner = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
     points = np.tile(corner, (COUNT, 1))
+    points[:, 2] = np.repeat(np.linspace(-0.25, 0, COUNT), 3)
     points[-3:, 2] += 0.25  # the nearest is the last
     return Renderer(
         Scene.from_triangles(points, np.arange(3 * COUNT).reshape(-1, 3)), accel="grid", grid=1, program="cast"

@@ -224,12 +224,26 @@ def test_cornell_box_equals_the_published_file(shared_scenes) -> None:
 
 
 def test_forest_trees_stand_on_the_ground_and_off_the_path() -> None:
-    from viewer.scene.builtin.forest import _height, _path
+    from viewer.scene.builtin.forest import FOOT, _height, _path
 
     scene = builtin.build("forest")
     feet = np.array([instance.transform[:3, 3] for instance in scene.instances[1:]])
     assert len(feet) == 2000
-    np.testing.assert_allclose(feet[:, 1], _height(feet[:, 0], feet[:, 2]) - 0.15, atol=1e-12)
+    np.testing.assert_allclose(feet[:, 1], _height(feet[:, 0], feet[:, 2]) - FOOT, atol=1e-12)
     assert np.abs(feet[:, 0] - _path(feet[:, 2])).min() > 2.5
     used = Counter(instance.mesh for instance in scene.instances[1:])
     assert len(used) == 6 and min(used.values()) > 40
+
+
+def test_the_forest_has_the_published_proportions() -> None:
+    """Purcell 2004, section 5.2.1: 581 x 128 x 581 voxels of equal sides."""
+    box = np.ptp(builtin.build("forest").bounds(), axis=0)
+    assert np.rint(128 * box / box.min()).tolist() == [581, 128, 581]
+
+
+def test_two_of_the_balls_are_mirrors() -> None:
+    """Adinetz and Berezin 2006, figure 4: interreflections between two reflecting spheres."""
+    scene = builtin.build("balls")
+    mirrors = [material.name for material in scene.materials if material.reflectivity > 0.5]
+    moving = [scene.materials[each.material].name for each in scene.instances[:2]]
+    assert mirrors == moving and len(scene.lights) == 2

@@ -57,6 +57,7 @@ OVER_IT = Camera((0, 0.2, 1.0), (0, 0, 0.8), fov=100.0)  # from upright to grazi
 FURNACES = {
     "lambert": (BALL, LOSSLESS, places.FRONT),
     "mirror": (BALL, places.material(1.0, kind="mirror"), places.FRONT),
+    "polish": (BALL, places.material(0.4, kind="phong", exponent=50.0, reflectivity=0.6), places.FRONT),
     "glass": (PLATE, places.material(1.0, kind="dielectric", ior=1.5), OVER_IT),
     "diamond": (PLATE, places.material(1.0, kind="dielectric", ior=2.4), OVER_IT),
 }
@@ -84,9 +85,11 @@ def test_radiance_within_glass_is_larger_by_the_square_of_its_index(device, ior:
     assert exact(film.linear, ior**2)
 
 
+@pytest.mark.parametrize("name", ["lambert", "polish"])
 @pytest.mark.parametrize("strategy", ["both", "lights", "bsdf"])
-def test_lambert_s_furnace_by_every_strategy(device, strategy: str) -> None:
-    film, layers = rendered(places.alone(BALL, LOSSLESS), 64, 64, depth=2, environment=WHITE, strategy=strategy)
+def test_a_furnace_by_every_strategy(device, strategy: str, name: str) -> None:
+    ball = places.alone(BALL, FURNACES[name][1])
+    film, layers = rendered(ball, 64, 64, depth=2, environment=WHITE, strategy=strategy)
     mean, error, _ = by_angle(film, layers, places.FRONT, 8)
     assert (np.abs(mean - 1) <= MOST * error + ROUNDING).all()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 
 import pytest
@@ -73,8 +74,13 @@ def test_the_shared_device_is_opened_once(device):
 
 
 def test_functions_that_the_driver_lacks_are_none(device):
-    assert device.load("glNoSuchThing", None) is None or device.name  # EGL may hand out a stub for any name
-    assert device.load("glFinish", None) is not None
+    """EGL may hand out a stub for any name in gl: this is none."""
+    assert device.load("noSuchThing", None) is None
+    with pytest.raises(DeviceError, match=r"the driver has no noSuchThing \(update the graphics driver\)"):
+        device.require("noSuchThing")
+    number, count = ctypes.c_int(), device.require("glGetIntegerv", ctypes.c_uint, ctypes.c_void_p)
+    count(0x821B, ctypes.byref(number))  # GL_MAJOR_VERSION
+    assert number.value == device.context.version_code // 100
 
 
 def test_an_old_opengl_is_refused(device):

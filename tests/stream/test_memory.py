@@ -138,6 +138,8 @@ def test_a_memory_lies_in_a_buffer_texture_where_it_fits():
 
 @pytest.mark.parametrize("scalars", list(RECORDS))
 def test_buffer_textures_hold_the_same(device, scalars):
+    if not device.max_buffer:
+        pytest.skip("this driver's buffer textures are small")
     record, count = RECORDS[scalars], 4097
     data = np.zeros(count, record.dtype)
     for k, f in enumerate(record.fields):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,6 +46,17 @@ def test_sweep_takes_all_and_needs_no_counts():
 )
 def test_threshold(share, of, rays, total, chosen):
     assert Threshold(share, of).choose(rays, total) == [chosen]
+
+
+@given(waiting, st.integers(0, 100), st.sampled_from(["active", "all"]), st.integers(0, 3000))
+def test_threshold_is_the_rule_in_whole_numbers(rays, percent, of, more):
+    """The latest state but the first for which so many percent wait; else the first; else the fullest. Exactly: shares
+    of two places and counts of up to 6,000 are never within a float's rounding of each other unless they are equal."""
+    total = sum(rays) + more  # of the stream, rays elsewhere included
+    whole = {"active": sum(rays), "all": total}[of]
+    enough = [k for k, n in enumerate(rays) if k > 0 and n > 0 and Fraction(n, whole) >= Fraction(percent, 100)]
+    expected = enough[-1] if enough else 0 if rays[0] else rays.index(max(rays))
+    assert Threshold(percent / 100, of).choose(rays, total) == [expected]
 
 
 @given(

@@ -13,19 +13,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-PATIENCE = 20.0  # seconds: a busy machine compiles shaders slowly
+PATIENCE = 120.0  # seconds, against hanging alone: a busy machine compiles shaders slowly
+SCREEN = (640, 512)
 
 
 @pytest.fixture(scope="session")
 def screen() -> Iterator[str]:
-    """The name of a bare X display of 1280 x 1024 without a window manager."""
+    """The name of a bare X display of `SCREEN` without a window manager."""
     for tool in ("Xvfb", "xdotool"):
         if shutil.which(tool) is None:
             pytest.skip(f"{tool} is not installed: on Debian and Ubuntu apt-get install xvfb xdotool")
     pytest.importorskip("glfw", reason="glfw is not installed")
     pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
     reading, writing = os.pipe()
-    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "1280x1024x24", "-nolisten", "tcp"]
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "{}x{}x24".format(*SCREEN), "-nolisten", "tcp"]
     command.append("-noreset")  # or it begins anew, and is away for a moment, whenever the last window is closed
     server = subprocess.Popen(command, pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     os.close(writing)
@@ -110,27 +111,37 @@ class Hands:
         """Keys and their actions as the window has reported them."""
         return self.app.heard
 
-    def mouse(self, *words: Any) -> None:
-        """xdotool's mouse commands, then two turns, so that they have arrived."""
-        xdotool(*words)
-        time.sleep(0.02)
-        self.turn(2)
+    def click(self, button: int) -> None:
+        """Press and release a button of the mouse, or turn its wheel (4, 5)."""
+        heard = self.app.clicks
+        xdotool("click", button)
+        self.until(lambda: self.app.clicks > heard, f"button {button}")
 
     def move(self, x: int, y: int) -> None:
         """The cursor to a place of the window."""
-        self.mouse("mousemove", "--window", self.number, x, y)
+        xdotool("mousemove", "--window", self.number, x, y)
+        self.until(lambda: self.app.view.cursor == (x, y), "cursor")
+        self.turn()
 
     def drag(self, button: int, start: tuple[int, int], end: tuple[int, int], modifier: str = "") -> None:
         """Press, move in four steps, release."""
         self.move(*start)
-        if modifier:
-            self.mouse("keydown", modifier)
-        self.mouse("mousedown", button)
+        words = ["keydown", modifier] if modifier else []
+        words += ["mousedown", button]
         for step in range(1, 5):
-            self.move(*(round(a + (b - a) * step / 4) for a, b in zip(start, end, strict=True)))
-        self.mouse("mouseup", button)
-        if modifier:
-            self.mouse("keyup", modifier)
+            at = (round(a + (b - a) * step / 4) for a, b in zip(start, end, strict=True))
+            words += ["mousemove", "--window", self.number, *at]
+        words += ["mouseup", button]
+        heard = self.app.clicks, len(self.heard)
+        xdotool(*words, *(("keyup", modifier) if modifier else ()))
+        self.until(
+            lambda: (
+                self.app.clicks > heard[0]
+                and self.app.view.cursor == end
+                and (not modifier or (len(self.heard) > heard[1] and self.heard[-1][1] == 0))
+            ),
+            "drag",
+        )
 
     def pixels(self) -> np.ndarray:
         """(H, W, 3) uint8 of the window as drawn next."""
@@ -141,15 +152,24 @@ class Hands:
         return np.frombuffer(taken[0], np.uint8).reshape(height, width, 3)[::-1]
 
 
-def note_keys(app: Any) -> None:
-    """Have the application also note the keys it hears."""
-    app.heard, on_key = [], app.events.on_key
+def note_events(app: Any) -> None:
+    """Have the application also note the keys that it hears, and count clicks that end and turns of the wheel."""
+    app.heard, app.clicks = [], 0
+    on_key, on_button, on_wheel = app.events.on_key, app.events.on_button, app.events.on_wheel
 
     def heard(key: int, scancode: int, action: int, mods: int) -> None:
         app.heard.append((key, action))
         on_key(key, scancode, action, mods)
 
-    app.events.on_key = heard
+    def clicked(button: int, action: int, mods: int) -> None:
+        on_button(button, action, mods)
+        app.clicks += action == 0
+
+    def turned(x: float, y: float) -> None:
+        on_wheel(x, y)
+        app.clicks += 1
+
+    app.events.on_key, app.events.on_button, app.events.on_wheel = heard, clicked, turned
 
 
 @pytest.fixture
@@ -161,7 +181,7 @@ def opened(place: Path) -> Iterator[Callable[..., Hands]]:
 
     def open_(scene: str = "cornell", size: tuple[int, int] = (320, 240), **choices: Any) -> Hands:
         made.append(App(scene, size=size, **{"program": "cast", **choices}))
-        note_keys(made[-1])
+        note_events(made[-1])
         hands = Hands(made[-1])
         hands.rest()
         return hands
@@ -171,3 +191,56 @@ def opened(place: Path) -> Iterator[Callable[..., Hands]]:
         error = app.window.context.error
         app.release()
         assert error == "GL_NO_ERROR", f"the window left an OpenGL error behind: {error}"
+
+
+SCENE, SIZE = "teapotahedron", (240, 180)
+
+
+@pytest.fixture(scope="module")
+def window(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
+    """One application for all gentle tests of a module: closing any other window would close this one too."""
+    import glfw
+
+    from viewer.window.app import App
+    from viewer.window.view.preferences import Preferences
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DISPLAY", screen)
+        patch.delenv("WAYLAND_DISPLAY", raising=False)
+        preferences = Preferences(path=tmp_path_factory.mktemp("window") / "settings.toml", panels=False)
+        app = App(SCENE, SIZE, preferences, program="cast", machine="singlepass")
+        note_events(app)
+        app.start = app.stage.requested
+        made = Hands(app)
+        glfw.make_context_current(None)
+        yield made
+        glfw.make_context_current(app.window.handle)
+        app.release()
+
+
+@pytest.fixture
+def hands(window: Hands, place: Path) -> Iterator[Hands]:
+    """The module's application on the teapotahedron, as it was opened; fails on an OpenGL error that a test leaves."""
+    import glfw
+
+    app, view = window.app, window.app.view
+    glfw.make_context_current(app.window.handle)  # between two tests other contexts are looked at
+    if view.renderer is not None and view.path != SCENE:
+        app.stage.open(SCENE)
+    window.until(lambda: view.renderer is not None and view.path == SCENE and app.stage.loading is None, SCENE)
+    asked = app.stage.requested.differences(app.start)
+    app.stage.set(**{name: app.start[name] for name in asked})
+    view.drag, view.exposure, view.tonemap = None, 0.0, "none"
+    view.panels_visible = view.stats_visible = view.help_visible = view.wires = view.paused = False
+    app.studies.heat = app.studies.probe = app.studies.probing = None
+    if app.studies.inspector is not None:
+        app.studies.toggle_inspector()
+    view.flight.release_all()
+    view.flight.mode, view.flight.speed = "orbit", view.flight.natural_speed
+    view.take(view.scene.camera())
+    view.say("")
+    window.rest()
+    yield window
+    error = app.window.context.error
+    glfw.make_context_current(None)
+    assert error == "GL_NO_ERROR", f"the window left an OpenGL error behind: {error}"

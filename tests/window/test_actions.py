@@ -32,7 +32,7 @@ PROMISED = {
     "camera.paste": ["Ctrl+V"],
     "fov.narrower": ["["],
     "fov.wider": ["]"],
-    "tone_map.next": ["T"],
+    "tonemap.next": ["T"],
     "exposure.up": ["+"],
     "exposure.down": ["-"],
     "pause": ["P"],
@@ -265,7 +265,7 @@ def test_wrong_keys_are_one_line(keys, words) -> None:
 def test_a_clash_in_the_table_itself_would_be_found(monkeypatch) -> None:
     twin = dataclasses.replace(BY_NAME["pause"], keys=("T",))
     monkeypatch.setattr(actions, "ACTIONS", tuple(twin if a.name == "pause" else a for a in ACTIONS))
-    with pytest.raises(ViewerError, match=r"tone_map\.next and pause|pause and tone_map\.next"):
+    with pytest.raises(ViewerError, match=r"tonemap\.next and pause|pause and tonemap\.next"):
         Keymap()
 
 

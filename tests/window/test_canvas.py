@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -100,11 +101,34 @@ def test_the_scale_follows_the_rate(session: Session) -> None:
     assert chosen[0] == SCALES[-1] and chosen[-1] == 1.0 and chosen == sorted(chosen)
     pixels = SIZE[0] * SIZE[1]
     assert chosen[2] ** 2 * pixels <= 1e6 * 0.02 < (chosen[2] * 2**0.25) ** 2 * pixels
-    session.previews.rate = 0.97e6  # a little slower: no other scale, which would shimmer
-    assert choose() == 1.0 or choose() in SCALES
-    held = choose()
-    session.previews.rate *= 0.95
-    assert choose() == held
+    for share in (1.05, 0.65):  # of the budget, at a rate a little other: the scale stays, or the picture would shimmer
+        session.previews.rate, session.previews.scale = chosen[2] ** 2 * pixels / (0.02 * share), chosen[2]
+        assert choose() == chosen[2]
+    for share, factor in ((1.15, 2**-0.25), (0.55, 2**0.25)):  # too slow, or too small: the next scale
+        session.previews.rate, session.previews.scale = chosen[2] ** 2 * pixels / (0.02 * share), chosen[2]
+        assert choose() == pytest.approx(factor * chosen[2])
+
+
+def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that a step takes 3 ms of: so many steps as fit, the first one in any case, whatever the machine."""
+    session.finish(converged=False)
+    clock, slices = [0.0], session.renderer.slices
+    monkeypatch.setattr("viewer.renderer.session.time", SimpleNamespace(perf_counter=lambda: clock[0]))
+
+    def timed(*words: Any, **choices: Any) -> Any:
+        for piece in slices(*words, **{**choices, "rows": lambda: 1}):
+            clock[0] += 0.003
+            yield piece
+
+    monkeypatch.setattr(session.renderer, "slices", timed)
+    session.reset_timing()  # of real steps
+    for budget, steps in ((0.0, 1), (0.002, 1), (0.008, 2), (0.0149, 4), (0.0301, 10)):
+        session.restart()
+        session._again = False  # the full picture at once
+        before = session.steps
+        session.advance(budget)
+        assert session.steps - before == steps
+        session.abandon()
 
 
 def test_a_picture_is_never_empty(session: Session) -> None:
@@ -181,16 +205,14 @@ def test_pace_leaves_room_for_dear_rows() -> None:
     pace = Pace(128)
     for _ in range(4):
         pace.note(STEP * pace.next() / 128)
-    rows = pace.next()
+    assert pace.next() == 128
     pace.note(1.0)
-    pace.next()
+    assert pace.next() == 32  # a quarter at most
     pace.note(STEP / 16)
-    assert pace.next() * 4 >= rows / 4
+    assert pace.next() == 64  # and twice again: one stop is no dear row
 
 
 def test_gpus_get_larger_streams() -> None:
-    from types import SimpleNamespace
-
     small, large = (stream_shape(SimpleNamespace(software=flag)) for flag in (True, False))  # type: ignore[arg-type]
     assert small[0] * small[1] < large[0] * large[1]
 

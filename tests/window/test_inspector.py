@@ -181,7 +181,7 @@ def test_faults_are_told_in_a_line(renderer: Renderer, finished: Inspector) -> N
         Inspector(renderer).step()
     with pytest.raises(ViewerError, match=r"did you mean 'hit\.t'"):
         finished.picture("hitt")
-    with pytest.raises(ViewerError, match="--policy"):
+    with pytest.raises(ViewerError, match=r"^policy"):
         Inspector(renderer, policy="greedy")
     with pytest.raises(ViewerError, match="not the inspector's"):
         finished.configure(mask="none")

@@ -11,9 +11,11 @@ import pytest
 from viewer.base.errors import ViewerError
 from viewer.window.view.loader import Loader
 
+PATIENCE = 120.0  # seconds, against hanging alone
+
 
 def wait(loader: Loader) -> tuple[str, Any]:
-    end = time.monotonic() + 10
+    end = time.monotonic() + PATIENCE
     while (found := loader.poll()) is None:
         assert time.monotonic() < end
         time.sleep(0.001)
@@ -28,7 +30,7 @@ def test_a_scene() -> None:
     assert loader.busy and loader.path == "a.ply"
     assert wait(loader) == ("a.ply", "A.PLY!")
     assert loader.poll() is None and not loader.busy
-    assert woken.wait(10)
+    assert woken.wait(PATIENCE)
 
 
 def test_a_scene_that_is_there_is_only_prepared() -> None:
@@ -61,28 +63,31 @@ def test_the_newest_wins() -> None:
     gates = {"old": threading.Event(), "new": threading.Event()}
 
     def load(path: str) -> Any:
-        gates[path].wait(10)
+        gates[path].wait(PATIENCE)
         return path
 
     prepared: list[str] = []
     loader = Loader(load, lambda scene, tell: prepared.append(scene) or scene)  # type: ignore[arg-type, func-returns-value]
     loader.start("old")
+    old = loader._thread
     loader.start("new")
     gates["new"].set()
     assert wait(loader) == ("new", "new")
     gates["old"].set()
-    time.sleep(0.05)
+    assert old is not None
+    old.join(PATIENCE)
     assert loader.poll() is None and prepared == ["new"]  # nothing is built for nobody
 
 
 def test_cancel() -> None:
     gate = threading.Event()
-    loader = Loader(lambda path: gate.wait(10) and path, lambda scene, tell: scene)  # type: ignore[arg-type, return-value]
+    loader = Loader(lambda path: gate.wait(PATIENCE) and path, lambda scene, tell: scene)  # type: ignore[arg-type, return-value]
     loader.start("a")
     loader.cancel()
     assert not loader.busy
     gate.set()
-    time.sleep(0.05)
+    assert loader._thread is not None
+    loader._thread.join(PATIENCE)
     assert loader.poll() is None
 
 
@@ -93,7 +98,7 @@ def test_building_tells_how_far_it_is_and_ends_when_it_is_not_wanted() -> None:
         try:
             tell(0.25, "building")
             shares.append(loader.share)
-            gate.wait(10)
+            gate.wait(PATIENCE)
             tell(0.5, "building")
             shares.append(loader.share)  # never
         finally:
@@ -101,10 +106,10 @@ def test_building_tells_how_far_it_is_and_ends_when_it_is_not_wanted() -> None:
 
     loader = Loader(str.upper, build)  # type: ignore[arg-type]
     loader.start("a")
-    end = time.monotonic() + 10
+    end = time.monotonic() + PATIENCE
     while not shares:
         assert time.monotonic() < end
         time.sleep(0.001)
     loader.cancel()
     gate.set()
-    assert ended.wait(10) and shares == [0.25]
+    assert ended.wait(PATIENCE) and shares == [0.25]

@@ -206,9 +206,48 @@ def test_every_setting_of_light_can_be_chosen(stage, monkeypatch):
     assert stage.session.stop.spp > 100  # its slider was clicked, too
     monkeypatch.setattr(panels, "SECTIONS", (("Lights", light_panels.draw_lights, True),))
     stage.draw()
-    found = [asked for y in range(46, 200, 8) for x in (60, 280) for asked in stage.click(x, y)]
+    found = [asked for y in range(46, 200, 8) for x in (60, 170, 280) for asked in stage.click(x, y)]
     assert stage.markers.chosen == (True, 7) and stage.markers.visible
-    assert "lights.show" in found and "environment.toggle" in found
+    assert {"lights.show", "environment.toggle", "ground.toggle"} <= {each for each in found if isinstance(each, str)}
+
+
+def test_cameras_are_chosen_by_name(stage, monkeypatch):
+    """The list folds out below the place that is clicked, one name in a line."""
+    import viewer
+    from viewer.window.panels import options, panels
+
+    scene = viewer.load("cornell")
+    stage.session.use(type(stage.renderer)(scene, device=stage.device, program="cast"))
+    told, places = [], []
+    combo = options.combo
+
+    def noted(name: str, values: list[str], current: str) -> str | None:
+        chosen = combo(name, values, current)
+        if name == "view":
+            told.append((values, current))
+            places.append((imgui.get_item_rect_min(), imgui.get_item_rect_max()))
+        return chosen
+
+    monkeypatch.setattr(options, "combo", noted)
+    monkeypatch.setattr(panels, "SECTIONS", (("Camera", panels._camera, True),))
+    stage.view.take(scene.cameras[0])
+    stage.draw()
+    names = ["front", "corner", "blocks", "light"]
+    assert told[-1] == ([f"{name}##{k}" for k, name in enumerate(names)], "front##0")
+    stage.view.flight.orbit(3, 0)
+    stage.draw()
+    assert told[-1][1] == "front, corner, blocks, light"
+    low, high = places[-1]
+    x, y, tall = (low.x + high.x) / 2, (low.y + high.y) / 2, high.y - low.y
+    chosen = []
+    for line in range(1, 6):
+        stage.click(x, y)
+        stage.click(x, y + line * tall)
+        stage.click(1000, 600)
+        if stage.view.flight.camera in scene.cameras:
+            chosen.append(stage.view.flight.camera.name)
+            assert stage.stage.camera_number == names.index(chosen[-1])
+    assert list(dict.fromkeys(chosen)) == names
 
 
 def test_every_option_of_a_structure_can_be_chosen(stage, monkeypatch):

@@ -7,8 +7,12 @@ handed to the display. Frames are pictures of a camera each; the resolution is w
 
 from __future__ import annotations
 
+import os
 import random
+import shutil
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -33,6 +37,8 @@ GAP = (0.05, 0.25)  # seconds between two inputs
 TURNING = 0.5  # seconds of flight to one side
 WARM_UP = 1.0  # seconds of flight before anything counts
 LIMIT_MS = 50.0  # within which the window shall answer
+LONGEST_START = 60.0  # seconds for a process to open its window
+SEARCH = ["xdotool", "search", "--onlyvisible", "--pid"]
 
 
 def run(options: Options) -> Result:
@@ -52,6 +58,10 @@ def run(options: Options) -> Result:
         raise ViewerError("window", "none of its scenes is here", missing[0])
     with screen((1280, 1024)) as where:
         data["display"] = where
+        if shutil.which("xdotool"):
+            with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
+                data["process_ms"] = 1e3 * _process("teapotahedron", Path(folder))
+            say(f"raystream view: a window after {data['process_ms']:.0f} ms")
         for each in views:
             for program in PROGRAMS:
                 say(f"{each.name}, {program}: flying for {seconds:g} s")
@@ -148,7 +158,13 @@ def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data
             while not app.session.complete or app.view.flight.moving:
                 app.turn()
             rest = time.perf_counter() - stopped
-            app.session.stop_at(1, 0.0)  # else it goes on adding samples
+            storm = _storm(app, min(5.0, seconds))
+            app.session.stop_at(4096, 0.0)  # there would be samples to add
+            app.view.do("pause")
+            app.view.say("")
+            paused = _asleep(app, min(2.0, seconds))
+            app.view.do("pause")
+            app.session.stop_at(1, 0.0)
             asleep = _asleep(app, min(2.0, seconds))
             return {
                 "triangles": len(app.view.renderer.triangles),
@@ -163,10 +179,50 @@ def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data
                 "scale": statistics.median(flight.scales[:frames]),
                 "resolution": [round(n * statistics.median(flight.scales[:frames])) for n in size],
                 "rest_ms": 1e3 * rest,
+                "storm_turn_ms": _spread(storm),
+                "paused_percent": 100 * paused,
                 "asleep_percent": 100 * asleep,
             }
         finally:
             app.release()
+
+
+def _storm(app: Any, seconds: float) -> list[float]:
+    """Seconds of each turn while the window is dragged to forty sizes a second."""
+    import glfw
+
+    sizes, turns, came, size = random.Random(2), [], 0, app.window.size
+    began = time.perf_counter()
+    while (now := time.perf_counter() - began) < seconds:
+        if now * 40 > came:
+            came += 1
+            glfw.set_window_size(app.window.handle, sizes.randint(1, size[0]), sizes.randint(1, size[1]))
+        app.view.wake()
+        app.turn()
+        turns.append(app.turn_seconds)
+    glfw.set_window_size(app.window.handle, *size)
+    while app.window.size != size or not app.session.complete:
+        app.view.wake()
+        app.turn()
+    return turns
+
+
+def _process(source: str, place: Path) -> float:
+    """Seconds from the command ``raystream view`` to its window, the best of two: caches may be cold."""
+    took = []
+    for _ in range(2):
+        began = time.perf_counter()
+        environment = {**os.environ, "RAYSTREAM_SETTINGS": str(place / "process.toml")}
+        process = subprocess.Popen([sys.executable, "-m", "viewer", "view", source], env=environment)
+        try:
+            while not subprocess.run(SEARCH + [str(process.pid)], capture_output=True, check=False).stdout:
+                if process.poll() is not None or time.perf_counter() - began > LONGEST_START:
+                    raise ViewerError("window", "its process has not opened one", "try `raystream view` by hand")
+            took.append(time.perf_counter() - began)
+        finally:
+            process.terminate()
+            process.wait()
+    return min(took)
 
 
 def _asleep(app: Any, seconds: float) -> float:
@@ -203,6 +259,8 @@ def _tables(data: dict[str, Any]) -> list[Table]:
             scene["turn_ms"]["most"],
             scene["turn_cpu_ms"]["most"],
             scene["rest_ms"],
+            scene["storm_turn_ms"]["p95"],
+            scene["paused_percent"],
             scene["asleep_percent"],
             scene["opened_ms"],
             scene["complete_ms"],
@@ -210,12 +268,13 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         for name, scene in data["scenes"].items()
     ]
     columns = ("scene", "triangles", "frames/s", "resolution", "latency ms", "p95", "turn p95 ms", "most")
-    columns += ("most CPU ms", "at rest ms", "asleep %", "window ms", "complete ms")
+    columns += ("most CPU ms", "at rest ms", "sizes p95 ms", "paused %", "asleep %", "window ms", "complete ms")
     note = (
         f"A window of {width} x {height} on {data['display']}, {data['seconds_of_flight']:g} s of flight. Latency: "
         "from an input to its picture. Turn: between two looks at the events; CPU: of all threads. At rest: from the "
-        "last key to the whole picture, a sample a pixel. Asleep: share of a core with nothing to do. Window, "
-        "complete: from the start of the application, the program being loaded."
+        "last key to the whole picture, a sample a pixel. Sizes: a turn while forty a second come. Paused, asleep: "
+        "share of a core with rendering paused, and with nothing to do. Window, complete: from the start of the "
+        "application, the program being loaded."
     )
     return [Table("the window in flight", columns, rows, note)]
 

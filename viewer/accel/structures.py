@@ -14,6 +14,7 @@ from viewer.accel import triangles
 from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.bvh.build import Bvh
+from viewer.accel.repeats import without_repeats
 from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
 from viewer.scene.scene import Scene
@@ -64,6 +65,11 @@ class Structure:
             self._made[traversal] = self.make(traversal)
         return self._made[traversal]
 
+    def without_stack(self) -> None:
+        """Walk by the state of `stepwise` in all passes, for drivers on which a stack fails."""
+        if self.whole == "stack":
+            self.whole = self.facts["traversal"] = self.stepwise
+
     def made(self) -> list[Module]:
         """All modules so far."""
         return [module for modules in self._made.values() for module in modules]
@@ -84,7 +90,7 @@ def over_grid(corners: NDArray[np.float32], recipe: Recipe, progress: Progress |
     from viewer.accel.grid import build as grid_build
     from viewer.accel.grid import grid
 
-    built = grid_build.build(corners, recipe.grid)
+    built = grid_build.build(without_repeats(corners), recipe.grid)
     whole, stepwise = traversals(recipe, "dda", "dda", tuple(grid.TRAVERSALS))
     extent = float(max(built.voxel * built.resolution))
     test = triangles.module(recipe.intersection, corners, extent, slack=recipe.plane_slack)
@@ -102,7 +108,7 @@ def over_grid(corners: NDArray[np.float32], recipe: Recipe, progress: Progress |
 
 def over_bvh(corners: NDArray[np.float32], recipe: Recipe, progress: Progress | None = None) -> Structure:
     """The bounding volume hierarchy over triangles (T, 3, 3)."""
-    built: Bvh = bvh_build.build(corners, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
+    built: Bvh = bvh_build.build(without_repeats(corners), recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
     whole, stepwise = traversals(recipe, "stack", "octants", bvh.TRAVERSALS)
     extent = float((built.high[0] - built.low[0]).max())
     test = triangles.module(recipe.intersection, corners, extent, built.order, slack=recipe.plane_slack)
@@ -161,7 +167,7 @@ Made = tuple[Callable[[str], Module], list[Any], list[NDArray[np.int32]]]
 def _bvhs(two: TwoLevel, recipe: Recipe, progress: Progress | None) -> Made:
     """The maker of the module of the objects' hierarchies, these, and the order of each one's triangles."""
     built = [
-        bvh_build.build(corners, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=share)
+        bvh_build.build(without_repeats(corners), recipe.build, leaf=bvh.MOST_IN_LEAF, progress=share)
         for corners, share in _shares(two.objects.corners, progress)
     ]
     # Without anything to show there still is an object, which no instance names.
@@ -176,7 +182,7 @@ def _grids(two: TwoLevel, recipe: Recipe, progress: Progress | None) -> Made:
 
     built = []
     for corners, share in _shares(two.objects.corners, progress):
-        built.append(grid_build.build(corners, recipe.grid))
+        built.append(grid_build.build(without_repeats(corners), recipe.grid))
         if share is not None:
             share(1.0, "building the grids")
     held = built or [grid_build.build(np.zeros((0, 3, 3), np.float32))]

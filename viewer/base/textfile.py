@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+import stat
+from pathlib import Path
 
+from viewer.base import part_file
 from viewer.base.errors import ViewerError
+
+
+def is_stream(path: str | os.PathLike[str]) -> bool:
+    """Whether a FIFO or a character device is there, or behind links: it is written to, and no file takes its place."""
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode)
 
 
 def check_path(path: str) -> None:
     """Find out before any work whether a file can be written there. Raises ViewerError that says why not."""
+    if is_stream(path):
+        if not os.access(path, os.W_OK):
+            raise ViewerError(path, "cannot be written: permission denied", "choose another file")
+        return
     folder = os.path.dirname(os.path.realpath(path))
     if os.path.isdir(path):
         raise ViewerError(path, "is a folder", "give a file name")
@@ -20,15 +35,26 @@ def check_path(path: str) -> None:
 
 
 def write(path: str, text: str) -> None:
-    """Write beside the file and rename; on any exception the old one stays. Raises ViewerError as `check_path` does."""
-    target = os.path.realpath(path)
-    part = os.path.join(os.path.dirname(target), f".raystream-{os.urandom(6).hex()}.part")
+    """Write beside the file and rename; on any exception the old one stays. A FIFO or a device is written to.
+
+    Raises ViewerError as `check_path` does.
+    """
+    if is_stream(path):
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+        except OSError as error:
+            raise ViewerError(path, f"cannot be written: {error.strerror}") from None
+        return
+    target = Path(os.path.realpath(path))
     try:
-        with open(part, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-        os.replace(part, target)
+        part = part_file.begin(target)
+    except OSError as error:
+        raise ViewerError(path, f"cannot be written: {error.strerror}") from None
+    try:
+        part.path.write_text(text + "\n", encoding="utf-8")
+        os.replace(part.path, target)
     except OSError as error:
         raise ViewerError(path, f"cannot be written: {error.strerror}") from None
     finally:
-        with suppress(FileNotFoundError):
-            os.unlink(part)
+        part.end()

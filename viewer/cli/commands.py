@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from viewer.base import textfile
-from viewer.base.errors import ViewerError
+from viewer.base.errors import DriverWarning, ViewerError
+from viewer.film.states import AUTO
 from viewer.options.table import OPTIONS, keywords, most_samples
+from viewer.options.values import PolicyChoice, Unroll
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -22,21 +27,38 @@ if TYPE_CHECKING:
     from viewer.cli.progress import Progress
     from viewer.film.checkpoint import Checkpoint
     from viewer.renderer.renderer import Picture
+    from viewer.renderer.sequence import Frame
     from viewer.scene.scene import Scene
+
+STANDARD_OUTPUT = "-"
 
 # What the window takes of the options; the rest is the file's or the panels' business.
 VIEWED = (
-    *("program", "machine", "policy", "unroll", "fuse", "mask", "count", *keywords("prepare"), "camera", "fov"),
-    *("barrier", "memory", "debug"),
+    *("program", "machine", "policy", "unroll", "fuse", "mask", "count", *keywords("prepare")),
+    *("ground", "camera", "fov", "barrier", "memory", "debug"),
 )
+# The published machine, and the path tracer as it ran there: T. J. Purcell, I. Buck, W. R. Mark, P. Hanrahan, "Ray
+# Tracing on Programmable Graphics Hardware" (2002), sections 3.1.4, 3.2 and table 3; T. J. Purcell, *Ray Tracing on a
+# Stream Processor* (2004), sections 3.3 and 4.1.2, figure 3.3. One eye ray for each pixel, whose hit its 64 samples
+# share; from there on light is found by scattering alone, with random numbers from a texture.
+_PUBLISHED: dict[str, Any] = {
+    **{"program": "path", "size": (256, 256), "spp": 64, "eye_rays": "shared", "first_hits": "rays"},
+    **{"strategy": "bsdf", "sampler": "table", "seed": 0},
+    **{"accel": "grid", "intersection": "moller-trumbore"},
+    **{"machine": "multipass", "fuse": "none", "unroll": Unroll((1,)), "mask": "depth", "count": "query"},
+    "policy": PolicyChoice("threshold", 0.2, "active"),
+}
 # What `--preset` puts in place of options that are not given.
-# 2002: the path tracer of Purcell et al., one path a sample, two bounces, random numbers from a texture.
+# 2002: "2 bounces" are two scattered rays behind the eye ray. (The arithmetic of table 3 counts one: that is --depth 1.
+# Its figures are for the branching machine: --machine singlepass.) For the paper's stencil stands the depth mask.
+# 2004: scattered until a light is hit, the way leads out of the scene, or the path is as long as any may be.
 PRESETS: dict[str, dict[str, Any]] = {
-    "2002": {"program": "path", "size": (256, 256), "spp": 64, "depth": 3, "sampler": "table", "seed": 0},
+    "2002": {**_PUBLISHED, "depth": 2},
+    "2004": {**_PUBLISHED, "depth": OPTIONS["depth"].high},
 }
 # What programs leave alone that add no samples.
 SAMPLED = (
-    *("spp", "time", "error", "depth", "strategy", "roulette", "clamp", "sampler", "seed", "pixel_filter"),
+    *("spp", "time", "error", "depth", "eye_rays", "strategy", "roulette", "clamp", "sampler", "seed", "pixel_filter"),
     *("aperture", "focus", "environment", "environment_rotation", "light"),
 )
 
@@ -73,24 +95,39 @@ def render(arguments: Namespace) -> bool:
             _tell(_unused(arguments), arguments, progress)
         times.append(perf_counter())
         progress(None, "compiling")
-        state = renderer.checkpoint(arguments.output)
+        state = None if arguments.output == STANDARD_OUTPUT else renderer.checkpoint(arguments.output)
+        _tell(_find_state(state, arguments), arguments, progress)
         try:
-            picture = renderer.render(
-                **_named(arguments, "render"), stats=arguments.stats is not None, progress=progress, state=state
-            )
+            with _driver_warnings_told(arguments, progress):
+                picture = renderer.render(
+                    **_named(arguments, "render"), stats=arguments.stats is not None, progress=progress, state=state
+                )
             times.append(perf_counter())
+            _tell(picture.remarks(arguments.exposure), arguments, progress)
             progress(None, f"writing {printable(arguments.output)}")
-            picture.save(arguments.output, arguments.exposure, arguments.tonemap)
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(_how_to_go_on(state, arguments)) from None
+            _write(picture, arguments)
+        except KeyboardInterrupt as stop:
+            stop.args = (_how_to_go_on(state, arguments),)
+            raise
         if state is not None:
-            state.finish(arguments.resume)
+            state.finish()
     seconds = dict(zip(("load", "build", "render"), (after - before for before, after in pairwise(times)), strict=True))
     if arguments.stats is not None:
         textfile.write(arguments.stats, _json({**picture.stats.to_json(), "wall_seconds": seconds}))
     if not arguments.quiet:
-        print(_summary(arguments, picture, scene.triangle_count, seconds))
+        # Where the picture goes to standard output, nothing else does.
+        where = sys.stderr if arguments.output == STANDARD_OUTPUT else sys.stdout
+        print(_summary(arguments, picture, renderer.scene.triangle_count, seconds), file=where)
     return True
+
+
+def _write(picture: Picture, arguments: Namespace) -> None:
+    """The picture into its file, or as PNG to standard output."""
+    if arguments.output != STANDARD_OUTPUT:
+        picture.save(arguments.output, arguments.exposure, arguments.tonemap)
+        return
+    sys.stdout.buffer.write(picture.png(arguments.exposure, arguments.tonemap))
+    sys.stdout.flush()
 
 
 def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: dict[str, float]) -> str:
@@ -108,11 +145,28 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
     )
 
 
+def _find_state(state: Checkpoint | None, arguments: Namespace) -> list[str]:
+    """Choose the file that ``--resume auto`` goes on from; without, say what a stopped render has left."""
+    automatic = arguments.resume == AUTO
+    if state is None or not (automatic or arguments.resume is None):
+        return []
+    path, samples, wrong = state.find(arguments.size, pictures=automatic)
+    if not automatic:
+        left = f"{path} holds {_count(samples, 'sample')} of this picture; --resume auto goes on from there"
+        return [] if path is None else [left]
+    arguments.resume = None if path is None else os.fspath(path)
+    if path is None:
+        return [*(f"not resumed: {reason}" for reason in wrong), "--resume auto: no state to go on from; starts anew"]
+    return [f"goes on from {path}, {_count(samples, 'sample')}"]
+
+
 def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
-    """What to say of a render that Ctrl-C has ended."""
-    if state is None or not state.saved:
+    """What to say of a render that Ctrl-C, or SIGTERM, has ended."""
+    if state is None or not (state.saved or state.used):
         return "stopped"
     path = shlex.quote(os.fspath(state.path))
+    if not state.saved:
+        return f"stopped; go on with --resume {path}"
     wanted = most_samples(arguments.spp, arguments.time, arguments.error)
     return f"stopped after {state.samples} of {_count(wanted, 'sample')}; go on with --resume {path}"
 
@@ -121,28 +175,45 @@ def _check_output(arguments: Namespace) -> None:
     """Find out before any work whether the picture, or the frames, can be written; refuse options that do nothing."""
     from viewer.film.image import check_path
     from viewer.film.movie import check_output, is_movie
+    from viewer.renderer.footprint import check_memory
 
+    # As little as any program takes: the renderer, which knows more, looks again.
+    check_memory(arguments.size, progressive=False, layers=arguments.layers)
     if arguments.frames is not None:
         if arguments.moment is not None:
             raise ViewerError("--moment", "is for one picture, and --frames for many", "give one of them")
         if arguments.resume is not None:
             raise ViewerError("--resume", "is for one picture, and --frames for many", "give one of them")
+        if arguments.output == STANDARD_OUTPUT:
+            raise ViewerError("--output -", "is for one picture, and --frames for many", "such as -o frame_%04d.png")
         check_output(arguments.output, arguments.frames, arguments.size, arguments.fps, arguments.layers)
         return
-    if is_movie(arguments.output):
+    if arguments.output == STANDARD_OUTPUT:
+        _check_standard_output(arguments)
+    elif is_movie(arguments.output):
         raise ViewerError(arguments.output, "a movie needs --frames", "such as --frames 0-119")
     if arguments.turntable:
         raise ViewerError("--turntable", "needs --frames", "such as --frames 0-119 -o frame_%04d.png")
     if arguments.animation is not None and arguments.moment is None:
         raise ViewerError("--animation", "needs --moment or --frames", "such as --moment 1.5")
-    if arguments.resume is not None and not os.path.isfile(arguments.resume):
+    if arguments.resume not in (None, AUTO) and not os.path.isfile(arguments.resume):
         raise ViewerError(arguments.resume, "there is no such file to go on from", "an EXR that a render has left")
-    check_path(arguments.output, arguments.layers)
+    if arguments.output != STANDARD_OUTPUT:
+        check_path(arguments.output, arguments.layers)
+
+
+def _check_standard_output(arguments: Namespace) -> None:
+    if sys.stdout is None or sys.stdout.isatty():
+        what = "standard output is closed" if sys.stdout is None else "standard output is a terminal"
+        raise ViewerError("--output -", what, "send it to a file or a program: -o - > picture.png")
+    if arguments.layers:
+        raise ViewerError("--output -", f"a PNG cannot hold the layers {', '.join(arguments.layers)}", "save as .exr")
 
 
 def _unused(arguments: Namespace) -> list[str]:
     """A remark on options that the chosen program, which adds no samples, has no use for."""
-    given = [OPTIONS[name].flag for name in SAMPLED if getattr(arguments, name) != OPTIONS[name].default]
+    typed = [name for name in SAMPLED if name in arguments.typed]
+    given = [OPTIONS[name].flag for name in typed if getattr(arguments, name) != OPTIONS[name].default]
     return [f"program {arguments.program} makes no use of {', '.join(given)}"] if given else []
 
 
@@ -168,6 +239,15 @@ def _tell(notes: Iterable[str], arguments: Namespace, progress: Progress) -> Non
             progress.note(f"raystream: note: {printable(line)}")
 
 
+@contextmanager
+def _driver_warnings_told(arguments: Namespace, progress: Progress) -> Iterator[None]:
+    """Say a DriverWarning as a note, whatever the filters for developers' warnings are."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DriverWarning)
+        warnings.showwarning = lambda message, *rest, **more: _tell([str(message)], arguments, progress)
+        yield
+
+
 def _render_frames(arguments: Namespace) -> bool:
     """Every frame into a file of its own, or all into a movie."""
     from viewer.cli.progress import Progress
@@ -187,16 +267,15 @@ def _render_frames(arguments: Namespace) -> bool:
             progress=progress,
             **_named(arguments, "renderer"),
         )
-        save_frames(
-            arguments.output,
-            frames,
-            arguments.fps,
-            lambda frame: counted.append(
-                {"frame": frame.number, "time": frame.seconds, **frame.picture.stats.to_json()}
-            ),
-            arguments.exposure,
-            arguments.tonemap,
-        )
+        remarks: list[list[str]] = []
+
+        def note(frame: Frame) -> None:
+            counted.append({"frame": frame.number, "time": frame.seconds, **frame.picture.stats.to_json()})
+            remarks.append(frame.picture.remarks(arguments.exposure))
+
+        save_frames(arguments.output, frames, arguments.fps, note, arguments.exposure, arguments.tonemap)
+        if all(remarks):  # one that fades to black is meant to
+            _tell(remarks[0], arguments, progress)
     seconds = perf_counter() - begin
     if arguments.stats is not None:
         textfile.write(arguments.stats, _json({"frames": counted, "wall_seconds": seconds}))
@@ -214,7 +293,12 @@ def _count(number: int, one: str, many: str = "") -> str:
 
 
 def view(arguments: Namespace) -> bool:
-    """``raystream view``: the window."""
+    """``raystream view``: the window. What is no scene is told before it opens."""
+    import viewer
+    from viewer.formats import recognise
+
+    if not viewer.is_builtin(arguments.scene):
+        recognise(arguments.scene)
     from viewer.window.app import App
 
     App(arguments.scene, **{name: getattr(arguments, name) for name in VIEWED if name != "debug"}).run()
@@ -254,6 +338,8 @@ def check_shaders(arguments: Namespace) -> bool:
 
 
 def _emit(data: Any, lines: Callable[[Any], Iterable[str]], json: bool) -> None:
+    if sys.stdout is None:
+        raise ViewerError("standard output", "is closed", "give it a file or a terminal")
     print(_json(data) if json else "\n".join(printable(line) for line in lines(data)))
 
 

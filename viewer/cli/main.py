@@ -1,14 +1,16 @@
 """The command ``raystream``: reads the arguments, runs the command, and alone prints errors and exits.
 
 Exit codes: 0 done; 1 a fault of the program, or shaders that do not compile; 2 something that the user can mend;
-130 stopped by Ctrl-C; 141 the reader of the output has gone.
+130 stopped by Ctrl-C, 143 by SIGTERM, 129 by the end of the terminal (SIGHUP); 141 the reader of the output has gone.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
@@ -25,6 +27,14 @@ FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
 DONE, FAULT, USER_ERROR, STOPPED, BROKEN_PIPE = 0, 1, 2, 130, 141
 
 
+class Terminated(KeyboardInterrupt):
+    """Another signal that asks the process to end, as Ctrl-C does; ``code``: what it then ends with."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.code = 128 + number
+
+
 @dataclass(frozen=True)
 class Command:
     """A command: its line of help, what stands after it, its options, whether it takes a scene, and what it does."""
@@ -39,17 +49,42 @@ class Command:
 
 def entry() -> NoReturn:
     """The script's entry: run and exit."""
-    import signal
     import warnings
+
+    _open_standard_files()
+    ending = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
+    for number in ending:
+        if signal.getsignal(number) == signal.SIG_DFL:  # nohup has it ignored
+            signal.signal(number, _terminate)
 
     if not sys.warnoptions and "--debug" not in sys.argv:
         warnings.simplefilter("ignore")  # remarks for developers, not for whoever renders
     code = main()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not interrupt the interpreter's own end
+    for number in (signal.SIGINT, *ending):  # a second one must not interrupt the interpreter's own end
+        signal.signal(number, signal.SIG_IGN)
     # Interrupted in a text that is executed (of a dataclass, while modules load), Python remembers that until it
     # executes the next, and would end by the signal instead of with the code.
     exec("")
     sys.exit(code)
+
+
+def _open_standard_files() -> None:
+    """Have standard input, output and error open somewhere, or the next file that is opened takes their place, and what
+    libraries print lands in it; and have what their encoding lacks escaped."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+    if sys.stderr is None:  # print would take that for standard output
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _terminate(number: int, frame: Any) -> NoReturn:
+    raise Terminated(number)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -60,10 +95,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             code = _dispatch(arguments)
         except SystemExit:  # argparse, after --help
             code = DONE
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return code
     except KeyboardInterrupt as stop:
-        return _complain(str(stop) or "stopped", STOPPED, kind="")
+        code = stop.code if isinstance(stop, Terminated) else STOPPED
+        return _complain(str(stop) or "stopped", code, kind="")
     except BrokenPipeError:
         _abandon_output()
         return BROKEN_PIPE
@@ -81,7 +118,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _explain(error: BaseException) -> tuple[int, str]:
     """Exit code and line for an exception."""
     if isinstance(error, ViewerError):
-        return USER_ERROR, str(error)
+        return USER_ERROR, error.typed
     if isinstance(error, MemoryError):
         return USER_ERROR, "not enough memory (choose a smaller scene or --size)"
     if isinstance(error, OSError) and error.strerror:
@@ -98,7 +135,7 @@ def _complain(line: str, code: int, kind: str = "error: ") -> int:
 
 def _abandon_output() -> None:
     """Send what is still buffered nowhere, or Python complains once more when it ends."""
-    with suppress(OSError, ValueError):  # standard output may be no file
+    with suppress(OSError, ValueError, AttributeError):  # standard output may be no file, or closed
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -192,17 +229,22 @@ def _parser(name: str, choices: dict[str, Collection[str]]) -> _Parser:
         text = option.help + (f"; {words}" if words else "") + (f" (default: {default})" if default else "")
         # argparse reads % in a help text as a format.
         action = "append" if option.repeats else "store"
-        parser.add_argument(*flags, action=action, metavar=option.metavar, help=text.replace("%", "%%"))
+        more: dict[str, Any] = {"nargs": "?", "const": option.bare} if option.bare else {}
+        parser.add_argument(*flags, action=action, **more, metavar=option.metavar, help=text.replace("%", "%%"))
     return parser
 
 
 def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
     """The arguments with values that begin like a negative number tied to their options: argparse takes -1,0,0 for an
-    option of its own."""
+    option of its own. An option that may stand without a value gets its own before what does not begin like one."""
     valued = {flag for action in parser._actions if action.nargs is None for flag in action.option_strings}
+    bare = {flag: action.const for action in parser._actions if action.nargs == "?" for flag in action.option_strings}
     made: list[str] = []
     for word in arguments:
-        if made and made[-1] in valued and made[-1].startswith("--") and re.match(r"-[\d.]", word):
+        if made and made[-1] in bare and word != bare[made[-1]] and not re.match(r"[\d.]+[xX]", word):
+            made[-1] += f"={bare[made[-1]]}"
+            made.append(word)
+        elif made and made[-1] in valued and made[-1].startswith("--") and re.match(r"-[\d.]", word):
             made[-1] += f"={word}"
         else:
             made.append(word)
@@ -212,10 +254,10 @@ def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
 def _choices() -> dict[str, Collection[str]]:
     """What higher floors register, by option."""
     from viewer.film.layers import LAYERS, SERIES
-    from viewer.film.tonemap import TONE_MAPS
+    from viewer.film.tonemap import TONEMAPS
     from viewer.programs import PICTURES
 
-    return {"program": tuple(PICTURES), "layers": (*LAYERS, *SERIES), "tonemap": tuple(TONE_MAPS)}
+    return {"program": tuple(PICTURES), "layers": (*LAYERS, *SERIES), "tonemap": tuple(TONEMAPS)}
 
 
 def options_table() -> str:
@@ -243,6 +285,7 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     others: dict[str, Any] = {}
     if getattr(found, "preset", None) is not None:
         others |= PRESETS[check("preset", found.preset)]
+    found.typed = frozenset(each for each in command.options if getattr(found, each) is not None)
     for each in command.options:
         value = getattr(found, each)
         default = others.get(each, OPTIONS[each].default)

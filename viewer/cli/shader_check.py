@@ -17,7 +17,8 @@ from viewer.accel.triangles import TESTS
 from viewer.accel.two_level.top import TOPS
 from viewer.base.errors import ShaderError
 from viewer.options.table import OPTIONS
-from viewer.programs import LEVELS, PICTURES, trace
+from viewer.photons.sort import sort_sources
+from viewer.programs import LEVELS, PICTURES, photon_frame, trace
 from viewer.renderer.renderer import Renderer
 from viewer.scene.light import KINDS as LIGHTS
 from viewer.scene.light import Light
@@ -90,6 +91,10 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
         for make in PICTURES.values():
             yield from _all_forms(renderer, make(traversal), accel, every=accel == "bvh")
             yield from _single(renderer, make(traversal, first_hits="raster"), f"{accel} raster")
+        for first in (True, False):
+            yield from _all_forms(renderer, photon_frame(traversal, first), accel)
+    for name, source in sort_sources():
+        yield f"photon map: {name}", source
     for sampler in OPTIONS["sampler"].choices:
         for environment in ("none", "sky"):
             renderer = Renderer(rich, sampler=sampler, environment=environment, device=device)

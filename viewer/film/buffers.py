@@ -73,6 +73,18 @@ class Buffer:
             if not beside and rows.stop > block.y and block.y + tall > rows.start:
                 yield block, (columns.start - block.x, rows.start - block.y), size
 
+    def fields(self) -> dict[str, NDArray[np.float32]]:
+        """Fields by name, (H, W) or (H, W, width) float32, see `Stream.fields`."""
+        if len(self.blocks) == 1:
+            return self.blocks[0].stream.fields()
+        out: dict[str, NDArray[np.float32]] = {}
+        for block in self.blocks:
+            wide, tall = block.stream.size
+            for name, values in block.stream.fields().items():
+                whole = out.setdefault(name, np.empty((*self.size[::-1], *values.shape[2:]), np.float32))
+                whole[block.y : block.y + tall, block.x : block.x + wide] = values
+        return out
+
     def read(self) -> NDArray:
         """(H, W) structured of the record's dtype."""
         out = np.zeros(self.size[::-1], self.record.dtype)
@@ -111,9 +123,7 @@ class FilmBuffer(Buffer):
 
     def film(self) -> Film:
         """On the host, bit by bit."""
-        film = Film(*self.size)
-        film.store(self.read())
-        return film
+        return Film(*self.size, self.fields())
 
     def error(self, reduction: FilmError | None = None) -> float:
         """`Film.error`, but for the rounding of sums over `EDGE` x `EDGE` pixels, without reading the film back.

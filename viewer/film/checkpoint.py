@@ -1,4 +1,4 @@
-"""A render's state in its own EXR: the film as layers, and what its samples depend on as attributes.
+"""A render's state in an EXR: the film as layers, and what its samples depend on as attributes.
 
 A picture that holds them can be rendered on (``--resume``), with the bits of an unbroken render, because a sample is a
 function of pixel, number, dimension and seed, and the film keeps all that its sum knows.
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.film import image
+from viewer.film import image, states
 from viewer.film.film import Film
 from viewer.options.table import OPTIONS
 
@@ -35,6 +35,7 @@ PAUSE = 10.0  # times as long as saving takes, at least, until the next
 PIXELS_PER_SECOND = 2e6  # about what is saved
 MOST_SAMPLES = 65536
 SETTING, CHECK = "film.setting.", "film.check"
+DRIVER = "driver"  # the attribute with the OpenGL renderer and version that made the samples, or with several of them
 CONTENT = "content"  # the setting that is a fingerprint of the scene
 SHAPES = {"sum": 3, "compensation": 3, "square": 1, "count": 1}  # components of the film's arrays
 
@@ -61,12 +62,12 @@ def resume(
     Raises ViewerError, which names the first thing that differs, when the file is not of this picture, holds no film,
     or is damaged.
     """
-    header, channels = image.read_exr(path)
     where = os.fspath(path)
-    names = {f"{prefix}.{name}{suffix}" for name, width in SHAPES.items() for suffix in _suffixes(width)}
-    if not names <= channels.keys():
+    head = image.exr_header(path)  # sizes and settings are compared before pixels take memory
+    header, names = head.texts, [f"{prefix}.{each}{suffix}" for each in SHAPES for suffix in _suffixes(SHAPES[each])]
+    if not head.channels.keys() >= set(names):
         raise ViewerError(where, "holds no film to go on from", "only pictures of sampling programs can be resumed")
-    height, width = channels["R"].shape
+    width, height = head.width, head.height
     if (width, height) != tuple(size):
         raise ViewerError(where, f"is {width} x {height} pixels, not {size[0]} x {size[1]}", f"--size {width}x{height}")
     before = {key.removeprefix(SETTING): value for key, value in header.items() if key.startswith(SETTING)}
@@ -79,7 +80,9 @@ def resume(
             back = f"give {known.flag} {old}" if known is not None and old not in ("None", "none") else "change it back"
             what = f"was rendered with {key.replace('_', ' ')} {_short(old)}, not {_short(new)}"
             raise ViewerError(where, what, f"start anew, or {back}")
+    _, channels = image.read_exr(path, names)
     film = Film(width, height)
+    film.drivers = header.get(DRIVER, "")
     for name, components in SHAPES.items():
         parts = [channels[f"{prefix}.{name}{suffix}"] for suffix in _suffixes(components)]
         film.arrays[name][...] = np.stack(parts, axis=-1) if components > 1 else parts[0]
@@ -100,9 +103,10 @@ def fingerprint(*parts: Any) -> str:
 
 
 class Checkpoint:
-    """Saves the state of a long render every minute into the file that it will end in, whole or not at all.
+    """Saves the state of a long render every minute beside the picture that it will end in, whole or not at all.
 
-    A picture that is no EXR has its state beside it, in ``<name>.state.exr``, which goes when the picture is there.
+    A state is ``<name>.state.exr``, or has a number where another render has left one of that name, which stays. It
+    goes when the picture is there; and so does the one that the render has gone on from.
     """
 
     def __init__(
@@ -114,14 +118,44 @@ class Checkpoint:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """every: seconds between two states. clock: seconds since any moment."""
-        target = Path(path)
-        self.own = target.suffix.lower() != ".exr"
-        self.path = target.with_name(f"{target.name}.state.exr") if self.own else target
+        self.target = Path(path)
         self.settings, self.metadata = dict(settings), dict(metadata or {})
         self.every, self.clock = every, clock
         self.saved = 0  # states so far
         self.samples = 0  # of every pixel, in the last of them
+        self.used = False  # the render goes on from one of its own
+        self._path: Path | None = None
         self._last, self._took = clock(), 0.0
+
+    @property
+    def path(self) -> Path:
+        """Of the state: the one that there is, or the next free name."""
+        return self._path or states.free(self.target)
+
+    def find(self, size: tuple[int, int], pictures: bool = True) -> tuple[Path | None, int, list[str]]:
+        """The state of most samples that a render of ``size`` (width, height) can go on from, or None; its samples;
+        and why others cannot be taken.
+
+        pictures : the picture itself will do, too, where it is an EXR that can be resumed.
+        """
+        found: list[tuple[int, Path]] = []
+        wrong: list[str] = []
+        own = self.target.suffix.lower() == ".exr" and self.target.is_file()
+        for path in [*states.existing(self.target), *([self.target] if pictures and own else [])]:
+            try:
+                found.append((int(resume(path, size, self.settings).count.min()), path))
+            except ViewerError as error:
+                wrong.append(str(error))
+        samples, best = max(found, key=lambda each: each[0], default=(0, None))
+        return best, samples, wrong
+
+    def use(self, path: str | os.PathLike[str]) -> None:
+        """The render goes on from that file. If it is a state of the same picture, it is saved there from now on, and
+        goes with the picture's completion."""
+        given = os.path.realpath(path)
+        for own in states.existing(self.target):
+            if os.path.realpath(own) == given:
+                self._path, self.used = own, True
 
     def due(self) -> bool:
         """Whether it is time to save: reading the film back is only worth its cost then."""
@@ -136,8 +170,10 @@ class Checkpoint:
     def save(self, film: Film, layers: Mapping[str, NDArray] | None = None) -> None:
         """Save now. Raises ViewerError where the file cannot be written; the old state then stays."""
         samples, began = int(film.count.min()), self.clock()
+        if self._path is None:
+            self._path = states.free(self.target)
         save(
-            self.path,
+            self._path,
             film,
             self.settings,
             layers,
@@ -146,10 +182,10 @@ class Checkpoint:
         self._last, self.saved, self.samples = self.clock(), self.saved + 1, samples
         self._took = self._last - began
 
-    def finish(self, resumed: str | os.PathLike[str] | None = None) -> None:
-        """The picture has been saved: a state beside it, or one there that was ``resumed``, is of no use any more."""
-        if self.own and (self.saved or (resumed is not None and Path(resumed).absolute() == self.path.absolute())):
-            self.path.unlink(missing_ok=True)
+    def finish(self) -> None:
+        """The picture has been saved: its state is of no use any more. Others, which were not used, stay."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
 
 
 def save(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -10,6 +12,7 @@ from viewer.scene import light
 
 LUMINANCE = light.LUMINANCE.astype(np.float32)
 BRIGHTEST = np.float32(2.0**54)  # of a luminance: the squares of 2^16 of them still add up
+SHAPES = {"sum": True, "compensation": True, "square": False, "count": False}  # which hold a colour
 LARGEST_SAMPLE = np.float32(2.0**100)  # from here on a sample is as good as infinite
 
 
@@ -20,13 +23,16 @@ class Film:
     compensation : (H, W, 3) what the sum has lost to rounding; sum + compensation is right to a few 2^-48.
     square       : (H, W) sum of the squared deviations of the samples' luminance from their mean.
     count        : (H, W) samples.
+    drivers      : of a film that was read from a file, who made its samples: one or more, with "; " between them.
     """
 
-    def __init__(self, width: int, height: int) -> None:
-        self.sum = np.zeros((height, width, 3), np.float32)
-        self.compensation = np.zeros((height, width, 3), np.float32)
-        self.square = np.zeros((height, width), np.float32)
-        self.count = np.zeros((height, width), np.float32)
+    drivers = ""
+
+    def __init__(self, width: int, height: int, arrays: Mapping[str, NDArray[np.float32]] | None = None) -> None:
+        """arrays : all four, by name, which it takes as they are; without them it is empty."""
+        given = arrays or {name: np.zeros((height, width, 3)[: 2 + wide], np.float32) for name, wide in SHAPES.items()}
+        self.sum, self.compensation = given["sum"], given["compensation"]
+        self.square, self.count = given["square"], given["count"]
 
     @property
     def size(self) -> tuple[int, int]:
@@ -36,7 +42,7 @@ class Film:
     @property
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """The film's arrays by the names of FILM's fields; no copies."""
-        return {name: getattr(self, name) for name in ("sum", "compensation", "square", "count")}
+        return {name: getattr(self, name) for name in SHAPES}
 
     def add(self, samples: ArrayLike, x: int = 0, y: int = 0) -> None:
         """Add one sample to each pixel of a rectangle: (h, w, 3) linear radiance, its upper left pixel at (x, y).
@@ -96,7 +102,10 @@ class Film:
 
         The sum is the exact one rounded to float32, and the quotient rounds again: shaders get the same bits.
         """
-        return np.divide(self.sum, np.maximum(self.count, np.float32(1))[..., None], dtype=np.float32)
+        count, out = np.maximum(self.count, np.float32(1)), np.empty(self.sum.shape, np.float32)
+        for k in range(3):  # loops along the picture are long, those over colours are not
+            np.divide(self.sum[..., k], count, out=out[..., k])
+        return out
 
     @property
     def linear(self) -> NDArray[np.float32]:
@@ -117,6 +126,8 @@ class Film:
 
         Both are of the luminance. 0 for a black picture without spread, inf before every pixel has two samples.
         """
+        if self.count.size and self.count.min() < 2:
+            return float("inf")
         spread = float(np.sqrt(np.mean(self.variance())))
         mean = abs(float(np.mean(self.mean().astype(np.float64) @ LUMINANCE.astype(np.float64))))
         if spread == 0:
@@ -128,6 +139,15 @@ class Film:
         if shape[2:] != rest or x < 0 or y < 0 or x + width > self.size[0] or y + height > self.size[1]:
             raise ValueError(f"samples of shape {shape} at ({x}, {y}) do not fit a film of {self.size}")
         return slice(y, y + height), slice(x, x + width)
+
+
+def single(samples: NDArray[np.float32], out: NDArray[np.float32]) -> None:
+    """Put samples (h, w, 3) where each is a pixel's only one: what a `Film` of these alone has as its mean."""
+    for k in range(3):
+        np.add(samples[..., k], np.float32(0), out=out[..., k])  # of two zeros the positive one
+    with np.errstate(invalid="ignore"):
+        if out.size and not (out.max() < LARGEST_SAMPLE and out.min() > -LARGEST_SAMPLE):
+            out[~(np.abs(out) < LARGEST_SAMPLE).all(axis=-1)] = 0
 
 
 def clamp(samples: ArrayLike, most: float) -> NDArray[np.float32]:

@@ -1,8 +1,9 @@
-"""Picture files by their ending: PNG, EXR, NPZ; written beside the old file and renamed, whole or not at all.
+"""Picture files by their ending: PNG, JPEG, EXR, NPZ; written beside the old file and renamed, whole or not at all.
 
 | ending | picture | layers | metadata |
 |---|---|---|---|
 | .png | 8-bit sRGB | none | text chunks |
+| .jpg, .jpeg | 8-bit sRGB, quality 95, 4:4:4 | none | the comment, a line each |
 | .exr | R, G, B: float32 linear, ZIP | channels `depth`, `normal.X`, `albedo.R`, `triangle` ... | string attributes |
 | .npz | `linear`, (H, W, 3) float32, row 0 on top | an array each, under its name | `metadata`, a JSON text |
 
@@ -12,25 +13,27 @@ EXR channels are float32, in which whole numbers are exact up to 2^24; a layer o
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
 import struct
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from viewer.base import part_file
 from viewer.base.errors import ViewerError
+from viewer.base.textfile import is_stream
+from viewer.film.encode import write_jpeg, write_png
 from viewer.film.layers import RGB, find
 from viewer.film.tonemap import srgb8
+from viewer.formats.image import exr
 
-FORMATS = (".png", ".exr", ".npz")
-
-_EXR_MAGIC = bytes((0x76, 0x2F, 0x31, 0x01))
+DISPLAYED = {".png": ("PNG", write_png), ".jpg": ("JPEG", write_jpeg), ".jpeg": ("JPEG", write_jpeg)}  # 8 bits
+FORMATS = (*DISPLAYED, ".exr", ".npz")
 
 # Attributes with a meaning of their own in EXR files; metadata under such a name gets a prefix.
 EXR_RESERVED = {
@@ -45,13 +48,13 @@ def save(
     layers: Mapping[str, NDArray] | None = None,
     metadata: Mapping[str, str] | None = None,
     exposure: float = 0.0,
-    tone_map: str = "none",
+    tonemap: str = "none",
 ) -> None:
     """Write a picture in the format of its ending.
 
     linear   : (H, W, 3) linear sRGB, row 0 on top.
-    layers   : name -> (H, W) or (H, W, 3); a PNG leaves them out.
-    exposure, tone_map : for PNG alone, as in `srgb8`.
+    layers   : name -> (H, W) or (H, W, 3); PNG and JPEG leave them out.
+    exposure, tonemap : for PNG and JPEG alone, as in `srgb8`.
 
     The old file stays until the new one is complete, also on Ctrl-C. Raises ViewerError when it cannot be written.
     """
@@ -64,10 +67,12 @@ def save(
             raise ValueError(f"layer {name} has shape {layer.shape}, the picture {picture.shape}")
 
     def write(part: Path) -> None:
-        match target.suffix.lower():
-            case ".png":
-                shown = {"exposure": f"{exposure:g}", "tone_map": tone_map}
-                _write_png(part, srgb8(picture, exposure, tone_map), {**texts, **shown})
+        match _ending(target):
+            case ending if ending in DISPLAYED:
+                pixels = srgb8(picture, exposure, tonemap)
+                with open(part, "wb") as file:
+                    shown = {"exposure": f"{float(exposure):g}", "tonemap": tonemap}
+                    DISPLAYED[ending][1](file, pixels, {**texts, **shown})
             case ".exr":
                 _write_exr(part, picture, extra, texts)
             case ".npz":
@@ -78,38 +83,49 @@ def save(
 
 def save_srgb8(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
     """Write 8-bit sRGB pixels, (H, W, 3), as PNG: a screenshot. Raises ViewerError as `save` does."""
-    _replace(_target(path), lambda part: _write_png(part, np.ascontiguousarray(pixels), {}))
+
+    def write(part: Path) -> None:
+        with open(part, "wb") as file:
+            write_png(file, np.ascontiguousarray(pixels), {})
+
+    _replace(_target(path), write)
 
 
-def read_exr(path: str | os.PathLike[str]) -> tuple[dict[str, str], dict[str, NDArray]]:
-    """An EXR picture's text attributes, and its channels by their full names, each (H, W).
+def exr_header(path: str | os.PathLike[str]) -> exr.Part:
+    """What an EXR picture's header says, without its pixels.
 
-    Raises ViewerError when it is missing, no EXR of one part with R, G and B, or cut short.
+    Raises ViewerError when it is missing, no EXR with R, G and B, or cut short or damaged in its header.
     """
-    import OpenEXR
-
     text = os.fspath(path)
     try:
-        with open(text, "rb") as file:  # the library tells neither of these apart
-            magic = file.read(4)
+        with open(text, "rb") as file:
+            data, length = file.read(exr.LONGEST_HEADER), os.fstat(file.fileno()).st_size
     except (OSError, ValueError) as error:
         raise ViewerError(text, f"cannot be read: {_reason(error)}") from None
-    if magic != _EXR_MAGIC:
-        raise ViewerError(text, "is no EXR picture")
-    try:
-        with _quiet(), OpenEXR.File(text, separate_channels=True, header_only=True) as file:
-            box = file.header()["dataWindow"]
-        height = int(box[1][1] - box[0][1]) + 1
-        if not _exr_complete(Path(text), height):
-            raise ViewerError(text, "is cut short", "start anew")
-        with _quiet(), OpenEXR.File(text, separate_channels=True) as file:
-            header = {key: value for key, value in file.header().items() if isinstance(value, str)}
-            channels = {name: channel.pixels.copy() for name, channel in file.channels().items()}
-    except (RuntimeError, KeyError, ValueError, AttributeError, struct.error):
-        raise ViewerError(text, "is a damaged EXR picture", "start anew") from None
-    if not {"R", "G", "B"} <= channels.keys() or len({part.shape for part in channels.values()}) != 1:
+    found, start = exr.parts(data, text, "start anew")
+    exr.check(found, start, length, text, "start anew")
+    if not {"R", "G", "B"} <= found[0].channels.keys():
         raise ViewerError(text, "is no EXR picture of R, G and B")
-    return header, channels
+    return found[0]
+
+
+def read_exr(
+    path: str | os.PathLike[str], names: Iterable[str] | None = None
+) -> tuple[dict[str, str], dict[str, NDArray]]:
+    """An EXR picture's text attributes, and its channels of these full names, or all, each (H, W).
+
+    Raises ViewerError as `exr_header` does, and when pixels are damaged or cut short.
+    """
+    head, text = exr_header(path), os.fspath(path)
+    if not _exr_complete(Path(text)):
+        raise ViewerError(text, "is cut short", "start anew")
+    chosen = list(head.channels if names is None else names)
+    pixels = exr.Pixels(text, head, text, "start anew")
+    try:
+        found = pixels.lines(chosen, 0, head.height)
+    finally:
+        pixels.close()
+    return head.texts, dict(zip(chosen, found, strict=True))
 
 
 def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None:
@@ -119,19 +135,23 @@ def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None
     """
     target = _target(path)
     names = list(layers)
-    if names and target.suffix.lower() == ".png":
-        raise ViewerError(str(path), f"a PNG file cannot hold the layers {', '.join(names)}", "save as .exr or .npz")
-    _discard(_begin(target))
+    if names and _ending(target) in DISPLAYED:
+        what = f"a {DISPLAYED[_ending(target)][0]} file cannot hold the layers {', '.join(names)}"
+        raise ViewerError(str(path), what, "save as .exr or .npz")
+    _begin(target).end()
 
 
 def _target(path: str | os.PathLike[str], known: Sequence[str] = FORMATS) -> Path:
-    """The file to replace, behind any links; raises ViewerError when it can be none of ours."""
+    """The file to replace, behind any links, or the FIFO or device to write to, which needs no ending; raises
+    ViewerError when it can be none of ours."""
     text = os.fspath(path)
     try:
         target = Path(os.path.realpath(text))
         folder_exists, is_folder = target.parent.is_dir(), target.is_dir()
     except (OSError, ValueError) as error:  # a name too long, a loop of links, a zero byte
         raise ViewerError(repr(text), f"not a usable file name: {_reason(error)}") from None
+    if is_stream(text):
+        return Path(text)
     if target.suffix.lower() not in known or not Path(text).suffix:
         ending = Path(text).suffix
         what = f"unknown picture format '{ending}'" if ending else "the file name has no ending"
@@ -140,12 +160,26 @@ def _target(path: str | os.PathLike[str], known: Sequence[str] = FORMATS) -> Pat
         raise ViewerError(text, f"there is no folder {target.parent}", "make it first")
     if is_folder:
         raise ViewerError(text, "is a folder", "give a file name")
+    if target.exists() and not target.is_file():
+        raise ViewerError(text, "is a disk or a socket", "give a file name")
     return target
 
 
-def _begin(target: Path) -> Path:
-    """Create the empty file that will become the target: in its folder, with the rights of an ordinary new file."""
-    part = target.with_name(f".raystream-{os.urandom(6).hex()}.part")
+def _ending(target: Path) -> str:
+    """The format of a file; a FIFO or device without one of the known endings takes a PNG."""
+    ending = target.suffix.lower()
+    return ".png" if is_stream(target) and ending not in FORMATS else ending
+
+
+def _begin(target: Path) -> part_file.Part:
+    """Create the empty file that will become the target: in its folder, with the rights of an ordinary new file. What
+    goes to a FIFO or device is collected in a temporary file."""
+    if is_stream(target):
+        if not os.access(target, os.W_OK):
+            raise ViewerError(str(target), "cannot be written: Permission denied", "choose another file")
+        handle, name = tempfile.mkstemp()
+        os.close(handle)
+        return part_file.Part(Path(name), None)
     try:
         os.lstat(target)  # finds a name too long for the file system
     except FileNotFoundError:
@@ -153,47 +187,36 @@ def _begin(target: Path) -> Path:
     except OSError as error:
         raise ViewerError(str(target), f"cannot be written: {_reason(error)}") from None
     try:
-        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        return part_file.begin(target)
     except OSError as error:
         raise ViewerError(str(target), f"cannot be written: {_reason(error)}", "choose another folder") from None
-    return part
 
 
 def _replace(target: Path, write: Callable[[Path], None]) -> None:
     """Let ``write`` fill a new file, then put it in the target's place; on any exception the old file stays."""
     part = _begin(target)
     try:
-        write(part)
-        with open(part, "rb+") as file:
+        write(part.path)
+        if is_stream(target):
+            with open(part.path, "rb") as whole, open(target, "wb") as stream:
+                shutil.copyfileobj(whole, stream)
+            return
+        with open(part.path, "rb+") as file:
             os.fsync(file.fileno())  # some file systems report a full disk only now
         if target.exists():
-            shutil.copymode(target, part)
-        os.replace(part, target)
+            shutil.copymode(target, part.path)
+        os.replace(part.path, target)
     except BaseException as error:
-        _discard(part)
         if isinstance(error, OSError):
-            raise ViewerError(str(target), f"cannot be written: {_reason(error)}", "the old file is kept") from None
+            kept = "" if is_stream(target) else "the old file is kept"
+            raise ViewerError(str(target), f"cannot be written: {_reason(error)}", kept) from None
         raise
-
-
-def _discard(part: Path) -> None:
-    part.unlink(missing_ok=True)
+    finally:
+        part.end()
 
 
 def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
-
-
-def _write_png(part: Path, pixels: NDArray[np.uint8], metadata: Mapping[str, str]) -> None:
-    from PIL import Image, PngImagePlugin
-
-    info = PngImagePlugin.PngInfo()
-    info.add(b"sRGB", b"\0")  # perceptual intent: says which RGB this is
-    for key, value in metadata.items():
-        # PNG keywords are 1 to 79 Latin-1 characters; Pillow turns texts beyond Latin-1 into international ones.
-        info.add_text(key.encode("latin-1", "replace").decode("latin-1")[:79] or "text", value)
-    with open(part, "wb") as file:
-        Image.fromarray(pixels).save(file, format="PNG", pnginfo=info)
 
 
 def _write_npz(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metadata: Mapping[str, str]) -> None:
@@ -220,27 +243,8 @@ def _write_exr(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metad
     except RuntimeError as error:
         # The library's text names the part file, and ends with the system's own word.
         raise OSError(str(error).rstrip(".").rpartition(". ")[2]) from None
-    if not _exr_complete(part, linear.shape[0]):
+    if not _exr_complete(part):
         raise OSError("the disk is full, or a size limit is reached")
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """The OpenEXR library tells of damage in words of its own, on Python's standard output and the process's error."""
-    with redirect_stdout(io.StringIO()):
-        try:
-            kept = os.dup(2)
-        except OSError:  # there is none
-            yield
-            return
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        try:
-            os.dup2(nowhere, 2)
-            yield
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-            os.close(nowhere)
 
 
 def _exr_channels(name: str, layer: NDArray) -> dict[str, NDArray]:
@@ -258,24 +262,26 @@ def _exr_channels(name: str, layer: NDArray) -> dict[str, NDArray]:
     }
 
 
-def _exr_complete(part: Path, height: int) -> bool:
+def _exr_complete(part: Path) -> bool:
     """Whether the last scan lines are in the file: the library loses what a full disk refuses when it closes.
 
-    The layout is that of *OpenEXR File Layout* (openexr.com): header, table of chunk offsets, chunks of 16 lines.
+    The layout is that of *OpenEXR File Layout* (openexr.com): header, table of chunk offsets, chunks of lines.
     """
     size = part.stat().st_size
     with open(part, "rb") as file:
-        data = file.read(1 << 20)
-        at = 8
-        while at < len(data) and data[at]:
-            at = data.find(b"\0", data.find(b"\0", at) + 1) + 1  # behind the attribute's name and type
-            if at == 0 or at + 4 > len(data):
-                return False
-            at += 4 + struct.unpack_from("<i", data, at)[0]
-        table = data[at + 1 : at + 1 + 8 * -(-height // 16)]
-        if len(table) < 8 * -(-height // 16):
+        data = file.read(exr.LONGEST_HEADER)
+        try:
+            found, start = exr.parts(data, str(part))
+        except ViewerError:
             return False
-        last = max(struct.unpack(f"<{len(table) // 8}Q", table))
+        head = found[0]
+        if len(found) > 1 or head.tile is not None:  # none of ours: the library tells
+            return True
+        file.seek(start)
+        table = file.read(8 * head.chunks)
+        if len(table) < 8 * head.chunks:
+            return False
+        last = max(struct.unpack(f"<{head.chunks}Q", table))
         if last == 0 or last + 8 > size:
             return False
         file.seek(last + 4)

@@ -76,7 +76,7 @@ def check_output(path: str, frames: range, size: tuple[int, int], fps: float, la
             what = f"a size of {size[0]}x{size[1]}; H.264 shares colours among 2 x 2 pixels"
             raise ViewerError(path, what, f"give --size {size[0] + size[0] % 2}x{size[1] + size[1] % 2}")
         _ffmpeg(path)
-    image._discard(image._begin(image._target(path, MOVIES)))
+    image._begin(image._target(path, MOVIES)).end()
 
 
 def write_movie(path: str, pictures: Iterable[NDArray[np.uint8]], fps: float) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 FIRST_LOOK = 16  # samples before an estimated error is believed
@@ -26,10 +27,12 @@ class Stop:
         """Whether `reason` wants to know the error after that many samples."""
         return self.error is not None and samples >= max(FIRST_LOOK, self._looked * NEXT_LOOK)
 
-    def share(self, samples: float, seconds: float) -> float:
-        """How much is done, 0 to 1, by samples or time, whichever is nearer its end."""
+    def share(self, samples: float, seconds: float, error: float = math.inf) -> float:
+        """How much is done, 0 to 1, by samples, time or error, whichever is nearest its end: of the samples that an
+        error needs, which falls with their square root."""
         timed = seconds / self.seconds if self.seconds else 0.0
-        return min(1.0, max(samples / self.spp, timed))
+        settled = (self.error / error) ** 2 if self.error is not None and error > 0 else 0.0
+        return min(1.0, max(samples / self.spp, timed, settled))
 
     def reason(self, samples: int, seconds: float, error: float | None = None) -> str:
         """Why to stop after ``samples`` per pixel and ``seconds``: ``spp``, ``time`` or ``error``; empty: go on.

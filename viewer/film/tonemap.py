@@ -8,21 +8,21 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.base.errors import ViewerError
+from viewer.options.table import check
 from viewer.scene.light import LUMINANCE
 
-ToneMap = Callable[[NDArray[np.float32]], NDArray[np.float32]]
+Tonemap = Callable[[NDArray[np.float32]], NDArray[np.float32]]
 
 # Name -> function from linear sRGB (..., 3) to linear sRGB meant for [0, 1]; what lies outside is cut off. The place in
 # the table is the number in the shader.
-TONE_MAPS: dict[str, ToneMap] = {}
+TONEMAPS: dict[str, Tonemap] = {}
 
 
-def register(name: str) -> Callable[[ToneMap], ToneMap]:
+def register(name: str) -> Callable[[Tonemap], Tonemap]:
     """A decorator that makes a tone map known by name."""
 
-    def enter(function: ToneMap) -> ToneMap:
-        TONE_MAPS[name] = function
+    def enter(function: Tonemap) -> Tonemap:
+        TONEMAPS[name] = function
         return function
 
     return enter
@@ -30,6 +30,7 @@ def register(name: str) -> Callable[[ToneMap], ToneMap]:
 
 WHITE = np.float32(4.0)  # Reinhard: the luminance that becomes white
 BRIGHTEST = np.float32(1e6)  # where every curve has long ended
+BAND = 1 << 18  # pixels that are encoded at once
 
 _ACES_IN = np.array([[0.59719, 0.35458, 0.04823], [0.076, 0.90834, 0.01566], [0.0284, 0.13383, 0.83777]])
 _ACES_OUT = np.array([[1.60475, -0.53108, -0.07367], [-0.10208, 1.10813, -0.00605], [-0.00327, -0.07276, 1.07602]])
@@ -103,19 +104,25 @@ def decode(encoded: ArrayLike) -> NDArray[np.float64]:
     return np.where(value <= 0.04045, value / 12.92, ((np.maximum(value, 0) + 0.055) / 1.055) ** 2.4)
 
 
-def srgb8(linear: ArrayLike, exposure: float = 0.0, tone_map: str = "none") -> NDArray[np.uint8]:
+def srgb8(linear: ArrayLike, exposure: float = 0.0, tonemap: str = "none") -> NDArray[np.uint8]:
     """8-bit sRGB of linear sRGB radiance of any shape (..., 3): the nearest code by the exact transfer curve.
 
     exposure : stops; radiance is multiplied by 2 ** exposure before the tone map.
-    NaN becomes 0, +inf 255, and what is negative 0. Raises ViewerError for an unknown tone map.
+    tonemap  : a name of `TONEMAPS`.
+    NaN becomes 0, +inf 255, and what is negative 0. Raises ViewerError for an unknown tone map, and for an exposure out
+    of range.
     """
-    if tone_map not in TONE_MAPS:
-        raise ViewerError("tone map", f"no tone map '{tone_map}'", f"tone maps: {', '.join(TONE_MAPS)}")
-    with np.errstate(all="ignore"):
-        scaled = np.asarray(linear, np.float32) * np.float32(2.0**exposure)
-        mapped = np.asarray(TONE_MAPS[tone_map](scaled), np.float32)
-        finite = np.where(np.isnan(mapped), np.float32(0), mapped)
-    return np.searchsorted(_thresholds(), finite, side="right").astype(np.uint8)
+    exposure, tonemap = check("exposure", exposure), check("tonemap", tonemap, TONEMAPS)
+    given = np.asarray(linear, np.float32)
+    flat, out = given.reshape(-1, *given.shape[-1:]), np.empty(given.shape, np.uint8)
+    codes = out.reshape(flat.shape)
+    for first in range(0, len(flat), BAND):  # a large picture is not held in memory several times
+        piece = slice(first, first + BAND)
+        with np.errstate(all="ignore"):
+            mapped = np.asarray(TONEMAPS[tonemap](flat[piece] * np.float32(2.0**exposure)), np.float32)
+            finite = np.where(np.isnan(mapped), np.float32(0), mapped)
+        codes[piece] = np.searchsorted(_thresholds(), finite, side="right")
+    return out
 
 
 @cache

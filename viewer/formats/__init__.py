@@ -47,14 +47,20 @@ def load(path: str | Path) -> Scene:
     no known format, is damaged, or bears the ending of another format than the one that it holds.
     """
     path = Path(path)
-    head = read_file(path, most=_HEAD)
-    module = _choose(head, path)
+    module = recognise(path)
     try:
         scene = module.read(path)
     except MemoryError:
         raise ViewerError(str(path), "not enough memory to load it") from None
     _remark(scene)
     return scene
+
+
+def recognise(path: str | Path) -> ModuleType:
+    """The module of a file's format, from its first bytes alone. Raises ViewerError as `load` does for a file that
+    cannot be opened or is of no known format."""
+    path = Path(path)
+    return _choose(read_file(path, most=_HEAD), path)
 
 
 def suffixes() -> tuple[str, ...]:

@@ -89,6 +89,7 @@ MATERIAL = Record(
     Field("light_density", "float", "1 / area", about="with which a point of this surface is chosen as a light"),
     Field("texture", "int", about="address of the base colour's texture, -1: none"),
     Field("emission_texture", "int", about="address of the emission's texture, -1: none"),
+    Field("reflectivity", "float", about="Phong: reflectance as of a mirror"),
 )
 
 TEXTURE = Record(
@@ -123,6 +124,7 @@ INTERACTION = Record(
     Field("albedo", "vec3", "linear sRGB", about="base colour times vertex colour and texel"),
     Field("kind", "int", about="BSDF_LAMBERT and so on"),
     Field("wo", "vec3", "unit length", "world", "to where the path came from"),
+    Field("reflectivity", "float", about="as in Material"),
 )
 
 LIGHT_SAMPLE = Record(

@@ -39,7 +39,7 @@ NEXT_LIGHT = Kernel(
         OUT("pending", RADIANCE),
     ),
     exits=("again", "shadow", "end"),
-    needs=("path_settings", "whitted_settings", "each_light_sample", "bsdf_value", "sample_2d"),
+    needs=("path_settings", "whitted_settings", "each_light_sample", "bsdf_value", "bsdf_reflectance", "sample_2d"),
 )
 BRANCH_REFLECTION = Kernel(
     "branch_reflection",

@@ -47,11 +47,15 @@ def apportion(weights: ArrayLike, total: int) -> NDArray[np.int64]:
     quanta[(given > 0) & (quanta == 0)] = 1
     left = total - int(quanta.sum())
     if left > 0:
-        order = np.argsort(np.floor(exact) - exact, kind="stable")
-        each, rest = divmod(left, int(np.count_nonzero(given)))
-        positive = order[given[order] > 0]
+        positive = np.flatnonzero(given)
+        each, rest = divmod(left, len(positive))
         quanta[positive] += each
-        quanta[positive[:rest]] += 1
+        if rest:
+            lack = (np.floor(exact) - exact)[positive]
+            bound = np.partition(lack, rest - 1)[rest - 1]  # sorting millions of texels would take longer than the rest
+            first, equal = positive[lack < bound], positive[lack == bound]
+            quanta[first] += 1
+            quanta[equal[: rest - len(first)]] += 1
     while left < 0:  # what the least weights got too much, the others give back
         spare = np.maximum(quanta - 1, 0)
         give = (spare * (-left / spare.sum())).astype(np.int64)

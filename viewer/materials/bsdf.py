@@ -11,11 +11,14 @@ from viewer.stream.declare.kernel import Module
 
 # Kinds that scatter into single directions: they have no value and no density, and light cannot be sampled for them.
 DELTA = frozenset({"mirror", "dielectric"})
+# Others that reflect a share into a single direction: a path that takes it has no density there.
+BRANCHING = frozenset({"phong"})
 
 _FUNCTIONS = (
     # result, name, further arguments, how a kind is called, result for a kind that has no such function
     ("vec3", "value", "vec3 wo, vec3 wi", "at, wo, wi", "vec3(0.0)"),
     ("float", "pdf", "vec3 wo, vec3 wi", "at, wo, wi", "0.0"),
+    ("vec3", "reflectance", "", "at", "vec3(0.0)"),
     (
         "bool",
         "sample",
@@ -58,7 +61,7 @@ def bsdfs(kinds: Collection[str]) -> list[Module]:
     ]
     switch = Module(
         "BSDF",
-        provides=("bsdf_value", "bsdf_pdf", "bsdf_sample", "bsdf_branches", "bsdf_delta"),
+        provides=("bsdf_delta", *(f"bsdf_{name}" for _, name, *_ in _FUNCTIONS)),
         source="interface/bsdf.glsl",
         constants={constant(kind): number for kind, number in KINDS.items()},
         needs=tuple(f"{kind}_sample" for kind in present),
@@ -69,14 +72,16 @@ def bsdfs(kinds: Collection[str]) -> list[Module]:
 
 
 def _functions_of(kind: str) -> tuple[str, ...]:
-    return ("sample", "branches") if kind in DELTA else ("value", "pdf", "sample")
+    if kind in DELTA:
+        return ("sample", "branches")
+    return ("value", "pdf", "reflectance", "sample", *(("branches",) if kind in BRANCHING else ()))
 
 
 def switch_glsl(present: Collection[str]) -> str:
     """The functions of ``interface/bsdf.glsl``, each a switch over the kinds."""
     lines: list[str] = []
     for result, name, arguments, given, nothing in _FUNCTIONS:
-        lines += [f"{result} bsdf_{name}(Interaction at, {arguments}) {{"]
+        lines += [f"{result} bsdf_{name}({', '.join(filter(None, ('Interaction at', arguments)))}) {{"]
         if name == "sample":
             lines += ["    wi = weight = vec3(0.0);", "    pdf = 0.0;"]
         if name == "branches":

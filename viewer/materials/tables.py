@@ -38,8 +38,10 @@ def materials(found: Sequence[Material], texture_count: int = 0, light_density: 
                 raise ViewerError(f"material '{material.name}'", f"index of refraction {material.ior}", "above 0")
             row["parameter"] = material.ior
         elif material.kind == "phong":
-            whole = max(1.0, float(color.max()) + material.specular)  # no more comes back than came
+            # No more comes back than came.
+            whole = max(1.0, float(color.max()) + material.specular + material.reflectivity)
             color, row["specular"] = color / whole, material.specular / whole
+            row["reflectivity"] = material.reflectivity / whole
             row["parameter"] = min(max(material.exponent, 0.0), LARGEST_EXPONENT)
         row["base_color"] = color
         for name in ("texture", "emission_texture"):

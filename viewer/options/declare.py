@@ -65,6 +65,7 @@ class Option:
     short: str = ""
     scope: Scope = "renderer"
     default_text: str = ""  # the default in words, where the value's own text does not say it
+    bare: str = ""  # the value of an option that is typed without one, where it may be
     repeats: bool = False  # may be typed several times; the reader gets a list
 
     @property
@@ -76,6 +77,13 @@ class Option:
     def switch(self) -> bool:
         """Whether it takes no value."""
         return not self.metavar
+
+    @property
+    def typed(self) -> str:
+        """The option with what stands for its value."""
+        if self.switch:
+            return self.flag
+        return f"{self.flag} [{self.metavar}]" if self.bare else f"{self.flag} {self.metavar}"
 
     def expected(self) -> str:
         """What a right value is, for messages and tables."""

@@ -87,6 +87,20 @@ STRUCTURE = (
 
 VIEW = (
     Option(
+        "ground",
+        values.read_ground,
+        None,
+        "puts the model on a ground plane, sized in heights of the model; the published bunny's is 1.53x2.55",
+        Affects.SCENE,
+        "WxD",
+        "heights of the model",
+        0.01,
+        10000,
+        values="two numbers such as 1.53x2.55, each from {low:g} to {high:g}, or auto, or nothing: a large one",
+        default_text="none",
+        bare="auto",
+    ),
+    Option(
         "camera",
         values.read_camera,
         None,

@@ -31,7 +31,7 @@ TRACING = (
             default_text="on",
         )
         for name, text in (
-            ("shadows", "shadow rays, in the programs shadow, whitted and photon"),
+            ("shadows", "shadow rays, in the programs shadow and whitted"),
             ("reflections", "mirror reflection, in the programs whitted and photon"),
             ("refractions", "refraction by glass, in the programs whitted and photon"),
         )
@@ -44,6 +44,15 @@ TRACING = (
         Affects.MACHINE,
         "NAME",
         choices=("auto", "rays", "raster"),
+    ),
+    Option(
+        "eye_rays",
+        values.read_word,
+        "each",
+        "camera rays of a pixel: one for each sample, or one through its centre whose first hit all samples share",
+        Affects.PROGRAM,
+        "NAME",
+        choices=("each", "shared"),
     ),
     Option(
         "offsets",

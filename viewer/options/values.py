@@ -171,6 +171,20 @@ def read_size(option: Option, value: Any) -> tuple[int, int]:
     return width, height
 
 
+def read_ground(option: Option, value: Any) -> tuple[float, float] | str | None:
+    """``"WxD"`` or two numbers, in heights of the model; ``"auto"`` or True: a size that suits; None or False: none."""
+    if value is None or value is False:
+        return None
+    if value is True or (isinstance(value, str) and value == "auto"):
+        return "auto"
+    parts = re.split("[xX]", value) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
+    sides = [_real(part) for part in parts]
+    assert option.low is not None and option.high is not None
+    if len(sides) != 2 or not all(side is not None and option.low <= side <= option.high for side in sides):
+        raise wrong(option, value)
+    return sides[0], sides[1]  # type: ignore[return-value]
+
+
 def read_policy(option: Option, value: Any) -> PolicyChoice:
     choice = value
     if isinstance(value, str):

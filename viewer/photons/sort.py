@@ -6,10 +6,12 @@ Bitonic merge sort in k (k + 1) / 2 passes for 2^k elements, and a binary search
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 from viewer.kernels.photons import ENTRY, FIRST
-from viewer.photons.passes import Pass
+from viewer.photons.passes import Pass, pass_source
+from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Draw, Job
@@ -25,6 +27,13 @@ def cell_size(cells: int) -> tuple[int, int]:
     """(width, height) of a stream with an element for each cell and one behind the last."""
     width = 1 << (-(-(cells + 1).bit_length() // 2))
     return width, -(-(cells + 1) // width)
+
+
+def sort_sources() -> Iterator[tuple[str, Source]]:
+    """Every pass of a map by sorting, by name."""
+    yield "pad", pass_source("pad_list", {"kept": ENTRY}, ENTRY)
+    yield "sort", pass_source("sort_step", {"list": ENTRY}, ENTRY)
+    yield "search", pass_source("first_photons", {"list": ENTRY}, FIRST, LENGTH=2)
 
 
 class PhotonSort:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from viewer.programs.features import feature_buffers
+from viewer.programs.first_hits import eye_hits
 from viewer.programs.path_trace import path_trace
 from viewer.programs.photon_map import photon_map
 from viewer.programs.photon_trace import photon_frame
@@ -26,4 +27,14 @@ PICTURES: dict[str, Callable[..., Program]] = {
 # Those that take a ``depth``, because the number of their streams follows from it, and which one without being told.
 DEPTHS = {"whitted": DEPTH, "photon": DEPTH}
 
-__all__ = ["DEPTHS", "LEVELS", "PICTURES", "TraversalStates", "feature_buffers", "photon_frame", "ray_cast", "trace"]
+__all__ = [
+    "DEPTHS",
+    "LEVELS",
+    "PICTURES",
+    "TraversalStates",
+    "eye_hits",
+    "feature_buffers",
+    "photon_frame",
+    "ray_cast",
+    "trace",
+]

@@ -1,4 +1,4 @@
-"""Rendering with a photon map: direct light by shadow rays, reflection and refraction as Whitted's, and at every
+"""Rendering with a photon map: direct light by a shadow ray, reflection and refraction as Whitted's, and at every
 surface that is not a mirror or glass alone the radiance estimate of the photons about it (Purcell et al. 2003, section
 2.4).
 

@@ -4,6 +4,8 @@ At each hit a shadow ray goes to every light, and a reflected and a refracted ra
 with which it adds to the pixel, so that nothing has to come back to its parent: the shade tree is walked depth first,
 the reflected child at once, while the refracted one waits on a stack. The stack has a level for each surface that a
 path may come over, times one child less than a surface has, and each level is a stream.
+
+An environment is a few suns, which cast shadows, and ambient light, which nothing hides (`viewer.lighting.ambient`).
 """
 
 from __future__ import annotations
@@ -26,10 +28,11 @@ MOST_DEPTH = 32
 
 @dataclass(frozen=True)
 class IndirectLight:
-    """States that add light which no shadow ray brings, between a surface's lights and its reflections.
+    """States that add the light which shadow rays do not bring, between a surface's lights and its reflections.
 
     They are entered at the first; exits to "refract" lead back. streams : that they work on; ``inputs`` of them the
-    host fills. groups : which of them make one pass under the fusion "ray".
+    host fills. With them direct light is that of one light, chosen by power, instead of each in turn: what is infinitely
+    far is then sampled like the others, and not taken as ambient light.
     """
 
     states: tuple[State, ...] = ()
@@ -64,7 +67,14 @@ def whitted_trace(
     push = {exit_: f"push_{level}" for level, exit_ in enumerate(exits)}
     pop = {exit_: f"pop_{level}" for level, exit_ in enumerate(exits)}
     follow = Call("setup", then="arrive")
-    lit = indirect.names[0] if indirect.states else "refract"
+    shadow = Call("setup", then="resolve")
+    if indirect.states:
+        lit = indirect.names[0]
+        direct = [State("light", paths.SAMPLE_LIGHT, {"shadow": shadow, "none": lit})]
+        direct.append(State("resolve", paths.RESOLVE_SHADOW, {"done": lit}))
+    else:
+        wires = {"again": "light", "shadow": shadow, "end": "refract"}
+        direct = [State("light", whitted.NEXT_LIGHT, wires), State("resolve", paths.RESOLVE_SHADOW, {"done": "light"})]
     return Program(
         name,
         streams={
@@ -88,12 +98,7 @@ def whitted_trace(
             *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": follow})),
             *traversal.states,
             State("arrive", paths.ARRIVE, {"surface": "light", "end": "next"}),
-            State(
-                "light",
-                whitted.NEXT_LIGHT,
-                {"again": "light", "shadow": Call("setup", then="resolve"), "end": lit},
-            ),
-            State("resolve", paths.RESOLVE_SHADOW, {"done": "light"}),
+            *direct,
             *indirect.states,
             State("refract", whitted.branch_refraction(levels), {**push, "none": "reflect"}),
             *(

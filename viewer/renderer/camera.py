@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from viewer.renderer.settings import VIEW, Settings
@@ -20,6 +21,13 @@ def view(settings: Settings, scene: Scene) -> Camera:
     if settings.aperture is None and settings.focus is None:
         return found
     return found.with_lens(settings.aperture, settings.focus)
+
+
+def eye(settings: Settings, camera: Camera) -> tuple[Camera, str]:
+    """The lens and the pixel filter that samples see through: of shared eye rays a pinhole, and pixels' centres."""
+    if settings.eye_rays == "shared":
+        return replace(camera, aperture=0.0), "point"
+    return camera, settings.pixel_filter
 
 
 def exactly(camera: Camera) -> dict[str, Any]:

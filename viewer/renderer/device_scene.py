@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from time import perf_counter
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from viewer.accel.structures import Structure
 from viewer.base.errors import ViewerError
+from viewer.base.lock import FairLock, exclusive
 from viewer.options.declare import Affects
 from viewer.programs import DEPTHS, LEVELS, PICTURES
 from viewer.renderer.camera import view
 from viewer.renderer.changes import SceneChanges, scene_changes
 from viewer.renderer.first_hits import FirstHits, RasterPass, first_hits
+from viewer.renderer.given import Given, scene_given, settings_given
 from viewer.renderer.install import install
 from viewer.renderer.lighting import scene_lighting
 from viewer.renderer.machine_pool import Key, MachinePool
-from viewer.renderer.prepared import Prepared, Report, adapted, agrees, keeps_structure, prepare, with_lights_at
+from viewer.renderer.prepared import Prepared, Report, adapted, agrees, arranged, keeps_structure, prepare
 from viewer.renderer.settings import PREPARED, VIEW, Settings
 from viewer.renderer.transforms import placed
 from viewer.scene.camera import Camera
@@ -28,18 +30,21 @@ from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.gl.resources import Resources
+from viewer.stream.jobs import Executor, Run
 from viewer.stream.machines.common import Machine
 
 
 class DeviceScene:
     """One scene on one device, by settings, with the machines that run programs over it. `update` alone changes it.
 
+    Threads may share it: while one renders, traces or updates, the others wait for their turn.
+
     settings, scene, prepared, camera : as they are now; the camera follows from settings and scene.
     """
 
     def __init__(
         self,
-        scene: Scene | Prepared,
+        scene: Given,
         settings: Settings | None = None,
         *,
         device: int | Device | None = None,
@@ -47,8 +52,11 @@ class DeviceScene:
         **options: Any,
     ) -> None:
         started = perf_counter()
+        settings = settings_given(settings)
         if device is not None and not isinstance(device, Device):
             options["device"] = device
+        Settings().replace(**options)  # a wrong one is told before a file is read
+        scene = scene_given(scene)
         chosen = _chosen(settings or Settings(), scene, settings, options)
         if isinstance(scene, Prepared):
             self.prepared = scene if agrees(chosen, scene) else prepare(scene.given, chosen, progress, scene)
@@ -62,6 +70,9 @@ class DeviceScene:
         self.resources = Resources(self.device)
         self._machines = MachinePool(self.device, self.resources, self.bind)
         self._raster = RasterPass(self.device, self.resources)
+        self._executor = Executor(self.device, self.resources, self._machine_of)
+        self.lock = FairLock(self.device.check)
+        self._programs: dict[tuple[Any, ...], Program] = {}  # wired and checked once
         self.build_seconds = perf_counter() - started
 
     @property
@@ -91,14 +102,18 @@ class DeviceScene:
 
     @property
     def notes(self) -> list[str]:
-        """Remarks on the first hits, and on lights and environment, where the program has lighting."""
-        return [*self.first_hits.notes, *(self.prepared.lighting.notes if self.progressive else [])]
+        """Remarks on first hits and traversal, and on lights and environment, where the program has lighting."""
+        found = list(self.first_hits.notes)
+        if self.prepared.recipe.traversal == "stack" and not self.device.array_stores:
+            found.append(f"no stack on {self.device.name}, which stores into arrays at wrong places; octants instead")
+        return [*found, *(self.prepared.lighting.notes if self.progressive else [])]
 
     # -- change ----------------------------------------------------------------------------------------------------
 
+    @exclusive
     def update(
         self,
-        scene: Scene | Prepared | None = None,
+        scene: Given | None = None,
         settings: Settings | None = None,
         *,
         progress: Report | None = None,
@@ -106,17 +121,18 @@ class DeviceScene:
     ) -> Affects:
         """Show another scene, or the same by other settings; there is no other way to change anything.
 
-        scene    : an edit of the one on show shares what it leaves alone, and only the rest is done anew: instances
-                   that move under a structure of two levels change its top level and their rows; lights that keep
-                   number and kinds, materials that keep their kinds, and a picture around the scene that turns change
-                   numbers in place, and nothing is compiled. It may be `prepare`d, as by a worker thread.
+        scene    : as of the renderer. An edit of the one on show shares what it leaves alone, and only the rest is done
+                   anew: instances that move under a structure of two levels change its top level and their rows; lights
+                   that keep number and kinds, materials that keep their kinds, and a picture around the scene that
+                   turns change numbers in place, and nothing is compiled. It may be `prepare`d, as by a worker thread.
         settings : in place of those there are. changes : options by name, over them.
 
         Compares new values with old ones and redoes what they affect; returns the deepest. Pictures under way are to be
         abandoned. Raises ViewerError for an unknown option, a value out of range and a scene that does not fit; then
         nothing has changed.
         """
-        chosen = _chosen(self.settings, scene, settings, changes)
+        scene = None if scene is None else scene_given(scene)
+        chosen = _chosen(self.settings, scene, settings_given(settings), changes)
         differences = self.settings.differences(chosen)
         fixed = [name for name, affects in differences.items() if affects == Affects.DEVICE]
         if fixed:
@@ -132,10 +148,13 @@ class DeviceScene:
             given = scene.given
         elif scene is not None:
             given = scene
+        elif "ground" in differences:
+            given = given.without_ground()  # where something has moved, it had become part of the scene
         if goal is not None:
             shown = goal.scene
         else:
-            shown = self.scene if scene is None and "light" not in differences else with_lights_at(given, chosen)
+            same = scene is None and differences.keys().isdisjoint(("light", "ground"))
+            shown = self.scene if same else arranged(given, chosen)
         edit = scene_changes(self.scene, shown)
         camera = self.camera
         if edit.cameras or not edit.same or not differences.keys().isdisjoint(VIEW):
@@ -176,7 +195,10 @@ class DeviceScene:
             for machine in self._machines.values() if rows else ():
                 machine.set(before.structure.built.top.uniforms)
         self.prepared = installed
+        if installed is not before:
+            self._executor.abandon()
 
+    @exclusive
     def move(self, transforms: ArrayLike | Mapping[int, ArrayLike]) -> None:
         """Put instances elsewhere: (I, 4, 4) for all, or a matrix (4, 4) for some by their numbers. The next picture
         shows it; the scene that was given stays as it is, `scene` is another one.
@@ -204,6 +226,10 @@ class DeviceScene:
         depth = settings.max_depth if settings.program in DEPTHS else None
         return "picture", settings.program, surface, depth, self._first_hits(settings, camera).mode
 
+    def _machine_of(self, run: Run) -> Machine:
+        key, settings = cast("tuple[Key, Settings]", run.key)
+        return self._machines.take(run.program, key, settings, run.streams)
+
     @staticmethod
     def _key(
         what: tuple[Any, ...], shape: tuple[int, int], counting: bool, program: Program, settings: Settings
@@ -220,7 +246,10 @@ class DeviceScene:
         if not layers and chosen.program in DEPTHS:
             form["depth"] = chosen.max_depth
         mode = self._first_hits(chosen, camera or self.camera).mode
-        return make(LEVELS[self.structure.levels], first_hits=mode, **form)
+        what = (make, self.structure.levels, mode, *form.items())
+        if what not in self._programs:
+            self._programs[what] = make(LEVELS[self.structure.levels], first_hits=mode, **form)
+        return self._programs[what]
 
     def bind(self, program: Program, stepwise: bool | None = None, settings: Settings | None = None) -> LinkedProgram:
         """A program with the scene's modules: for passes of one kernel each where ``stepwise``, which the settings
@@ -229,6 +258,8 @@ class DeviceScene:
 
     def _linked(self, prepared: Prepared, program: Program, stepwise: bool | None, settings: Settings) -> LinkedProgram:
         stepwise = settings.stepwise if stepwise is None else stepwise
+        if prepared.structure.whole == "stack" and not self.device.array_stores:
+            prepared.structure.without_stack()
         sampled = not {"film", "features", "photon"}.isdisjoint((*program.inputs, *program.results))
         modules = prepared.modules(stepwise, sampled, settings.sampler)
         linked = LinkedProgram(program, modules)
@@ -248,6 +279,7 @@ class DeviceScene:
         modules = self._linked(coming, program, None, self.settings).modules
         return self.resources.upload(memory for module in modules for memory in module.memories)
 
+    @exclusive
     def discard(self, prepared: Prepared) -> None:
         """Free the memories that `upload` has brought for a scene which will not be shown."""
         kept = {id(memory) for module in self.prepared.made() for memory in module.memories}
@@ -255,6 +287,7 @@ class DeviceScene:
             gone = [m for module in prepared.made() for m in module.memories if id(m) not in kept]
             self.resources.drop(gone)
 
+    @exclusive
     def reload(self) -> None:
         """Compile the shaders anew from their files. Runs under way end with the old ones: abandon them.
 
@@ -262,7 +295,9 @@ class DeviceScene:
         """
         self._machines.reload()
         self._raster.release()
+        self._executor.abandon()
 
+    @exclusive
     def release(self) -> None:
         """Free streams and memories; the tracer is of no use any more."""
         with self.device.current():
@@ -270,6 +305,7 @@ class DeviceScene:
             self._raster.release()
             self.resources.release()
 
+    @exclusive
     def info(self) -> dict[str, Any]:
         """GPU memory by part in bytes, of the scene and of the streams per ray, and the structure's statistics."""
         linked = self.bind(self.program())

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.version import __version__
-from viewer.film.checkpoint import CONTENT
+from viewer.film.checkpoint import CONTENT, DRIVER
 from viewer.film.film import Film
 from viewer.options.declare import Affects
 from viewer.options.table import OPTIONS
@@ -16,6 +16,8 @@ from viewer.renderer.picture import Picture
 from viewer.renderer.settings import VIEW
 from viewer.renderer.tracer import Tracer
 from viewer.stream.machines.counters import Stats
+
+LATER = ("environment_rotation", "eye_rays")  # options that older files do not tell of
 
 
 def picture(
@@ -26,13 +28,18 @@ def picture(
     reason : the rule that has ended it. seconds : that it took.
     """
     facts: dict[str, Any] = {"size": f"{linear.shape[1]}x{linear.shape[0]}", **picture_facts(tracer)}
-    if film is not None:
+    if film is None:
+        facts["samples"] = 1  # at the pixels' centres, whatever --spp says
+    else:
         facts |= {"samples": int(film.count.min()), "stopped by": reason or "nothing yet"}
         if np.isfinite(error := film.error()):
             facts["estimated error"] = f"{error:.3g}"
     stats.facts = {**facts, "seconds": seconds}
-    kept = () if film is None else (film, sample_settings(tracer))
-    return Picture(linear, {}, stats, {key: str(value) for key, value in facts.items()}, *kept)
+    made = Picture(linear, {}, stats, {key: str(value) for key, value in facts.items()}, film)
+    if film is not None:
+        made.depends = sample_settings(tracer)
+        made.own_lights = tracer.settings.environment is None and tracer.prepared.lighting.listed.count > 0
+    return made
 
 
 def sampling_facts(tracer: Tracer) -> dict[str, str]:
@@ -46,7 +53,7 @@ def sampling_facts(tracer: Tracer) -> dict[str, str]:
     for name, value in settings.items():
         option = OPTIONS[name]
         if option.affects in (Affects.UNIFORMS, Affects.PROGRAM) and name not in (*VIEW, "program"):
-            if name == "environment_rotation" and value == option.default:
+            if name in LATER and value == option.default:
                 continue  # files from before it was told apart
             found[name] = str(decided.get(name, value))
     return {**found, "environment": tracer.prepared.lighting.environment.name}
@@ -82,5 +89,6 @@ def picture_facts(tracer: Tracer) -> dict[str, Any]:
         "camera": tracer.camera.text(),
         "fov": tracer.camera.fov,
         "renderer": tracer.device.name,
+        DRIVER: tracer.device.driver,
         **(sampling_facts(tracer) if tracer.progressive else {}),
     }

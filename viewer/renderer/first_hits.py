@@ -7,6 +7,8 @@ from typing import Any
 
 from viewer.cameras.lens import lens_uniforms
 from viewer.lighting.sampler import sampler_uniforms
+from viewer.options.table import OPTIONS
+from viewer.renderer.camera import eye
 from viewer.renderer.pieces import FirstHitPass, Rectangle
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.rasterized import RasterizedHits, unsupported_reason
@@ -30,23 +32,30 @@ class FirstHits:
     requested : triangles are to be rasterised, if they can be; ``explicit``: because the user said so.
     shared    : all pixels of a sample have one offset from their centres.
     reason    : why triangles cannot be rasterised; empty where they can.
+    once      : all samples of a pixel share one eye ray; its hit is found once.
+    unused    : options that have no effect on shared eye rays.
     """
 
     requested: bool
     explicit: bool
     shared: bool
     reason: str
+    once: bool = False
+    unused: tuple[str, ...] = ()
 
     @property
     def mode(self) -> str:
-        """``raster`` or ``rays``."""
-        return "raster" if self.requested and not self.reason else "rays"
+        """``raster``; ``shared``: by a ray through each pixel's centre, ahead of its samples; ``rays``."""
+        return "raster" if self.requested and not self.reason else "shared" if self.once else "rays"
 
     @property
     def notes(self) -> list[str]:
-        """Warns when rasterised first hits are unavailable."""
+        """Warns when rasterised first hits are unavailable, and of options that have no effect."""
         vain = self.explicit and self.reason
-        return [f"--first-hits raster: {self.reason}; first hits are found by rays"] if vain else []
+        notes = [f"--first-hits raster: {self.reason}; first hits are found by rays"] if vain else []
+        if self.unused:
+            notes.append(f"--eye-rays shared: through the pixels' centres, without any use of {', '.join(self.unused)}")
+        return notes
 
 
 def first_hits(settings: Settings, prepared: Prepared, camera: Camera, software: bool) -> FirstHits:
@@ -55,9 +64,16 @@ def first_hits(settings: Settings, prepared: Prepared, camera: Camera, software:
     requested = explicit
     if settings.first_hits == "auto" and settings.program in RASTERISED:
         requested = not (software and int(prepared.starts[-1]) > MOST_IN_SOFTWARE)
+    once = settings.eye_rays == "shared" and settings.program != "cast"
+    camera, pixel_filter = eye(settings, camera)
     shared = settings.offsets == "sample" or (settings.offsets == "auto" and requested)
-    alike = shared or settings.pixel_filter == "point" or settings.program == "cast"
-    return FirstHits(requested, explicit, shared, unsupported_reason(prepared, camera, alike))
+    alike = shared or pixel_filter == "point" or settings.program == "cast"
+    unused = []
+    if once and settings.aperture:
+        unused.append(OPTIONS["aperture"].flag)
+    if once and settings.pixel_filter not in ("point", OPTIONS["pixel_filter"].default):
+        unused.append(OPTIONS["pixel_filter"].flag)
+    return FirstHits(requested, explicit, shared, unsupported_reason(prepared, camera, alike), once, tuple(unused))
 
 
 class RasterPass:
@@ -82,14 +98,16 @@ class RasterPass:
 
         centred : through the pixels' centres. uniforms : of the paths.
         """
+        once = settings.eye_rays == "shared"  # every sample's are those of the first
         # Its target holds all of the picture, or a rectangle.
         whole = size[0] * size[1] <= LARGEST_TARGET and max(size) <= self.device.max_texture
         raster = self._pass(prepared, size if whole else shape, settings.sampler)
-        lens = lens_uniforms(camera, size, "point" if centred else settings.pixel_filter)
+        camera, pixel_filter = eye(settings, camera)
+        lens = lens_uniforms(camera, size, "point" if centred else pixel_filter)
         raster.set({**lens, **uniforms, **sampler_uniforms(settings.seed)}, size)
 
         def draw(stream: Stream, rectangle: Rectangle, number: int) -> None:
-            raster.fill(stream, *rectangle, number, camera.origin)
+            raster.fill(stream, *rectangle, 0 if once else number, camera.origin)
 
         return draw
 

@@ -8,7 +8,8 @@ from typing import Any
 
 from viewer.cameras.pinhole import constant_environment
 from viewer.formats.image.environment_maps import environment_of
-from viewer.lighting.each_light import each_light
+from viewer.lighting.ambient import Ambient, ambient, in_world
+from viewer.lighting.each_light import each_light, turned
 from viewer.lighting.environment import environment as environment_module
 from viewer.lighting.environment import environment_uniforms
 from viewer.lighting.lights import LightList, scene_lights
@@ -26,13 +27,15 @@ from viewer.stream.declare.kernel import Module
 class Lighting:
     """The environment and the lights of a scene, as data and as modules.
 
-    environment, listed : as data. requested : the values of the options that the environment was found by. remarks : on
-    the environment, for the user. each : the lights' module for programs that ask all of them.
+    environment, listed : as data. each : the lights' module for programs that ask all of them, and ``ambient``, the
+    environment's suns and ambient light, for these, at a rotation of 0. requested : the values of the options that the
+    environment was found by. remarks : on the environment, for the user.
     """
 
     environment: Environment
     listed: LightList
     each: Module
+    ambient: Ambient
     requested: tuple[Any, float] = ("none", 0.0)
     remarks: list[str] = field(default_factory=list)
     _plain: list[Module] = field(default_factory=lambda: [constant_environment()], repr=False)
@@ -76,6 +79,7 @@ class Lighting:
             other,
             environment=self.environment,
             listed=self.listed,
+            ambient=self.ambient,
             requested=self.requested,
             remarks=self.remarks,
         )
@@ -101,21 +105,27 @@ def scene_lighting(
     found, remarks = _environment(scene, settings, before, listing)
     requested = (settings.environment, settings.environment_rotation)
     if before is None:
-        return Lighting(found, scene_lights(scene, found), each_light(scene, found), requested, remarks)
+        parts = ambient(found)
+        each = each_light(scene, in_world(parts, found))
+        return Lighting(found, scene_lights(scene, found), each, parts, requested, remarks)
     same = found is before.environment
-    turned = not same and _turned(before.environment, found)
+    rotated = not same and _rotated(before.environment, found)
+    parts = before.ambient if same or rotated else ambient(found)
     if not listing and same:
         return before if before.requested == requested else replace(before, requested=requested, remarks=remarks)
-    far = before._far if same else [_turn(module, found) for module in before._far] if turned else []
-    if not listing and turned:  # the flux is the same, and so is every list
-        lit = [*far, *before._lit[len(far) :]] if before._lit else []
-        return replace(before, environment=found, requested=requested, remarks=remarks, _far=far, _lit=lit)
-    listed, each = scene_lights(scene, found), each_light(scene, found)
+    far = before._far if same else [_turn(module, found) for module in before._far] if rotated else []
+    if not listing and rotated:  # the flux is the same, and so is every list
+        each = turned(before.each, in_world(parts, found))
+        lit = [each if module is before.each else module for module in before._lit]
+        lit[: len(far)] = far if lit else []
+        return replace(before, environment=found, each=each, requested=requested, remarks=remarks, _far=far, _lit=lit)
+    listed, each = scene_lights(scene, found), each_light(scene, in_world(parts, found))
     return replace(
         before,
         environment=found,
         listed=listed,
         each=each,
+        ambient=parts,
         requested=requested,
         remarks=remarks,
         _far=far,
@@ -146,7 +156,7 @@ def _same(one: Any, other: Any) -> bool:
     return one is other or bool(one == other)
 
 
-def _turned(before: Environment, after: Environment) -> bool:
+def _rotated(before: Environment, after: Environment) -> bool:
     """Whether it is the same picture at another rotation."""
     both = isinstance(before, ImageEnvironment) and isinstance(after, ImageEnvironment)
     return both and before.pixels is after.pixels  # type: ignore[union-attr]

@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from viewer.film import image
+from viewer.film import encode, image
 from viewer.film.checkpoint import film_layers, film_metadata
-from viewer.film.film import Film
+from viewer.film.film import Film, single
+from viewer.film.tonemap import srgb8
+from viewer.renderer.darkness import darkness
 from viewer.renderer.pieces import Slice
 from viewer.renderer.prepared import Prepared
 from viewer.stream.gl.device import Device
+from viewer.stream.gl.stream import components
 from viewer.stream.machines.counters import Stats
 
 COUNTED_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the state whose kernel calls it shows
 SURFACE_LAYERS = ("normal", "albedo")
 FEATURE_LAYERS = ("depth", *SURFACE_LAYERS)  # of a progressive program averages over its samples
 NUMBER_LAYERS = ("triangle", "instance")
+FIELDS = {"depth": ("t", "triangle"), **dict.fromkeys(NUMBER_LAYERS, ("triangle", "instance"))}  # of a hit, for layers
 
 Report = Callable[[float, str], None]
 
 
-@dataclass
+@dataclass(eq=False)
 class Picture:
-    """A rendered picture: ``linear`` (H, W, 3) float32 linear sRGB, row 0 at the top; layers by name; counters."""
+    """A rendered picture: ``linear`` (H, W, 3) float32 linear sRGB, row 0 at the top; layers by name; counters.
+
+    ``np.asarray(picture)`` is ``linear``; a notebook shows the picture itself.
+    """
 
     linear: NDArray[np.float32]
     layers: dict[str, NDArray]
@@ -36,26 +42,62 @@ class Picture:
     metadata: dict[str, str] = field(default_factory=dict)
     film: Film | None = None  # of a progressive program, which an EXR keeps, so that it can be resumed
     depends: dict[str, str] = field(default_factory=dict)  # what its samples depend on
+    own_lights: bool = False  # lit by lights that come with the scene alone, where no environment was asked for
 
     def __repr__(self) -> str:
         height, width = self.linear.shape[:2]
         layers = ", ".join(self.layers) or "none"
-        return f"<Picture {width} x {height}, samples {self.metadata.get('samples', '1')}, layers {layers}>"
+        return f"<Picture {width} x {height}, samples {self.metadata.get('samples', 'unknown')}, layers {layers}>"
 
-    def save(self, path: str | Path, exposure: float = 0.0, tone_map: str = "none") -> None:
-        """Write PNG (8 bit sRGB), EXR or NPZ (float32 linear and layers), by the ending; whole or not at all.
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray:
+        """``linear`` itself, or a copy where ``dtype`` or ``copy`` asks for one, as NumPy's protocol has it."""
+        found = self.linear if dtype is None else self.linear.astype(dtype, copy=False)
+        if copy is False and found is not self.linear:
+            raise ValueError(f"{self.linear.dtype} cannot become {found.dtype} without a copy")
+        return found.copy() if copy and found is self.linear else found
 
-        exposure (stops), tone_map : for PNG alone, as in `viewer.film.tonemap.srgb8`.
+    def srgb8(self, exposure: float = 0.0, tonemap: str = "none") -> NDArray[np.uint8]:
+        """(H, W, 3) 8-bit sRGB, as a PNG has it.
+
+        exposure : stops. tonemap : none, reinhard, aces or agx. Raises ViewerError for other values.
+        """
+        return srgb8(self.linear, exposure, tonemap)
+
+    def remarks(self, exposure: float = 0.0) -> list[str]:
+        """Remarks on the picture at an exposure (stops): that it is nearly black under the scene's own lights."""
+        said = darkness(self.linear, exposure) if self.own_lights else ""
+        return [said] if said else []
+
+    def png(self, exposure: float = 0.0, tonemap: str = "none") -> bytes:
+        """The bytes of the file that `save` writes for a name ending in .png."""
+        pixels = self.srgb8(exposure, tonemap)
+        return encode.png(pixels, {**self.metadata, "exposure": f"{float(exposure):g}", "tonemap": tonemap})
+
+    def _repr_png_(self) -> bytes:
+        """What a notebook shows."""
+        return self.png()
+
+    def save(self, path: str | os.PathLike[str], exposure: float = 0.0, tonemap: str = "none") -> None:
+        """Write PNG or JPEG (8-bit sRGB), EXR or NPZ (float32 linear and layers), by the ending; whole or not at all.
+
+        exposure (stops), tonemap : for PNG and JPEG alone, as of `srgb8`.
         """
         layers, metadata = self.layers, self.metadata
-        if self.film is not None and str(path).lower().endswith(".exr"):
+        if self.film is not None and os.fspath(path).lower().endswith(".exr"):
             layers = {**layers, **film_layers(self.film)}
             metadata = {**metadata, **film_metadata(self.film, self.depends)}
-        image.save(path, self.linear, layers, metadata, exposure, tone_map)
+        image.save(path, self.linear, layers, metadata, exposure, tonemap)
 
 
-def collect(part: Slice, device: Device, prepared: Prepared, film: Film | None, layers: Mapping[str, NDArray]) -> None:
-    """Take what the ray caster leaves for a slice into the picture's layers, and its colour into ``film``, if given."""
+def collect(
+    part: Slice,
+    device: Device,
+    prepared: Prepared,
+    linear: NDArray[np.float32] | None,
+    layers: Mapping[str, NDArray],
+) -> None:
+    """Take what the ray caster leaves for a slice into the picture's layers, and its colour into the picture (H, W, 3),
+    if given. Only what is asked for is read back."""
     machine, at = part.machine, (part.rows, part.columns)
     shape = (part.rows.stop - part.rows.start, part.columns.stop - part.columns.start)
     count = shape[0] * shape[1]
@@ -65,22 +107,21 @@ def collect(part: Slice, device: Device, prepared: Prepared, film: Film | None, 
         return values.reshape(-1, *rest)[:count].reshape(*shape, *rest)
 
     with device.current():
-        if film is not None:
-            film.add(picture(machine.read("radiance")["rgb"]), part.columns.start, part.rows.start)
-        hit = picture(machine.read("hit")) if layers else None
-        surface = picture(machine.read("surface")) if any(n in SURFACE_LAYERS for n in layers) else None
-    numbers: dict[str, Any] = {}
-    if hit is not None and not layers.keys().isdisjoint(NUMBER_LAYERS):
-        numbers = dict(zip(NUMBER_LAYERS, prepared.numbered(hit), strict=True))
+        if linear is not None:
+            single(picture(machine.streams["radiance"].fields()["rgb"]), linear[at])
+        asked = {field for name in layers for field in FIELDS.get(name, ())}
+        hit = {name: picture(values) for name, values in machine.streams["hit"].fields(asked).items()} if asked else {}
+        surface = [name for name in layers if name in SURFACE_LAYERS]
+        read = machine.streams["surface"].fields(surface) if surface else {}
+        surfaces = {name: picture(values) for name, values in read.items()}
     for name, layer in layers.items():
-        assert hit is not None
         if name in COUNTED_LAYERS:
             calls = machine.stats.calls.get(COUNTED_LAYERS[name])  # None where rasterised, without any traversal
             layer[at] = 0 if calls is None else picture(calls)
         elif name in SURFACE_LAYERS:
-            assert surface is not None
-            layer[at] = surface[name]
+            for target, source in zip(components(layer[at], 2), components(surfaces[name], 2), strict=True):
+                target[...] = source
         elif name == "depth":
             layer[at] = np.where(hit["triangle"] >= 0, hit["t"], np.inf)
         else:
-            layer[at] = numbers[name]
+            layer[at] = prepared.triangle_numbers(hit) if name == "triangle" else prepared.instance_numbers(hit)

@@ -20,6 +20,28 @@ Rectangle = tuple[slice, slice]  # rows and columns of the picture
 FirstHitPass = Callable[[Stream, Rectangle, int], None]
 
 
+@dataclass
+class HeldHits:
+    """What a stream of first hits holds: kept for the next samples of the same picture."""
+
+    stream: Stream | None = None
+    of: tuple[Any, ...] | None = None
+
+
+@dataclass(frozen=True)
+class EyeHits:
+    """A program that finds the hits of the rays through the pixels' centres, and its machines' key.
+
+    of : the camera and the size of the picture. held : where the hits of the rectangle before are noted; whoever
+    changes the scene makes another one.
+    """
+
+    program: Program
+    key: Hashable
+    of: tuple[Any, ...]
+    held: HeldHits
+
+
 @dataclass(frozen=True)
 class Slice:
     """A rectangle of the picture that was rendered in one run; ``columns`` and ``rows`` index the picture."""
@@ -46,12 +68,16 @@ class Piece:
 
 
 def piece_job(
-    piece: Piece, rectangle: Rectangle, resources: Resources, pixels: Pixels, first_hits: FirstHitPass | None = None
+    piece: Piece,
+    rectangle: Rectangle,
+    resources: Resources,
+    pixels: Pixels,
+    first_hits: FirstHitPass | EyeHits | None = None,
 ) -> Job:
     """Bring a rectangle of the buffers to the samples that the uniforms ask for.
 
-    first_hits : where they are rasterised, for the sample that ``path_samples`` ends with. Abandoned between two passes
-    it leaves whole samples in the buffers, or nothing of this rectangle.
+    first_hits : where they are rasterised, for the sample that ``path_samples`` ends with, or traced ahead for all
+    samples. Abandoned between two passes it leaves whole samples in the buffers, or nothing of this rectangle.
     """
     rows, columns = rectangle
     rays = (rows.stop - rows.start) * (columns.stop - columns.start)
@@ -64,7 +90,16 @@ def piece_job(
         if lent is None:
             copied.append((buffer, streams[name]))
             yield from copies(buffer, streams[name], rectangle)
-    if first_hits is not None:
+    if isinstance(first_hits, EyeHits):
+        streams["first_hit"] = stream = resources.stream("eye_hit", HIT, piece.size)
+        held, of = first_hits.held, (*first_hits.of, rectangle)
+        if held.stream is not stream or held.of != of:
+            held.of = None
+            found = {"pixel": streams["pixel"], "hit": stream}
+            counting = piece.counting
+            yield Run(first_hits.program, first_hits.key, piece.size, rays, found, piece.uniforms, counting=counting)
+            held.stream, held.of = stream, of
+    elif first_hits is not None:
         streams["first_hit"] = resources.stream("first_hit", HIT, piece.size)
         number = int(piece.uniforms.get("path_samples", 1)) - 1
         yield Draw(lambda: first_hits(streams["first_hit"], rectangle, number))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -32,7 +32,7 @@ CACHED = ("starts", "triangles")  # cached properties that lights and materials 
 class Prepared:
     """A scene ready to be uploaded; made without OpenGL, so that a worker thread can.
 
-    given    : the scene that it was made of; ``scene`` has the lights where the settings want them.
+    given    : the scene that it was made of; ``scene`` has the ground and the lights that the settings want.
     settings : by which it was made; of these, `viewer.renderer.settings.PREPARED` count.
     recipe   : of the structure; what the settings leave open is decided.
     shading  : the modules of the camera, of the geometry and of the materials.
@@ -64,19 +64,25 @@ class Prepared:
         looks = (scene.materials, scene.textures, scene.lights, self.lighting.environment)
         return fingerprint(scene.meshes, scene.instances, *looks)
 
-    def numbered(self, hits: NDArray) -> tuple[NDArray, NDArray[np.int32]]:
-        """Of hits (...) of record `HIT`: the triangle's number in the scene and its instance's, both -1 for none.
+    def triangle_numbers(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray:
+        """Of hits (...) of record `HIT`, or their fields by name: the triangles' numbers in the scene, -1 for none.
 
-        Triangles are int32 where all of the scene's numbers are, else int64.
+        int32 where all of the scene's numbers are, else int64.
         """
-        number, instance = hits["triangle"].astype(np.int64), hits["instance"].astype(np.int64)
-        hit = number >= 0
-        if self.structure.levels == 2:
-            number = np.where(hit, self.starts[instance] + number, -1)
-        else:
-            instance = np.searchsorted(self.starts, number, side="right") - 1
         kind = np.int32 if self.starts[-1] <= np.iinfo(np.int32).max else np.int64
-        return number.astype(kind), np.where(hit, instance, -1).astype(np.int32)
+        number: Any = hits["triangle"].astype(kind)
+        if self.structure.levels == 2:
+            number = np.where(number >= 0, self.starts[hits["instance"].astype(np.intp)] + number, -1).astype(kind)
+        return np.asarray(number)
+
+    def instance_numbers(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray[np.int32]:
+        """The same hits' instances, -1 for none."""
+        instance: Any = 0
+        if self.structure.levels == 2:
+            instance = hits["instance"]
+        elif len(self.starts) > 2:  # of several
+            instance = np.searchsorted(self.starts, hits["triangle"].astype(np.int64), side="right") - 1
+        return np.where(hits["triangle"] >= 0, instance, -1).astype(np.int32)
 
     def barycentrics(self, hits: NDArray) -> NDArray[np.float32]:
         """Of hits (N,) of record `HIT`: (N, 2), weights of the corners that are second and third when flattened."""
@@ -119,7 +125,7 @@ def prepare(
     Raises ViewerError for a value out of range, a scene that does not fit, and a file that cannot be read.
     """
     chosen = (settings or Settings()).replace(**options)
-    placed = with_lights_at(scene, chosen)
+    placed = arranged(scene, chosen)
     if before is None:
         return _prepared(scene, placed, chosen, scene_lighting(placed, chosen), progress)
     changes = scene_changes(before.scene, placed)
@@ -129,8 +135,10 @@ def prepare(
     return _prepared(scene, placed, chosen, lighting, progress, before, changes)
 
 
-def with_lights_at(scene: Scene, settings: Settings) -> Scene:
-    """The scene with its lights where the option ``light`` puts them."""
+def arranged(scene: Scene, settings: Settings) -> Scene:
+    """The scene on the ground of the option ``ground``, with its lights where the option ``light`` puts them."""
+    if settings.ground is not None:
+        scene = scene.on_ground(settings.ground)
     for name, position in settings.light:
         scene = with_light_at(scene, name, position)
     return scene

@@ -77,4 +77,6 @@ def unpack_hits(found: NDArray, scale: NDArray[np.float64], prepared: Prepared) 
     distance = np.full(len(found), np.inf, np.float32)
     # Beyond float32, of a direction that is nearly zero, a hit stays a hit.
     distance[hit] = np.minimum(found["t"][hit] * scale[hit], np.finfo(np.float32).max)
-    return Hits(distance, prepared.barycentrics(found), *prepared.numbered(found))
+    return Hits(
+        distance, prepared.barycentrics(found), prepared.triangle_numbers(found), prepared.instance_numbers(found)
+    )

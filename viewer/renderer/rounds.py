@@ -7,17 +7,20 @@ from dataclasses import dataclass
 
 from viewer.film.buffers import FilmBuffer
 from viewer.renderer.pieces import Slice
+from viewer.scene.camera import Camera
 
 
 @dataclass
 class Round:
     """What is under way: its pieces, whether it is a preview, its share of the session's width and height, its size,
-    the film that it adds to, the samples that every pixel will have, the new ones, and the seconds it has taken."""
+    the camera, the film that it adds to, the samples that every pixel will have, the new ones, and the seconds it has
+    taken."""
 
     pieces: Generator[tuple[float, Slice | None], None, None]
     preview: bool
     scale: float
     size: tuple[int, int]
+    camera: Camera
     film: FilmBuffer | None
     samples: int
     added: int

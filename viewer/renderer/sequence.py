@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
@@ -12,7 +13,10 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.film.movie import frame_path, is_movie, write_movie
 from viewer.film.tonemap import srgb8
+from viewer.options.table import check
+from viewer.renderer.given import scene_given
 from viewer.renderer.picture import Picture
+from viewer.renderer.prepared import Prepared
 from viewer.renderer.renderer import Renderer
 from viewer.scene.animation import turntable as turned
 from viewer.scene.camera import Camera
@@ -33,7 +37,7 @@ class Frame(NamedTuple):
 
 
 def render_frames(
-    scene: Scene,
+    scene: Scene | str | os.PathLike[str],
     frames: range,
     fps: float = 30.0,
     turntable: bool = False,
@@ -44,14 +48,19 @@ def render_frames(
 ) -> Generator[Frame, None, None]:
     """Render the frames one by one; frame n shows the scene at n / fps seconds of its chosen animation.
 
+    scene     : a `Scene`, or the name of one as of `viewer.load`.
     turntable : the camera also goes around the scene's middle once in these frames, about +Y.
     render    : keywords of `Renderer.render`; the others are those of `Renderer`.
     progress  : called with the share of all frames that is done and a text.
 
     Raises ViewerError where nothing would move, and what `Renderer` raises.
     """
+    shown = scene_given(scene)
+    scene = shown.given if isinstance(shown, Prepared) else shown
     if not turntable and scene.duration == 0:
         raise ViewerError(scene.name, "nothing moves in it", "--turntable turns the camera around it")
+    if options.get("ground") is not None:
+        scene = scene.on_ground(check("ground", options["ground"]))  # once, not in every frame
     bounds = None
     if turntable or (camera is None and not scene.cameras):
         bounds = _bounds(scene, frames, fps)
@@ -89,11 +98,11 @@ def save_frames(
     fps: float,
     seen: Callable[[Frame], None] | None = None,
     exposure: float = 0.0,
-    tone_map: str = "none",
+    tonemap: str = "none",
 ) -> None:
     """Write the frames as they come: a file each where ``output`` is a pattern with %d, or one movie.
 
-    seen : is shown every frame. exposure (stops), tone_map : for PNG and movies, as in `srgb8`.
+    seen : is shown every frame. exposure (stops), tonemap : for PNG, JPEG and movies, as in `srgb8`.
     Interrupted, it leaves whole files: the pictures that are done, and of a movie none.
     """
 
@@ -105,16 +114,16 @@ def save_frames(
 
     with closing(frames):  # what is broken off frees its renderer now, while OpenGL is there
         if is_movie(output):
-            write_movie(output, (srgb8(frame.picture.linear, exposure, tone_map) for frame in watched()), fps)
+            write_movie(output, (srgb8(frame.picture.linear, exposure, tonemap) for frame in watched()), fps)
             return
         for frame in watched():
-            frame.picture.save(frame_path(output, frame.number), exposure, tone_map)
+            frame.picture.save(frame_path(output, frame.number), exposure, tonemap)
 
 
 def _bounds(scene: Scene, frames: Sequence[int], fps: float) -> NDArray[np.float64]:
     """(2, 3): the box around the scene in (some of) the frames."""
     if scene.duration == 0:
-        return scene.bounds()
+        return scene.bounds(ground=False)
     picked = np.unique(np.linspace(0, len(frames) - 1, min(len(frames), _GLANCES)).astype(int))
-    boxes = np.array([scene.posed(frames[k] / fps).bounds() for k in picked.tolist()])
+    boxes = np.array([scene.posed(frames[k] / fps).bounds(ground=False) for k in picked.tolist()])
     return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.lock import FairLock, exclusive
 from viewer.film.buffers import FilmBuffer
 from viewer.film.checkpoint import Checkpoint
 from viewer.film.film import Film
@@ -22,6 +23,7 @@ from viewer.film.stop import Stop
 from viewer.options.declare import Affects
 from viewer.renderer.developing import Developing, free
 from viewer.renderer.facts import picture
+from viewer.renderer.outlook import Outlook
 from viewer.renderer.pace import HEADLESS, INTERACTIVE, MOST_IN_RUN, Pace, Previews, stream_shape
 from viewer.renderer.picture import Picture, Report, collect
 from viewer.renderer.prepared import Prepared
@@ -29,6 +31,7 @@ from viewer.renderer.rounds import Round
 from viewer.renderer.screen import Screen
 from viewer.renderer.settings import Settings
 from viewer.renderer.tracer import Tracer
+from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 from viewer.stream.machines.counters import Stats
 
@@ -61,6 +64,7 @@ class Session:
         bounce: int | None = None,
     ) -> None:
         self.renderer: Tracer | None = None
+        self._without = FairLock()  # a renderer
         self.size = (max(1, size[0]), max(1, size[1]))
         self.stop, self.screen, self.state = stop or Stop(1), screen, state
         self.counting, self.layers, self.bounce = counting, layers or {}, bounce
@@ -72,6 +76,7 @@ class Session:
         self.developing = Developing()  # the film of the picture on show, where samples are added to it
         self.reason = ""  # the rule that has said stop
         self.scale = 1.0  # of the picture on show
+        self.shown: tuple[Camera, tuple[int, int]] | None = None  # camera and size of the picture on show
         self.seconds = 0.0  # of tracing in the last picture
         self.total_seconds = 0.0  # of tracing in the samples on show
         self.rate = FIRST_RATE  # samples a second, of the last pictures
@@ -80,10 +85,11 @@ class Session:
         self.compiling = ""  # the program whose shaders the next step compiles
         self.tile: tuple[int, int] | None = None
         self.previews = Previews()
-        self._cast = Film(1, 1)  # without a screen: the picture of a program that adds no samples
+        self._cast = np.zeros((1, 1, 3), np.float32)  # without a screen: the picture of a program that adds no samples
         self.rhythm = HEADLESS if screen is None else INTERACTIVE
         self._pace = Pace(1)
         self._job: Round | None = None
+        self._outlook: Outlook | None = None  # of who waits in `finish`
         self._warming: tuple[Settings, Iterator[float]] | None = None
         self._again = self._failed = False
         self._added = 1 if screen is not None else 0  # samples of a pixel that were added last
@@ -93,6 +99,12 @@ class Session:
             if screen is None:
                 self._fill(renderer, film)
 
+    @property
+    def lock(self) -> FairLock:
+        """The renderer's: while one thread works on a session, or on its renderer, the others wait for their turn."""
+        return self.renderer.lock if self.renderer is not None else self._without
+
+    @exclusive
     def use(self, renderer: Tracer) -> None:
         """Show another tracer's scene; the picture of the old one stays until the new one has its first."""
         self.renderer = renderer
@@ -105,7 +117,7 @@ class Session:
         """Without a screen the film is the picture, and complete from the start: samples are added to it."""
         self._again, self.complete = False, True
         if not renderer.progressive:
-            self._cast = Film(*self.size)
+            self._cast = np.zeros((*self.size[::-1], 3), np.float32)
             self.converged = False
             return
         buffer = self.developing.blank(renderer.device, self.size, film)
@@ -117,6 +129,7 @@ class Session:
 
     # -- change ----------------------------------------------------------------------------------------------------
 
+    @exclusive
     def update(
         self, scene: Scene | Prepared | None = None, settings: Settings | None = None, **changes: Any
     ) -> Affects:
@@ -155,6 +168,7 @@ class Session:
         self.previews.forget()
         self._pace = Pace(self.tile[1] if self.tile is not None else 1)
 
+    @exclusive
     def restart(self) -> None:
         """Begin the picture anew. A preview under way is finished first: it is nearly there."""
         self._again, self.complete, self.converged, self.progress = True, False, False, 0.0
@@ -164,6 +178,7 @@ class Session:
             self._drop()
         self.developing.release()
 
+    @exclusive
     def abandon(self) -> None:
         """Begin the picture anew; runs under way are of no use."""
         self._drop()
@@ -196,6 +211,7 @@ class Session:
         """Whether a picture, or a round of samples, is under way: nothing else may run on the tracer meanwhile."""
         return self._job is not None
 
+    @exclusive
     def advance(self, budget: float, moving: bool = False, begin: bool = True) -> None:
         """Trace until ``budget`` seconds are over. While the camera is ``moving`` only previews are made. Without
         ``begin`` the round under way is ended, and no other begun.
@@ -218,12 +234,14 @@ class Session:
             if left < (0 if self._job is None else self._pace.expected):
                 return
 
+    @exclusive
     def finish(self, converged: bool = True, progress: Report | None = None) -> None:
         """Trace until all samples are there; not ``converged``: until all pixels of the full picture have as many.
 
         progress : called with the share that is done and a text. Interrupted by Ctrl-C it saves its state, where that
         is worth it.
         """
+        self._outlook = Outlook() if progress is not None else None
         with self.saving():
             while not self.idle and (converged or not self.complete or self._job is not None):
                 self.advance(0.0)  # a step at a time
@@ -242,28 +260,27 @@ class Session:
             raise
 
     def report(self) -> tuple[float, str]:
-        """The share that is done, by samples or time, and a text."""
+        """The share that is done, and a text: of a progressive program with the samples that every pixel has."""
         width, height = self.size
         if not self._tracer.progressive:
             return self.progress, f"rendering {width} x {height}"
-        job, shown = self._job, float(self.samples)
-        if job is not None:
-            shown += self.progress * job.added
-        number = min(int(shown) + 1, self.samples if job is None else job.samples)
-        share = self.stop.share(shown, time.perf_counter() - self._began)
-        return share, f"sample {max(1, number)} of {self.stop.spp}"
+        traced = self.samples + (self.progress * self._job.added if self._job is not None else 0.0)
+        return (self._outlook or Outlook()).report(self.stop, self.samples, traced, time.perf_counter() - self._began)
 
+    @exclusive
     def linear(self) -> NDArray[np.float32]:
         """(H, W, 3) float32 linear sRGB of the picture on show, row 0 at the top."""
         if self.screen is not None:
             return self.screen.linear()
         film = self.film()
-        return (self._cast if film is None else film).linear
+        return self._cast if film is None else film.linear
 
+    @exclusive
     def film(self) -> Film | None:
         """The film of the picture on show, read back from the device; None for a program that adds no samples."""
         return self.developing.read(settled=self._job is None)
 
+    @exclusive
     def picture(self) -> Picture:
         """The picture on show, with its film, and all facts of how it was made."""
         seconds = time.perf_counter() - self._began
@@ -323,7 +340,10 @@ class Session:
             samples=samples,
             bounce=self.bounce,
         )
-        return Round(pieces, preview, scale, size, film, samples, added)
+        made = Round(pieces, preview, scale, size, renderer.camera, film, samples, added)
+        if not preview:
+            self.shown = made.camera, made.size
+        return made
 
     def _more(self, affordable: float, most: int) -> int:
         """Samples to add to each pixel."""
@@ -363,12 +383,15 @@ class Session:
         self.rate += self.rhythm.smoothing * (rate - self.rate)
         if job.preview:
             self.previews.note(rate)
+            self.shown = job.camera, job.size
         self.samples, self.complete = job.samples, job.scale == 1.0 and not self._again
         self.developing.take(job.film)
         if not self.complete:
             self.developing.release()  # a preview's
         watched = self.screen is not None or self.stop.looks(self.samples)
         self.error = self.developing.error() if watched else math.inf
+        if self._outlook is not None and self._outlook.looks(self.samples, time.perf_counter() - self._began, watched):
+            self._outlook.see(self.samples, self.error if watched else self.developing.error())
         self.total_seconds += self.seconds
         self.converged = self.complete and self._enough()
         if self.state is not None and self.state.due() and (film := self.film()) is not None:
@@ -393,6 +416,7 @@ class Session:
         if job.film is not None and job.film is not self.developing.buffer:
             free(job.film)
 
+    @exclusive
     def release(self) -> None:
         """Free the film; the renderer stays."""
         self._drop()

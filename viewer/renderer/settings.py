@@ -16,8 +16,13 @@ from viewer.programs import DEPTHS, PICTURES
 NAMES = tuple(options.keywords("renderer"))
 RECIPE = tuple(options.keywords("prepare"))
 VIEW = ("camera", "fov", "aperture", "focus")  # what the camera follows from, with the scene
+# Who takes other options.
+HOMES = {
+    **dict.fromkeys((*options.keywords("render"), "stats"), "Renderer.render"),
+    **dict.fromkeys(("exposure", "tonemap"), "Picture.save"),
+}
 # What a scene is prepared by, before any OpenGL.
-PREPARED = (*RECIPE, "environment", "environment_rotation", "light")
+PREPARED = (*RECIPE, "ground", "environment", "environment_rotation", "light")
 
 
 class Settings(Mapping[str, Any]):
@@ -114,6 +119,8 @@ class Settings(Mapping[str, Any]):
         """
         names = ("strategy", "roulette", "clamp", "shadows", "reflections", "refractions")
         chosen = {name: self._values[name] for name in names}
+        if self.program == "photon":
+            chosen["strategy"] = "lights"  # what chance finds, photons bring
         return path_uniforms(depth=self.max_depth, shared=shared, samples=samples, bounce=bounce, **chosen)
 
     def facts(self) -> dict[str, str]:
@@ -125,7 +132,9 @@ class Settings(Mapping[str, Any]):
 def checked(name: str, value: Any) -> Any:
     """The checked value of a renderer's option. Raises ViewerError that names the option and the expected values."""
     if name not in NAMES:
-        raise ViewerError(f"option '{name}'", "unknown to the renderer", suggestion(name, NAMES))
+        if name in HOMES:
+            raise ViewerError(f"keyword '{name}'", f"belongs to {HOMES[name]}, not to Renderer")
+        raise ViewerError(f"keyword '{name}'", "unknown to Renderer", suggestion(name, NAMES))
     return options.check(name, value, PICTURES if name == "program" else ())
 
 

@@ -5,32 +5,33 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from viewer.base.lock import exclusive
 from viewer.cameras.lens import lens_uniforms
 from viewer.film.buffers import Buffer, FilmBuffer, Pixels
 from viewer.kernels.records import HIT
 from viewer.lighting.sampler import sampler_uniforms
-from viewer.programs import LEVELS, feature_buffers, trace
+from viewer.programs import LEVELS, eye_hits, feature_buffers, trace
+from viewer.renderer.camera import eye as eye_of
 from viewer.renderer.device_scene import DeviceScene
+from viewer.renderer.given import Given
 from viewer.renderer.machine_pool import Key, warm
 from viewer.renderer.photon_maps import PhotonMaps
 from viewer.renderer.picture import COUNTED_LAYERS, SURFACE_LAYERS
-from viewer.renderer.pieces import FirstHitPass, Piece, Rectangle, Slice, piece_job
-from viewer.renderer.prepared import Prepared, Report
+from viewer.renderer.pieces import EyeHits, FirstHitPass, HeldHits, Piece, Rectangle, Slice, piece_job
+from viewer.renderer.prepared import Report
 from viewer.renderer.rays import Hits, pack_rays, run_rays, unpack_hits
 from viewer.renderer.settings import Settings
 from viewer.renderer.tiles import rectangles as cut
 from viewer.renderer.tiles import tiles
 from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene
+from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import LARGEST_STREAM
-from viewer.stream.jobs import Executor, Run
-from viewer.stream.machines.common import Machine
 from viewer.stream.machines.counters import Stats
 
 
@@ -39,7 +40,7 @@ class Tracer(DeviceScene):
 
     def __init__(
         self,
-        scene: Scene | Prepared,
+        scene: Given,
         settings: Settings | None = None,
         *,
         device: int | Device | None = None,
@@ -47,9 +48,18 @@ class Tracer(DeviceScene):
         **options: Any,
     ) -> None:
         super().__init__(scene, settings, device=device, progress=progress, **options)
-        self._executor = Executor(self.device, self.resources, self._machine_of)
         self._pixel_pass: Pixels | None = None
         self._photon_maps: PhotonMaps | None = None
+        self._held = HeldHits()
+
+    def _show(self, *args: Any) -> None:
+        self._held = HeldHits()
+        super()._show(*args)
+
+    def reload(self) -> None:
+        """See `DeviceScene.reload`."""
+        self._held = HeldHits()
+        super().reload()
 
     # -- pieces of pictures ----------------------------------------------------------------------------------------
 
@@ -88,18 +98,23 @@ class Tracer(DeviceScene):
         hits, program = self._first_hits(chosen, eye), self.program(surface, chosen, eye)
         uniforms = chosen.path_uniforms(hits.shared, samples, bounce)
         key = self._key(self._picture(surface, chosen, eye), shape, counting, program, chosen)
-        lens = lens_uniforms(eye, size, chosen.pixel_filter)
-        every = {**lens, **uniforms, **sampler_uniforms(chosen.seed)}
-        progressive, raster = "film" in program.inputs, None
+        lens, pixel_filter = eye_of(chosen, eye)
+        every = {**lens_uniforms(lens, size, pixel_filter), **uniforms, **sampler_uniforms(chosen.seed)}
+        progressive = "film" in program.inputs
+        ahead: FirstHitPass | EyeHits | None = None
         with self.device.current():
             if progressive and film is None:
                 film = FilmBuffer(self.device, size)
-            if "first_hit" in program.inputs:
-                raster = self._raster.over(self.prepared, chosen, eye, size, shape, not progressive, uniforms)
+            if hits.mode == "shared":
+                if counting and film is not None and film.samples == 0:
+                    self._held.of = None  # the counters of a new picture have its eye rays
+                ahead = EyeHits(*self._eye_hits(shape, counting, chosen), (lens, size), self._held)
+            elif hits.mode == "raster":
+                ahead = self._raster.over(self.prepared, chosen, eye, size, shape, not progressive, uniforms)
         buffers = {"film": film} if progressive and film is not None else {}
         piece = Piece(program, (key, chosen), shape, every, buffers, counting)
         mapped = partial(self._mapped, chosen, eye, size) if "photons" in program.inputs else None
-        yield from self._pieces(piece, rectangles, size, raster, samples, mapped)
+        yield from self._pieces(piece, rectangles, size, ahead, samples, hits.once, mapped)
 
     def _mapped(
         self, settings: Settings, camera: Camera, size: tuple[int, int], piece: Piece, number: int
@@ -109,13 +124,21 @@ class Tracer(DeviceScene):
         uniforms = self._photons.uniforms(self.prepared, settings, camera, size[1], number)
         return replace(piece, uniforms={**piece.uniforms, **uniforms}, streams=self._photons.streams)
 
+    def _eye_hits(
+        self, shape: tuple[int, int], counting: bool, settings: Settings
+    ) -> tuple[Program, tuple[Key, Settings]]:
+        """The program that traces shared eye rays, and its machines' key."""
+        program = eye_hits(LEVELS[self.structure.levels])
+        return program, (self._key(("first hits",), shape, counting, program, settings), settings)
+
     def _pieces(
         self,
         piece: Piece,
         rectangles: Iterable[Rectangle],
         size: tuple[int, int],
-        raster: FirstHitPass | None,
+        ahead: FirstHitPass | EyeHits | None,
         samples: int,
+        once: bool = False,
         mapped: Callable[[Piece, int], Generator[float, None, Piece]] | None = None,
     ) -> Iterator[tuple[float, Slice | None]]:
         done, total = 0, size[0] * size[1]
@@ -123,15 +146,16 @@ class Tracer(DeviceScene):
         for rectangle in rectangles:
             count = (rectangle[0].stop - rectangle[0].start) * (rectangle[1].stop - rectangle[1].start)
             stats = Stats()
-            # Rasterised first hits, and a photon map, are those of one sample: each is a run of its own.
+            # Rasterised first hits, unless all samples share one eye ray, and a photon map are those of one sample:
+            # each is a run of its own.
             ends: Sequence[int] = (samples,)
-            if (raster is not None or mapped is not None) and isinstance(film, FilmBuffer):
+            if ((ahead is not None and not once) or mapped is not None) and isinstance(film, FilmBuffer):
                 ends = range(film.samples + 1, samples + 1)
             for number, end in enumerate(ends):
                 step = replace(piece, uniforms={**piece.uniforms, "path_samples": end})
                 if mapped is not None:
                     step = yield from _silent(mapped(step, end - 1), done / total)
-                job = piece_job(step, rectangle, self.resources, self._pixels, raster)
+                job = piece_job(step, rectangle, self.resources, self._pixels, ahead)
                 for share in self._executor.run(job):
                     yield (done + count * (number + share) / max(1, len(ends))) / total, None
                 stats.add(self._executor.stats)
@@ -147,10 +171,6 @@ class Tracer(DeviceScene):
     def _counts(layers: Sequence[str]) -> bool:
         """Whether a layer shows how often kernels were called."""
         return any(name in COUNTED_LAYERS for name in layers)
-
-    def _machine_of(self, run: Run) -> Machine:
-        key, settings = cast("tuple[Key, Settings]", run.key)
-        return self._machines.take(run.program, key, settings, run.streams)
 
     @property
     def _pixels(self) -> Pixels:
@@ -173,7 +193,8 @@ class Tracer(DeviceScene):
         shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
         program = feature_buffers(LEVELS[self.structure.levels])
         key = Key(("features",), shape, False, chosen.passes, chosen.sampler)
-        every = {**lens_uniforms(self.camera, size, chosen.pixel_filter), **self.uniforms(samples)}
+        lens, pixel_filter = eye_of(chosen, self.camera)
+        every = {**lens_uniforms(lens, size, pixel_filter), **self.uniforms(samples)}
         piece = Piece(program, (key, chosen), shape, every, {"features": buffer})
         for share, _ in self._pieces(piece, rectangles, size, None, samples):
             yield share
@@ -186,9 +207,11 @@ class Tracer(DeviceScene):
     def ready(self, tile: tuple[int, int], counting: bool = False) -> bool:
         """Whether `slices` of that tile will run without compiling."""
         program = self.program()
-        key = self._key(self._picture(False, self.settings, self.camera), tile, counting, program, self.settings)
-        machine = self._machines.get(key)
-        return machine is not None and machine.warmed
+        keys = [self._key(self._picture(False, self.settings, self.camera), tile, counting, program, self.settings)]
+        if self.first_hits.mode == "shared":
+            keys.append(self._eye_hits(tile, counting, self.settings)[1][0])
+        machines = [self._machines.get(key) for key in keys]
+        return all(machine is not None and machine.warmed for machine in machines)
 
     def warm(self, tile: tuple[int, int], counting: bool = False) -> Iterator[float]:
         """Compile what `slices` of that tile will run, in pieces: GLSL first, then the driver's part of each pass.
@@ -196,11 +219,17 @@ class Tracer(DeviceScene):
         Yields the share that is done. Raises ShaderError where a shader does not compile.
         """
         with self.device.current():
-            machine = self._machine(tile, False, counting, self.settings, self.camera)
-        yield from warm(self.device, machine)
+            machines = [self._machine(tile, False, counting, self.settings, self.camera)]
+            if self.first_hits.mode == "shared":
+                program, (key, settings) = self._eye_hits(tile, counting, self.settings)
+                machines.append(self._machines.take(program, key, settings))
+        for number, machine in enumerate(machines):
+            for share in warm(self.device, machine):
+                yield (number + share) / len(machines)
 
     # -- rays ------------------------------------------------------------------------------------------------------
 
+    @exclusive
     def trace(
         self, origins: ArrayLike, directions: ArrayLike, t_max: ArrayLike = np.inf, any_hit: ArrayLike = False
     ) -> Hits:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +73,7 @@ class ImageEnvironment:
         c, s = math.cos(math.radians(rest)), math.sin(math.radians(rest))
         return ((c, s), (-s, c), (-c, -s), (s, -c))[int(quarters) % 4]
 
-    @property
+    @cached_property
     def flux(self) -> float:
         """Luminance integrated over all directions, W/m^2, as far as rows are thin."""
         return float(self.cell_flux().sum())
@@ -118,14 +119,16 @@ Environment = ConstantEnvironment | ImageEnvironment
 DARKNESS = ConstantEnvironment(name="none")
 
 
-def check_pixels(pixels: NDArray, where: str) -> None:
-    """Raises ViewerError that names the first pixel which is negative, too bright or not finite."""
+def check_pixels(pixels: NDArray, where: str, first: int = 0) -> None:
+    """Raises ViewerError that names the first pixel which is negative, too bright or not finite; the first row of
+    ``pixels`` (H, W, 3) is the picture's row ``first``."""
     with np.errstate(invalid="ignore"):
+        if pixels.min() >= 0 and pixels.max() <= BRIGHTEST:  # neither, where one is not a number
+            return
         right = (pixels >= 0) & (pixels <= BRIGHTEST)
-    if right.all():
-        return
     row, column = np.argwhere(~right.all(axis=-1))[0]
     value = pixels[row, column]
+    row += first
     what = "is not a number" if np.isnan(value).any() else "is negative" if (value < 0).any() else "is too bright"
     shown = ", ".join(f"{component:g}" for component in value)
     raise ViewerError(

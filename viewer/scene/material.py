@@ -19,8 +19,10 @@ class Material:
     ``dielectric`` transmits; the fourth is opacity, which is not used yet. texture : number of the scene's texture that
     multiplies it, or None. emission_texture : the same for the emission; such a surface is seen, and found by chance,
     but is no light that paths choose. ior : index of refraction of a dielectric's inside, relative to the outside (the
-    front). specular, exponent : reflectance (0 .. 1) and exponent of Phong's lobe. metallic, roughness : glTF's
-    factors. ``source`` keeps the file's own description (textures, extensions) for the programs that read more of it.
+    front). specular, exponent : reflectance (0 .. 1) and exponent of Phong's lobe. reflectivity : reflectance (0 .. 1)
+    of ``phong`` as a mirror, at every angle; base colour, specular and it are scaled down together where they reflect
+    more than comes. metallic, roughness : glTF's factors. ``source`` keeps the file's own description (textures,
+    extensions) for the programs that read more of it.
 
     Raises ViewerError for an unknown kind.
     """
@@ -36,6 +38,7 @@ class Material:
     ior: float = 1.5
     specular: float = 0.0
     exponent: float = 0.0
+    reflectivity: float = 0.0
     texture: int | None = None
     emission_texture: int | None = None
 

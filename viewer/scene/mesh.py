@@ -13,6 +13,12 @@ Float = NDArray[np.float32]
 Int = NDArray[np.int32]
 
 
+def quiet_nans(values: NDArray) -> NDArray:
+    """The floats with every NaN a quiet one: NumPy warns where it converts those that signal."""
+    nan = np.isnan(values)
+    return np.where(nan, values.dtype.type(np.nan), values) if nan.any() else values
+
+
 @dataclass
 class Mesh:
     """An indexed triangle mesh in object space; counter-clockwise triangles face the viewer.
@@ -36,7 +42,7 @@ class Mesh:
     name: str = "mesh"
 
     def __post_init__(self) -> None:
-        self.positions = np.ascontiguousarray(self.positions, np.float32).reshape(-1, 3)
+        self.positions = quiet_nans(np.ascontiguousarray(self.positions, np.float32).reshape(-1, 3))
         triangles = np.asarray(self.triangles).reshape(-1, 3)
         count = len(self.positions)
         if triangles.size and (triangles.min() < 0 or triangles.max() >= count):
@@ -57,4 +63,4 @@ class Mesh:
             array = np.ascontiguousarray(array, np.float32)
             if array.shape != (count, width):
                 raise ViewerError(self.name, f"{label} have shape {array.shape}, expected ({count}, {width})")
-            setattr(self, label, array)
+            setattr(self, label, quiet_nans(array))

@@ -12,6 +12,7 @@ from viewer.base.errors import ViewerError
 from viewer.scene.animation import Animation, Pose, Poser
 from viewer.scene.bounds import bounds_of, finite_rows
 from viewer.scene.camera import Camera
+from viewer.scene.ground import ALBEDO, SQUARE, ground_transform
 from viewer.scene.hierarchy import Hierarchy
 from viewer.scene.light import Light
 from viewer.scene.material import Material
@@ -22,6 +23,8 @@ from viewer.stream.declare.record import LARGEST_INTEGER
 
 # Beyond this the products of the watertight triangle test (two coordinates each) leave float32's range.
 LARGEST_COORDINATE = 1e18
+# Times at which a scene that moves is looked at for the bounds of all of its motion.
+GLANCES = 16
 
 
 @dataclass
@@ -96,7 +99,8 @@ class Scene:
     ) -> Scene:
         """A scene of one mesh. vertices (V, 3); faces (T, 3); normals (V, 3) unit; colors (V, 3 or 4) linear.
 
-        Raises ViewerError when shapes disagree or an index is out of range.
+        Raises ViewerError when shapes disagree, an index is out of range, and for numbers that are complex or beyond
+        float32.
         """
         points = _array(name, "vertices", vertices, (3,))
         corners = _array(name, "faces", faces, (3,), np.integer)
@@ -109,6 +113,7 @@ class Scene:
             rgba[:, : given.shape[1]] = given
         directions = None if normals is None else _array(name, "normals", normals, (3,))
         mesh = Mesh(points, corners, normals=directions, colors=rgba, name=name)
+        _array(name, "base_color", [base_color], (3,))
         return cls([mesh], [Instance(0)], [Material(base_color=(*base_color, 1.0))], name=name)
 
     @property
@@ -116,9 +121,14 @@ class Scene:
         """Triangles seen, instances counted each."""
         return sum(len(self.meshes[i.mesh].triangles) for i in self.instances)
 
-    def bounds(self) -> NDArray[np.float64]:
-        """(2, 3) float64: lowest and highest corner over all finite vertices in use; zeros for an empty scene."""
+    def bounds(self, ground: bool = True) -> NDArray[np.float64]:
+        """(2, 3) float64: lowest and highest corner over all finite vertices in use; zeros for an empty scene.
+
+        ground : whether the ground that `on_ground` has put under the scene counts.
+        """
         drawn = {instance.mesh for instance in self.instances}
+        if not ground:
+            drawn -= {number for number, mesh in enumerate(self.meshes) if mesh is SQUARE}
         points = [_used(mesh) if number in drawn else np.zeros((0, 3)) for number, mesh in enumerate(self.meshes)]
         meshes = np.array([instance.mesh for instance in self.instances], np.intp)
         transforms = np.array([instance.transform for instance in self.instances], np.float64).reshape(-1, 4, 4)
@@ -159,12 +169,63 @@ class Scene:
         Raises ViewerError for an unknown name, and lists the known ones.
         """
         if name is None:
-            return self.cameras[0] if self.cameras else Camera.framing(self.bounds())
+            return self.cameras[0] if self.cameras else Camera.framing(self.bounds(ground=False))
         for camera in self.cameras:
             if camera.name == name:
                 return camera
         known = ", ".join(camera.name for camera in self.cameras) or "none"
         raise ViewerError(self.name, f"no camera '{name}'", f"cameras: {known}; or give 'ox,oy,oz tx,ty,tz'")
+
+    # -- ground ----------------------------------------------------------------------------------------------------
+
+    @property
+    def ground(self) -> int | None:
+        """The number of the instance that `on_ground` has added; None without."""
+        number = next((number for number, mesh in enumerate(self.meshes) if mesh is SQUARE), None)
+        if number is None:
+            return None
+        last = len(self.instances) - 1
+        return next((last - k for k, each in enumerate(reversed(self.instances)) if each.mesh == number), None)
+
+    def on_ground(self, size: tuple[float, float] | str = "auto") -> Scene:
+        """The scene on a grey, horizontal rectangle, an instance of its own that stands still; itself where it has one.
+
+        size : along x and z, in heights of the model; ``auto``: large. It lies under the middle of the model, as low as
+        the chosen animation ever leads. Without anything to stand on it there is none.
+        """
+        if self.ground is not None:
+            return self
+        transform = ground_transform(self._motion_bounds(), size)
+        if transform is None:
+            return self
+        instance = Instance(len(self.meshes), transform, len(self.materials), SQUARE.name)
+        material = Material(SQUARE.name, (ALBEDO, ALBEDO, ALBEDO, 1.0))
+        return self._with([*self.meshes, SQUARE], [*self.instances, instance], [*self.materials, material])
+
+    def without_ground(self) -> Scene:
+        """The scene as it was before `on_ground`; itself where it has no ground."""
+        number = self.ground
+        if number is None:
+            return self
+        meshes, materials = self.meshes, self.materials
+        if meshes[-1] is SQUARE:
+            meshes = meshes[:-1]
+        if self.instances[number].material == len(materials) - 1:
+            materials = materials[:-1]
+        return self._with(meshes, [*self.instances[:number], *self.instances[number + 1 :]], materials)
+
+    def _with(self, meshes: list[Mesh], instances: list[Instance], materials: list[Material]) -> Scene:
+        scene = replace(self, meshes=meshes, instances=instances, materials=materials)
+        scene._poser = self._poser
+        return scene
+
+    def _motion_bounds(self) -> NDArray[np.float64]:
+        """(2, 3): of the model in all of the chosen animation, without the ground."""
+        if self.duration == 0:
+            return self.bounds(ground=False)
+        times = np.linspace(0.0, self.duration, GLANCES)
+        boxes = np.array([self.posed(seconds).bounds(ground=False) for seconds in times.tolist()])
+        return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
 
     # -- motion ----------------------------------------------------------------------------------------------------
 
@@ -300,7 +361,16 @@ def _used(mesh: Mesh) -> NDArray[np.float64]:
 def _array(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], kind: type = np.float32) -> NDArray:
     """The values as (N, width), float32 or, of another kind, as they are. Raises ViewerError where they do not fit."""
     try:
-        array = np.asarray(values, np.float32) if kind is np.float32 else np.asarray(values)
+        array = given = np.asarray(values)
+        if kind is np.float32 and given.dtype.kind != "c":
+            with np.errstate(over="ignore"):  # told below
+                array = given.astype(np.float32)
+                if given.dtype == np.float64 and (np.isinf(array) & np.isfinite(given)).any():
+                    raise OverflowError("beyond float32")
+        elif given.dtype.kind == "O":
+            array = given.astype(np.int64)
+    except OverflowError as error:
+        raise ViewerError(where, f"{what} hold a number that is too large ({error})", "scale them down") from None
     except (TypeError, ValueError) as error:
         raise ViewerError(where, f"{what} are no numbers ({error})", f"give (N, {widths[0]})") from None
     if not array.size:
@@ -309,7 +379,8 @@ def _array(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], ki
         wanted = " or ".join(f"(N, {width})" for width in widths)
         raise ViewerError(where, f"{what} have shape {array.shape}, expected {wanted}")
     if not np.issubdtype(array.dtype, kind):
-        raise ViewerError(where, f"{what} are {array.dtype}, expected whole numbers")
+        wanted = "real numbers" if kind is np.float32 else "whole numbers"
+        raise ViewerError(where, f"{what} are {array.dtype}, expected {wanted}")
     return array
 
 

@@ -12,9 +12,11 @@ streams then hold what the steps before have left.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from viewer.base.errors import DeviceError
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
@@ -91,27 +93,50 @@ class Executor:
         self.device, self.resources, self._machine_of = device, resources, machine_of
         self.machine: Machine | None = None  # of the last run
         self.stats = Stats()
+        self._job = 0  # the number of the job under way
 
     def run(self, job: Job) -> Iterator[float]:
         """Yields the share of the last run that is done, 0 before there is one. What a `Host` function returns, and a
-        run's machine, is sent into the job."""
+        run's machine, is sent into the job.
+
+        A job that goes on after another one has begun, in this thread or another, would find that one's rays in its
+        streams: raises DeviceError.
+        """
         self.stats = Stats()
+        self._job += 1
+        number = self._job
         answer: Any = None
         share = 0.0
         while True:
-            with self.device.current():
+            with self._under_way(number):
                 try:
                     step = job.send(answer)
                 except StopIteration:
                     return
             if isinstance(step, Run):
-                for share in self._run(step):
+                for share in self._run(step, number):
                     yield share
                 answer, share = self.machine, 1.0
             else:
-                with self.device.current():
+                with self._under_way(number):
                     answer = self._do(step)
             yield share
+
+    def abandon(self) -> None:
+        """What a job under way reads has changed: it must not go on."""
+        self._job += 1
+
+    @contextmanager
+    def _under_way(self, number: int) -> Iterator[None]:
+        """The context, for a step of the job of that number."""
+        with self.device.current():
+            if number != self._job:
+                raise DeviceError(
+                    "renderer",
+                    "this picture cannot go on, since another has begun, or the scene has changed",
+                    "finish one before the next, or make a Renderer for each",
+                )
+            yield
 
     def _do(self, step: Draw | Copy | Clear | Host) -> Any:
         if isinstance(step, Draw):
@@ -125,8 +150,8 @@ class Executor:
             return copies.from_rows(step.rows, step.rectangle, step.corner, step.size)
         return copies.to_rows(step.rectangle, step.rows, step.corner, step.size)
 
-    def _run(self, step: Run) -> Iterator[float]:
-        with self.device.current():
+    def _run(self, step: Run, number: int) -> Iterator[float]:
+        with self._under_way(number):
             machine = self.machine = self._machine_of(step)
             machine.borrow(step.streams)
             machine.set(step.uniforms)
@@ -134,7 +159,7 @@ class Executor:
                 step.fill(machine)
         passes = machine.run(None if step.rays == machine.rays else step.rays)
         while True:
-            with self.device.current():
+            with self._under_way(number):
                 state: Progress | None = next(passes, None)
             if state is None:
                 break

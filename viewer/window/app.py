@@ -130,7 +130,7 @@ class App:
         view.compile_now()
         self._work(max(LEAST_BUDGET, TURN - self._draw_seconds))
         view.fade()
-        busy = not session.idle or self.stage.loader.busy
+        busy = self._tracing or self.stage.loader.busy
         late = busy and now - self._drawn >= (REFINING if session.complete else FILLING)
         if view.awake or late or session.pictures != self._pictures:
             self._draw(dt)
@@ -143,23 +143,30 @@ class App:
         eased = (flight is not None and flight.moving) or (self.motion.active and not view.minimised)
         if view.awake or view.compile_waits or self.stage.uploading or eased:
             return 0.0
-        if not view.minimised and not view.paused and not self.session.idle:
+        if self._tracing:
             return HELD / 8 if self.session.waiting(self._moving) else 0.0
         return LOADING if self.stage.loader.busy else ASLEEP
+
+    @property
+    def _tracing(self) -> bool:
+        """Whether the picture goes on by itself."""
+        view = self.view
+        return not view.minimised and not view.paused and not self.session.idle
 
     def _work(self, budget: float) -> None:
         """A share of what there is to trace."""
         view, session = self.view, self.session
-        if view.minimised or view.paused or self.stage.uploading:
+        if view.minimised or self.stage.uploading or (view.paused and not self.studies.busy):
             return
-        inside = self.studies.busy and session.complete and not self._moving
+        inside = view.paused or (self.studies.busy and session.complete and not self._moving)
         try:
             session.advance(budget, self._moving, begin=not inside)
         except ViewerError as error:
             session.fail()
             view.say(str(error), error=True)
-        waits = (inside and not session.running) or session.waiting(self._moving)
-        if waits and not view.compile_waits:
+        follows = self._moving and self.studies.heat is not None  # a rough map after every preview
+        waits = inside or follows or session.waiting(self._moving)
+        if waits and not session.running and not view.compile_waits:
             view.attempt(lambda: self.studies.advance(budget))
 
     def _move(self, dt: float) -> None:
@@ -180,7 +187,7 @@ class App:
         view, pixels, began = self.view, self.window.pixels, time.monotonic()
         if min(pixels) == 0:
             return
-        self.display.draw(self.canvas.texture, self.window.context.screen, pixels, view.exposure, view.tone_map)
+        self.display.draw(self.canvas.texture, self.window.context.screen, pixels, view.exposure, view.tonemap)
         self.input.begin(self.window.size, pixels, dt)
         imgui.new_frame()
         self.space.draw(self.desk)
@@ -216,9 +223,8 @@ class App:
         self.stage.loader.cancel()
         kept, view, stop = self.preferences, self.view, self.session.stop
         kept.samples, kept.noise = stop.spp, stop.error or 0.0
-        kept.exposure, kept.tone_map = view.exposure, view.tone_map
+        kept.exposure, kept.tonemap = view.exposure, view.tonemap
         if view.flight is not None:
-            kept.mode = view.flight.mode
             kept.speed = view.flight.speed / view.flight.natural_speed
         kept.full_screen = self.window.full_screen
         if not self.window.full_screen and min(self.window.size) > 0:

@@ -14,7 +14,7 @@ import numpy as np
 
 from viewer.base.errors import ViewerError
 from viewer.film import image
-from viewer.film.tonemap import TONE_MAPS
+from viewer.film.tonemap import TONEMAPS
 from viewer.options import table as options
 from viewer.programs import PICTURES
 from viewer.scene.camera import Camera
@@ -27,6 +27,7 @@ RUNNING = ("machine", "fuse", "policy", "mask")  # options whose next value a ke
 UNROLLS = ("auto", "1", "4,2", "8", "32")
 EFFECTS = ("shadows", "reflections", "refractions")
 EXPOSURE_STEP = 0.25  # stops
+BOX = ((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))  # whose framing tells the direction of all framings
 
 
 def handlers(desk: Desk, window: Window) -> dict[str, Callable[[], None]]:
@@ -42,6 +43,7 @@ def handlers(desk: Desk, window: Window) -> dict[str, Callable[[], None]]:
         "lights.show": lambda: _show_lights(desk),
         "lights.next": lambda: _next_light(desk),
         "environment.toggle": stage.toggle_environment,
+        "ground.toggle": stage.toggle_ground,
         "animation.play": motion.play,
         "turntable": motion.turn,
         "depth.less": lambda: _deepen(desk, -1),
@@ -55,7 +57,7 @@ def handlers(desk: Desk, window: Window) -> dict[str, Callable[[], None]]:
         "heat.next": studies.next_heat,
         "wires.toggle": lambda: _toggle(desk, "wires"),
         "camera.mode": lambda: _mode(desk),
-        "camera.frame": lambda: _flight(desk).frame_all(_aspect(desk)),
+        "camera.frame": lambda: _frame(desk),
         "camera.focus": lambda: _focus(desk),
         "camera.next": lambda: _next_camera(desk),
         "camera.reset": lambda: view.take(_scene(desk).camera()),
@@ -65,7 +67,7 @@ def handlers(desk: Desk, window: Window) -> dict[str, Callable[[], None]]:
         "camera.paste": lambda: view.take(Camera.parse(window.paste(), _flight(desk).camera.fov)),
         "exposure.up": lambda: _expose(desk, EXPOSURE_STEP),
         "exposure.down": lambda: _expose(desk, -EXPOSURE_STEP),
-        "tone_map.next": lambda: _tone_map(desk),
+        "tonemap.next": lambda: _tonemap(desk),
         "pause": lambda: _pause(desk),
         "screenshot.window": lambda: view.after_draw(lambda: _shoot(desk, window)),
         "screenshot.picture": lambda: _save(desk, ".png"),
@@ -122,7 +124,20 @@ def _cycle(desk: Desk, name: str, values: tuple[str, ...] = ()) -> None:
 def _mode(desk: Desk) -> None:
     flight = _flight(desk)
     flight.toggle_mode()
+    desk.view.preferences.mode = flight.mode
     desk.view.say("fly: WASD, Q and E, the mouse looks" if flight.mode == "fly" else "orbit: drag")
+
+
+def _frame(desk: Desk) -> None:
+    """The whole scene. Of one that was entered the present direction may show but the backs of its walls: it is seen
+    as by its first camera, if that stands outside, or else from above its front."""
+    flight = _flight(desk)
+    if not flight.entered:
+        flight.frame_all(_aspect(desk))
+        return
+    outside = [camera for camera in _scene(desk).cameras[:1] if not flight.within(camera.origin)]
+    start = outside[0] if outside else Camera.framing(BOX)
+    flight.frame_all(_aspect(desk), start.basis()[2])
 
 
 def _view(desk: Desk, name: str) -> None:
@@ -133,9 +148,7 @@ def _next_camera(desk: Desk) -> None:
     cameras, stage = _scene(desk).cameras, desk.stage
     if not cameras:
         raise ViewerError("camera", "the scene has none of its own", "Home frames it")
-    stage.camera_number = (stage.camera_number + 1) % len(cameras)
-    desk.view.take(cameras[stage.camera_number])
-    desk.view.say(f"camera: {cameras[stage.camera_number].name}")
+    stage.show_camera((stage.camera_number + 1) % len(cameras))
 
 
 def _focus(desk: Desk) -> None:
@@ -171,11 +184,11 @@ def _expose(desk: Desk, stops: float) -> None:
     desk.view.say(f"exposure {desk.view.exposure:+.2f} stops")
 
 
-def _tone_map(desk: Desk) -> None:
-    view, names = desk.view, list(TONE_MAPS)
-    now = names.index(view.tone_map) if view.tone_map in names else -1
-    view.tone_map = names[(now + 1) % len(names)]
-    view.say(f"tone map: {view.tone_map}")
+def _tonemap(desk: Desk) -> None:
+    view, names = desk.view, list(TONEMAPS)
+    now = names.index(view.tonemap) if view.tonemap in names else -1
+    view.tonemap = names[(now + 1) % len(names)]
+    view.say(f"tone map: {view.tonemap}")
 
 
 def _shoot(desk: Desk, window: Window) -> None:
@@ -192,8 +205,8 @@ def _save(desk: Desk, ending: str) -> None:
     view, scene = desk.view, _scene(desk)
     view.session.finish(converged=False)
     path = _numbered(scene.name, ending)
-    exposure, tone_map = (view.exposure, view.tone_map) if ending == ".png" else (0.0, "none")
-    view.session.picture().save(path, exposure, tone_map)
+    exposure, tonemap = (view.exposure, view.tonemap) if ending == ".png" else (0.0, "none")
+    view.session.picture().save(path, exposure, tonemap)
     view.say(f"saved {path}")
 
 

@@ -7,6 +7,7 @@ import glfw
 from viewer.window.input.actions import Action, key_text
 from viewer.window.input.imgui_input import ImguiInput
 from viewer.window.view.desk import Desk
+from viewer.window.view.pivot import choose_pivot
 
 PICTURES = (".hdr", ".pic", ".exr")
 TURNING = 0.4  # degrees that a pixel of a drag turns the environment: once round in 900 pixels
@@ -17,6 +18,7 @@ class Events:
 
     def __init__(self, desk: Desk, input: ImguiInput) -> None:
         self.desk, self.view, self.input = desk, desk.view, input
+        self._pivoted = False  # the drag's pivot is chosen
 
     def on_key(self, key: int, scancode: int, action: int, mods: int) -> None:
         """Hotkeys, unless a text field has the keyboard."""
@@ -63,7 +65,7 @@ class Events:
             if view.drag is not None and view.drag[0] == button:
                 view.drag = None
         elif not self.input.wants_mouse and view.drag is None:
-            view.drag = (button, mods)
+            view.drag, self._pivoted = (button, mods), False
 
     def on_move(self, x: float, y: float) -> None:
         """A drag goes on."""
@@ -85,6 +87,9 @@ class Events:
         elif mods & glfw.MOD_CONTROL:
             flight.roll(dx * 0.01)
         elif flight.mode == "orbit":
+            if not self._pivoted:  # a click alone changes nothing
+                self._pivoted = True
+                view.attempt(lambda: choose_pivot(view))
             flight.orbit(dx, dy)
         else:
             flight.look(dx, dy)

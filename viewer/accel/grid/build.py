@@ -18,6 +18,7 @@ from viewer.accel.grid import overlap
 from viewer.accel.grid.cost import (
     LARGEST_AXIS,
     LIMIT,
+    MOST_VOXELS,
     Resolution,
     Survey,
     by_minimal_dimension,
@@ -116,7 +117,7 @@ def build(
                  expected cost (`grid_cost`).
     progress   : called with the share that is done, 0 to 1.
 
-    Raises ViewerError for what is no resolution, or one beyond 2^24 voxels or list entries or 2048 voxels along an
+    Raises ViewerError for what is no resolution, or one beyond 2^27 voxels, 2^24 list entries or 2048 voxels along an
     axis (and names the largest that fits), for 2^24 triangles and more, and for extents beyond float32.
     Source: Purcell, "Ray tracing on a stream processor" (2004), 5.2.1 and figure 5.1.
     """
@@ -236,7 +237,8 @@ def at_resolution(survey: Survey, wanted: str | int | Resolution, enter: Callabl
     largest = "'auto'" if fits == 0 else str(fits if isinstance(wanted, int) else family(fits))
     raise ViewerError(
         "grid",
-        f"resolution {wanted} needs over {LIMIT:,} voxels or list entries, or {LARGEST_AXIS} voxels along an axis",
+        f"resolution {wanted} needs over {MOST_VOXELS:,} voxels, {LIMIT:,} list entries, or {LARGEST_AXIS} voxels "
+        "along an axis",
         f"the largest that fits is {largest}",
     )
 

@@ -10,8 +10,11 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 
-# Addresses are floats, exact up to 2^24 (the dissertation's memory model), for voxels as for list entries.
+# Addresses of lists and triangles are floats, exact up to 2^24 (the dissertation's memory model). A voxel is addressed
+# by three whole numbers, as a texel of a 3-D texture, so that there may be more of them: half a gibibyte, the largest
+# buffer texture of most drivers. The resolution that is chosen here keeps to `LIMIT`, which takes 64 MiB.
 LIMIT = 1 << 24
+MOST_VOXELS = 1 << 27
 # GL_MAX_3D_TEXTURE_SIZE that OpenGL 3.x hardware offers throughout (the standard asks for 256 only).
 LARGEST_AXIS = 2048
 # Relative cost of one step of the walk and of one ray-triangle test, by the words that they fetch and the arithmetic
@@ -116,7 +119,7 @@ def scaled(resolution: Resolution, largest: int) -> Resolution:
 
 def _near_cubical(survey: Survey, edges: NDArray[np.float64]) -> NDArray[np.int64]:
     """Resolutions (K, 3) for voxels of about these edge lengths (K,); may be beyond what fits."""
-    return np.clip(np.rint(survey.box / edges[:, None]), 1, LIMIT).astype(np.int64)
+    return np.clip(np.rint(survey.box / edges[:, None]), 1, MOST_VOXELS).astype(np.int64)
 
 
 def _triple(row: NDArray[np.int64]) -> Resolution:
@@ -126,7 +129,7 @@ def _triple(row: NDArray[np.int64]) -> Resolution:
 def within_limits(resolution: Resolution) -> bool:
     """Whether a grid's texture may have this resolution."""
     nx, ny, nz = resolution
-    return max(resolution) <= LARGEST_AXIS and nx * ny * nz <= LIMIT
+    return max(resolution) <= LARGEST_AXIS and nx * ny * nz <= MOST_VOXELS
 
 
 def parse(resolution: object) -> str | int | Resolution:

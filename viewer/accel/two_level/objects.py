@@ -152,11 +152,23 @@ def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
     return covers
 
 
+def _beyond(corners: NDArray[np.float32], linear: NDArray[np.float64], place: NDArray[np.float64]) -> bool:
+    """Whether a corner of these triangles (T, 3, 3) is farther out than `Scene.flatten` takes it."""
+    sound = corners[np.isfinite(corners).all(axis=(1, 2))].astype(np.float64)
+    with np.errstate(over="ignore"):
+        return bool((np.abs((sound @ linear.T + place).astype(np.float32)) > LARGEST_COORDINATE).any())
+
+
 def world_boxes(
-    parts: NDArray[np.float64], of: NDArray[np.int32], linear: NDArray[np.float64], place: NDArray[np.float64]
+    parts: NDArray[np.float64],
+    corners: Sequence[NDArray[np.float32]],
+    of: NDArray[np.int32],
+    linear: NDArray[np.float64],
+    place: NDArray[np.float64],
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Boxes (I, 3) twice, float32, that surely hold instances: ``of`` (I,) objects, which `cover` covers, under maps
-    ``linear`` (I, 3, 3) and then translations ``place`` (I, 3). Empty ones (inf, -inf) of those that show nothing.
+    """Boxes (I, 3) twice, float32, that surely hold instances: ``of`` (I,) objects of these corners, which `cover`
+    covers in ``parts``, under maps ``linear`` (I, 3, 3) and then translations ``place`` (I, 3). Empty ones (inf, -inf)
+    of those that show nothing.
 
     Raises ViewerError beyond what float32 ray tracing can hold.
     """
@@ -180,7 +192,8 @@ def world_boxes(
             own_high[:, axis] = np.minimum(high_end[0], high_end[1:].max(axis=0))
         margin = ROUNDING * (np.maximum(np.abs(own_low), np.abs(own_high)) + np.abs(place[at]))
         least, most = own_low + place[at] - margin, own_high + place[at] + margin
-        if max(-least.min(), most.max()) > LARGEST_COORDINATE:
+        far = (np.maximum(-least, most) > LARGEST_COORDINATE).any(axis=1)
+        if any(_beyond(corners[of[k]], linear[k], place[k]) for k in at[far]):  # boxes are wider than what they hold
             raise ViewerError(
                 "instances",
                 f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square leaves float32",

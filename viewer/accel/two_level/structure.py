@@ -115,7 +115,7 @@ class TwoLevel:
         scale = np.ones((len(of), 1, 1))
         scale[of >= 0, 0, 0] = self.objects.scales[of[of >= 0]]
         linear, inverse, place = standing[:, :3, :3] / scale, inverse * scale, standing[:, :3, 3]
-        low, high = world_boxes(self.objects.parts, of, linear, place)
+        low, high = world_boxes(self.objects.parts, self.objects.corners, of, linear, place)
         rows = self.table.data
         for row, axis in enumerate("xyz"):
             rows[f"inverse_{axis}"][numbers, :3] = inverse[:, row]

@@ -10,30 +10,36 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.formats.files import decode_data_uri, read_file, resolve_uri
 from viewer.formats.gltf.json import Object
+from viewer.scene.mesh import quiet_nans
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 
 # Many accessors over the same bytes, or over none, may not unfold a small file into a huge scene.
 _FREE = 1 << 30
+_EMPTY = 1 << 20
 _PER_BYTE = 16
 
 
 class Budget:
-    """Bytes of memory that a file may take: 1 GiB, and 16 times its buffers."""
+    """Bytes of memory that a file may take: 1 GiB, and 16 times its buffers. Of these, accessors without a buffer view
+    may take 1 MiB, and 16 times the buffers: zeros stand beside data in real files."""
 
     def __init__(self, where: str) -> None:
         self.where = where
-        self.left = _FREE
+        self.left, self.empty = _FREE, _EMPTY
 
     def grant(self, size: int) -> None:
         """Count the bytes of a buffer."""
         self.left += _PER_BYTE * size
+        self.empty += _PER_BYTE * size
 
-    def charge(self, size: int) -> None:
-        """Count bytes that are about to be taken; raises ViewerError when they are too many."""
+    def charge(self, size: int, empty: bool = False) -> None:
+        """Count bytes that are about to be taken, those of ``empty`` ones by no buffer view; raises ViewerError when
+        they are too many."""
         self.left -= size
-        if self.left < 0:
+        self.empty -= size if empty else 0
+        if self.left < 0 or self.empty < 0:
             raise ViewerError(
                 self.where,
                 "unfolds into far more data than it holds",
@@ -103,7 +109,7 @@ class Accessors:
         if "bufferView" in accessor:
             raw = self._view(accessor, count, width, kind)
         else:
-            self.budget.charge(count * width * kind.itemsize)
+            self.budget.charge(count * width * kind.itemsize, empty=True)
             raw = np.zeros((count, width), kind)
         if "sparse" in accessor:
             raw = self._sparse(accessor.child("sparse"), raw)
@@ -172,7 +178,9 @@ class Accessors:
 
 def _as_floats(raw: NDArray, normalized: bool) -> NDArray[np.float32]:
     values = np.ascontiguousarray(raw, np.float32)
-    if raw.dtype.kind == "f" or not normalized:
+    if raw.dtype.kind == "f":
+        return quiet_nans(values)
+    if not normalized:
         return values
     largest = np.float32(np.iinfo(raw.dtype).max)
     return np.maximum(values / largest, np.float32(-1.0))

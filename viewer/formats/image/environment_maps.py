@@ -5,16 +5,21 @@ from __future__ import annotations
 import io
 import math
 import struct
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.files import read_file
-from viewer.formats.image import hdr
+from viewer.formats.image import exr, hdr
 from viewer.formats.image.color import linear_from_srgb
 from viewer.formats.image.cube_maps import FACES, equirectangular, from_layout, layout_of
+from viewer.formats.image.images import rgb
 from viewer.scene.environment import (
     DARKNESS,
     MOST_TEXELS,
@@ -27,8 +32,9 @@ from viewer.scene.environment import (
 
 # Larger pictures would take more than about 2 GiB while they are read.
 MOST_PIXELS = 1 << 26
+BAND = 1 << 20  # pixels that are decoded at once
 
-_EXR, _PNG, _JPEG = b"\x76\x2f\x31\x01", b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
+_PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 
 
 def environment_of(
@@ -72,44 +78,77 @@ def load(path: str | Path, rotation: float = 0.0, notes: list[str] | None = None
     path, remarks = Path(path), [] if notes is None else notes
     if path.is_dir():
         return ImageEnvironment(equirectangular(_faces(path)), path.name, rotation)
-    pixels = read_picture(path)
-    height, width = pixels.shape[:2]
+    pixels, (width, height) = _read(path, MOST_TEXELS)
     layout = layout_of(width, height)
     if layout:
         return ImageEnvironment(equirectangular(from_layout(pixels, layout)), path.name, rotation)
     if width != 2 * height:
         remarks.append(f"{path.name} is {width} x {height}, not twice as wide as high; taken for equirectangular")
-    if width * height > MOST_TEXELS:
-        pixels = reduced(pixels, MOST_TEXELS)
+    if pixels.shape[:2] != (height, width):
         remarks.append(f"{path.name}: {width} x {height} pixels reduced to {pixels.shape[1]} x {pixels.shape[0]}")
     return ImageEnvironment(pixels, path.name, rotation)
 
 
 def read_picture(path: Path) -> NDArray[np.float32]:
     """(H, W, 3) float32, linear, row 0 on top; the format is found by content. Raises ViewerError as `load` does."""
+    return _read(path)[0]
+
+
+def _read(path: Path, most: int | None = None) -> tuple[NDArray[np.float32], tuple[int, int]]:
+    """A picture's pixels, averaged over blocks where they are more than ``most`` and no layout of a cube; and its own
+    width and height. It is read in bands, so that a large one never is in memory as floats."""
     data, where = read_file(path), str(path)
     if data.startswith(hdr.MAGIC):
-        _check_size(*hdr.size(data, where), where)
-        pixels = hdr.read(data, where)
-    elif data.startswith(_EXR):
-        pixels = _read_exr(data, where)
+        opened = _open_hdr(data, where)
+    elif data.startswith(exr.MAGIC):
+        opened = _open_exr(data, where)
     elif data.startswith((_PNG, _JPEG)):
-        pixels = _read_srgb(data, where)
+        opened = _open_srgb(data, where)
     else:
         raise ViewerError(where, "is no picture that can be an environment", "known: .hdr, .exr, .png, .jpg")
-    check_pixels(pixels, where)
-    return pixels
+    with opened as picture:
+        width, height = picture.width, picture.height
+        block = 1 if most is None or layout_of(width, height) else _block(width, height, most)
+        out = np.empty((-(-height // block), -(-width // block), 3), np.float32)
+        band = max(1, BAND // (width * block)) * block
+        for first in range(0, height, band):
+            pixels = picture.lines(first, min(first + band, height))
+            check_pixels(pixels, where, first)
+            out[first // block : -(-(first + len(pixels)) // block)] = _averaged(pixels, block)
+    return out, (width, height)
+
+
+class _Picture(NamedTuple):
+    """A picture that is decoded in bands: ``lines(first, last)`` is (last - first, W, 3) float32, linear."""
+
+    width: int
+    height: int
+    lines: Callable[[int, int], NDArray[np.float32]]
 
 
 def reduced(pixels: NDArray[np.float32], most: int) -> NDArray[np.float32]:
     """The picture with whole blocks of pixels averaged, so that at most ``most`` are left."""
-    height, width = pixels.shape[:2]
-    block = math.isqrt(-(-height * width // most))
+    return _averaged(pixels, _block(pixels.shape[1], pixels.shape[0], most))
+
+
+def _block(width: int, height: int, most: int) -> int:
+    """The edge of the blocks, in pixels."""
+    block = max(1, math.isqrt(-(-height * width // most)))
     while -(-height // block) * -(-width // block) > most:
         block += 1
-    rows, columns = np.arange(0, height, block), np.arange(0, width, block)
-    summed = np.add.reduceat(np.add.reduceat(pixels, rows, axis=0, dtype=np.float64), columns, axis=1)
-    tall, wide = np.diff(np.append(rows, height)), np.diff(np.append(columns, width))
+    return block
+
+
+def _averaged(pixels: NDArray[np.float32], block: int) -> NDArray[np.float32]:
+    if block == 1:
+        return pixels
+    height, width = pixels.shape[:2]
+    summed = np.zeros((-(-height // block), -(-width // block), 3))
+    for down in range(block):
+        for across in range(block):
+            part = pixels[down::block, across::block]
+            summed[: part.shape[0], : part.shape[1]] += part
+    tall, wide = (np.minimum(block, side - np.arange(0, side, block)) for side in (height, width))
     return (summed / (tall[:, None] * wide)[..., None]).astype(np.float32)
 
 
@@ -120,65 +159,53 @@ def _check_size(width: int, height: int, where: str) -> None:
         )
 
 
-def _read_srgb(data: bytes, where: str) -> NDArray[np.float32]:
+@contextmanager
+def _open_hdr(data: bytes, where: str) -> Iterator[_Picture]:
+    _check_size(*hdr.size(data, where), where)
+    pixels = hdr.read(data, where)
+    yield _Picture(pixels.shape[1], pixels.shape[0], lambda first, last: pixels[first:last])
+
+
+@contextmanager
+def _open_srgb(data: bytes, where: str) -> Iterator[_Picture]:
     from PIL import Image, UnidentifiedImageError
 
+    table = linear_from_srgb(np.arange(256) / 255.0).astype(np.float32)
     try:
-        with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as image:
-            _check_size(*image.size, where)
-            encoded = np.asarray(image.convert("RGB"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of pictures that are very large: the limit here is this loader's own
+            with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as image:
+                width, height = image.size
+                _check_size(width, height, where)
+                image.load()
+                yield _Picture(width, height, lambda first, last: table[rgb(image.crop((0, first, width, last)))])
     except Image.DecompressionBombError:
         raise ViewerError(where, "is far too large", "reduce the picture") from None
     except (UnidentifiedImageError, OSError, SyntaxError, ValueError, struct.error) as error:
         raise ViewerError(where, f"cannot be decoded: {str(error).lower()}", "the file is damaged") from None
-    return linear_from_srgb(np.arange(256) / 255.0).astype(np.float32)[encoded]
 
 
-def _read_exr(data: bytes, where: str) -> NDArray[np.float32]:
-    import OpenEXR
-
-    try:
-        with OpenEXR.File(io.BytesIO(data), separate_channels=True, header_only=True) as head:
-            low, high = head.header()["dataWindow"]
-        width, height = (int(b) - int(a) + 1 for a, b in zip(low, high, strict=True))
-        _check_size(width, height, where)
-        if not _exr_whole(data, height):
-            raise ViewerError(where, "pixels are missing", "the file is truncated")
-        with OpenEXR.File(io.BytesIO(data), separate_channels=True) as file:
-            channels = {name: channel.pixels for name, channel in file.channels().items()}
-    except (RuntimeError, ValueError, KeyError, TypeError) as error:
-        raise ViewerError(where, f"cannot be read as OpenEXR: {str(error)[:80]}", "the file is damaged") from None
-    names = next((names for names in ("RGB", "YYY") if all(name in channels for name in names)), None)
+@contextmanager
+def _open_exr(data: bytes, where: str) -> Iterator[_Picture]:
+    parts, start = exr.parts(data[: exr.LONGEST_HEADER], where)
+    head = parts[0]
+    _check_size(head.width, head.height, where)
+    exr.check(parts, start, len(data), where)
+    names = next((names for names in ("RGB", "YYY") if head.channels.keys() >= set(names)), None)
     if names is None:
-        known = ", ".join(channels) or "none"
-        raise ViewerError(where, "has no channels R, G and B", f"channels: {known}")
-    if any(channels[name] is None or np.shape(channels[name]) != (height, width) for name in names):
-        raise ViewerError(where, "channels are of another size than the picture", "subsampled or damaged; convert it")
-    return np.stack([np.asarray(channels[name], np.float32) for name in names], axis=-1)
-
-
-def _exr_whole(data: bytes, height: int) -> bool:
-    """Whether all chunks that a scan-line file's table names lie in it: the library warns of such a file, and goes on
-    (*OpenEXR File Layout*). Tiles and several parts are left to the library."""
-    version = struct.unpack_from("<I", data, 4)[0]
-    if version & 0x1A00:  # tiled, deep, several parts
-        return True
-    at, lines = 8, 1
-    while at < len(data) and data[at]:
-        name_end = data.find(b"\0", at)
-        kind_end = data.find(b"\0", name_end + 1)
-        if name_end < 0 or kind_end < 0 or kind_end + 5 > len(data):
-            return False
-        if data[at:name_end] == b"compression":
-            lines = {3: 16, 4: 32, 5: 16, 6: 32, 7: 32, 8: 32, 9: 256}.get(data[kind_end + 5], 1)
-        at = kind_end + 5 + struct.unpack_from("<I", data, kind_end + 1)[0]
-    chunks = -(-height // lines)
-    if at + 1 + 8 * chunks > len(data):
-        return False
-    for offset in struct.unpack_from(f"<{chunks}Q", data, at + 1):
-        if offset + 8 > len(data) or offset + 8 + struct.unpack_from("<I", data, offset + 4)[0] > len(data):
-            return False
-    return True
+        known = ", ".join(head.channels) or "none"
+        raise ViewerError(where, "has no channels R, G and B", f"channels: {known[:60]}")
+    pixels = exr.Pixels(data, head, where)
+    try:
+        yield _Picture(
+            head.width,
+            head.height,
+            lambda first, last: np.stack(
+                [np.asarray(each, np.float32) for each in pixels.lines(names, first, last)], axis=-1
+            ),
+        )
+    finally:
+        pixels.close()
 
 
 def _faces(folder: Path) -> NDArray[np.float32]:

@@ -48,8 +48,16 @@ def decode(data: bytes, where: str, name: str = "image", most: int = LARGEST_IMA
     return Image(texels, name)
 
 
-def _rgba(opened: Pillow) -> NDArray[np.uint8]:
+def rgb(opened: Pillow) -> NDArray[np.uint8]:
+    """(H, W, 3) of a picture of any mode; of 16 bits the upper 8."""
     if opened.mode.startswith("I"):  # 16-bit grey, which Pillow would clip instead of scaling
         grey = np.clip(np.asarray(opened).astype(np.int64) >> 8, 0, 255).astype(np.uint8)
-        return np.dstack([grey, grey, grey, np.full_like(grey, 255)])
+        return np.dstack([grey, grey, grey])
+    return np.asarray(opened.convert("RGB"))
+
+
+def _rgba(opened: Pillow) -> NDArray[np.uint8]:
+    if opened.mode.startswith("I"):
+        color = rgb(opened)
+        return np.dstack([color, np.full_like(color[..., 0], 255)])
     return np.array(opened.convert("RGBA"), np.uint8)

@@ -21,7 +21,8 @@ def read_mtl(content: bytes, name: str, warnings: list[str]) -> list[Material]:
 
     illum 0 and 1 are matte; 4, 6, 7 and 9 are glass of index Ni (1.5 where there is none) that tints by Tf, where d, Tf
     or Ni say that it lets light through; 3, 5 and 8 are mirrors of reflectance Ks where that outshines Kd. What is left
-    has Phong's lobe of exponent Ns where Ks is not black; of Ks, the mean counts.
+    has Phong's lobe of exponent Ns where Ks is not black, and with 3, 5 and 8 reflects Ks as well; of Ks, the mean
+    counts.
     """
     if len(content) > LARGEST:
         warnings.append(f"{name}: only the first {LARGEST:,} bytes of the materials were read")
@@ -106,5 +107,7 @@ def _scatter(material: Material) -> None:
     elif model in (3, 5, 8) and sum(ks) > sum(material.base_color[:3]):
         material.kind = "mirror"
         material.base_color = (ks[0], ks[1], ks[2], material.base_color[3])
-    elif model not in (0, 1) and any(ks) and exponent > 0.0:
-        material.kind, material.specular, material.exponent = "phong", sum(ks) / 3.0, exponent
+    elif model not in (0, 1) and any(ks) and (exponent > 0.0 or model in (3, 5, 8)):
+        material.kind, material.exponent = "phong", exponent
+        material.specular = sum(ks) / 3.0 if exponent > 0.0 else 0.0
+        material.reflectivity = sum(ks) / 3.0 if model in (3, 5, 8) else 0.0

@@ -15,7 +15,7 @@ from viewer.formats.ply.elements import DAMAGED, AsciiReader, BinaryReader, List
 from viewer.formats.ply.header import Header, read_header
 from viewer.formats.polygons import triangulate
 from viewer.scene.material import Material
-from viewer.scene.mesh import Mesh
+from viewer.scene.mesh import Mesh, quiet_nans
 from viewer.scene.normals import unit_normals
 from viewer.scene.scene import Instance, Scene
 
@@ -96,7 +96,7 @@ def _columns(columns: dict[str, NDArray], names: Sequence[str]) -> NDArray[np.fl
     with np.errstate(over="ignore", invalid="ignore"):  # what float32 cannot hold becomes infinite, and is counted
         for k, name in enumerate(names):
             out[:, k] = columns[name]
-    return out
+    return quiet_nans(out)
 
 
 def _uvs(vertex: dict[str, NDArray]) -> NDArray[np.float32] | None:
@@ -119,7 +119,8 @@ def _colors(vertex: dict[str, NDArray], header: Header) -> NDArray[np.float32] |
             if name not in vertex:
                 continue
             kind = np.dtype(types[name])
-            value = np.asarray(vertex[name], np.float64)
+            given = np.asarray(vertex[name])
+            value = np.asarray(quiet_nans(given) if given.dtype.kind == "f" else given, np.float64)
             if kind.kind == "f":
                 value = np.where(np.isfinite(value), np.maximum(value, 0.0), 0.0)
             else:

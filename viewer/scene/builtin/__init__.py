@@ -11,9 +11,9 @@ from viewer.scene.scene import Scene
 SCENES = {
     "cornell": "the Cornell box, from its published measurements",
     "teapotahedron": "the Utah teapot beside the five Platonic solids over a checkered floor",
-    "forest": "two thousand trees of a few species on rolling ground, one million triangles",
+    "forest": "two thousand trees of a few species on hilly ground, one million triangles",
     "stadium": "a teapot in a stadium: the worst case of uniform grids",
-    "balls": "ten spheres, two of which orbit each other: a scene that moves",
+    "balls": "ten spheres, two of which orbit and reflect each other: a scene that moves",
     "glass_ball": "a ball of glass over a floor, and the caustic below it",
     "ring": "a ring of metal in which a point light draws a cardioid",
     "cornell_photons": "the Cornell box with balls of glass and mirror: colour bleeding and a caustic",

@@ -1,8 +1,9 @@
 """Ten spheres, two of which orbit each other among the others: the scene Balls-1 of the literature on moving objects.
 
-After A. Adinetz and S. Berezin, *Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming* (2006):
-ten spheres of 3,120 triangles, 31,200 in all, ten instances of one mesh. How they stand and their colours are our own.
-A sphere's radius is the unit; +Y is up.
+After A. Adinetz and B. Berezin, *Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming* (2006),
+figure 4: ten spheres of 3,120 triangles, 31,200 in all, ten instances of one mesh, two lights, Phong's shading, and two
+spheres that reflect each other and the others as they move. How they stand and their colours are our own. A sphere's
+radius is the unit; +Y is up.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from viewer.scene.animation import Animation, Track
 from viewer.scene.builtin.shapes import Part
 from viewer.scene.camera import Camera
 from viewer.scene.hierarchy import Hierarchy
+from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.scene import Instance, Scene
 
 SEGMENTS = RINGS = 40  # 2 * 40 * 39 = 3,120 triangles
-RING, BALLS_IN_RING = 4.2, 8
+RING, BALLS_IN_RING = 3.6, 8
 ORBIT = 1.3  # radius of the orbit: 0.6 are left between the two
 PERIOD = 4.0  # seconds
 TILT = 35.0  # degrees of the orbit's plane about +X
@@ -36,6 +38,9 @@ _COLORS = {
     "pink": (0.75, 0.22, 0.40),
 }
 
+# The two that move are mirrors with highlights.
+_MIRRORS = {"white": 0.6, "black": 0.7}
+
 # Nodes: the plane of the orbit, what turns in it, then the balls.
 _PLANE, _TURN, _FIRST = 0, 1, 2
 
@@ -50,16 +55,35 @@ def build() -> Scene:
     return Scene(
         [sphere(SEGMENTS, RINGS).mesh("ball")],
         [Instance(0, world[_FIRST + k], material=k, name=f"{name} ball") for k, name in enumerate(_COLORS)],
-        [Material(name, (*color, 1.0), roughness=0.2) for name, color in _COLORS.items()],
+        [_material(name, color) for name, color in _COLORS.items()],
         [
-            Camera((0.0, 6.2, 15.5), (0.0, -0.3, 0.0), fov=40, name="front"),
+            Camera((1.5, 10.5, 10.0), (0.0, -0.2, 0.2), fov=34, name="front"),
             Camera((0.0, 17.5, 0.0), (0.0, 0.0, 0.0), up=(0.0, 0.0, -1.0), fov=40, name="top"),
             Camera((9.5, 2.6, 9.0), (0.0, 0.0, 0.0), fov=42, name="side"),
             Camera((0.9, 2.2, 3.7), (0.0, 0.0, 0.0), fov=60, name="close"),
         ],
+        lights=[
+            Light("point", "key light", (7.0, 10.0, 9.0), intensity=(820.0, 780.0, 700.0)),
+            Light("point", "fill light", (-10.0, 5.0, 6.0), intensity=(180.0, 220.0, 300.0)),
+        ],
         name="balls",
         hierarchy=nodes,
         animations=[Animation("orbit", (orbit,))],
+    )
+
+
+def _material(name: str, color: tuple[float, float, float]) -> Material:
+    mirrors = _MIRRORS.get(name, 0.0)
+    matte = [component * (0.35 if mirrors else 1.0) for component in color]
+    lobe = 0.1
+    return Material(
+        name,
+        (matte[0], matte[1], matte[2], 1.0),
+        roughness=0.2,
+        kind="phong",
+        specular=lobe,
+        exponent=400.0 if mirrors else 60.0,
+        reflectivity=mirrors,
     )
 
 

@@ -1,8 +1,12 @@
-"""A procedural forest: two thousand trees of six species on rolling ground, one million triangles.
+"""A procedural forest: two thousand trees of six species on hilly ground, one million triangles.
 
 Each species is one mesh of 500 triangles, placed many times, so that the scene stores 35,768 triangles and shows a
 million. Everything follows from one seed. Branches turn by the golden angle, as leaves do on a stem (H. Vogel, *A
 better way to construct the sunflower head*, Mathematical Biosciences 44, 1979). Units are metres; +Y is up.
+
+It stands in for the forest of T. J. Purcell, *Ray Tracing on a Stream Processor* (2004), section 5.2.1, whose geometry
+was not published: as many triangles, and a box of its proportions, 4.54 : 1 : 4.54, so that a grid of 128 voxels along
+the shortest side is 581 x 128 x 581 here as there.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.errors import ViewerError
 from viewer.scene.builtin.shapes import Array, Builder, Part, tube, unit
 from viewer.scene.camera import Camera
 from viewer.scene.material import Material
@@ -20,12 +25,18 @@ from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
 
 SEED = 1975
-TREES = 2000
+TREES, MOST_TREES = 2000, 1_000_000
+FEWEST = 100  # trees that the ground has room for at least: path and clearing leave none on a smaller one
 TRIANGLES = 500  # of a tree
 HALF = 130.0  # of the ground's side
 CELLS, MOST_CELLS = 128, 512  # of the ground, along a side
 TRUNK_SIDES, BRANCH_SIDES = 6, 3
 GOLDEN_ANGLE = np.pi * (3 - 5**0.5)
+# Amplitudes of the ground's hills and of its swells: they make the box as high as it is to be.
+HILLS, SWELLS = 17.18, 2.0
+SIZES = 0.78, 1.56  # least and greatest of a species' trees, of its height
+PLANTED = 0.95  # of the ground's half side: crowns do not reach beyond it
+FOOT = 0.35  # metres of a trunk in the ground
 
 GROUND, BARK, LEAVES = range(3)
 
@@ -58,9 +69,14 @@ SPECIES = (
 
 
 def build(trees: int = TREES) -> Scene:
-    """The forest: 1,032,768 triangles seen, 35,768 stored. More trees stand on more ground, as dense."""
+    """The forest: 1,032,768 triangles seen, 35,768 stored. More trees stand on more ground, as dense.
+
+    Raises ViewerError for what is no number of trees.
+    """
+    if not isinstance(trees, (int, np.integer)) or isinstance(trees, bool) or not 0 <= trees <= MOST_TREES:
+        raise ViewerError("forest", f"{trees!r} trees", f"a whole number from 0 to {MOST_TREES:,}")
     rng = np.random.default_rng(SEED)
-    spread = math.sqrt(trees / TREES)
+    spread = math.sqrt(max(trees, FEWEST) / TREES)
     half = HALF * spread
     meshes = [_ground(rng, half, min(round(CELLS * spread), MOST_CELLS))]
     meshes += [
@@ -73,8 +89,8 @@ def build(trees: int = TREES) -> Scene:
         Instance(1 + int(kind), transform, name=f"{SPECIES[kind].name} {number}")
         for number, (kind, transform) in enumerate(zip(kinds, transforms, strict=True))
     ]
-    path = np.array([_path(96.0), 96.0])
-    ahead = np.array([_path(70.0), 70.0])
+    path = np.array([_path(-80.0), -80.0])
+    ahead = np.array([_path(-54.0), -54.0])
     return Scene(
         meshes,
         instances,
@@ -91,8 +107,13 @@ def build(trees: int = TREES) -> Scene:
                 fov=65,
                 name="inside",
             ),
-            Camera((0.0, 340.0, 0.0), (0.0, 0.0, 0.0), fov=44, name="top"),
-            Camera((1.0, float(_height(1.0, 7.0)) + 2.4, 7.0), (16.0, 4.5, -30.0), fov=60, name="clearing"),
+            Camera((0.0, 340.0, 0.0), (0.0, 0.0, 0.0), fov=41, name="top"),
+            Camera(
+                (8.0, float(_height(8.0, 4.0)) + 2.4, 4.0),
+                (8.0, float(_height(8.0, -40.0)) + 5.0, -40.0),
+                fov=60,
+                name="clearing",
+            ),
         ],
         name="forest",
     )
@@ -101,8 +122,8 @@ def build(trees: int = TREES) -> Scene:
 def _height(x: Array | float, z: Array | float) -> Array:
     """The ground's height at a point."""
     return (
-        4.0 * np.sin(0.027 * x + 0.9) * np.cos(0.024 * z - 0.4)
-        + 1.6 * np.sin(0.071 * x - 0.058 * z + 2.0)
+        HILLS * np.sin(0.027 * x + 0.9) * np.cos(0.024 * z - 0.4)
+        + SWELLS * np.sin(0.071 * x - 0.058 * z + 2.0)
         + 0.35 * np.sin(0.29 * x + 0.4) * np.sin(0.27 * z + 1.1)
     )
 
@@ -236,13 +257,17 @@ def _plant(rng: np.random.Generator, trees: int, half: float) -> tuple[NDArray[n
 
     Species keep together: which one grows is drawn with weights that vary slowly over the ground.
     """
-    side = int(np.ceil(np.sqrt(trees * 1.25)))
-    cell = 1.96 * half / side
-    i, k = np.meshgrid(np.arange(side), np.arange(side), indexing="ij")
-    jitter = rng.uniform(0.1, 0.9, (2, side, side))
-    x = (-0.98 * half + (i + jitter[0]) * cell).ravel()
-    z = (-0.98 * half + (k + jitter[1]) * cell).ravel()
-    free = np.flatnonzero(_open_ground(x, z) <= 0.0)
+    side, free = int(np.ceil(np.sqrt(trees * 1.25))), np.zeros(0, np.int64)
+    while True:
+        cell = 2 * PLANTED * half / max(side, 1)
+        i, k = np.meshgrid(np.arange(side), np.arange(side), indexing="ij")
+        jitter = rng.uniform(0.1, 0.9, (2, side, side))
+        x = (-PLANTED * half + (i + jitter[0]) * cell).ravel()
+        z = (-PLANTED * half + (k + jitter[1]) * cell).ravel()
+        free = np.flatnonzero(_open_ground(x, z) <= 0.0)
+        if len(free) >= trees:
+            break
+        side += 1  # path and clearing take a larger share of small ground
     chosen = np.sort(rng.permutation(free)[:trees])
     x, z = x[chosen], z[chosen]
     phase = rng.uniform(0, 2 * np.pi, (len(SPECIES), 2))
@@ -250,12 +275,12 @@ def _plant(rng: np.random.Generator, trees: int, half: float) -> tuple[NDArray[n
     weight = np.array([[kind.share] for kind in SPECIES]) * np.exp(1.1 * wave)
     bound = np.cumsum(weight / weight.sum(axis=0), axis=0)
     kinds = (rng.uniform(size=trees) > bound[:-1]).sum(axis=0)
-    turn, scale = rng.uniform(0, 2 * np.pi, trees), rng.uniform(0.65, 1.3, trees)
+    turn, scale = rng.uniform(0, 2 * np.pi, trees), rng.uniform(*SIZES, trees)
     slender = scale * rng.uniform(0.92, 1.12, trees)
     transforms = np.zeros((trees, 4, 4))
     transforms[:, 0, 0] = transforms[:, 2, 2] = slender * np.cos(turn)
     transforms[:, 0, 2], transforms[:, 2, 0] = slender * np.sin(turn), -slender * np.sin(turn)
     transforms[:, 1, 1], transforms[:, 3, 3] = scale, 1.0
-    # The foot stands a little in the ground, which slopes.
-    transforms[:, :3, 3] = np.stack([x, _height(x, z) - 0.15, z], axis=-1)
+    # The foot stands in the ground, which slopes.
+    transforms[:, :3, 3] = np.stack([x, _height(x, z) - FOOT, z], axis=-1)
     return kinds, transforms

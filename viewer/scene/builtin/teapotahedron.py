@@ -14,6 +14,7 @@ from viewer.scene.builtin.shapes import Builder, Part, boxes, quads, revolve
 from viewer.scene.builtin.solids import SOLIDS, solid
 from viewer.scene.builtin.teapot import teapot
 from viewer.scene.camera import Camera
+from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
@@ -21,6 +22,7 @@ from viewer.scene.scene import Instance, Scene
 DIVISIONS = 16  # of a teapot patch
 TILES = 24  # along a side of the floor
 TILE = 1.5
+LAMP, INTENSITY = (-6.0, 14.0, 9.0), (790.0, 750.0, 680.0)  # W/sr: without extent, so that one sample is clean
 
 # Solid -> (linear base colour, place (x, z), turn in degrees, circumradius, height of the plinth).
 _PLACES = {
@@ -67,6 +69,7 @@ def build() -> Scene:
             Camera((3.4, 3.9, 6.6), (0.1, 1.5, 0.0), fov=42, name="close"),
             Camera((-1.0, 0.5, 8.4), (0.0, 2.2, -1.0), fov=64, name="floor"),
         ],
+        lights=[Light("point", "lamp", LAMP, intensity=INTENSITY)],
         name="teapotahedron",
     )
 

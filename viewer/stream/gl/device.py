@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,15 +15,53 @@ from typing import Any
 import moderngl
 
 from viewer.base.errors import DeviceError
+from viewer.base.lock import FairLock
 from viewer.stream.compile.source import Source
+from viewer.stream.gl import probe
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
 _INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"
 _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
+# Texels: drivers that grant fewer are given 2-D textures. Mesa's softpipe (22.3) fetches wrong texels beyond the
+# 32,768th of the 65,536 that it grants and OpenGL 3.3 asks for, and scenes outgrow those anyway.
+LEAST_BUFFER = 1 << 24
 _MOST_DEVICES = 64  # where EGL keeps handing out devices without end
 
 
-_current: Device | None = None  # of the thread that renders; contexts are not shared among threads
+class _Thread(threading.local):
+    """What is current in a thread: a context can be in one at a time."""
+
+    device: Device | None = None
+
+
+class _Process:
+    """Whether OpenGL has been opened in this process, and whether that was before a fork, which drivers do not survive:
+    their threads are gone, and their locks stay as they were."""
+
+    opened = forked = False
+
+    @classmethod
+    def check(cls) -> None:
+        if cls.forked:
+            raise DeviceError(
+                "OpenGL",
+                "this process was forked from one that had opened it, which drivers do not survive",
+                "start processes by spawn: multiprocessing.get_context('spawn'); or fork before the first Renderer",
+            )
+
+    @classmethod
+    def after_fork(cls) -> None:
+        cls.forked = cls.opened
+        if cls.forked and sys.platform.startswith("linux"):
+            library = ctypes.CDLL(None)
+            if hasattr(library, "on_exit"):  # of glibc, which gives what is registered the exit status
+                # Mesa's own exit handler, registered before, would wait for threads that a fork leaves behind.
+                library.on_exit(library._exit, None)
+
+
+_thread = _Thread()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Process.after_fork)
 
 
 @dataclass
@@ -30,7 +69,10 @@ class Device:
     """An OpenGL context with its limits.
 
     Without ``allow_barrier`` machines double-buffer and copy; without ``allow_buffers`` memories are 2-D and 3-D
-    textures; both as on drivers that have no better.
+    textures; both as on drivers that have no better. max_buffer : texels of a buffer texture, 0 where none is used.
+
+    headless : the context is one of our own, which `current` makes current in any thread, in one after the other. Else
+    it is a window's, and current all the time in the thread that makes this.
 
     Raises DeviceError where OpenGL is older than 3.3 or cannot render to float textures.
     """
@@ -43,6 +85,10 @@ class Device:
     files: set[str] = field(default_factory=set, init=False)  # of shaders/, that went into its programs
 
     def __post_init__(self) -> None:
+        _Process.check()
+        _Process.opened = True
+        self._home = threading.get_ident()
+        self.lock = FairLock(self.check)
         # Read while the context is current, which it is not always: moderngl asks the driver at every look.
         self.info: dict[str, Any] = dict(self.context.info)
         self.extensions = frozenset(self.context.extensions)
@@ -51,13 +97,46 @@ class Device:
             raise DeviceError(
                 self.name, f"OpenGL {self.context.version_code / 100:.1f}; 3.3 is needed", "update the graphics driver"
             )
-        self.max_buffer = self._integer(_MAX_BUFFER) if self.allow_buffers else 0  # texels of a buffer texture
+        _ = self.context.error  # of `info`, which asks for limits that not every driver has
+        granted = self._integer(_MAX_BUFFER)
+        self.max_buffer = granted if self.allow_buffers and granted >= LEAST_BUFFER else 0
         try:
             probe = self.context.texture((1, 1), 4, dtype="f4")
             self.context.framebuffer([probe]).release()
             probe.release()
         except moderngl.Error as error:
             raise DeviceError(self.name, f"cannot render to float textures ({error})", "another driver may") from None
+        if self.software:
+            self._set_samplers()
+
+    def _set_samplers(self) -> None:
+        """Give all samplers of fragment programs the state that textures of floats have.
+
+        Mesa leaves the state of a sampler that reads a buffer texture as the last 2-D texture there has set it, or as
+        nothing where there was none, and llvmpipe compiles a program for each: a program that was compiled already took
+        a second for its next pass, once another one had set more samplers. The draw that sets them here is conditional
+        on a query without samples, so that it is not compiled.
+        """
+        names = [f"texels_{k}" for k in range(self.max_samplers)]
+        uniforms = "".join(f"uniform sampler2D {name};\n" for name in names)
+        total = " + ".join(f"texelFetch({name}, ivec2(0), 0)" for name in names)
+        program = self.context.program(
+            vertex_shader="#version 330 core\nvoid main() { gl_Position = vec4(0.0, 0.0, 0.0, 1.0); }",
+            fragment_shader=f"#version 330 core\n{uniforms}out vec4 sum;\nvoid main() {{ sum = {total}; }}",
+        )
+        texture, target = (self.context.texture((1, 1), 4, dtype="f4") for _ in range(2))
+        texture.filter, texture.repeat_x, texture.repeat_y = (moderngl.NEAREST, moderngl.NEAREST), False, False
+        for unit, name in enumerate(names):
+            program[name] = unit
+            texture.use(unit)
+        self.context.framebuffer([target]).use()
+        query = self.context.query(samples=True)
+        with query:
+            pass
+        condition = query.crender if not query.samples else None  # reading waits: it would draw before there is a count
+        if condition is not None:
+            with condition:
+                self.context.vertex_array(program, []).render(moderngl.POINTS, vertices=1)
 
     @property
     def name(self) -> str:
@@ -65,9 +144,14 @@ class Device:
         return str(self.info["GL_RENDERER"])
 
     @property
+    def driver(self) -> str:
+        """The renderer and the version of its driver: bits are promised for each of these."""
+        return f"{self.name}, OpenGL {self.info['GL_VERSION']}"
+
+    @property
     def software(self) -> bool:
         """Whether the driver rasterises on the CPU."""
-        return any(word in self.name.lower() for word in ("llvmpipe", "softpipe", "swrast", "software"))
+        return any(word in self.name.lower() for word in ("llvmpipe", "softpipe", "swrast", "swiftshader", "software"))
 
     @property
     def max_samplers(self) -> int:
@@ -98,6 +182,12 @@ class Device:
             if function is not None:
                 return function
         return None
+
+    @cached_property
+    def array_stores(self) -> bool:
+        """Whether a fragment program can keep a stack (`viewer.stream.gl.probe.array_stores`)."""
+        with self.current():
+            return probe.array_stores(self.context)
 
     def load(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any] | None:
         """A raw OpenGL function that moderngl does not wrap; None where the driver has none."""
@@ -133,9 +223,7 @@ class Device:
         """
         self.files.update(vertex.files, geometry.files)
         try:
-            program = self.context.program(
-                vertex_shader=vertex.text, geometry_shader=geometry.text, varyings=list(outputs)
-            )
+            program = self.context.program(vertex_shader=vertex.text, geometry_shader=geometry.text, varyings=outputs)
         except moderngl.Error as error:
             log = str(error)
             blamed = vertex if "vertex_shader" in log else geometry
@@ -145,6 +233,8 @@ class Device:
 
     def describe(self) -> dict[str, Any]:
         """What the driver is and can do, as data."""
+        with self.current():
+            glsl = self._string(_SHADING_LANGUAGE_VERSION)
         info = self.info
         version = self.context.version_code
         extensions = self.extensions
@@ -152,11 +242,11 @@ class Device:
             "vendor": str(info["GL_VENDOR"]),
             "renderer": self.name,
             "version": str(info["GL_VERSION"]),
-            "glsl": self._string(_SHADING_LANGUAGE_VERSION),
+            "glsl": glsl,
             "opengl": f"{version // 100}.{version % 100 // 10}",
             "max_texture_size": self.max_texture,
             "max_3d_texture_size": self.max_volume,
-            "max_buffer_texture_size": self.max_buffer,
+            "max_buffer_texture_size": self._integer(_MAX_BUFFER),
             "max_attachments": int(info.get("GL_MAX_DRAW_BUFFERS", 8)),
             "max_samplers": int(info.get("GL_MAX_TEXTURE_IMAGE_UNITS", 16)),
             "texture_barrier": self.texture_barrier is not None,
@@ -175,27 +265,37 @@ class Device:
         value = get(name) if get else None
         return value.decode(errors="replace") if value else ""
 
+    def check(self) -> None:
+        """Raises DeviceError where waiting for the context is of no use: in a forked process, and for a window's in
+        another thread."""
+        _Process.check()
+        if not self.headless and threading.get_ident() != self._home:
+            raise DeviceError(
+                "OpenGL", "this context is a window's, which stays in the window's thread", "make a Renderer without it"
+            )
+
     @contextmanager
     def current(self) -> Iterator[None]:
-        """Make this the thread's OpenGL context, where it is a headless one of our own (a window keeps its own)."""
-        global _current
-        if not self.headless:  # a window's is current all the time
-            self._free_dropped()
-            yield
-            return
-        if _current is self:
-            self._free_dropped()
-            yield
-            return
-        before, _current = _current, self
-        try:
-            with self.context:
+        """Make this the thread's OpenGL context, where it is a headless one of our own (a window keeps its own). Other
+        threads wait meanwhile, and get it in turn.
+
+        Raises DeviceError in a process that was forked since OpenGL was opened, and in another thread than a window's.
+        """
+        with self.lock:
+            before = _thread.device
+            if before is self or not self.headless:  # a window's is current all the time
                 self._free_dropped()
                 yield
-        finally:
-            _current = before
-            if before is not None:  # leaving a context leaves none current
-                before.context.__enter__()
+                return
+            _thread.device = self
+            try:
+                with self.context:
+                    self._free_dropped()
+                    yield
+            finally:
+                _thread.device = before
+                if before is not None:  # leaving a context leaves none current
+                    before.context.__enter__()
 
     def _free_dropped(self) -> None:
         """Free what Python has dropped since; moderngl's own gc() stumbles over what was released already."""
@@ -207,15 +307,18 @@ class Device:
 
     def release(self) -> None:
         """Give the context back; every texture and program of it is gone."""
-        self.context.release()
+        with self.lock:
+            self.context.release()
 
 
 def open_device(index: int | None = None, barrier: bool = True, buffers: bool = True) -> Device:
     """A headless device: EGL on Linux, the platform's standalone context elsewhere.
 
     index : number of the EGL device; else ``RAYSTREAM_GL_DEVICE``, else the driver's choice.
-    Raises DeviceError, which says what to install, where there is no OpenGL 3.3.
+    Raises DeviceError, which says what to install, where there is no OpenGL 3.3; and in a process that was forked from
+    one with a device.
     """
+    _Process.check()
     if index is None and os.environ.get(VARIABLE):
         try:
             index = int(os.environ[VARIABLE])
@@ -230,25 +333,32 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
             settings["device_index"] = index
     elif index is not None:
         raise DeviceError("--device", "choosing a device needs EGL, which is on Linux only", "leave it out")
-    try:
-        context = moderngl.create_context(**settings)
-    except Exception as error:
-        raise _no_context(error, index) from None
-    device = Device(context, barrier, buffers, headless=True)
-    if _current is not None:  # a new context takes over
-        _current.context.__enter__()
-    return device
+    with _opening:
+        _Process.opened = True
+        try:
+            context = moderngl.create_context(**settings)
+        except Exception as error:
+            raise _no_context(error, index) from None
+        try:
+            return Device(context, barrier, buffers, headless=True)
+        finally:  # a new context takes over, and while it is current here no other thread could have it
+            context.__exit__(None, None, None)
+            if _thread.device is not None:
+                _thread.device.context.__enter__()
 
 
+_opening = threading.RLock()
 _shared: dict[tuple[int | None, bool, bool], Device] = {}
 
 
 def shared_device(index: int | None = None, barrier: bool = True, buffers: bool = True) -> Device:
     """The process's headless device of that number, opened once: contexts are heavy, and renderers many."""
+    _Process.check()
     key = (index, barrier, buffers)
-    if key not in _shared:
-        _shared[key] = open_device(*key)
-    return _shared[key]
+    with _opening:
+        if key not in _shared:
+            _shared[key] = open_device(*key)
+        return _shared[key]
 
 
 def devices() -> list[dict[str, Any]]:

@@ -13,6 +13,10 @@ from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 
+CORNERS: NDArray[np.float32] = np.array(
+    [[0, 0], [1, 0], [0, 1], [0, 1], [1, 0], [1, 1]], np.float32
+)  # of a square's two triangles
+
 
 def tiles_source() -> Source:
     """The vertex program of every pass."""
@@ -65,13 +69,13 @@ class Shader:
 
 
 class Tiles:
-    """Squares of a stream to draw on, as an instance buffer."""
+    """Squares of a stream to draw on, as two triangles each: some drivers lack instanced arrays, which 3.3 asks for."""
 
     def __init__(self, device: Device, size: tuple[int, int], edge: int) -> None:
         self.size, self.edge = size, edge
         self.columns, self.rows = -(-size[0] // edge), -(-size[1] // edge)
-        self.buffer = device.context.buffer(reserve=8 * max(1, self.columns * self.rows), dynamic=True)
-        self.whole = device.context.buffer(np.zeros(2, np.float32).tobytes())
+        self.buffer = device.context.buffer(reserve=CORNERS.nbytes * max(1, self.columns * self.rows), dynamic=True)
+        self.whole = device.context.buffer((CORNERS * edge * max(self.columns, self.rows)).tobytes())
         self.count, self.all = 0, True
 
     def keep(self, alive: NDArray[np.bool_] | None) -> None:
@@ -81,7 +85,8 @@ class Tiles:
             rows, columns = np.nonzero(alive)
             self.count = len(rows)
             if self.count:
-                self.buffer.write(np.stack([columns, rows], axis=1).astype(np.float32) * self.edge)
+                tiles = np.stack([columns, rows], axis=1).astype(np.float32)[:, None]
+                self.buffer.write((tiles + CORNERS) * np.float32(self.edge))
 
 
 class Drawing:
@@ -90,22 +95,16 @@ class Drawing:
     def __init__(self, device: Device, shader: Shader, tiles: Tiles) -> None:
         self.shader, self.tiles = shader, tiles
         context = device.context
-        self.some = context.vertex_array(shader.program, [(tiles.buffer, "2f4/i", "tile")])
-        self.whole = context.vertex_array(shader.program, [(tiles.whole, "2f4/i", "tile")])
+        self.some = context.vertex_array(shader.program, [(tiles.buffer, "2f4", "corner")])
+        self.whole = context.vertex_array(shader.program, [(tiles.whole, "2f4", "corner")])
         shader.set("clip", (2.0 / tiles.size[0], 2.0 / tiles.size[1]))
-        self._span: float | None = None
 
     def render(self) -> None:
         """Draw over the tiles that are kept."""
-        tiles = self.tiles
-        span = float(tiles.edge * (max(tiles.columns, tiles.rows) if tiles.all else 1))
-        if span != self._span:
-            self.shader.set("span", span)
-            self._span = span
         if self.tiles.all:
-            self.whole.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=1)
+            self.whole.render(moderngl.TRIANGLES, vertices=len(CORNERS))
         elif self.tiles.count:
-            self.some.render(moderngl.TRIANGLE_STRIP, vertices=4, instances=self.tiles.count)
+            self.some.render(moderngl.TRIANGLES, vertices=len(CORNERS) * self.tiles.count)
 
 
 def square(device: Device, shader: Shader) -> Drawing:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import moderngl
@@ -21,6 +21,15 @@ def float_texture(device: Device, size: tuple[int, int], channels: int = 4, data
     texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
     texture.repeat_x = texture.repeat_y = False
     return texture
+
+
+def components(array: NDArray, dimensions: int) -> Iterator[NDArray]:
+    """The components of vectors (..., width), or scalars as they are, where ``dimensions`` is that of a scalar's array:
+    loops over one at a time are long, those of NumPy over all at once are as short as a vector."""
+    if array.ndim == dimensions:
+        yield array
+    else:
+        yield from (array[..., k] for k in range(array.shape[-1]))
 
 
 class Stream:
@@ -67,14 +76,39 @@ class Stream:
         """(H, W, texels, 4) float32."""
         width, height = self.size
         out = np.zeros((height, width, len(self.textures), 4), np.float32)
-        for k, texture in enumerate(self.textures):
-            read = np.frombuffer(texture.read(), np.float32).reshape(height, width, self.channels)
-            out[..., k, : self.channels] = read
+        for k in range(len(self.textures)):
+            out[..., k, : self.channels] = self._texels(k)
         return out
 
     def read(self) -> NDArray:
         """(H, W) structured of the record's dtype."""
-        return self.record.unpack(self.read_texels())
+        out = np.zeros(self.size[::-1], self.record.dtype)
+        for name, values in self.fields().items():
+            with np.errstate(invalid="ignore"):  # elements that no run has written may hold anything, on some drivers
+                for target, source in zip(components(out[name], 2), components(values, 2), strict=True):
+                    target[...] = source
+        return out
+
+    def fields(self, names: Collection[str] | None = None) -> dict[str, NDArray[np.float32]]:
+        """Fields by name (all without ``names``), (H, W) or (H, W, width) float32 as they lie in the textures, integers
+        too: views of what is read, which is just the textures that hold them."""
+        runs = [run for run in self.record.runs if names is None or run.field.name in names]
+        texels = {number: self._texels(number) for number in sorted({run.texel for run in runs})}
+        out: dict[str, NDArray[np.float32]] = {}
+        for run in runs:
+            part, name = texels[run.texel][..., run.component : run.component + run.size], run.field.name
+            if run.size < run.field.width:  # split over the gaps of several
+                out.setdefault(name, np.empty((*part.shape[:2], run.field.width), np.float32))
+                out[name][..., run.first : run.first + run.size] = part
+            else:
+                out[name] = part if run.field.width > 1 else part[..., 0]
+        return out
+
+    def _texels(self, number: int) -> NDArray[np.float32]:
+        """(H, W, channels) float32 of a texture."""
+        out = np.empty((*self.size[::-1], self.channels), np.float32)
+        self.textures[number].read_into(out)
+        return out
 
     def clear(self, texels: Sequence[Sequence[float]] = (), rays: int | None = None) -> None:
         """Give the first ``rays`` elements (all without) in row order the same ``texels``, one for each texture (zeros

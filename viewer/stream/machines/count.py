@@ -6,6 +6,7 @@ read back: rays of every step, for each tile of the stream, so that passes can b
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 
 import moderngl
@@ -30,11 +31,11 @@ class Queries:
 
     def __init__(self, device: Device) -> None:
         self.context = device.context
-        self._free: list[moderngl.Query] = []
+        self._free: deque[moderngl.Query] = deque()  # one that is asked again at once waits for its last answer
 
     def take(self) -> moderngl.Query:
         """One that nobody waits for."""
-        return self._free.pop() if self._free else self.context.query(samples=True)
+        return self._free.popleft() if self._free else self.context.query(samples=True)
 
     def read(self, query: moderngl.Query) -> int:
         """Its samples, and it is free; waits until the device has come so far."""

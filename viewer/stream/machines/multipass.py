@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 
 import moderngl
 import numpy as np
@@ -351,12 +352,7 @@ class Multipass(Machine):
             self._count(drawing, entry.samplers)
         if self.counting:
             query = context.query(samples=True, time=True)
-        if query is None:
-            self._kernel(entry)
-        else:
-            self._prepare(entry.target)
-            with query:
-                self._kernel(entry)
+        self._kernel(entry, query)
         self._copy_back(entry)
         if not self.counting or query is None:
             return 0
@@ -381,11 +377,20 @@ class Multipass(Machine):
             for drawing in (entry.drawing, *entry.counts):
                 drawing.shader.set("unroll", self._calls(entry))
 
-    def _kernel(self, entry: _Pass) -> None:
+    def _kernel(self, entry: _Pass, query: moderngl.Query | None = None) -> None:
+        """The pass itself, inside a ``query``.
+
+        To llvmpipe a program inside a query is another one than without, which it would compile when the first such
+        pass is drawn, a second late: there all passes are inside one, `warm`'s and the conditional ones too.
+        """
+        unread = self.queries.take() if query is None and self.device.software else None
         self._prepare(entry.target)
         for name, texture in entry.samplers:
             entry.drawing.shader.bind(name, texture)
-        entry.drawing.render()
+        with query or unread or nullcontext():
+            entry.drawing.render()
+        if unread is not None:
+            self.queries.give_back([unread])
         self.stats.kernel_passes += 1
 
     def _copy_back(self, entry: _Pass) -> None:

@@ -46,7 +46,7 @@ class Naive:
 
 @dataclass(frozen=True)
 class Threshold:
-    """A later step once a share of the rays wait for it, else the first (Purcell et al. 2002, section 4.1: 20 %).
+    """A later step once a share of the rays wait for it, else the first (Purcell et al. 2002, section 3.2: 20 %).
 
     of : 'active', a share of the rays in this loop; 'all', a share of the whole stream.
     """

@@ -13,7 +13,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.scene.camera import Camera
-from viewer.window.input.pose import ENDS, FINEST, MOVE_SECONDS, Move, Pose, heading, plain, pose_of, turn
+from viewer.window.input.pose import (
+    ENDS,
+    FINEST,
+    MOVE_SECONDS,
+    Move,
+    Pose,
+    diagonal,
+    finite,
+    heading,
+    pixels,
+    plain,
+    pose_of,
+    turn,
+)
 
 Array = NDArray[np.float64]
 
@@ -29,8 +42,8 @@ LEAST_FOV, MOST_FOV = 1.0, 170.0  # degrees
 CROSSING = 4.0  # seconds in which flight crosses the scene at its own speed
 AT_REST = 0.005  # share of the speed below which flight ends
 ZOOM_REST = 0.002  # share of the distance below which the wheel's dolly ends
-LONGEST_DRAG = 1e5  # pixels in one event; more is a fault of the driver
 LONGEST_STEP = 3600.0  # seconds in one update
+NEAREST_PIVOT = 0.01  # of the scene's diagonal: nearer ones would hold orbit fast
 CLOSEST, FARTHEST = 1e-5, 1e4  # distances to the target that a dolly reaches, in diagonals of the scene
 
 # Motion -> its part in the camera's right, the world's up, the camera's forward.
@@ -54,9 +67,11 @@ class Flight:
     camera : where it starts. bounds : (2, 3) of the scene, scene units; they give speed and range.
 
     mode  : ``orbit`` or ``fly``; says what the wheel does. speed : of flight, scene units per second.
+    entered : the eye has been within the scene's bounds since a camera was set or all was framed.
     Gestures take pixels, x to the right and y down. Arguments that are not finite change nothing.
     """
 
+    entered: bool
     _pose: Pose
     _lens: tuple[float, float | None]  # radius, and distance of the plane in focus
     _camera: Camera | None  # of the pose; made when it is asked for
@@ -69,7 +84,7 @@ class Flight:
     def __init__(self, camera: Camera, bounds: ArrayLike) -> None:
         self.mode = "orbit"
         self._held: set[str] = set()
-        self._diagonal = _diagonal(bounds)
+        self._diagonal = diagonal(bounds)
         self._bounds = np.asarray(bounds, np.float64)
         self.speed = self.natural_speed
         self.set_camera(camera)
@@ -90,6 +105,15 @@ class Flight:
         return self._changed or self._easing or bool(self._wanted().any())
 
     @property
+    def indoors(self) -> bool:
+        """Whether the eye is within the scene's bounds."""
+        return self.within(self._pose.eye)
+
+    def within(self, point: ArrayLike) -> bool:
+        """Whether a point (3,) is within the scene's bounds."""
+        return bool(((self._bounds[0] < point) & (point < self._bounds[1])).all())
+
+    @property
     def natural_speed(self) -> float:
         """The speed of flight that suits the scene, scene units per second."""
         return self._diagonal / CROSSING
@@ -108,11 +132,12 @@ class Flight:
         self._stop()
         self._camera = camera
         self._changed = True
+        self.entered = self.indoors
 
     def set_bounds(self, bounds: ArrayLike) -> None:
         """Another scene, (2, 3) scene units; the speed keeps its ratio to the scene's own."""
         factor = self.speed / self.natural_speed
-        self._diagonal = _diagonal(bounds)
+        self._diagonal = diagonal(bounds)
         self._bounds = np.asarray(bounds, np.float64)
         self.speed = factor * self.natural_speed
 
@@ -164,11 +189,11 @@ class Flight:
         height : of the window in the same pixels. depth : along the view, scene units.
         """
         depth = self._pose.distance if depth is None or not 0 < depth < ENDS else depth
-        if _finite(dx, dy, height):
+        if finite(dx, dy, height):
             right, up, _ = self._pose.basis()
             pixel = 2 * depth * math.tan(math.radians(self._fov) / 2) / max(height, 1.0)
             self._interrupt()
-            self._shift(pixel * (_pixels(dy) * up - _pixels(dx) * right))
+            self._shift(pixel * (pixels(dy) * up - pixels(dx) * right))
 
     def dolly(self, factor: float, toward: ArrayLike | None = None) -> None:
         """Multiply the distance to the target's plane.
@@ -211,13 +236,31 @@ class Flight:
         yaw, pitch = heading(away / distance, self._pose.yaw)
         self._go(replace(self._pose, target=target, distance=distance, yaw=yaw, pitch=pitch))
 
-    def frame_all(self, aspect: float = 1.0) -> None:
-        """See the whole scene from the same direction, level; aspect = width / height."""
-        self._frame(self._pose.forward(), aspect, self._pose.yaw)
+    def frame_all(self, aspect: float = 1.0, forward: ArrayLike | None = None) -> None:
+        """See the whole scene, level, along ``forward`` (3,), a unit vector, or as now; aspect = width / height."""
+        way = self._pose.forward() if forward is None else np.asarray(forward, np.float64)
+        self._frame(way, aspect, self._pose.yaw)
 
     def view(self, name: str, aspect: float = 1.0) -> None:
         """See the whole scene from the ``front``, the ``right`` or the ``top``."""
         self._frame(-np.array(VIEWS[name]), aspect, 0.0)
+
+    def aim(self, distance: float) -> None:
+        """Bring the target to a distance along the view, at once; the picture stays.
+
+        It is held within the scene's bounds, and beyond `NEAREST_PIVOT`; infinite: the target's own distance, so held.
+        """
+        if math.isnan(distance) or not self.indoors:
+            return
+        pose, forward = self._pose, self._pose.forward()
+        low, high = self._bounds
+        out = float((np.where(forward > 0, high - pose.eye, pose.eye - low) / np.abs(forward).clip(1e-12)).min())
+        wanted = distance if math.isfinite(distance) else pose.distance
+        pose.distance = max(min(wanted, out), NEAREST_PIVOT * self._diagonal)
+        pose.target = pose.eye + pose.distance * forward
+        self._interrupt()
+        self._anchor = pose.target
+        self._touch()
 
     def press(self, motion: str) -> None:
         """A key goes down: forward, back, left, right, down, up, fast or slow; more often is once."""
@@ -267,13 +310,14 @@ class Flight:
 
     def _touch(self) -> None:
         self._camera, self._changed = None, True
+        self.entered = self.entered or (self._move is None and self.indoors)
 
     def _turned(self, dx: float, dy: float, angle: float) -> bool:
         """Turn by a drag, ``angle`` radians a pixel; along the picture's own axes, however it is rolled."""
-        if not _finite(dx, dy):
+        if not finite(dx, dy):
             return False
         self._interrupt()
-        pose, dx, dy = self._pose, _pixels(dx), _pixels(dy)
+        pose, dx, dy = self._pose, pixels(dx), pixels(dy)
         sin_roll, cos_roll = math.sin(pose.roll), math.cos(pose.roll)
         pose.yaw = turn(pose.yaw + angle * (dx * cos_roll - dy * sin_roll))
         pitch = pose.pitch - angle * (dx * sin_roll + dy * cos_roll)
@@ -321,6 +365,7 @@ class Flight:
         framing = Camera.framing(self._bounds, math.degrees(2 * math.atan(slope)), plain(-forward))
         pose = pose_of(framing)
         yaw, pitch = heading(forward, yaw)
+        self.entered = False
         self._go(replace(pose, yaw=yaw, pitch=pitch, roll=0.0))
 
     def _go(self, goal: Pose) -> None:
@@ -373,17 +418,3 @@ class Flight:
             return np.zeros(3)
         pace = math.prod(PACES[key] for key in self._held if key in PACES)
         return direction * (min(max(self.speed, 0.0), ENDS) * pace / length)
-
-
-def _diagonal(bounds: ArrayLike) -> float:
-    box = np.asarray(bounds, np.float64).reshape(2, 3)
-    size = float(np.linalg.norm(box[1] - box[0])) if np.isfinite(box).all() and (box[1] >= box[0]).all() else 0.0
-    return size if size > FINEST * np.abs(box).max(initial=0.0, where=np.isfinite(box)) and size > 0 else 1.0
-
-
-def _finite(*numbers: float) -> bool:
-    return all(math.isfinite(number) for number in numbers)
-
-
-def _pixels(length: float) -> float:
-    return min(max(length, -LONGEST_DRAG), LONGEST_DRAG)

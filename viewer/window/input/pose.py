@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from viewer.scene.camera import Camera, Vector
 
@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 MOVE_SECONDS = 0.3  # that an eased way takes
 ENDS = 1e30  # coordinates beyond are held here, so that squares stay finite
 FINEST = 1e-9  # distance to the target as a share of the coordinates: float64 must tell the two apart
+LONGEST_DRAG = 1e5  # pixels in one event; more is a fault of the driver
 LEVEL = 1e-9  # radians of roll that are none
 ZENITH = 1e-5  # sine of the angle to +-Y below which up, not forward, tells the heading
 
@@ -120,3 +121,20 @@ def plain(vector: Array) -> Vector:
     """Three Python floats."""
     x, y, z = (float(component) for component in vector)
     return x, y, z
+
+
+def diagonal(bounds: ArrayLike) -> float:
+    """The length of a box's diagonal, (2, 3) scene units; 1 where it has none that float64 can tell."""
+    box = np.asarray(bounds, np.float64).reshape(2, 3)
+    size = float(np.linalg.norm(box[1] - box[0])) if np.isfinite(box).all() and (box[1] >= box[0]).all() else 0.0
+    return size if size > FINEST * np.abs(box).max(initial=0.0, where=np.isfinite(box)) and size > 0 else 1.0
+
+
+def finite(*numbers: float) -> bool:
+    """Whether all of them are."""
+    return all(math.isfinite(number) for number in numbers)
+
+
+def pixels(length: float) -> float:
+    """A drag's length, held to `LONGEST_DRAG`."""
+    return min(max(length, -LONGEST_DRAG), LONGEST_DRAG)

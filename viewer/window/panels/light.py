@@ -112,10 +112,12 @@ def draw_lights(desk: Desk) -> None:
         imgui.text_disabled(f"and {len(listed) - MOST_LISTED} more")
     if not listed:
         imgui.text_disabled("none but the environment")
-    wide = shares(2)
+    wide = shares(3)
     press(desk, "Markers", "lights.show", wide, on=lights.visible)
     imgui.same_line()
     press(desk, "Environment", "environment.toggle", wide, on=desk.view.environment.flux > 0)
+    imgui.same_line()
+    press(desk, "Ground", "ground.toggle", wide, on=desk.stage.requested.ground is not None)
     fact("environment", desk.view.environment.name)
     if isinstance(desk.view.environment, ImageEnvironment):
         label("rotation")

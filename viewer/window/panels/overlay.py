@@ -63,8 +63,10 @@ def status(desk: Desk) -> list[str]:
     samples = f"{grouped(session.samples)} sample" + ("" if session.samples == 1 else "s")
     parts = [choices.program, machine, size, samples]
     if session.developing.buffer is not None:
-        parts += [duration(session.total_seconds), noise(session.error)]
+        parts += [duration(session.total_seconds), f"noise {noise(session.error)}"]
     parts.append(rate(session.rate))
+    if desk.studies.counting is not None:
+        parts.append(f"heat map {100 * desk.studies.counting:.0f} %")
     if desk.view.paused:
         parts.append("paused")
     return parts
@@ -122,7 +124,7 @@ def figures(desk: Desk) -> list[tuple[str, str]]:
         ("samples", grouped(session.samples)),
     ]
     if session.developing.buffer is not None:
-        shown += [("time", duration(session.total_seconds)), ("noise", noise(session.error).removesuffix(" noise"))]
+        shown += [("time", duration(session.total_seconds)), ("noise", noise(session.error))]
     if desk.view.renderer is not None:
         parts = desk.view.renderer.resources.bytes()
         shown += [

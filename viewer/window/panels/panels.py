@@ -8,14 +8,14 @@ from typing import Any
 
 from imgui_bundle import ImVec2, imgui
 
-from viewer.film.tonemap import TONE_MAPS
+from viewer.film.tonemap import TONEMAPS
 from viewer.options.processor import MACHINE
 from viewer.renderer.settings import RECIPE
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_inspector
 from viewer.window.panels.light import draw_lens, draw_lights, draw_motion, draw_sampling
-from viewer.window.panels.options import combo, draw_option
+from viewer.window.panels.options import choose, combo, draw_option
 from viewer.window.panels.overlay import draw_overlays, figures
 from viewer.window.panels.probe import draw_probe
 from viewer.window.panels.theme import units
@@ -138,11 +138,13 @@ def _camera(desk: Desk) -> None:
     cameras = desk.view.scene.cameras if desk.view.scene is not None else []
     if cameras:
         label("view")
-        names = [f"{camera.name}##{k}" for k, camera in enumerate(cameras)]
-        chosen = combo("view", names, f"{len(cameras)} of the scene")
-        if chosen:
-            flight.set_camera(cameras[names.index(chosen)])
-            desk.view.look()
+        shown = flight.camera
+        now = next((k for k, camera in enumerate(cameras) if camera == shown), -1)
+        names = [camera.name for camera in cameras]
+        chosen = choose("view", names, now, ", ".join(names))
+        tip(f"the scene's cameras: {', '.join(names)}", desk.view.keymap.text("camera.next"))
+        if chosen is not None:
+            desk.stage.show_camera(chosen)
     label("field of view")
     changed, fov = imgui.slider_float("##fov", flight.camera.fov, *FIELDS_OF_VIEW, "%.1f\u00b0")
     if changed:
@@ -177,11 +179,11 @@ def _picture(desk: Desk) -> None:
     if changed:
         desk.view.exposure = exposure
         desk.view.wake()
-    if len(TONE_MAPS) > 1:
-        label("tone map")
-        chosen = combo("tone map", list(TONE_MAPS), desk.view.tone_map)
+    if len(TONEMAPS) > 1:
+        label("tonemap")
+        chosen = combo("tonemap", list(TONEMAPS), desk.view.tonemap)
         if chosen:
-            desk.view.tone_map = chosen
+            desk.view.tonemap = chosen
             desk.view.wake()
     wide = shares(2)
     press(desk, "PNG", "screenshot.picture", wide)

@@ -69,13 +69,14 @@ def _summary(probe: Probe) -> None:
         f"{grouped(len(probe.rows))} passes, {grouped(probe.steps)} steps, {grouped(probe.tests)} tests"
     )
     imgui.same_line()
-    hit = probe.results.get("hit")
-    if not probe.complete:
-        imgui.text_disabled("under way ...")
-    elif hit is not None and hit["triangle"] >= 0:
-        imgui.text_unformatted(f"hits triangle {hit['triangle']} at t = {float(hit['t']):.6g}")
-    else:
-        imgui.text_unformatted("hits nothing")
+    imgui.text_unformatted(surface_text(probe))
+
+
+def surface_text(probe: Probe) -> str:
+    """What the pixel shows, in words."""
+    if probe.surface is not None:
+        return probe.surface.text()
+    return "nothing" if probe.complete else "under way ..."
 
 
 def _table() -> None:

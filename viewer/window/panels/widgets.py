@@ -135,8 +135,11 @@ def duration(seconds: float) -> str:
 
 
 def noise(error: float) -> str:
-    """An estimated relative error; of fewer than two samples nothing is known."""
-    return f"{100 * error:.3g} % noise" if math.isfinite(error) else "noise unknown"
+    """An estimated relative error: a word where it is no number, of fewer than two samples, and where no sample
+    differs from another, as in a black picture."""
+    if not math.isfinite(error):
+        return "unknown"
+    return f"{100 * error:.3g} %" if error > 0 else "none"
 
 
 def memory(size: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import moderngl
 
-from viewer.film.tonemap import TONE_MAPS
+from viewer.film.tonemap import TONEMAPS
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Tiles
 from viewer.window.picture.canvas import film_shader
@@ -30,10 +30,10 @@ class Display:
         target: moderngl.Framebuffer,
         size: tuple[int, int],
         exposure: float,
-        tone_map: str = "none",
+        tonemap: str = "none",
     ) -> None:
-        """picture: linear sRGB. size: of the target, pixels. exposure: stops. tone_map: a name
-        of TONE_MAPS, another shows as ``none``."""
+        """picture: linear sRGB. size: of the target, pixels. exposure: stops. tonemap: a name
+        of TONEMAPS, another shows as ``none``."""
         context = self.device.context
         target.use()
         target.viewport = (0, 0, *size)
@@ -42,6 +42,6 @@ class Display:
         shader.bind("in_picture", picture)
         shader.set("window", size)
         shader.set("exposure", exposure)
-        shader.set("curve", list(TONE_MAPS).index(tone_map) if tone_map in TONE_MAPS else 0)
+        shader.set("curve", list(TONEMAPS).index(tonemap) if tonemap in TONEMAPS else 0)
         shader.set("smooth_up", int(picture.size != size))
         self._drawing.render()

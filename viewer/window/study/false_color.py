@@ -163,18 +163,28 @@ def quantity(
     return Shown(picture, Legend(title, (ramp,), _nothing(usable)))
 
 
-def count(title: str, counts: NDArray[np.integer], valid: NDArray[np.bool_], unit: str) -> Shown:
-    """A picture of counts (H, W), from none to the most; where a few reach far beyond the others, to those others'.
+def highest(counts: NDArray[np.integer]) -> tuple[float, bool]:
+    """The count that a picture's brightest colour stands for, and whether it stands for higher ones too: the most, or
+    where a few reach far beyond the others, those others'. Negative ones are none."""
+    most = max(0, int(counts.max(initial=0)))
+    cut = min(most, MOST_LISTED)
+    found = np.bincount(np.clip(counts, -1, cut).ravel() + 1, minlength=cut + 2)[1:]
+    high = _percentile(found, MOST_COUNTS)
+    clipped = most > COUNT_OUTLIERS * high > 0
+    return max(1.0, np.ceil(high) if clipped else float(most)), clipped
+
+
+def count(
+    title: str, counts: NDArray[np.integer], valid: NDArray[np.bool_], unit: str, limit: float | None = None
+) -> Shown:
+    """A picture of counts (H, W), from none to ``limit``, else to the `highest`.
 
     Negative ones are none. Fast: a window's whole picture is coloured between two looks at its events.
     """
     numbers = np.where(valid, counts, -1)
     most = max(0, int(numbers.max(initial=0)))
     cut = min(most, MOST_LISTED)  # a table of colours for more would be larger than the picture
-    found = np.bincount(np.clip(numbers, -1, cut).ravel() + 1, minlength=cut + 2)[1:]
-    high = _percentile(found, MOST_COUNTS)
-    clipped = most > COUNT_OUTLIERS * high > 0
-    high = max(1.0, np.ceil(high) if clipped else float(most))
+    high, clipped = highest(numbers) if limit is None else (limit, most > limit)
     colors = np.concatenate([ramp_colors(np.arange(cut + 1) / high), np.array([NONE], np.uint8)])  # -1 is the last
     picture = np.take(colors, np.minimum(numbers, cut), axis=0)
     ramp = Ramp("", 0.0, high, unit, ramp_colors(np.linspace(0, 1, 64)), clipped)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -114,9 +114,26 @@ class Segment:
         return (min(v.t_enter for v in inside), max(v.t_exit for v in inside)) if inside else None
 
 
+@dataclass(frozen=True)
+class Surface:
+    """What a pixel shows: the triangle by its number in the scene, the instance by its number and name, the distance
+    in scene units."""
+
+    triangle: int
+    instance: int
+    name: str
+    distance: float
+
+    def text(self) -> str:
+        """``front wall, triangle 12 at 3.25``."""
+        return f"{self.name}, triangle {self.triangle} at {self.distance:.6g}"
+
+
 @dataclass
 class Probe:
     """A ray's history. ``complete`` once it is done; until then the rows so far.
+
+    surface : what the camera's ray hits first, in whatever program; None before it has, and where it hits nothing.
 
     calls : kernel calls by state, as the machine counted them; the rows are as many. results : the records that the
     ray left, by stream. states : the program's, in its order.
@@ -130,6 +147,7 @@ class Probe:
     segments: list[Segment] = field(default_factory=list)
     calls: dict[str, int] = field(default_factory=dict)
     results: dict[str, np.void] = field(default_factory=dict)
+    surface: Surface | None = None
     complete: bool = False
 
     def counted(self, layer: str) -> int:
@@ -174,6 +192,7 @@ class Probe:
             "size": list(self.size),
             "program": self.program,
             "complete": self.complete,
+            "surface": None if self.surface is None else asdict(self.surface),
             "steps": self.steps,
             "tests": self.tests,
             "calls": dict(self.calls),

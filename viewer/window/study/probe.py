@@ -21,7 +21,7 @@ from viewer.stream.declare.kernel import ModuleState
 from viewer.stream.declare.program import DONE, RETURN, Call, Program, State, Target
 from viewer.stream.declare.record import Record
 from viewer.stream.machines.multipass import Multipass
-from viewer.window.study.history import COLUMNS, Change, Probe, Row, Segment, Test
+from viewer.window.study.history import COLUMNS, Change, Probe, Row, Segment, Surface, Test
 from viewer.window.study.traversals import Traversals, traversals
 from viewer.window.study.unfused import fill, unfused
 
@@ -30,6 +30,9 @@ __all__ = ["COLUMNS", "Probe", "forget", "probe", "probing"]
 
 def probe(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tuple[int, int]) -> Probe:
     """The history of the ray through ``pixel`` (column, row) of the renderer's picture of ``size`` (width, height).
+
+    The ray goes through the middle of the pixel and of the lens: it hits what the pixel mostly shows, where those of a
+    progressive program's samples may pass it by.
 
     Raises ViewerError for a pixel beside the picture.
     """
@@ -47,7 +50,7 @@ def probing(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tu
         raise ViewerError(f"pixel {x}, {y}", f"is not in a picture of {size[0]} x {size[1]}", "column and row from 0")
     with renderer.device.current():
         machine = _machine(renderer)
-        fill(machine, renderer, camera, size, x, y)
+        fill(machine, renderer, camera, size, x, y, centred=True)
         history = _History(
             machine, renderer, Probe((x, y), size, renderer.settings.program, tuple(machine.linked.program.by_name))
         )
@@ -90,7 +93,7 @@ class _History:
     """Writes down what each pass did to the ray."""
 
     def __init__(self, machine: Multipass, renderer: Renderer, empty: Probe) -> None:
-        self.machine, self.probe = machine, empty
+        self.machine, self.probe, self.prepared = machine, empty, renderer.prepared
         self.program: Program = machine.linked.program
         flat = renderer.structure.levels == 1  # of two levels nothing is flattened
         self.triangles: Triangles | None = renderer.triangles if flat else None
@@ -101,6 +104,8 @@ class _History:
         self.held = {name: machine.streams[name].read()[0, 0] for name in self.program.inputs}
         self.stores = {step.name: step.stores for step in machine.passes}
         self.untraversed: np.void | None = None
+        self.hits = next((name for name, record in machine.linked.records.items() if record == HIT), None)
+        self.looking = True  # the camera's ray is on its way
 
     def note(self, name: str) -> None:
         """After a pass of state ``name`` in which the ray took part."""
@@ -110,6 +115,8 @@ class _History:
             self.held[stream] = self.machine.streams[stream].read()[0, 0]
         at, back = (int(number) for number in self.machine.state.read()[0, 0])
         exits = tuple(exit for exit, target in state.exits.items() if self._leads(target) == (at, back))
+        if self.looking and any(state.exits[exit] is RETURN for exit in exits):
+            self.looking, self.probe.surface = False, self._surface()
         tested = self._tested(state, before)
         changes = tuple(self._changes(before))
         row = Row(len(self.probe.rows) + 1, name, state.kernel.name, exits, self.states[at], changes, tested)
@@ -125,6 +132,16 @@ class _History:
         if not found.segments and self.untraversed is not None:  # it misses the scene's box
             found.segments.append(_segment(self.untraversed))
         found.complete = True
+
+    def _surface(self) -> Surface | None:
+        """What the nearest hit is on, at the end of a traversal."""
+        hit = self.held.get(self.hits) if self.hits is not None else None
+        if hit is None or hit["triangle"] < 0:
+            return None
+        triangle, instance = self.prepared.triangle_numbers(hit), self.prepared.instance_numbers(hit)
+        placed = self.prepared.scene.instances[instance]
+        name = placed.name or self.prepared.scene.meshes[placed.mesh].name or f"object {instance}"
+        return Surface(int(triangle), int(instance), name, float(hit["t"]))
 
     def _leads(self, target: Target) -> tuple[int, int]:
         """State and return state behind an exit."""

@@ -10,6 +10,7 @@ import numpy as np
 from viewer.base.errors import ViewerError
 from viewer.cameras.lens import lens_uniforms
 from viewer.options.values import PolicyChoice, Unroll
+from viewer.renderer.camera import eye
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.stream.declare.program import Program
@@ -59,14 +60,21 @@ def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unr
 
 def _by_rays(renderer: Renderer) -> Program:
     """The renderer's program, its first hits found by rays, whose passes can be looked at."""
-    return renderer.program(settings=renderer.settings.replace(first_hits="rays"))
+    return renderer.program(settings=renderer.settings.replace(first_hits="rays", eye_rays="each"))
 
 
 def fill(
-    machine: Multipass, renderer: Renderer, camera: Camera, size: tuple[int, int], left: int = 0, top: int = 0
+    machine: Multipass,
+    renderer: Renderer,
+    camera: Camera,
+    size: tuple[int, int],
+    left: int = 0,
+    top: int = 0,
+    centred: bool = False,
 ) -> None:
     """Point the machine's rays at the pixels of the renderer's picture of ``size``, from column ``left`` and row
-    ``top`` on; of a progressive program at the first sample.
+    ``top`` on; of a progressive program at the first sample. ``centred``: through the middles of pixel and lens,
+    whatever the filter and the aperture, as all layers of a picture are.
 
     Raises ViewerError for a program that does not start from pixels.
     """
@@ -74,7 +82,8 @@ def fill(
     if "pixel" not in inputs:
         name = machine.linked.program.name
         raise ViewerError(f"program {name}", "does not start from pixels", "choose a program that makes pictures")
-    machine.set(lens_uniforms(camera, size, renderer.settings.pixel_filter))
+    lens, pixel_filter = eye(renderer.settings, camera)
+    machine.set(lens_uniforms(camera.with_lens(0.0) if centred else lens, size, "point" if centred else pixel_filter))
     machine.set(renderer.uniforms())
     width, height = machine.size
     for name in inputs:

@@ -13,6 +13,7 @@ from viewer.scene.scene import Scene
 from viewer.window.input.flight import ORBIT
 from viewer.window.input.grab import Grab
 from viewer.window.view.markers import Markers
+from viewer.window.view.pivot import choose_pivot
 from viewer.window.view.stage import Stage
 from viewer.window.view.studies import Studies
 from viewer.window.view.view import View
@@ -53,8 +54,8 @@ class Motion:
 
     @property
     def active(self) -> bool:
-        """Whether the picture changes by itself."""
-        return self.turning or (self.playing and self._ready)
+        """Whether the picture changes by itself; nothing does while rendering is paused."""
+        return not self.view.paused and (self.turning or (self.playing and self._ready))
 
     @property
     def _ready(self) -> bool:
@@ -78,6 +79,8 @@ class Motion:
     def turn(self) -> None:
         """Start or stop the turntable."""
         self.turning = not self.turning and self.view.flight is not None
+        if self.turning:
+            self.view.attempt(lambda: choose_pivot(self.view))
         self.view.say("the turntable turns" if self.turning else "")
 
     def seek(self, seconds: float) -> None:
@@ -232,9 +235,9 @@ class Motion:
     def update(self, dt: float) -> bool:
         """``dt`` seconds go by; whether something moves by itself or has moved."""
         view = self.view
-        if self.turning and view.flight is not None and not view.minimised:
+        if self.turning and self.active and view.flight is not None and not view.minimised:
             view.flight.orbit(-dt * 2 * np.pi / (TURN_SECONDS * ORBIT), 0.0)
-        if self.playing and self._ready and view.scene is not None:
+        if self.playing and self.active and self._ready and view.scene is not None:
             self.seconds = (self.seconds + dt) % max(view.scene.duration, 1e-9)
             self._sought = True
         posed = self._sought and self._ready

@@ -47,7 +47,7 @@ class Preferences:
 
     size        : of the window when it opens, (width, height) in the screen's coordinates.
     samples     : of each pixel, to stop at. noise : estimated relative error to stop at; 0: never.
-    exposure    : stops. tone_map : its name, which the display checks.
+    exposure    : stops. tonemap : its name, which the display checks.
     mode        : of the camera, ``orbit`` or ``fly``. speed : of flight, as a factor on what suits the scene.
     recent      : files opened, the last one first. keys : action's name -> key text, or a list of them.
     unknown     : remarks on keys of the file that are not known, one line each; saving keeps them.
@@ -60,7 +60,7 @@ class Preferences:
     samples: int = 1024
     noise: float = 0.01
     exposure: float = 0.0
-    tone_map: str = "none"
+    tonemap: str = "none"
     mode: str = "orbit"
     speed: float = 1.0
     recent: list[str] = field(default_factory=list)
@@ -178,7 +178,7 @@ READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "samples": (_count, f"a whole number from 1 to {MOST_SAMPLES}"),
     "noise": (_number(0, 1), "a share of the mean from 0 to 1; 0 for no end"),
     "exposure": (_number(-32, 32), "stops, a number from -32 to 32"),
-    "tone_map": (_word, 'the name of a tone map, such as "none"'),
+    "tonemap": (_word, 'the name of a tone map, such as "none"'),
     "mode": (_mode, '"orbit" or "fly"'),
     "speed": (_number(1e-4, 1e4), "a factor from 0.0001 to 10000"),
     "recent": (_recent, "a list of file names"),

@@ -35,7 +35,7 @@ def work(
     same = before is not None and made.structure is before.structure
     for lit in (True,) if same else (False, True):
         made.modules(settings.stepwise, lit, settings.sampler)
-    return made, None if same else scene.bounds()
+    return made, None if same else scene.bounds(ground=False)
 
 
 class Stage:
@@ -97,6 +97,8 @@ class Stage:
         self._drop_coming()
         self._given = scene
         settings = self.requested.replace(**dict.fromkeys(FIRST))
+        if scene is not None and before is not None and settings.ground != before.settings.ground:
+            scene = scene.without_ground()
         self.loader.start(path, scene, settings=settings, before=before)
         self.view.wake()
 
@@ -109,7 +111,7 @@ class Stage:
         """What was asked for does not come: asked for is again what is on show."""
         if self.view.renderer is not None:
             now = self.view.renderer.settings
-            self.requested = self.requested.replace(**{name: now[name] for name in (*RECIPE, "environment")})
+            self.requested = self.requested.replace(**{name: now[name] for name in (*RECIPE, "ground", "environment")})
 
     def take(self) -> None:
         """Take what the file dialog answers and what the worker has made, and go on with what is uploaded."""
@@ -165,7 +167,7 @@ class Stage:
         same = path == view.path and view.flight is not None
         if renderer is view.renderer:
             view.session.update(made, camera=view.flight.camera if same and view.flight else _framed(made, bounds))
-            if again and now is not made.given:  # something has moved meanwhile
+            if again and now is not self._given:  # something has moved meanwhile
                 view.session.update(now)
         else:
             view.session.use(renderer)
@@ -190,7 +192,7 @@ class Stage:
             view.flight.set_bounds(bounds)
         else:
             view.flight = Flight(renderer.camera, bounds)
-            view.flight.mode = view.preferences.mode
+            view.flight.mode = "fly" if view.flight.indoors else view.preferences.mode
             view.flight.speed = view.preferences.speed * view.flight.natural_speed
         view.look()
         view.path, self.camera_number = path, -1
@@ -204,6 +206,13 @@ class Stage:
             view.say(notes[0] + more if notes else "")
         self.on_show(same)
 
+    def show_camera(self, number: int) -> None:
+        """Take one of the scene's own cameras."""
+        camera = self.view.shown()[0].scene.cameras[number]
+        self.camera_number = number
+        self.view.take(camera)
+        self.view.say(f"camera: {camera.name}")
+
     # -- settings --------------------------------------------------------------------------------------------------
 
     def set(self, **changes: Any) -> None:
@@ -214,18 +223,26 @@ class Stage:
         view, renderer = self.view, self.view.renderer
         asked = self.requested.replace(**changes)
         differences = self.requested.differences(asked)
-        at_once = {name: asked[name] for name, affects in differences.items() if affects not in WORKED}
+        worked = {name for name, affects in differences.items() if affects in WORKED or name == "ground"}
+        at_once = {name: asked[name] for name in differences if name not in worked}
         if renderer is not None and at_once:
             view.session.update(**at_once)
             view.wake()
         self.requested = asked
-        if WORKED.isdisjoint(differences.values()):
+        if not worked:
             return
         if self.loading is not None:
             before = None if renderer is None else renderer.prepared
             self._start(self.loader.path or self._coming_text, self._given, before)
         elif renderer is not None:
             self._start(view.path, renderer.scene, renderer.prepared)
+
+    def toggle_ground(self) -> None:
+        """The ground plane on and off."""
+        self.view.shown()
+        on = self.requested.ground is None
+        self.set(ground="auto" if on else None)
+        self.view.say("ground on" if on else "ground off")
 
     # -- environment -----------------------------------------------------------------------------------------------
 
@@ -249,7 +266,7 @@ class Stage:
     def _relight(self, renderer: Renderer, made: Prepared) -> None:
         """Show another environment, whose tables are there."""
         session = self.view.session
-        if made.given is renderer.scene:
+        if self._given is renderer.scene:
             session.update(made, environment_rotation=self.requested.environment_rotation)
         else:  # something has moved meanwhile
             found = _unturned(made.lighting.environment, made.settings.environment_rotation)

@@ -28,7 +28,7 @@ class View:
     """What panels, commands and events see of the window, and change.
 
     session    : the picture. flight : the camera in the hand; None while there is no scene. path : of the scene.
-    exposure (stops), tone_map : of the display. size : of the window, its own coordinates; ``pixels`` of its
+    exposure (stops), tonemap : of the display. size : of the window, its own coordinates; ``pixels`` of its
     framebuffer; ``scale`` of its text. cursor : window coordinates. drag : button and modifiers that are down.
     handlers   : what each action does, by its name.
     """
@@ -37,7 +37,7 @@ class View:
         self.session, self.preferences, self.keymap = session, preferences, keymap
         self.flight: Flight | None = None
         self.path = ""
-        self.exposure, self.tone_map = preferences.exposure, preferences.tone_map
+        self.exposure, self.tonemap = preferences.exposure, preferences.tonemap
         self.panels_visible, self.stats_visible = preferences.panels, preferences.statistics
         self.help_visible = self.wires = self.paused = self.minimised = False
         self.size, self.pixels, self.scale = preferences.size, preferences.size, 1.0
