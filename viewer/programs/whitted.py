@@ -18,7 +18,7 @@ from viewer.kernels import paths, whitted
 from viewer.kernels.records import FILM, INTERACTION, PATH, PIXEL, RADIANCE
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.stream.declare.program import DONE, Call, Program, State
+from viewer.stream.declare.program import DONE, Call, Program, State, Target
 from viewer.stream.declare.record import Record
 
 DEPTH = 4  # surfaces that light comes over
@@ -31,8 +31,8 @@ class IndirectLight:
     """States that add the light which shadow rays do not bring, between a surface's lights and its reflections.
 
     They are entered at the first; exits to "refract" lead back. streams : that they work on; ``inputs`` of them the
-    host fills. With them direct light is that of one light, chosen by power, instead of each in turn: what is infinitely
-    far is then sampled like the others, and not taken as ambient light.
+    host fills. With them direct light is that of one light, chosen by power, instead of each in turn: what is
+    infinitely far is then sampled like the others, and not taken as ambient light.
     """
 
     states: tuple[State, ...] = ()
@@ -73,7 +73,7 @@ def whitted_trace(
         direct = [State("light", paths.SAMPLE_LIGHT, {"shadow": shadow, "none": lit})]
         direct.append(State("resolve", paths.RESOLVE_SHADOW, {"done": lit}))
     else:
-        wires = {"again": "light", "shadow": shadow, "end": "refract"}
+        wires: dict[str, Target] = {"again": "light", "shadow": shadow, "end": "refract"}
         direct = [State("light", whitted.NEXT_LIGHT, wires), State("resolve", paths.RESOLVE_SHADOW, {"done": "light"})]
     return Program(
         name,
