@@ -76,7 +76,7 @@ def test_nested_instances_are_hit_as_if_flattened(device: object, kind: tuple[st
 
 
 @pytest.mark.parametrize(
-    ("name", "kind"), zip(["forest.glb", "forest_gpuinst.glb"], KINDS[:2], strict=True), ids=NAMES[:2]
+    ("name", "kind"), list(zip(["forest.glb", "forest_gpuinst.glb"], KINDS[:2], strict=True)), ids=NAMES[:2]
 )
 def test_the_forest_is_hit_as_if_flattened(
     device: object, shared_scenes: Path, name: str, kind: tuple[str, str]
