@@ -371,7 +371,9 @@ def test_an_environment_with_a_nan_is_one_line(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_the_command_says_that_it_took_the_sky(device, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["render", "balls", "--size", "12x8", "--spp", "1", "--machine", "singlepass", "-o"]
+    scene = tmp_path / "unlit.obj"
+    scene.write_text("v -1 -1 0\nv 1 -1 0\nv 0 1 0\nf 1 2 3\n")
+    words = ["render", str(scene), "--size", "12x8", "--spp", "1", "--machine", "singlepass", "-o"]
     lit, dark = str(tmp_path / "lit.exr"), str(tmp_path / "dark.exr")
     assert cli.main([*words, lit]) == 0
     assert "sky" in capsys.readouterr().err

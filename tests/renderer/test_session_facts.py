@@ -90,12 +90,12 @@ def test_progress_counts_the_samples_up_to_the_last(renderer: Renderer) -> None:
     """Also where a film is there already, and where nothing is left to do."""
     first = Session(renderer, SIZE, Stop(2))
     first.finish()
-    assert first.report() == (1.0, "sample 2 of 2")
+    assert first.report() == (1.0, "2 of 2 samples")
     second = Session(renderer, SIZE, Stop(3), film=first.film())
-    assert second.report()[1] == "sample 2 of 3"
+    assert second.report()[1] == "2 of 3 samples"
     told: list[str] = []
     second.finish(progress=lambda share, text: told.append(text))
-    assert set(told) == {"sample 3 of 3"}
+    assert set(told) == {"2 of 3 samples", "3 of 3 samples"}
     for each in (first, second):
         each.release()
 

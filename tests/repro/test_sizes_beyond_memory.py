@@ -26,7 +26,7 @@ def test_to_the_byte(monkeypatch) -> None:
     check_memory((640, 480), True, ("depth", "normal"), True, beside=10)
     with pytest.raises(ViewerError) as caught:
         check_memory((640, 480), True, ("depth", "normal"), True, beside=11)
-    assert "size=640x480: takes about " in str(caught.value) and "MiB are free" in str(caught.value)
+    assert "size 640x480: takes about " in str(caught.value) and "MiB are free" in str(caught.value)
     wide, tall = (int(side) for side in str(caught.value).split("size ")[-1].split()[0].split("x"))
     assert (wide, tall) == (592, 448)  # sqrt(0.9) of it, in sixteens
     check_memory((wide, tall), True, ("depth", "normal"), True)

@@ -153,8 +153,8 @@ def test_tails_of_distributions() -> None:
 
 
 def test_sobol_points_agree_and_err_less(device, shared_refs: Path) -> None:
-    """16 seeds of 8 samples of the Cornell box, each sampler's error against the reference."""
-    seeds, samples, name = 16, 8, "cornell_depth5_128"
+    """8 seeds of 8 samples of the Cornell box, each sampler's error against the reference."""
+    seeds, samples, name = 8, 8, "cornell_depth5_128"
     data = np.load(shared_refs / f"{name}.npz")
     truth = data["mean"].astype(np.float64) @ LUMINANCE
     errors, totals = {}, {}
@@ -170,9 +170,9 @@ def test_sobol_points_agree_and_err_less(device, shared_refs: Path) -> None:
         blocks = np.array([means(each) for each in off])
         errors[sampler] = np.sqrt([np.mean(off**2), np.mean(blocks**2), np.mean(off.mean(axis=(1, 2)) ** 2)])
         totals[sampler] = off.mean(axis=(1, 2))
-    # Student's t with 15 degrees of freedom beyond 4.9: one in 5,000; the reference's own error is far below.
+    # Student's t with 7 degrees of freedom beyond 7.1: one in 5,000; the reference's own error is far below.
     spread = np.std(totals["sobol"], ddof=1) / np.sqrt(seeds)
-    assert abs(totals["sobol"].mean()) < 4.9 * np.hypot(spread, of_reference(data["mean"], data["stderr"]).total[1])
+    assert abs(totals["sobol"].mean()) < 7.1 * np.hypot(spread, of_reference(data["mean"], data["stderr"]).total[1])
     pixel, block, _ = errors["sobol"] / errors["independent"]
     print(f"Sobol's error by that of independent samples: pixels {pixel:.2f}, 16 x 16 blocks {block:.2f}")
     assert pixel < 0.6 and block < 0.6  # measured: 0.38 and 0.30

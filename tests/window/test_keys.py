@@ -63,6 +63,7 @@ OTHERS = {
     *("scene.open", "scene.reload", "scene.previous", "scene.next", "full_screen", "quit", "accel.next"),
     *("object.grab", "lights.show", "lights.next", "environment.toggle", "animation.play", "turntable"),
     *("depth.less", "depth.more", "shadows.toggle", "reflections.toggle", "refractions.toggle"),
+    "ground.toggle",
 }
 
 

@@ -17,6 +17,8 @@ PARTS = 16  # that an object is covered by, so that it stays tightly bound when 
 # How much rounding in the map to an object's space may grow on its way back. What is bent worse than this, or flat, is
 # put into the world once, as an object of its own.
 MOST_GROWTH = 1000.0
+# And in the object's space itself: a ray passes through what is squeezed more than this between two float32 distances.
+MOST_SQUEEZE = 1e5
 # Rounding of float32 rays on their way into an object's space, as a part of the coordinates.
 ROUNDING = 2.0**-21
 CHUNK = 1 << 14  # instances whose boxes are computed at once
@@ -33,7 +35,7 @@ class Objects:
     corners : for each (T, 3, 3) float32, object space.
     parts   : (O, 1 + `PARTS`, 7) float64, what covers each object (`cover`), object space.
     of      : (I,) int32, the object of each of the scene's instances, -1 where it has nothing to show.
-    own     : (I,) bool, whether that object is the instance itself, in the world: see `MOST_GROWTH`.
+    own     : (I,) bool, whether that object is the instance itself, in the world: see `bent`.
     """
 
     meshes: list[Mesh]
@@ -68,7 +70,7 @@ def objects_of(scene: Scene) -> Objects:
         name = scene.instances[number].name or f"instance {number}"
         raise ViewerError(f"{scene.name}: {name}", "its transformation is not finite", "mend it")
     linear = transforms[:, :3, :3]
-    own = growth(linear, inverses(linear)) > MOST_GROWTH
+    own = bent(linear, inverses(linear))
     found: dict[tuple[int, int], int] = {}  # (mesh, instance in the world or -1) -> object
     meshes: list[Mesh] = []
     corners: list[NDArray[np.float32]] = []
@@ -107,6 +109,11 @@ def in_world(scene: Scene, instance: Instance) -> Mesh:
     flat = Scene(scene.meshes, [instance], name=scene.name).flatten()
     colors = np.concatenate([flat.colors, np.ones((len(flat.colors), 1), np.float32)], axis=1)
     return Mesh(flat.positions, flat.triangles, flat.materials, flat.normals, flat.uvs, colors, instance.name or "own")
+
+
+def bent(linear: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(N,): whether maps (N, 3, 3) with these `inverses` distort too much for an object's space to be of use."""
+    return (growth(linear, inverse) > MOST_GROWTH) | (growth(inverse, linear) > MOST_SQUEEZE)
 
 
 def growth(linear: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.accel.two_level.objects import (
-    MOST_GROWTH,
     Objects,
-    growth,
+    bent,
     inverses,
     objects_of,
     transforms_of,
@@ -99,7 +98,7 @@ class TwoLevel:
         if not len(numbers):
             return []
         inverse = inverses(transforms[:, :3, :3])
-        if self.objects.own[numbers].any() or (growth(transforms[:, :3, :3], inverse) > MOST_GROWTH).any():
+        if self.objects.own[numbers].any() or bent(transforms[:, :3, :3], inverse).any():
             return None
         self._place(numbers, transforms, inverse)
         self.transforms[numbers] = transforms
