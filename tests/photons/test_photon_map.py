@@ -14,6 +14,7 @@ from viewer import Renderer
 from viewer.base.errors import ViewerError
 from viewer.lighting.lights import emitters
 from viewer.renderer.photon_maps import NEAREST_SHARE, radius_share
+from viewer.scene.material import Material
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "program": "photon"}
 FEW: dict[str, Any] = {"photons": 2000, "photon_bounces": 4, "estimate": "nearest"}
@@ -152,7 +153,7 @@ def test_the_map_is_made_when_light_or_geometry_change(cornell: viewer.Scene) ->
 
 
 def test_what_cannot_be_is_said() -> None:
-    with pytest.raises(ViewerError, match="take fewer --photons"):
+    with pytest.raises(ViewerError, match="take fewer photons"):
         Renderer(viewer.load("cornell"), **SINGLE, photons=1 << 22, photon_bounces=64).render((8, 8), spp=1)
     for wrong in ({"photons": 0}, {"photon_radius": -1}, {"photon_radius": float("nan")}, {"estimate": "some"}):
         with pytest.raises(ViewerError):
@@ -160,6 +161,12 @@ def test_what_cannot_be_is_said() -> None:
 
 
 def test_no_light_and_no_surface_are_dark() -> None:
-    """A scene that nothing lights, and one of mirrors alone: no photon is stored, and the picture is there."""
-    renderer = Renderer(viewer.load("balls"), **SINGLE, environment="none", photons=100)
-    assert not renderer.render((8, 8), spp=2).linear.any() and renderer._photons.stored == 0
+    """What nothing lights, and nothing but mirrors: no photon is stored, and the picture is there."""
+    triangle = [[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]]
+    plain, mirror = viewer.Scene.from_triangles(*triangle), viewer.Scene.from_triangles(*triangle)
+    mirror.materials = [Material("mirror", kind="mirror")]
+    for scene, environment in ((plain, "none"), (mirror, "sky")):
+        renderer = Renderer(scene, **SINGLE, environment=environment, photons=100)
+        linear = renderer.render((8, 8), spp=2).linear
+        assert np.isfinite(linear).all() and renderer._photons.stored == 0
+        assert linear.any() == (environment == "sky")

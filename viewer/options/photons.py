@@ -60,6 +60,6 @@ PHOTONS = (
         low=0,
         high=1e18,
         values="a number from {low:g} to {high:g}; 0 chooses one",
-        default_text="chosen",
+        default_text="0",
     ),
 )

@@ -75,6 +75,8 @@ def whitted_trace(
     else:
         wires: dict[str, Target] = {"again": "light", "shadow": shadow, "end": "refract"}
         direct = [State("light", whitted.NEXT_LIGHT, wires), State("resolve", paths.RESOLVE_SHADOW, {"done": "light"})]
+    to = ("root", *extra_states(first_hits), "->arrive", "arrive", "light", "->resolve", "resolve")
+    on = ("refract", *push.values(), "reflect", "next", *pop.values())
     return Program(
         name,
         streams={
@@ -122,11 +124,9 @@ def whitted_trace(
         ),
         groups={
             "ray": (("->arrive", "arrive"), ("->resolve", "resolve")),
+            # Indirect light has a pass of its own: with all of it a step would read from more than 16 samplers.
             "surface": (
-                (
-                    *("root", *extra_states(first_hits), "->arrive", "arrive", "light", "->resolve", "resolve"),
-                    *(*indirect.names, "refract", *push.values(), "reflect", "next", *pop.values()),
-                ),
+                *((to, indirect.names, on) if indirect.states else ((*to, *on),)),
                 ("finish", "begin"),
             ),
         },

@@ -37,7 +37,11 @@ def glass_ball() -> Scene:
             quads([corners]).mesh("lamp", 2),
         ],
         [_FLOOR, _GLASS, Material("lamp", (0.0, 0.0, 0.0, 1.0), emission=(60.0, 56.0, 50.0))],
-        Camera((0.05, 0.42, 0.92), (-0.05, 0.07, 0.02), fov=36, name="front"),
+        [
+            Camera((0.05, 0.42, 0.92), (-0.05, 0.07, 0.02), fov=36, name="front"),
+            Camera((0.0, 1.3, 0.01), (0.0, 0.0, 0.0), fov=40, name="top"),
+            Camera((-0.3, 0.12, 0.3), (-0.06, 0.03, 0.03), fov=40, name="caustic"),
+        ],
     )
 
 
@@ -51,7 +55,11 @@ def ring() -> Scene:
         "ring",
         [_floor().mesh("floor", 0), band.mesh("outside", 1), inside.mesh("inside", 1), _rim().mesh("rim", 1)],
         [_FLOOR, gold],
-        Camera((0.0, 0.62, 0.62), (0.0, 0.0, 0.02), fov=40, name="front"),
+        [
+            Camera((0.0, 0.62, 0.62), (0.0, 0.0, 0.02), fov=40, name="front"),
+            Camera((0.0, 1.1, 0.01), (0.0, 0.0, 0.0), fov=40, name="top"),
+            Camera((0.1, 0.2, 0.3), (-0.08, 0.0, 0.0), fov=50, name="cardioid"),
+        ],
         [Light("point", "lamp", (0.5, 0.42, -0.15), intensity=(0.5, 0.48, 0.44))],
     )
 
@@ -68,7 +76,11 @@ def cornell_photons() -> Scene:
     scene.meshes, scene.name = meshes, "cornell_photons"
     scene.instances = [Instance(number, name=mesh.name) for number, mesh in enumerate(meshes)]
     scene.materials = [*scene.materials, _GLASS, Material("mirror", (0.95, 0.95, 0.95, 1.0), kind="mirror")]
-    scene.cameras = scene.cameras[:1]
+    scene.cameras = [
+        scene.cameras[0],
+        Camera((520, 500, -120), (230, 90, 250), fov=60, name="corner"),
+        Camera((250, 180, -60), (170, 40, 190), fov=50, name="caustic"),
+    ]
     return scene
 
 
@@ -85,7 +97,7 @@ def _rim() -> Part:
 
 
 def _scene(
-    name: str, meshes: list[Mesh], materials: list[Material], camera: Camera, lights: Sequence[Light] = ()
+    name: str, meshes: list[Mesh], materials: list[Material], cameras: list[Camera], lights: Sequence[Light] = ()
 ) -> Scene:
     instances = [Instance(number, name=mesh.name) for number, mesh in enumerate(meshes)]
-    return Scene(meshes, instances, materials, [camera], name=name, lights=list(lights))
+    return Scene(meshes, instances, materials, cameras, name=name, lights=list(lights))
