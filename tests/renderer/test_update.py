@@ -113,7 +113,7 @@ def test_help_explains_every_option() -> None:
             told = f"{name} : {option.help}. " + ("" if name in ("program", "layers") else option.expected())
             assert told.replace("--", "") in text and option.default_words().replace("--", "") in text
         assert "--" not in text  # Python has keywords
-    assert "cast, shadow, whitted or path; default: path." in (Renderer.__doc__ or "")
+    assert "cast, shadow, whitted, path or photon; default: path." in (Renderer.__doc__ or "")
 
 
 def test_editors_see_every_option() -> None:
@@ -161,6 +161,11 @@ UNIFORMS = {
     "shadows": False,
     "reflections": False,
     "refractions": False,
+    "photons": 77,
+    "photon_bounces": 3,
+    "estimate": "nearest",
+    "nearest": 9,
+    "photon_radius": 0.5,
 }
 
 
@@ -176,7 +181,8 @@ def test_uniforms_compile_nothing(renderer: Renderer, builds: list[str], name: s
     assert renderer.device.compiled == compiled and not builds
     assert renderer.structure is prepared.structure
     np.testing.assert_array_equal(assert_as_made_anew(renderer), picture)
-    quiet = ("shadows", "reflections", "refractions", "focus")  # Whitted's, and a pinhole's
+    photons = ("photons", "photon_bounces", "estimate", "nearest", "photon_radius")
+    quiet = ("shadows", "reflections", "refractions", "focus", *photons)  # Whitted's, a pinhole's, photon mapping's
     assert (name in quiet) == np.array_equal(picture, before)
     builds.clear()
     renderer.update(**{name: OPTIONS_HERE.get(name, OPTIONS[name].default)})

@@ -59,7 +59,19 @@ class Tracer(DeviceScene):
     def reload(self) -> None:
         """See `DeviceScene.reload`."""
         self._held = HeldHits()
+        self._forget_photons()
         super().reload()
+
+    @exclusive
+    def release(self) -> None:
+        """See `DeviceScene.release`."""
+        self._forget_photons()
+        super().release()
+
+    def _forget_photons(self) -> None:
+        if self._photon_maps is not None:
+            self._photon_maps.release()
+            self._photon_maps = None
 
     # -- pieces of pictures ----------------------------------------------------------------------------------------
 
