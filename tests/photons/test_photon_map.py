@@ -155,6 +155,8 @@ def test_the_map_is_made_when_light_or_geometry_change(cornell: viewer.Scene) ->
 def test_what_cannot_be_is_said() -> None:
     with pytest.raises(ViewerError, match="take fewer photons"):
         Renderer(viewer.load("cornell"), **SINGLE, photons=1 << 22, photon_bounces=64).render((8, 8), spp=1)
+    with pytest.raises(ViewerError, match="count together in an estimate"):
+        Renderer(viewer.load("cornell"), **SINGLE).render((8, 8), spp=1, layers="bounce")
     for wrong in ({"photons": 0}, {"photon_radius": -1}, {"photon_radius": float("nan")}, {"estimate": "some"}):
         with pytest.raises(ViewerError):
             Renderer(viewer.load("cornell"), **SINGLE, **wrong)

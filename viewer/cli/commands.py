@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from viewer.base import textfile
 from viewer.base.errors import DriverWarning, ViewerError
 from viewer.film.states import AUTO
+from viewer.options.photons import PHOTONS
 from viewer.options.table import OPTIONS, keywords, most_samples
 from viewer.options.values import PolicyChoice, Unroll
 
@@ -59,7 +60,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 # What programs leave alone that add no samples.
 SAMPLED = (
     *("spp", "time", "error", "depth", "eye_rays", "strategy", "roulette", "clamp", "sampler", "seed", "pixel_filter"),
-    *("aperture", "focus", "environment", "environment_rotation", "light"),
+    *("aperture", "focus", "environment", "environment_rotation", "light", *(option.name for option in PHOTONS)),
 )
 
 

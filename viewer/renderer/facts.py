@@ -11,12 +11,14 @@ from viewer.base.version import __version__
 from viewer.film.checkpoint import CONTENT, DRIVER
 from viewer.film.film import Film
 from viewer.options.declare import Affects
+from viewer.options.photons import PHOTONS
 from viewer.options.table import OPTIONS
 from viewer.renderer.picture import Picture
 from viewer.renderer.settings import VIEW
 from viewer.renderer.tracer import Tracer
 from viewer.stream.machines.counters import Stats
 
+MAPPED = tuple(option.name for option in PHOTONS)  # of no meaning to other programs
 LATER = ("environment_rotation", "eye_rays")  # options that older files do not tell of
 
 
@@ -55,6 +57,8 @@ def sampling_facts(tracer: Tracer) -> dict[str, str]:
         if option.affects in (Affects.UNIFORMS, Affects.PROGRAM) and name not in (*VIEW, "program"):
             if name in LATER and value == option.default:
                 continue  # files from before it was told apart
+            if name in MAPPED and settings.program != "photon":
+                continue
             found[name] = str(decided.get(name, value))
     return {**found, "environment": tracer.prepared.lighting.environment.name}
 

@@ -18,7 +18,7 @@ from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.policy import policy as make_policy
 from viewer.stream.machines.registry import MACHINES
 
-MOST_MACHINES = 4  # kept with their streams and shaders
+MOST_MACHINES = 6  # kept with their streams and shaders
 
 
 @dataclass(frozen=True)

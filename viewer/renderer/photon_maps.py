@@ -24,6 +24,7 @@ from viewer.renderer.machine_pool import Key
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.settings import Settings
 from viewer.scene.camera import Camera
+from viewer.stream.declare.record import LARGEST_INTEGER
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
@@ -88,7 +89,7 @@ class PhotonMaps:
             radius, footprint = (value * radius_share(number) for value in _first_radius(settings, camera, height))
             found = estimate_uniforms(None, radius, eye=camera.origin, footprint=footprint)
         else:
-            low, high = np.asarray(prepared.scene.bounds(), np.float64)
+            low, high = np.asarray(prepared.scene.bounds(ground=False), np.float64)
             radius = settings.photon_radius or NEAREST_SHARE * float(np.linalg.norm(high - low))
             found = estimate_uniforms(settings.nearest, radius, settings.estimate == "nearest")
         return {**found, **self.grid.uniforms}
@@ -97,8 +98,8 @@ class PhotonMaps:
         """All that is to be done, or where the photons are ``traced`` already, their order alone."""
         width, height = list_size(settings.photons)
         whole = width, height * settings.photon_bounces
-        if max(whole) > self.device.max_texture:
-            what = f"{settings.photons:,} photons that come to {settings.photon_bounces} surfaces exceed a texture"
+        if max(whole) > self.device.max_texture or whole[0] * whole[1] > LARGEST_INTEGER:  # places are floats
+            what = f"{settings.photons:,} photons that come to {settings.photon_bounces} surfaces are too many"
             raise ViewerError("photon map", what, "take fewer --photons or --photon-bounces")
         photons = self.resources.stream("photons", PHOTON, whole)
         if not traced:
@@ -149,9 +150,13 @@ class PhotonMaps:
         self.streams = {"photons": photons, "photon_list": sort.list, "first_photons": starts}
         self.sorted += 1
 
-    def release(self) -> None:
-        """Forget the map; it is made again when it is needed."""
+    def forget(self) -> None:
+        """The photons are of no use any more; they are traced again when they are needed."""
         self._of, self.streams = None, {}
+
+    def release(self) -> None:
+        """Free what the resources do not own; the map is made again when it is needed."""
+        self.forget()
         with self.device.current():
             for sort in self._sorts.values():
                 sort.release()
@@ -174,7 +179,7 @@ def _grid(prepared: Prepared, settings: Settings, camera: Camera, height: int, n
     low, high = np.asarray(prepared.scene.bounds(), np.float64)
     widest = max(float((high - low).max()), 1e-18)
     if settings.estimate != "progressive":
-        edge = widest / CELLS_ACROSS
+        edge = max(float(np.ptp(prepared.scene.bounds(ground=False), axis=0).max()), 1e-3 * widest) / CELLS_ACROSS
         return PhotonGrid.over(low, high, np.maximum(1, np.ceil((high - low) / edge - 1e-3)).astype(int))
     radius, footprint = _first_radius(settings, camera, height)
     corners = np.stack(np.meshgrid(*np.stack([low, high], 1), indexing="ij"), -1).reshape(-1, 3)

@@ -85,6 +85,9 @@ class Renderer(Tracer):
         if not self.progressive and (resume is not None or "bounce" in names):
             what = "--resume" if resume is not None else "--layers bounce"
             raise ViewerError(what, f"program {self.settings.program} adds no samples", "take --program path")
+        if "bounce" in names and "photons" in self.program().inputs:
+            what = "photons of all path lengths count together in an estimate"
+            raise ViewerError("--layers bounce", what, "take --program path")
         bounces = self.settings.max_depth + 1
         check_memory((width, height), self.progressive, names, self.device.software, bounces)
         if resume == AUTO:

@@ -347,7 +347,9 @@ class Session:
 
     def _more(self, affordable: float, most: int) -> int:
         """Samples to add to each pixel."""
-        wanted = min(int(affordable / (self.size[0] * self.size[1])), most, MOST_IN_RUN)
+        # A photon map is one sample's: of a picture in tiles it would be made anew for each.
+        several = 1 if "photons" in self._tracer.program().inputs else MOST_IN_RUN
+        wanted = min(int(affordable / (self.size[0] * self.size[1])), most, several)
         self._added = max(1, min(wanted, self.rhythm.growth * self._added))
         return self._added
 

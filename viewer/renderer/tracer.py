@@ -31,7 +31,7 @@ from viewer.renderer.tiles import tiles
 from viewer.scene.camera import Camera
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.stream import LARGEST_STREAM
+from viewer.stream.gl.stream import LARGEST_STREAM, Stream
 from viewer.stream.machines.counters import Stats
 
 
@@ -54,6 +54,8 @@ class Tracer(DeviceScene):
 
     def _show(self, *args: Any) -> None:
         self._held = HeldHits()
+        if self._photon_maps is not None:
+            self._photon_maps.forget()
         super()._show(*args)
 
     def reload(self) -> None:
@@ -166,7 +168,10 @@ class Tracer(DeviceScene):
             for number, end in enumerate(ends):
                 step = replace(piece, uniforms={**piece.uniforms, "path_samples": end})
                 if mapped is not None:
+                    made = self._photons.sorted
                     step = yield from _silent(mapped(step, end - 1), done / total)
+                    if self._photons.sorted > made:
+                        stats.add(self._executor.stats)
                 job = piece_job(step, rectangle, self.resources, self._pixels, ahead)
                 for share in self._executor.run(job):
                     yield (done + count * (number + share) / max(1, len(ends))) / total, None
@@ -190,6 +195,14 @@ class Tracer(DeviceScene):
             with self.device.current():
                 self._pixel_pass = Pixels(self.device)
         return self._pixel_pass
+
+    def photon_streams(self) -> dict[str, Stream]:
+        """The streams of the photon map that the last picture was made with; none where there is none."""
+        return dict(self._photon_maps.streams) if self._photon_maps is not None else {}
+
+    def photon_uniforms(self, camera: Camera, size: tuple[int, int]) -> dict[str, Any]:
+        """Of the first sample's radiance estimates in a picture of ``size``, by the map that there is."""
+        return self._photons.uniforms(self.prepared, self.settings, camera, size[1], 0)
 
     @property
     def _photons(self) -> PhotonMaps:

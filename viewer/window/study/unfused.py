@@ -86,7 +86,15 @@ def fill(
     machine.set(lens_uniforms(camera.with_lens(0.0) if centred else lens, size, "point" if centred else pixel_filter))
     machine.set(renderer.uniforms())
     width, height = machine.size
+    photons = renderer.photon_streams()
+    if "photons" in inputs:
+        if not photons:
+            raise ViewerError("program photon", "its photon map is not there", "let a picture be made first")
+        machine.borrow(photons)
+        machine.set(renderer.photon_uniforms(camera, size))
     for name in inputs:
+        if name in photons:
+            continue
         elements = np.zeros((height, width), machine.linked.records[name].dtype)
         if name == "pixel":
             y, x = np.mgrid[top : top + height, left : left + width]
