@@ -15,6 +15,7 @@ import viewer
 from viewer import Camera, Picture, Renderer, Scene, ViewerError
 from viewer.cameras.pinhole import BACKGROUND
 from viewer.film.layers import LAYERS
+from viewer.renderer.machine_pool import MOST_MACHINES
 
 MACHINES = (
     {"machine": "singlepass"},
@@ -263,7 +264,7 @@ def test_renderers_in_turns_and_two_contexts_at_once(scene: Scene) -> None:
 def test_many_sizes_keep_few_machines(renderer: Renderer) -> None:
     for edge in range(8, 24):
         renderer.render((edge, edge))
-    assert len(renderer._machines) <= 4
+    assert len(renderer._machines) <= MOST_MACHINES
     assert_same(renderer.render((8, 8)), renderer.render((8, 8)))
 
 
