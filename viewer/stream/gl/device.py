@@ -206,27 +206,23 @@ class Device:
 
     def program(self, vertex: Source, fragment: Source) -> moderngl.Program:
         """Compile and link. Raises ShaderError with the driver's log mapped to the source files."""
-        self.files.update(vertex.files, fragment.files)
-        try:
-            program = self.context.program(vertex_shader=vertex.text, fragment_shader=fragment.text)
-        except moderngl.Error as error:
-            log = str(error)
-            blamed = vertex if "vertex_shader" in log else fragment
-            raise blamed.error("GLSL", log) from None
-        self.compiled += 1
-        return program
+        return self._compiled(vertex, "fragment_shader", fragment)
 
     def feedback_program(self, vertex: Source, geometry: Source, outputs: tuple[str, ...]) -> moderngl.Program:
         """Compile and link a program for transform feedback, which writes these outputs of its geometry program.
 
         Raises ShaderError with the driver's log mapped to the source files.
         """
-        self.files.update(vertex.files, geometry.files)
+        return self._compiled(vertex, "geometry_shader", geometry, varyings=outputs)
+
+    def _compiled(self, vertex: Source, stage: str, other: Source, **settings: Any) -> moderngl.Program:
+        """A vertex program linked with another stage's."""
+        self.files.update(vertex.files, other.files)
         try:
-            program = self.context.program(vertex_shader=vertex.text, geometry_shader=geometry.text, varyings=outputs)
+            program = self.context.program(**{"vertex_shader": vertex.text, stage: other.text, **settings})
         except moderngl.Error as error:
             log = str(error)
-            blamed = vertex if "vertex_shader" in log else geometry
+            blamed = vertex if "vertex_shader" in log else other
             raise blamed.error("GLSL", log) from None
         self.compiled += 1
         return program
