@@ -63,7 +63,7 @@ def test_caustic_photons_come_from_specular_surfaces_alone() -> None:
     before = np.logical_or.accumulate(floor, axis=0)
     kind = photons["stored"][1:][floor[1:]]
     assert np.array_equal(kind, np.where(before[:-1][floor[1:]], STORED["indirect"], STORED["caustic"]))
-    assert all((kind == one).sum() >= 3 for one in STORED.values())
+    assert all((kind == one).any() for one in STORED.values())
 
 
 # -- the search ------------------------------------------------------------------------------------------------------
