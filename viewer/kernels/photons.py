@@ -42,6 +42,7 @@ ESTIMATE = Record(
     Field("shell", "int", about="distance of the cell from the first one, in cells along the farthest axis"),
     Field("place", "int", about="of the next photon in the list"),
     Field("left", "int", about="photons of the cell that are still to be looked at"),
+    Field("moment", "vec3", about="the sum with every power times its distance to the exponent of the filter"),
 )
 
 EMIT_PHOTON = Kernel(

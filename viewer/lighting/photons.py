@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from viewer.options.values import PhotonFilter
 from viewer.stream.declare.kernel import Module
 
+CONSTANT = PhotonFilter()
 UNENDING = 1 << 24  # photons: more than there can be
 
 
@@ -42,12 +44,13 @@ def estimate_uniforms(
     exact: bool = True,
     eye: Sequence[float] = (0.0, 0.0, 0.0),
     footprint: float = 0.0,
+    weights: PhotonFilter = CONSTANT,
 ) -> dict[str, Any]:
     """The uniforms of radiance estimates.
 
     photons : k, that an estimate asks for; None: all within the radius. radius : beyond which none counts, scene
     units; to it ``footprint`` times the distance from the ``eye`` (world) is added. exact : all photons of the sphere
-    count, see ``shaders/interface/estimate.glsl``.
+    count, see ``shaders/interface/estimate.glsl``. weights : of photons by their distance.
     """
     return {
         "estimate_photons": UNENDING if photons is None else photons,
@@ -56,6 +59,9 @@ def estimate_uniforms(
         "estimate_footprint": float(footprint),
         "estimate_eye": tuple(map(float, eye)),
         "estimate_exact": int(exact),
+        "estimate_exponent": weights.exponent,
+        "estimate_slope": weights.slope,
+        "estimate_integral": weights.integral,
         "photon_grid_low": (0.0, 0.0, 0.0),
         "photon_grid_cell": (1.0, 1.0, 1.0),
         "photon_grid_resolution": (1, 1, 1),

@@ -62,4 +62,14 @@ PHOTONS = (
         values="a number from {low:g} to {high:g}; 0 chooses one",
         default_text="0",
     ),
+    Option(
+        "photon_filter",
+        values.read_photon_filter,
+        values.PhotonFilter(),
+        "how an estimate weighs photons by their distance: alike, by a cone, or by 1 less the distance squared",
+        Affects.UNIFORMS,
+        "NAME",
+        values="{choices}; cone=K with 1 <= K <= 1e6 is as wide as K radii",
+        choices=("constant", "cone", "epanechnikov"),
+    ),
 )

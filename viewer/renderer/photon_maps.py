@@ -87,11 +87,14 @@ class PhotonMaps:
         """Of the estimate in sample ``number`` (from 0 on) of a picture of ``height`` pixels."""
         if settings.estimate == "progressive":
             radius, footprint = (value * radius_share(number) for value in _first_radius(settings, camera, height))
-            found = estimate_uniforms(None, radius, eye=camera.origin, footprint=footprint)
+            found = estimate_uniforms(
+                None, radius, eye=camera.origin, footprint=footprint, weights=settings.photon_filter
+            )
         else:
             low, high = np.asarray(prepared.scene.bounds(ground=False), np.float64)
             radius = settings.photon_radius or NEAREST_SHARE * float(np.linalg.norm(high - low))
-            found = estimate_uniforms(settings.nearest, radius, settings.estimate == "nearest")
+            exact = settings.estimate == "nearest"
+            found = estimate_uniforms(settings.nearest, radius, exact, weights=settings.photon_filter)
         return {**found, **self.grid.uniforms}
 
     def _steps(self, prepared: Prepared, settings: Settings, number: int, grid: PhotonGrid, traced: bool) -> Job:
