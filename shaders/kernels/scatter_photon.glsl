@@ -20,6 +20,7 @@ int scatter_photon(in Pixel pixel, in Interaction interaction, inout Path path, 
         path.throughput = vec3(0.0);
         return EXIT_DONE;
     }
+    if (pdf > 0.0) path.pdf = 1.0;
     float here = dot(interaction.shading, interaction.wo), there = dot(interaction.shading, way);
     if (here * there < 0.0 && interaction.kind == BSDF_DIELECTRIC) {
         float ratio = here >= 0.0 ? interaction.parameter : 1.0 / interaction.parameter;

@@ -1,9 +1,11 @@
-// A photon at a surface: it is stored where that is not a mirror or glass alone (Jensen 2001, section 5.2).
+// A photon at a surface: it is stored where that is not a mirror or glass alone (Jensen 2001, section 5.2). Those that
+// only specular surfaces brought here are caustic photons; the pdf of a photon's path is 0 as long as there is no other.
 #include "interface/bsdf.glsl"
 #include "interface/photon.glsl"
 
 int store_photon(in Interaction interaction, in Path path, out Photon photon) {
-    int stored = !bsdf_delta(interaction) && path.depth >= photon_from ? 1 : 0;
+    bool caustic = path.depth > 0 && path.pdf == 0.0;
+    int stored = bsdf_delta(interaction) || path.depth < photon_from ? 0 : caustic ? PHOTON_CAUSTIC : PHOTON_INDIRECT;
     photon = Photon(interaction.position, stored, path.throughput, path.depth, -interaction.wo);
     return EXIT_DONE;
 }

@@ -15,6 +15,6 @@ void main() {
     power = it.power;
     vec2 middle = vec2(cell % cells_wide.x, cell / cells_wide.x) + 0.5;
     // What is not stored is clipped away.
-    gl_Position = it.stored == 1 ? vec4(2.0 * middle / vec2(cells_wide) - 1.0, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
+    gl_Position = it.stored > 0 ? vec4(2.0 * middle / vec2(cells_wide) - 1.0, 0.0, 1.0) : vec4(2.0, 2.0, 2.0, 1.0);
     gl_PointSize = float(SIZE);
 }

@@ -10,10 +10,13 @@ from viewer.kernels.records import HIT, INTERACTION, PATH, PIXEL, RADIANCE, RAY
 from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Kernel
 from viewer.stream.declare.record import Field, Record
 
+# Photon.stored; 0: it is not in the map, since it left the scene, or was not at a surface that takes it.
+STORED = {"indirect": 1, "caustic": 2}  # some surface before was diffuse or glossy; every one was specular
+
 PHOTON = Record(
     "Photon",
     Field("position", "vec3", "scene units", "world"),
-    Field("stored", "int", about="1: it is in the map; 0: it left the scene, or was not at a surface that takes it"),
+    Field("stored", "int", about="PHOTON_INDIRECT, PHOTON_CAUSTIC; 0: it is not in the map"),
     Field("power", "vec3", "W, linear sRGB"),
     Field("bounce", "int", about="surfaces that it had left"),
     Field("direction", "vec3", "unit length", "world", "in which it arrived"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from viewer.kernels.photons import STORED
 from viewer.options.values import PhotonFilter
 from viewer.stream.declare.kernel import Module
 
@@ -82,7 +83,13 @@ def photon_modules() -> list[Module]:
             uniforms=_declared(emitting),
             needs=("light_sample", "environment_radiance", "environment_sample"),
         ),
-        Module("photon settings", ("photon_settings",), "shading/photon.glsl", uniforms=_declared(photons)),
+        Module(
+            "photon settings",
+            ("photon_settings",),
+            "shading/photon.glsl",
+            uniforms=_declared(photons),
+            constants={f"PHOTON_{name.upper()}": number for name, number in STORED.items()},
+        ),
         Module("estimate settings", ("estimate_settings",), "shading/estimate.glsl", uniforms=_declared(estimates)),
     ]
 
