@@ -8,6 +8,7 @@
 //   float estimate_slope       c and
 //   int estimate_exponent         p of the filter: a photon at distance d counts 1 - c (d / r)^p; 0: alike, whatever c is
 //   float estimate_integral    of the filter over the disc, as a share of its area
+//   int estimate_rays          of a final gather
 #include "interface/photon_grid.glsl"
 
 // The square of the radius beyond which no photon counts at a position.

@@ -46,12 +46,14 @@ def estimate_uniforms(
     eye: Sequence[float] = (0.0, 0.0, 0.0),
     footprint: float = 0.0,
     weights: PhotonFilter = CONSTANT,
+    rays: int = 0,
 ) -> dict[str, Any]:
     """The uniforms of radiance estimates.
 
     photons : k, that an estimate asks for; None: all within the radius. radius : beyond which none counts, scene
     units; to it ``footprint`` times the distance from the ``eye`` (world) is added. exact : all photons of the sphere
-    count, see ``shaders/interface/estimate.glsl``. weights : of photons by their distance.
+    count, see ``shaders/interface/estimate.glsl``. weights : of photons by their distance. rays : of
+    a final gather.
     """
     return {
         "estimate_photons": UNENDING if photons is None else photons,
@@ -60,6 +62,7 @@ def estimate_uniforms(
         "estimate_footprint": float(footprint),
         "estimate_eye": tuple(map(float, eye)),
         "estimate_exact": int(exact),
+        "estimate_rays": rays,
         "estimate_exponent": weights.exponent,
         "estimate_slope": weights.slope,
         "estimate_integral": weights.integral,
@@ -75,6 +78,7 @@ def photon_modules() -> list[Module]:
     settings, estimates = photon_uniforms(), estimate_uniforms()
     emitting = {name: value for name, value in settings.items() if name.startswith("emit_")}
     photons = {name: value for name, value in settings.items() if name.startswith("photon_")}
+    stored: dict[str, int | float] = {f"PHOTON_{name.upper()}": number for name, number in STORED.items()}
     return [
         Module(
             "emission",
@@ -88,9 +92,15 @@ def photon_modules() -> list[Module]:
             ("photon_settings",),
             "shading/photon.glsl",
             uniforms=_declared(photons),
-            constants={f"PHOTON_{name.upper()}": number for name, number in STORED.items()},
+            constants=stored,
         ),
-        Module("estimate settings", ("estimate_settings",), "shading/estimate.glsl", uniforms=_declared(estimates)),
+        Module(
+            "estimate settings",
+            ("estimate_settings",),
+            "shading/estimate.glsl",
+            uniforms=_declared(estimates),
+            constants=stored,
+        ),
     ]
 
 

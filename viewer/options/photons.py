@@ -63,6 +63,17 @@ PHOTONS = (
         default_text="0",
     ),
     Option(
+        "final_gather",
+        values.read_integer,
+        0,
+        "rays of a final gather: photons are looked up where they arrive, caustics still at the surface itself",
+        Affects.UNIFORMS,
+        "N",
+        "rays",
+        0,
+        1024,
+    ),
+    Option(
         "photon_filter",
         values.read_photon_filter,
         values.PhotonFilter(),

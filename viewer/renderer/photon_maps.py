@@ -71,7 +71,8 @@ class PhotonMaps:
         """
         progressive = settings.estimate == "progressive"
         names = ("photons", "photon_bounces", "sampler", "seed")
-        of = (number if progressive else 0, *(settings[name] for name in names))
+        gather = settings.final_gather > 0
+        of = (number if progressive else 0, gather, *(settings[name] for name in names))
         grid = _grid(prepared, settings, camera, height, number)
         traced = self._of is not None and self._of[0] is prepared and self._of[1] == of
         if traced and grid == self.grid:
@@ -85,16 +86,15 @@ class PhotonMaps:
         self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int
     ) -> dict[str, Any]:
         """Of the estimate in sample ``number`` (from 0 on) of a picture of ``height`` pixels."""
+        common = settings.photon_filter, settings.final_gather
         if settings.estimate == "progressive":
             radius, footprint = (value * radius_share(number) for value in _first_radius(settings, camera, height))
-            found = estimate_uniforms(
-                None, radius, eye=camera.origin, footprint=footprint, weights=settings.photon_filter
-            )
+            found = estimate_uniforms(None, radius, True, camera.origin, footprint, *common)
         else:
             low, high = np.asarray(prepared.scene.bounds(ground=False), np.float64)
             radius = settings.photon_radius or NEAREST_SHARE * float(np.linalg.norm(high - low))
             exact = settings.estimate == "nearest"
-            found = estimate_uniforms(settings.nearest, radius, exact, weights=settings.photon_filter)
+            found = estimate_uniforms(settings.nearest, radius, exact, camera.origin, 0.0, *common)
         return {**found, **self.grid.uniforms}
 
     def _steps(self, prepared: Prepared, settings: Settings, number: int, grid: PhotonGrid, traced: bool) -> Job:
@@ -121,8 +121,9 @@ class PhotonMaps:
             name: resources.stream(f"photon {name}", record, size)
             for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON))
         }
+        least = 0 if settings.final_gather else 1  # a gather's rays come to surfaces without shadow rays
         uniforms = {
-            **photon_uniforms(middle, radius, number, settings.photons, settings.photon_bounces),
+            **photon_uniforms(middle, radius, number, settings.photons, settings.photon_bounces, least),
             **sampler_uniforms(settings.seed),
         }
         yield Clear(frame["photon"])  # where there are fewer photons than places
