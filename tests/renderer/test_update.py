@@ -162,10 +162,13 @@ UNIFORMS = {
     "reflections": False,
     "refractions": False,
     "photons": 77,
+    "caustic_photons": 55,
     "photon_bounces": 3,
     "estimate": "nearest",
     "nearest": 9,
     "photon_radius": 0.5,
+    "photon_filter": "cone",
+    "final_gather": 3,
 }
 
 
@@ -181,7 +184,16 @@ def test_uniforms_compile_nothing(renderer: Renderer, builds: list[str], name: s
     assert renderer.device.compiled == compiled and not builds
     assert renderer.structure is prepared.structure
     np.testing.assert_array_equal(assert_as_made_anew(renderer), picture)
-    photons = ("photons", "photon_bounces", "estimate", "nearest", "photon_radius")
+    photons = (
+        "photons",
+        "caustic_photons",
+        "photon_bounces",
+        "estimate",
+        "nearest",
+        "photon_radius",
+        "photon_filter",
+        "final_gather",
+    )
     quiet = ("shadows", "reflections", "refractions", "focus", *photons)  # Whitted's, a pinhole's, photon mapping's
     assert (name in quiet) == np.array_equal(picture, before)
     builds.clear()

@@ -12,8 +12,10 @@ from viewer.kernels.photons import STORED
 from viewer.kernels.records import FAR
 from viewer.lighting.aim import MOST_SPHERES
 from viewer.lighting.lights import LightList
+from viewer.options.values import PhotonFilter
 from viewer.stream.declare.kernel import Module
 
+CONSTANT = PhotonFilter()
 UNENDING = 1 << 24  # photons: more than there can be
 
 
@@ -56,12 +58,16 @@ def estimate_uniforms(
     exact: bool = True,
     eye: Sequence[float] = (0.0, 0.0, 0.0),
     footprint: float = 0.0,
+    weights: PhotonFilter = CONSTANT,
+    rays: int = 0,
+    caustic: float = 1.0,
 ) -> dict[str, Any]:
     """The uniforms of radiance estimates.
 
     photons : k, that an estimate asks for; None: all within the radius. radius : beyond which none counts, scene
     units; to it ``footprint`` times the distance from the ``eye`` (world) is added. exact : all photons of the sphere
-    count, see ``shaders/interface/estimate.glsl``.
+    count, see ``shaders/interface/estimate.glsl``. weights : of photons by their distance. rays : of
+    a final gather. caustic : the radius for caustic photons alone, as a share of that for others.
     """
     return {
         "estimate_photons": UNENDING if photons is None else photons,
@@ -70,10 +76,16 @@ def estimate_uniforms(
         "estimate_footprint": float(footprint),
         "estimate_eye": tuple(map(float, eye)),
         "estimate_exact": int(exact),
+        "estimate_rays": rays,
+        "estimate_caustic": float(caustic),
+        "estimate_exponent": weights.exponent,
+        "estimate_slope": weights.slope,
+        "estimate_integral": weights.integral,
         "photon_grid_low": (0.0, 0.0, 0.0),
         "photon_grid_cell": (1.0, 1.0, 1.0),
         "photon_grid_resolution": (1, 1, 1),
         "photon_grid_buckets": 0,
+        "photon_grid_kinds": 1,
     }
 
 
@@ -82,6 +94,7 @@ def photon_modules(listed: LightList) -> list[Module]:
     settings, estimates = photon_uniforms(), estimate_uniforms()
     emitting = {name: value for name, value in settings.items() if name.startswith("emit_")}
     photons = {name: value for name, value in settings.items() if name.startswith("photon_")}
+    stored: dict[str, int | float] = {f"PHOTON_{name.upper()}": number for name, number in STORED.items()}
     return [
         Module(
             "emission",
@@ -97,9 +110,15 @@ def photon_modules(listed: LightList) -> list[Module]:
             ("photon_settings",),
             "shading/photon.glsl",
             uniforms=_declared(photons),
-            constants={f"PHOTON_{name.upper()}": number for name, number in STORED.items()},
+            constants=stored,
         ),
-        Module("estimate settings", ("estimate_settings",), "shading/estimate.glsl", uniforms=_declared(estimates)),
+        Module(
+            "estimate settings",
+            ("estimate_settings",),
+            "shading/estimate.glsl",
+            uniforms=_declared(estimates),
+            constants=stored,
+        ),
     ]
 
 
