@@ -34,8 +34,8 @@ class IndirectLight:
     host fills. groups : of those states that become one pass where rays and surfaces do; all of them where empty.
     rays : to whose arrival they call the traversal.
 
-    With them direct light is that of one light, chosen by power, instead of each in turn: what is infinitely far is then
-    sampled like the others, and not taken as ambient light.
+    With them direct light is that of one light, chosen by power, instead of each in turn: what is infinitely far is
+    then sampled like the others, and not taken as ambient light.
     """
 
     states: tuple[State, ...] = ()
