@@ -9,6 +9,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from viewer.kernels.photons import STORED
+from viewer.kernels.records import FAR
+from viewer.lighting.aim import MOST_SPHERES
+from viewer.lighting.lights import LightList
 from viewer.options.values import PhotonFilter
 from viewer.stream.declare.kernel import Module
 
@@ -23,16 +26,26 @@ def photon_uniforms(
     photons: int = 1,
     bounces: int = 1,
     least: int = 1,
+    width: int = 1,
+    kinds: Sequence[str] = tuple(STORED),
+    spheres: Sequence[Sequence[float]] = (),
 ) -> dict[str, Any]:
     """The uniforms of a pass that sends ``photons``.
 
     middle, radius : the scene's bounding sphere, world. number : of the pass; each sends others. bounces : most
     surfaces that a photon leaves. least : surfaces that it must have left to be stored; 1 leaves out direct light.
+    width : of their stream. kinds : of `STORED`, that are to be stored; caustic ones alone are aimed at ``spheres``
+    (S, 4), see `viewer.lighting.aim`.
     """
+    aims = [(*map(float, sphere),) for sphere in spheres]
     return {
         "emit_middle": tuple(map(float, middle)),
         "emit_radius": float(radius),
+        "emit_spheres": (*aims, *[(0.0, 0.0, 0.0, 0.0)] * (MOST_SPHERES - len(aims))),
+        "emit_sphere_count": len(aims),
         "photon_pass": number,
+        "photon_kinds": sum(STORED[kind] for kind in kinds),
+        "photon_width": width,
         "photon_share": 1.0 / photons,
         "photon_bounces": bounces,
         "photon_from": least,
@@ -73,8 +86,8 @@ def estimate_uniforms(
     }
 
 
-def photon_modules() -> list[Module]:
-    """The modules ``light_emit``, ``photon_settings`` and ``estimate_settings``."""
+def photon_modules(listed: LightList) -> list[Module]:
+    """The modules ``light_emit`` by a list of lights, ``photon_settings`` and ``estimate_settings``."""
     settings, estimates = photon_uniforms(), estimate_uniforms()
     emitting = {name: value for name, value in settings.items() if name.startswith("emit_")}
     photons = {name: value for name, value in settings.items() if name.startswith("photon_")}
@@ -84,7 +97,9 @@ def photon_modules() -> list[Module]:
             "emission",
             provides=("light_emit",),
             source="shading/emit.glsl",
-            uniforms=_declared(emitting),
+            memories=(listed.shares(),),
+            uniforms={**_declared(emitting), "light_slots": ("int", len(listed.records))},
+            constants={"EMIT_LARGEST": FAR},
             needs=("light_sample", "environment_radiance", "environment_sample"),
         ),
         Module(
@@ -111,5 +126,7 @@ def _declared(values: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
 
 def _type(value: Any) -> str:
     if isinstance(value, tuple):
+        if isinstance(value[0], tuple):
+            return f"{_type(value[0])}[{len(value)}]"
         return f"{'i' if isinstance(value[0], int) else ''}vec{len(value)}"
     return "float" if isinstance(value, float) else "int"

@@ -18,6 +18,18 @@ PHOTONS = (
         1 << 22,
     ),
     Option(
+        "caustic_photons",
+        values.read_integer,
+        1 << 14,
+        "photons aimed at mirrors and glass, which alone bring caustics then; none where nothing is specular",
+        Affects.UNIFORMS,
+        "N",
+        "photons",
+        0,
+        1 << 22,
+        values="a whole number from {low:g} to {high:g}; 0: those of --photons bring them",
+    ),
+    Option(
         "photon_bounces",
         values.read_integer,
         6,

@@ -6,14 +6,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.film.buffers import Pixels
-from viewer.kernels.photons import ENTRY, FIRST, PHOTON
+from viewer.kernels.photons import ENTRY, FIRST, PHOTON, STORED
 from viewer.kernels.records import PATH, PIXEL, RAY
+from viewer.lighting.aim import SpecularSpheres
 from viewer.lighting.photons import estimate_uniforms, photon_uniforms
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.photons.grid import PhotonGrid
@@ -37,6 +40,7 @@ BUCKETS = 1 << 16  # of the hash
 EDGE, EDGE_STEPS = 1.5, 4  # of its cells, in greatest radii, rounded up to a power of the EDGE_STEPS-th root of 2
 NEAREST_SHARE = 1 / 20  # of the scene's diagonal: the greatest radius of an estimate of the nearest, unless told
 CELLS_ACROSS = 40  # of the grid, as published
+LARGEST_KEPT = 1 << 26  # bytes of the first sample's photons, to be kept beside those of a later one
 
 
 def radius_share(number: int) -> float:
@@ -47,9 +51,46 @@ def radius_share(number: int) -> float:
     return math.sqrt(squared)
 
 
+@dataclass(frozen=True)
+class Emission:
+    """What leaves the lights for one map.
+
+    sets : how many photons, and kinds of `STORED` of them that go into the map. spheres : (S, 4), at which caustic ones
+    are aimed. frame : (width, height) of the stream of a frame. size : of that of all frames.
+    """
+
+    sets: tuple[tuple[int, tuple[str, ...]], ...]
+    spheres: NDArray[np.float32]
+    frame: tuple[int, int]
+    size: tuple[int, int]
+
+    @classmethod
+    def of(cls, settings: Settings, spheres: NDArray[np.float32]) -> Emission:
+        """By the options; caustic photons are among the others unless they are sent apart, where they are any."""
+        sets: tuple[tuple[int, tuple[str, ...]], ...] = ((settings.photons, tuple(STORED)),)
+        if settings.caustic_photons and len(spheres):
+            sets = (settings.photons, ("indirect",)), (settings.caustic_photons, ("caustic",))
+        width, height = list_size(max(count for count, _ in sets))
+        rows = sum(-(-count // width) for count, _ in sets)
+        return cls(sets, spheres, (width, height), (width, rows * settings.photon_bounces))
+
+    @property
+    def apart(self) -> bool:
+        """Whether caustic photons are sent apart."""
+        return len(self.sets) > 1
+
+    @property
+    def photons(self) -> int:
+        """How many are sent."""
+        return sum(count for count, _ in self.sets)
+
+
 class PhotonMaps:
     """Photons and their map on a device. Photons are kept until light, geometry or settings change, and for a
-    progressive estimate until the next sample; their order by cells until the grid changes, too.
+    progressive estimate until the next sample but one after the first, whose photons stay for the next picture; their
+    order by cells is kept until the grid changes, too.
+
+    Where something is specular, caustic photons are sent apart from the others, aimed at it.
 
     streams : "photons", "photon_list" and "first_photons", after `make`. traced, sorted : how often, so far. stored :
     photons in the map.
@@ -62,7 +103,10 @@ class PhotonMaps:
         self.traced = self.sorted = self.stored = 0
         self._keep: Keep | None = None
         self._sorts: dict[tuple[int, int], PhotonSort] = {}  # by the size of their lists
-        self._of: tuple[Prepared, tuple[Any, ...]] | None = None  # what the photons are of
+        self._specular = SpecularSpheres()
+        self._aims: tuple[Scene, NDArray[np.float32]] | None = None  # spheres of what is specular, of a scene
+        self._traced: dict[str, tuple[Prepared, tuple[Any, ...]]] = {}  # what the photons of streams are of
+        self._mapped = ""  # the stream whose photons are in the map
 
     def make(self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int) -> Iterator[float]:
         """The map for sample ``number`` (from 0 on) of a picture of ``height`` pixels; nothing where it is there.
@@ -70,17 +114,23 @@ class PhotonMaps:
         Yields the share that is done. Raises ViewerError for more photons than a texture holds.
         """
         progressive = settings.estimate == "progressive"
-        names = ("photons", "photon_bounces", "sampler", "seed")
+        names = ("photons", "caustic_photons", "photon_bounces", "sampler", "seed")
         gather = settings.final_gather > 0
         of = (number if progressive else 0, gather, *(settings[name] for name in names))
+        emission = self._emission(prepared, settings)
+        small = PHOTON.texels * 16 * emission.size[0] * emission.size[1] <= LARGEST_KEPT
+        name = "photons" if of[0] and small else "photons of the first sample"
         grid = _grid(prepared, settings, camera, height, number)
-        traced = self._of is not None and self._of[0] is prepared and self._of[1] == of
-        if traced and grid == self.grid:
+        traced = name in self._traced and self._traced[name][0] is prepared and self._traced[name][1] == of
+        if traced and name == self._mapped and grid == self.grid:
             return
-        self._of = None
-        for count, _ in enumerate(self.executor.run(self._steps(prepared, settings, of[0], grid, traced))):
+        self._mapped = ""
+        if not traced:
+            self._traced.pop(name, None)
+        for count, _ in enumerate(self.executor.run(self._steps(prepared, settings, of[0], grid, emission, name))):
             yield 1 - 1 / (1 + 0.05 * count)
-        self._of, self.grid = (prepared, of), grid
+        self._traced[name] = prepared, of
+        self._mapped, self.grid = name, grid
 
     def uniforms(
         self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int
@@ -97,23 +147,28 @@ class PhotonMaps:
             found = estimate_uniforms(settings.nearest, radius, exact, camera.origin, 0.0, *common)
         return {**found, **self.grid.uniforms}
 
-    def _steps(self, prepared: Prepared, settings: Settings, number: int, grid: PhotonGrid, traced: bool) -> Job:
-        """All that is to be done, or where the photons are ``traced`` already, their order alone."""
-        width, height = list_size(settings.photons)
-        whole = width, height * settings.photon_bounces
-        if max(whole) > self.device.max_texture or whole[0] * whole[1] > LARGEST_INTEGER:  # places are floats
-            what = f"{settings.photons:,} photons that come to {settings.photon_bounces} surfaces are too many"
-            raise ViewerError("photon map", what, "take fewer --photons or --photon-bounces")
-        photons = self.resources.stream("photons", PHOTON, whole)
-        if not traced:
-            yield from self._trace(prepared, settings, number, photons, (width, height))
+    def _emission(self, prepared: Prepared, settings: Settings) -> Emission:
+        """What is sent into a scene."""
+        if self._aims is None or self._aims[0] is not prepared.scene:
+            self._aims = prepared.scene, self._specular.of(prepared.scene)
+        return Emission.of(settings, self._aims[1])
+
+    def _steps(
+        self, prepared: Prepared, settings: Settings, number: int, grid: PhotonGrid, emission: Emission, name: str
+    ) -> Job:
+        """All that is to be done, or where the photons are in the stream of that name already, their order alone."""
+        width, height = emission.size
+        if max(width, height) > self.device.max_texture or width * height > LARGEST_INTEGER:  # places are floats
+            what = f"{emission.photons:,} photons that come to {settings.photon_bounces} surfaces are too many"
+            raise ViewerError("photon map", what, "take fewer --photons, --caustic-photons or --photon-bounces")
+        photons = self.resources.stream(name, PHOTON, (width, height))
+        if name not in self._traced:
+            yield from self._trace(prepared, settings, number, photons, emission)
         yield from self._sort(photons, grid)
 
-    def _trace(
-        self, prepared: Prepared, settings: Settings, number: int, photons: Stream, size: tuple[int, int]
-    ) -> Job:
-        """The frames of photons, each of ``size``, one below the other."""
-        resources = self.resources
+    def _trace(self, prepared: Prepared, settings: Settings, number: int, photons: Stream, emission: Emission) -> Job:
+        """The frames of photons, one below the other."""
+        resources, size = self.resources, emission.frame
         low, high = np.asarray(prepared.scene.bounds(), np.float64)
         middle, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 1e-18)
         pixel = resources.stream("photon pixel", PIXEL, size)
@@ -122,18 +177,21 @@ class PhotonMaps:
             for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON))
         }
         least = 0 if settings.final_gather else 1  # a gather's rays come to surfaces without shadow rays
-        uniforms = {
-            **photon_uniforms(middle, radius, number, settings.photons, settings.photon_bounces, least),
-            **sampler_uniforms(settings.seed),
-        }
-        yield Clear(frame["photon"])  # where there are fewer photons than places
+        common = {"width": size[0], "spheres": emission.spheres, "least": least}
         yield Draw(lambda: self.pixels.fill(pixel, (slice(0, size[1]), slice(0, size[0]))))
-        for bounce in range(settings.photon_bounces):
-            first = bounce == 0
-            program = photon_frame(LEVELS[prepared.structure.levels], first)
-            key = Key(("photons", first), size, False, settings.passes, settings.sampler)
-            yield Run(program, (key, settings), size, settings.photons, {"pixel": pixel, **frame}, uniforms)
-            yield Copy(photons, frame["photon"], (0, bounce * size[1]), size, back=True)
+        row = 0
+        for count, kinds in emission.sets:
+            sent = photon_uniforms(middle, radius, number, count, settings.photon_bounces, kinds=kinds, **common)
+            uniforms = {**sent, **sampler_uniforms(settings.seed)}
+            rows = -(-count // size[0])
+            yield Clear(frame["photon"])  # where there are fewer photons than places
+            for bounce in range(settings.photon_bounces):
+                first = bounce == 0
+                program = photon_frame(LEVELS[prepared.structure.levels], first)
+                key = Key(("photons", first), size, False, settings.passes, settings.sampler)
+                yield Run(program, (key, settings), size, count, {"pixel": pixel, **frame}, uniforms)
+                yield Copy(photons, frame["photon"], (0, row), (size[0], rows), back=True)
+                row += rows
         self.traced += 1
 
     def _sort(self, photons: Stream, grid: PhotonGrid) -> Job:
@@ -156,7 +214,8 @@ class PhotonMaps:
 
     def forget(self) -> None:
         """The photons are of no use any more; they are traced again when they are needed."""
-        self._of, self.streams = None, {}
+        self._mapped, self.streams = "", {}
+        self._traced.clear()
 
     def release(self) -> None:
         """Free what the resources do not own; the map is made again when it is needed."""
