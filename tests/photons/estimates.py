@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from viewer.kernels import photons as kernels
 from viewer.kernels.photons import ENTRY, FIRST, PHOTON
 from viewer.kernels.records import INTERACTION, PATH, RADIANCE
-from viewer.lighting.photons import estimate_uniforms, photon_modules
 from viewer.lighting.path import path_settings
+from viewer.lighting.photons import estimate_settings, estimate_uniforms
 from viewer.materials.bsdf import bsdfs
 from viewer.options.values import PhotonFilter
 from viewer.photons.grid import PhotonGrid
@@ -57,7 +57,7 @@ class Estimates:
     """The search on a device, over Lambert's surfaces of albedo 1 and normal +z."""
 
     def __init__(self, device: Any, caustics: bool = False) -> None:
-        modules = [*bsdfs({"lambert"}), path_settings(), *photon_modules()]
+        modules = [*bsdfs({"lambert"}), path_settings(), estimate_settings()]
         self.device, self.machine = device, None
         self.linked = LinkedProgram(estimate_program(caustics), modules)
 

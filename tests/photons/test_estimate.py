@@ -1,4 +1,4 @@
-"""The radiance estimate's search: the photons that it counts, by the published rules, and which those rules leave out."""
+"""The radiance estimate's search: the photons that it counts, by the published rules, and what those leave out."""
 
 from __future__ import annotations
 

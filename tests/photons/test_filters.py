@@ -1,4 +1,4 @@
-"""Filters of radiance estimates, against float64, and that none of them changes how bright an even field of photons is."""
+"""Filters of radiance estimates, against float64; an even field of photons is as bright by each of them."""
 
 from __future__ import annotations
 

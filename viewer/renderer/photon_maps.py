@@ -27,6 +27,7 @@ from viewer.renderer.machine_pool import Key
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.settings import Settings
 from viewer.scene.camera import Camera
+from viewer.scene.scene import Scene
 from viewer.stream.declare.record import LARGEST_INTEGER
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
@@ -177,7 +178,7 @@ class PhotonMaps:
             for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON))
         }
         least = 0 if settings.final_gather else 1  # a gather's rays come to surfaces without shadow rays
-        common = {"width": size[0], "spheres": emission.spheres, "least": least}
+        common: dict[str, Any] = {"width": size[0], "spheres": emission.spheres, "least": least}
         yield Draw(lambda: self.pixels.fill(pixel, (slice(0, size[1]), slice(0, size[0]))))
         row = 0
         for count, kinds in emission.sets:
