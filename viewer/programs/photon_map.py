@@ -30,6 +30,8 @@ ESTIMATE = IndirectLight(
 )
 
 
-def photon_map(traversal: TraversalStates = FLAT, depth: int = DEPTH, first_hits: str = "rays") -> Program:
+def photon_map(
+    traversal: TraversalStates = FLAT, depth: int = DEPTH, first_hits: str = "rays", dispersion: bool = False
+) -> Program:
     """Pixels and their film, to which samples are added; photons and their map are other streams, of any size."""
-    return whitted_trace(traversal, depth, first_hits, ESTIMATE, "photon")
+    return whitted_trace(traversal, depth, first_hits, ESTIMATE, "photon", dispersion)

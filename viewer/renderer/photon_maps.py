@@ -126,8 +126,8 @@ class PhotonMaps:
         yield Draw(lambda: self.pixels.fill(pixel, (slice(0, size[1]), slice(0, size[0]))))
         for bounce in range(settings.photon_bounces):
             first = bounce == 0
-            program = photon_frame(LEVELS[prepared.structure.levels], first)
-            key = Key(("photons", first), size, False, settings.passes, settings.sampler)
+            program = photon_frame(LEVELS[prepared.structure.levels], first, prepared.dispersive)
+            key = Key(("photons", first, prepared.dispersive), size, False, settings.passes, settings.sampler)
             yield Run(program, (key, settings), size, settings.photons, {"pixel": pixel, **frame}, uniforms)
             yield Copy(photons, frame["photon"], (0, bounce * size[1]), size, back=True)
         self.traced += 1
