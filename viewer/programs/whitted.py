@@ -3,8 +3,8 @@
 At each hit a shadow ray goes to every light, and a reflected and a refracted ray go on. Every ray carries the weight
 with which it adds to the pixel, so that nothing has to come back to its parent: the shade tree is walked depth first,
 the reflected child at once, while the refracted one waits on a stack. The stack has a level for each surface that a
-path may come over, times one child less than a surface has, and each level is a stream. Where channels part a surface has a refracted
-child for each, which carries that channel alone, and stays one from there on.
+path may come over, times one child less than a surface has, and each level is a stream. Where channels part a
+surface has a refracted child for each, which carries that channel alone, and stays one from there on.
 
 An environment is a few suns, which cast shadows, and ambient light, which nothing hides (`viewer.lighting.ambient`).
 """

@@ -22,11 +22,11 @@ class Material:
     ``dielectric`` transmits; the fourth is opacity, which is not used yet. texture : number of the scene's texture that
     multiplies it, or None. emission_texture : the same for the emission; such a surface is seen, and found by chance,
     but is no light that paths choose. ior : index of refraction of a dielectric's inside, relative to the outside (the
-    front); of green where there is dispersion. dispersion : of a dielectric, 20 / Abbe number (KHR_materials_dispersion):
-    the index grows from red to blue; 0: alike for all. specular, exponent : reflectance (0 .. 1) and exponent of Phong's lobe. reflectivity : reflectance (0 .. 1)
-    of ``phong`` as a mirror, at every angle; base colour, specular and it are scaled down together where they reflect
-    more than comes. metallic, roughness : glTF's factors. ``source`` keeps the file's own description (textures,
-    extensions) for the programs that read more of it.
+    front); of green where there is dispersion. dispersion : of a dielectric, 20 / Abbe number, by which the index grows
+    from red to blue (KHR_materials_dispersion); 0: alike for all. specular, exponent : reflectance (0 .. 1) and
+    exponent of Phong's lobe. reflectivity : reflectance (0 .. 1) of ``phong`` as a mirror, at every angle; base colour,
+    specular and it are scaled down together where they reflect more than comes. metallic, roughness : glTF's factors.
+    ``source`` keeps the file's own description (textures, extensions) for the programs that read more of it.
 
     Raises ViewerError for an unknown kind.
     """
