@@ -19,7 +19,7 @@ from viewer.scene.scene import Instance, Scene
 GLASS = Material("glass", (1.0, 1.0, 1.0, 1.0), kind="dielectric", ior=1.6, dispersion=2.0)
 SIDE, HEIGHT = 0.2, 0.16  # of the prism, whose sides are alike
 LAMP_HEIGHT, LAMP_DISTANCE = 0.1, 0.5  # the distance is from the middle of the side that the beam meets
-SLIT, SLIT_DISTANCE = 0.006, 0.3  # its width, and its distance from the lamp
+SLIT, SLIT_HEIGHT, SLIT_DISTANCE = 0.006, 0.16, 0.3  # its width and height, and its distance from the lamp
 SCREEN_DISTANCE = 0.42  # from the middle of the side that the beam leaves
 
 # Light of the middle index passes at the angle at which it is bent least: inside it goes along +X, as the far side of
@@ -53,8 +53,8 @@ def build() -> Scene:
         (floor, "floor"),
         (glass, "prism"),
         (_wall(screen, OUTWARDS, -0.2, 0.2, 0.2), "screen"),
-        (_wall(slit, INWARDS, -0.1, -SLIT / 2, 0.16), "left of the slit"),
-        (_wall(slit, INWARDS, SLIT / 2, 0.1, 0.16), "right of the slit"),
+        (_wall(slit, INWARDS, -0.1, -SLIT / 2, SLIT_HEIGHT), "left of the slit"),
+        (_wall(slit, INWARDS, SLIT / 2, 0.1, SLIT_HEIGHT), "right of the slit"),
     ]
     materials = [
         Material("white", (0.8, 0.8, 0.8, 1.0)),
