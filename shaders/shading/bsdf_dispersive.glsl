@@ -1,7 +1,8 @@
 // A smooth dielectric whose index may differ from channel to channel. What is reflected stays together, in the
 // proportions of Fresnel's shares; into which direction it refracts follows from green's index, and from a channel's own
 // at a surface that kernels/choose_channel.glsl or interface/dispersion.glsl have given its index. The former decides
-// whether it reflects as well: that is added to the lobe's number, which 1 takes beyond every share, -1 below.
+// whether it reflects as well: 1 and -1, added to the lobe's number, take it beyond or below every share but total
+// reflection's, at which rounding in another program may have arrived.
 #include "shading/bsdf_dielectric.glsl"
 #include "shading/channel_index.glsl"
 
@@ -17,5 +18,5 @@ void dispersive_branches(
 }
 
 bool dispersive_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
-    return dielectric_sample(at, wo, vec3(u.xy, u.z + at.reflectivity), wi, weight, pdf);
+    return dielectric_sample(at, wo, vec3(u.xy, min(u.z + at.reflectivity, 0.99999994)), wi, weight, pdf);
 }

@@ -1,5 +1,5 @@
-"""The spectrum of the built-in prism: where photons of each channel come to the screen, and their power, against rays in
-float64 by Snell's and Fresnel's laws."""
+"""The spectrum of the built-in prism: where photons of each channel come to the screen, and their power, against rays
+in float64 by Snell's and Fresnel's laws."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ MOST = 4.5  # standard errors
 
 
 def refracted(directions: Array, normal: Array, ratio: float) -> tuple[Array, Array]:
-    """Directions (N, 3) behind a plane whose normal is against them, and the share that Fresnel's equations let through;
-    ratio: index in front of it / index behind it."""
+    """Directions (N, 3) behind a plane whose normal is against them, and the share that Fresnel's equations let
+    through; ratio: index in front of it / index behind it."""
     cosine = -directions @ normal
     behind = np.sqrt(1 - ratio**2 * (1 - cosine**2))
     s = (ratio * cosine - behind) / (ratio * cosine + behind)
