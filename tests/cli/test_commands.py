@@ -253,6 +253,12 @@ def test_info_lists_what_shines_what_scatters_and_what_a_ray_takes(capsys):
     assert data["kinds"] == {"lambert": 4} and data["environment"]["name"] == "none" and data["texture_bytes"] == 0
 
 
+@pytest.mark.usefixtures("device")
+def test_info_tells_dispersion(capsys):
+    run("info", "prism")
+    assert "index of refraction 1.6, dispersion 2 (Abbe number 10)" in capsys.readouterr().out
+
+
 def test_the_scene_for_checking_shaders_has_everything(device):
     from viewer.renderer.renderer import Renderer
     from viewer.scene.material import KINDS

@@ -100,6 +100,27 @@ def test_indices_of_refraction(given, used, tmp_path):
     assert any("out of range" in warning for warning in scene.warnings) == (given in (0.5, 1e9))
 
 
+@pytest.mark.parametrize(("given", "used"), [(0.36, 0.36), (0, 0), (-1, 0), (1e9, 1000)])
+def test_dispersion_of_glass(given, used, tmp_path):
+    pbr = {"metallicFactor": 0, "roughnessFactor": 0}
+    extensions = {**SOLID, "KHR_materials_dispersion": {"dispersion": given}, "KHR_materials_ior": {"ior": 1.33}}
+    doc = with_materials({"pbrMetallicRoughness": pbr, "extensions": extensions})
+    doc.json["extensionsUsed"] = sorted(extensions)
+    scene = load(doc.write(tmp_path))
+    assert (scene.materials[0].dispersion, scene.materials[0].ior) == (used, 1.33)
+    assert scene.warnings == (
+        [] if given in (0.36, 0) else ["factors out of range were clamped in 1 materials: material 0"]
+    )
+    assert "KHR_materials_dispersion" not in scene.extensions_ignored
+
+
+@pytest.mark.parametrize("wrong", ["much", None, [1]])
+def test_dispersion_that_is_no_number(wrong, tmp_path):
+    doc = with_materials({"extensions": {"KHR_materials_dispersion": {"dispersion": wrong}}})
+    with pytest.raises(ViewerError, match=r"materials\[0\]\.extensions\.KHR_materials_dispersion.*dispersion"):
+        load(doc.write(tmp_path))
+
+
 @pytest.mark.parametrize("where", ["view", "data", "file"])
 @pytest.mark.parametrize("mime", ["image/png", "image/jpeg"])
 def test_images_from_everywhere(where, mime, tmp_path):

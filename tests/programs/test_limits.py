@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from viewer.accel.bvh import tree as bvh
@@ -9,9 +11,11 @@ from viewer.accel.grid import grid
 from viewer.accel.two_level.top import TOPS
 from viewer.cli.shader_check import everything
 from viewer.lighting.sampler import SAMPLERS
-from viewer.programs import LEVELS, PICTURES, trace
+from viewer.programs import DISPERSIVE, LEVELS, PICTURES, trace
 from viewer.renderer.prepared import prepare
+from viewer.renderer.renderer import Renderer
 from viewer.renderer.settings import Settings
+from viewer.stream.compile.generate import Form, fragment
 from viewer.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
 
 RECIPES = [
@@ -41,6 +45,31 @@ def test_steps_are_within_the_limits(recipe):
                 for step in steps:
                     assert linked.attachments(step) <= MOST_ATTACHMENTS and linked.samplers(step) <= MOST_SAMPLERS
             linked.single()
+
+
+@pytest.mark.parametrize("name", sorted(DISPERSIVE))
+def test_steps_where_channels_part_are_within_the_limits(name):
+    prepared = prepare(everything(dispersion=1.0), Settings(environment="sky"))
+    program = PICTURES[name](LEVELS[1], dispersion=True)
+    for fuse in ("none", "ray", "surface"):
+        linked = LinkedProgram(program, prepared.modules(fuse == "none", True, "sobol"))
+        linked = linked if fuse == "none" else linked.inlined()
+        steps = linked.steps(fuse)
+        assert linked.limits == []
+        assert all(linked.attachments(step) <= MOST_ATTACHMENTS for step in steps)
+    linked.single()
+
+
+def test_scenes_without_dispersion_have_no_part_of_it(device):
+    """Nothing of it is in the program, and nothing in the modules, so that shaders and pictures are the same."""
+    for scene in (everything(), everything(dispersion=1.0)):
+        if scene.materials[2].dispersion:
+            scene.materials[2] = replace(scene.materials[2], ior=1.0)  # alike for all channels, whatever the dispersion
+        renderer = Renderer(scene, device=device, program="path", machine="singlepass")
+        assert not renderer.prepared.dispersive and "channel" not in renderer.program().by_name
+        linked = renderer.bind(renderer.program())
+        text = fragment(linked, linked.single(), Form(scheduled=False), renderer.resources).text
+        assert "dielectric_sample" in text and "channels_part" not in text and "channel_index" not in text
 
 
 def test_a_path_takes_turns_from_surface_to_surface():

@@ -17,6 +17,7 @@ from viewer.scene.builtin.teapot import patches, teapot
 
 COUNTS = {"cornell": (38, 38), "teapotahedron": (22618, 22618), "forest": (1032768, 35768), "stadium": (64038, 64038)}
 COUNTS |= {"balls": (31200, 3120), "glass_ball": (16132,) * 2, "ring": (770,) * 2, "cornell_photons": (32274,) * 2}
+COUNTS |= {"prism": (16, 16)}
 
 
 @pytest.fixture(scope="module", params=builtin.names())
@@ -47,7 +48,7 @@ def face_normals(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def test_names_and_unknown_ones() -> None:
-    photons = ["glass_ball", "ring", "cornell_photons"]
+    photons = ["glass_ball", "ring", "cornell_photons", "prism"]
     assert builtin.names() == ["cornell", "teapotahedron", "forest", "stadium", "balls", *photons]
     with pytest.raises(ViewerError, match=r"no such built-in scene.*cornell, teapotahedron, forest, stadium, balls"):
         builtin.build("kitchen")

@@ -61,6 +61,7 @@ def describe(scene: Scene, program: str = OPTIONS["program"].default) -> dict[st
                 "emission": material.emission,
                 "kind": material.kind,
                 "ior": material.ior if material.kind == "dielectric" else None,
+                "dispersion": material.dispersion if material.kind == "dielectric" else None,
                 "texture": material.texture,
                 "emission_texture": material.emission_texture,
             }
@@ -205,6 +206,8 @@ def _material(material: Mapping[str, Any]) -> str:
     text += f", metallic {material['metallic']:g}, roughness {material['roughness']:g}"
     if material["ior"] is not None:
         text += f", index of refraction {material['ior']:g}"
+    if material["dispersion"]:
+        text += f", dispersion {material['dispersion']:g} (Abbe number {20 / material['dispersion']:.3g})"
     if any(material["emission"]):
         text += f", emission {_vector(material['emission'])}"
         if material["emission_texture"] is not None:

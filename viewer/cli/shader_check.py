@@ -18,7 +18,7 @@ from viewer.accel.two_level.top import TOPS
 from viewer.base.errors import ShaderError
 from viewer.options.table import OPTIONS
 from viewer.photons.sort import sort_sources
-from viewer.programs import LEVELS, PICTURES, photon_frame, trace
+from viewer.programs import DISPERSIVE, LEVELS, PICTURES, photon_frame, trace
 from viewer.renderer.renderer import Renderer
 from viewer.scene.light import KINDS as LIGHTS
 from viewer.scene.light import Light
@@ -93,6 +93,11 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
             yield from _single(renderer, make(traversal, first_hits="raster"), f"{accel} raster")
         for first in (True, False):
             yield from _all_forms(renderer, photon_frame(traversal, first), accel)
+    renderer = Renderer(everything(dispersion=1.0), accel="bvh", environment="sky", device=device)
+    traversal = LEVELS[renderer.structure.levels]
+    for name in sorted(DISPERSIVE):
+        yield from _all_forms(renderer, PICTURES[name](traversal, dispersion=True), "dispersion")
+    yield from _all_forms(renderer, photon_frame(traversal, True, dispersion=True), "dispersion")
     for name, source in sort_sources():
         yield f"photon map: {name}", source
     for sampler in OPTIONS["sampler"].choices:
@@ -102,12 +107,12 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
             yield from _single(renderer, renderer.program(), mark)
 
 
-def everything() -> Scene:
-    """A scene with every kind of surface and of light, and textures."""
+def everything(dispersion: float = 0.0) -> Scene:
+    """A scene with every kind of surface and of light, and textures; its glass has that ``dispersion``."""
     scene = Scene.from_triangles(*_TRIANGLE)
     scene.meshes[0] = replace(scene.meshes[0], uvs=np.eye(3, 2, dtype=np.float32))
     scene.textures = [Texture(Image(np.full((2, 2, 4), 128, np.uint8)))]
-    scene.materials = [Material(kind, kind=kind, texture=0) for kind in KINDS]
+    scene.materials = [Material(kind, kind=kind, texture=0, dispersion=dispersion) for kind in KINDS]
     scene.materials += [Material("even", emission=(1, 1, 1)), Material("spots", emission=(1, 1, 1), emission_texture=0)]
     scene.instances = [Instance(0, material=number) for number in range(len(scene.materials))]
     scene.lights = [Light(kind) for kind in LIGHTS]  # type: ignore[arg-type]  # they are its kinds

@@ -34,6 +34,12 @@ RESOLVE_SHADOW = Kernel(
     (IN("hit", HIT), IN("pending", RADIANCE), INOUT("radiance", RADIANCE)),
     exits=("done",),
 )
+CHOOSE_CHANNEL = Kernel(
+    "choose_channel",
+    (IN("pixel", PIXEL), INOUT("interaction", INTERACTION), INOUT("path", PATH)),
+    exits=("done",),
+    needs=("channels_part", "at_channel", "bsdf_branches", "sample_2d"),
+)
 SCATTER = Kernel(
     "scatter",
     (IN("pixel", PIXEL), IN("interaction", INTERACTION), INOUT("path", PATH), OUT("ray", RAY)),

@@ -85,7 +85,9 @@ MATERIAL = Record(
     Field("kind", "int", about="BSDF_LAMBERT and so on"),
     Field("emission", "vec3", "W / (m^2 sr), linear sRGB", about="from the front face"),
     Field("parameter", "float", about="dielectric: ratio of the indices inside / outside; Phong: exponent"),
-    Field("specular", "float", about="Phong: reflectance of the lobe"),
+    Field(
+        "specular", "float", about="Phong: reflectance of the lobe; dielectric: half spread of the channels' indices"
+    ),
     Field("light_density", "float", "1 / area", about="with which a point of this surface is chosen as a light"),
     Field("texture", "int", about="address of the base colour's texture, -1: none"),
     Field("emission_texture", "int", about="address of the emission's texture, -1: none"),
@@ -124,7 +126,9 @@ INTERACTION = Record(
     Field("albedo", "vec3", "linear sRGB", about="base colour times vertex colour and texel"),
     Field("kind", "int", about="BSDF_LAMBERT and so on"),
     Field("wo", "vec3", "unit length", "world", "to where the path came from"),
-    Field("reflectivity", "float", about="as in Material"),
+    Field(
+        "reflectivity", "float", about="as in Material; dielectric: 1 and -1 make it refract and reflect for certain"
+    ),
 )
 
 LIGHT_SAMPLE = Record(

@@ -12,7 +12,7 @@ from viewer.stream.declare.record import Field, Record
 
 TREE = Record(
     "Tree",
-    Field("light", "int", about="the light that is asked next"),
+    Field("light", "int", about="the light that is asked next; then the refracted ray, where channels part"),
     Field("pending", "int", about="rays that wait"),
     Field("channel", "int", about="0, 1, 2: the ray carries red, green or blue alone; -1: all"),
 )
@@ -67,6 +67,16 @@ def branch_refraction(levels: int) -> Kernel:
         (IN("interaction", INTERACTION), IN("path", PATH), INOUT("tree", TREE), OUT("waiting", BRANCH)),
         exits=(*level_exits(levels), "none"),
         needs=("whitted_settings", "bsdf_branches"),
+    )
+
+
+def branch_channels(levels: int) -> Kernel:
+    """The kernel where channels may part, over a stack of so many levels."""
+    return Kernel(
+        "branch_channels",
+        (IN("interaction", INTERACTION), IN("path", PATH), INOUT("tree", TREE), OUT("waiting", BRANCH)),
+        exits=(*level_exits(levels), "again", "none"),
+        needs=("whitted_settings", "bsdf_branches", "channels_part", "at_channel"),
     )
 
 

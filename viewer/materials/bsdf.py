@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import INTERACTION
@@ -41,34 +41,47 @@ def constant(kind: str) -> str:
     return f"BSDF_{kind.upper()}"
 
 
-def bsdfs(kinds: Collection[str]) -> list[Module]:
+def bsdfs(kinds: Collection[str], dispersion: bool = False) -> list[Module]:
     """``bsdf_value`` and the rest of ``interface/bsdf.glsl`` over these kinds, and the modules of the kinds themselves.
 
+    dispersion : indices of dielectrics may differ from channel to channel; ``interface/dispersion.glsl`` is there, too.
     Raises ViewerError for an unknown kind.
     """
     present = [kind for kind in KINDS if kind in kinds]
     unknown = sorted(set(kinds) - set(KINDS))
     if unknown:
         raise ViewerError("BSDF", f"unknown kind '{unknown[0]}'", f"one of {', '.join(KINDS)}")
+    shaders = {kind: "dispersive" if dispersion and kind == "dielectric" else kind for kind in present}
     made = [
         Module(
             f"BSDF {kind}",
-            provides=tuple(f"{kind}_{name}" for name in _functions_of(kind)),
-            source=f"shading/bsdf_{kind}.glsl",
+            provides=tuple(f"{shader}_{name}" for name in _functions_of(kind)),
+            source=f"shading/bsdf_{shader}.glsl",
             uses=(INTERACTION,),
         )
-        for kind in present
+        for kind, shader in shaders.items()
     ]
     switch = Module(
         "BSDF",
         provides=("bsdf_delta", *(f"bsdf_{name}" for _, name, *_ in _FUNCTIONS)),
         source="interface/bsdf.glsl",
         constants={constant(kind): number for kind, number in KINDS.items()},
-        needs=tuple(f"{kind}_sample" for kind in present),
+        needs=tuple(f"{shader}_sample" for shader in shaders.values()),
         uses=(INTERACTION,),
-        text=switch_glsl(present),
+        text=switch_glsl(present, shaders),
     )
-    return [*made, switch]
+    return [*made, switch, *([_dispersion()] if "dispersive" in shaders.values() else [])]
+
+
+def _dispersion() -> Module:
+    """``interface/dispersion.glsl``."""
+    return Module(
+        "dispersion",
+        provides=("channels_part", "at_channel"),
+        source="shading/dispersion.glsl",
+        needs=("bsdf_delta",),
+        uses=(INTERACTION,),
+    )
 
 
 def _functions_of(kind: str) -> tuple[str, ...]:
@@ -77,8 +90,9 @@ def _functions_of(kind: str) -> tuple[str, ...]:
     return ("value", "pdf", "reflectance", "sample", *(("branches",) if kind in BRANCHING else ()))
 
 
-def switch_glsl(present: Collection[str]) -> str:
-    """The functions of ``interface/bsdf.glsl``, each a switch over the kinds."""
+def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = None) -> str:
+    """The functions of ``interface/bsdf.glsl``, each a switch over the kinds; by the ``shaders`` of each, where they do
+    not bear its name."""
     lines: list[str] = []
     for result, name, arguments, given, nothing in _FUNCTIONS:
         lines += [f"{result} bsdf_{name}({', '.join(filter(None, ('Interaction at', arguments)))}) {{"]
@@ -90,7 +104,7 @@ def switch_glsl(present: Collection[str]) -> str:
         if having:
             lines += ["    switch (at.kind) {"]
             for kind in having:
-                call = f"{kind}_{name}({given});"
+                call = f"{(shaders or {}).get(kind, kind)}_{name}({given});"
                 call = f"return {call}" if nothing else f"{call} break;"
                 lines += [f"        case {constant(kind)}: {call}"]
             lines += ["    }"]

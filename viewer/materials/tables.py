@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import GEOMETRY, HIT, INTERACTION, MATERIAL, RAY, SURFACE
 from viewer.materials.textures import textures as texture_module
-from viewer.scene.material import KINDS, Material
+from viewer.scene.material import KINDS, LARGEST_DISPERSION, Material
 from viewer.scene.texture import Texture
 from viewer.stream.declare.kernel import Module, Table
 
@@ -36,7 +36,7 @@ def materials(found: Sequence[Material], texture_count: int = 0, light_density: 
         if material.kind == "dielectric":
             if not material.ior > 0.0:
                 raise ViewerError(f"material '{material.name}'", f"index of refraction {material.ior}", "above 0")
-            row["parameter"] = material.ior
+            row["parameter"], row["specular"] = material.ior, _half_spread(material)
         elif material.kind == "phong":
             # No more comes back than came.
             whole = max(1.0, float(color.max()) + material.specular + material.reflectivity)
@@ -59,6 +59,22 @@ def materials(found: Sequence[Material], texture_count: int = 0, light_density: 
         needs=("texture_color",),
         uses=(GEOMETRY,),
     )
+
+
+def _half_spread(material: Material) -> float:
+    """Of a dielectric's indices. Raises ViewerError for a dispersion that no glass has."""
+    where, value = f"material '{material.name}'", material.dispersion
+    if not 0.0 <= value <= LARGEST_DISPERSION:
+        raise ViewerError(where, f"dispersion {value}", f"0 to {LARGEST_DISPERSION:g}: 20 / Abbe number")
+    if value > 0.0 and material.ior < 1.0:
+        hint = "1 or more: turn the surface over, so that its front is outside of the glass"
+        raise ViewerError(where, f"dispersion with an index of refraction of {material.ior}", hint)
+    return material.half_spread
+
+
+def dispersive(found: Sequence[Material]) -> bool:
+    """Whether some of these materials refract the channels of light into directions of their own."""
+    return any(material.half_spread > 0.0 for material in found)
 
 
 def surfaces() -> Module:
@@ -109,6 +125,6 @@ def appearance(
         texels or texture_module(textures),
         materials(found, len(textures), light_density),
         surfaces(),
-        *bsdfs({material.kind for material in found} or {"lambert"}),
+        *bsdfs({material.kind for material in found} or {"lambert"}, dispersive(found)),
         interactions(),
     ]

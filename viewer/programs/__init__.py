@@ -26,9 +26,12 @@ PICTURES: dict[str, Callable[..., Program]] = {
 }
 # Those that take a ``depth``, because the number of their streams follows from it, and which one without being told.
 DEPTHS = {"whitted": DEPTH, "photon": DEPTH}
+# Those that take ``dispersion``: whether the scene has surfaces at which channels part.
+DISPERSIVE = frozenset({"whitted", "path", "photon"})
 
 __all__ = [
     "DEPTHS",
+    "DISPERSIVE",
     "LEVELS",
     "PICTURES",
     "TraversalStates",

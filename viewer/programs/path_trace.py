@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from viewer.kernels import paths
 from viewer.kernels.records import FILM, INTERACTION, PATH, PIXEL, RADIANCE
+from viewer.programs.dispersion import channel_states
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
-def path_trace(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> Program:
-    """Pixels and their film, to which samples are added. first_hits: see `viewer.programs.first_hits`."""
+def path_trace(traversal: TraversalStates = FLAT, first_hits: str = "rays", dispersion: bool = False) -> Program:
+    """Pixels and their film, to which samples are added. first_hits: see `viewer.programs.first_hits`.
+
+    dispersion : there are surfaces at which channels part, and a path goes on in one.
+    """
+    channel, scatter = channel_states(dispersion)
     # A turn takes a path from one surface to the next, and a finished one to its successor.
-    turn = ("->arrive", "arrive", "light", "->resolve", "resolve", "scatter", "finish", "begin")
+    turn = ("->arrive", "arrive", "light", "->resolve", "resolve", *channel, "scatter", "finish", "begin")
     order = (*extra_states(first_hits), *turn)
     return Program(
         "path",
@@ -39,15 +44,16 @@ def path_trace(traversal: TraversalStates = FLAT, first_hits: str = "rays") -> P
             ),
             *traversal.states,
             State("arrive", paths.ARRIVE, {"surface": "light", "end": "finish"}),
-            State("light", paths.SAMPLE_LIGHT, {"shadow": Call("setup", then="resolve"), "none": "scatter"}),
-            State("resolve", paths.RESOLVE_SHADOW, {"done": "scatter"}),
+            State("light", paths.SAMPLE_LIGHT, {"shadow": Call("setup", then="resolve"), "none": scatter}),
+            State("resolve", paths.RESOLVE_SHADOW, {"done": scatter}),
+            *channel.values(),
             State("scatter", paths.SCATTER, {"ray": Call("setup", then="arrive"), "end": "finish"}),
             State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
         ),
         start="begin",
         order=order,
         groups={
-            "ray": (("->arrive", "arrive"), ("light", "->resolve", "resolve", "scatter")),
+            "ray": (("->arrive", "arrive"), ("light", "->resolve", "resolve", *channel, "scatter")),
             "surface": (order,),
         },
         resumes=True,

@@ -71,10 +71,14 @@ GATHER = IndirectLight(
 
 
 def photon_map(
-    traversal: TraversalStates = FLAT, depth: int = DEPTH, first_hits: str = "rays", gather: bool = False
+    traversal: TraversalStates = FLAT,
+    depth: int = DEPTH,
+    first_hits: str = "rays",
+    gather: bool = False,
+    dispersion: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added; photons and their map are other streams, of any size.
 
     gather : a final gather is between the surface and the photons' estimate (Purcell 2004, section 6.4.5).
     """
-    return whitted_trace(traversal, depth, first_hits, GATHER if gather else ESTIMATE, "photon")
+    return whitted_trace(traversal, depth, first_hits, GATHER if gather else ESTIMATE, "photon", dispersion)

@@ -6,17 +6,19 @@ from __future__ import annotations
 
 from viewer.kernels import photons
 from viewer.kernels.records import INTERACTION, PATH, PIXEL
+from viewer.programs.dispersion import channel_states
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
-def photon_frame(traversal: TraversalStates = FLAT, first: bool = True) -> Program:
+def photon_frame(traversal: TraversalStates = FLAT, first: bool = True, dispersion: bool = False) -> Program:
     """The photons of one bounce, and the rays on which the next frame's go on.
 
     first : they leave the lights; else rays and paths are those of the frame before. ``pixel`` is a photon's place in
-    its stream, from which its random numbers follow.
+    its stream, from which its random numbers follow. dispersion : there are surfaces at which channels part.
     """
-    turn = ("begin", "->arrive", "arrive", "store", "scatter")
+    channel, scatter = channel_states(dispersion)
+    turn = ("begin", "->arrive", "arrive", "store", *channel, "scatter")
     kernel = photons.EMIT_PHOTON if first else photons.CONTINUE_PHOTON
     return Program(
         "photons",
@@ -33,7 +35,8 @@ def photon_frame(traversal: TraversalStates = FLAT, first: bool = True) -> Progr
             State("begin", kernel, {"ray": Call("setup", then="arrive"), "done": DONE}),
             *traversal.states,
             State("arrive", photons.ARRIVE_PHOTON, {"surface": "store", "done": DONE}),
-            State("store", photons.STORE_PHOTON, {"done": "scatter"}),
+            State("store", photons.STORE_PHOTON, {"done": scatter}),
+            *channel.values(),
             State("scatter", photons.SCATTER_PHOTON, {"done": DONE}),
         ),
         start="begin",

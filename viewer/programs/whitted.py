@@ -3,7 +3,8 @@
 At each hit a shadow ray goes to every light, and a reflected and a refracted ray go on. Every ray carries the weight
 with which it adds to the pixel, so that nothing has to come back to its parent: the shade tree is walked depth first,
 the reflected child at once, while the refracted one waits on a stack. The stack has a level for each surface that a
-path may come over, times one child less than a surface has, and each level is a stream.
+path may come over, times one child less than a surface has, and each level is a stream. Where channels part a
+surface has a refracted child for each, which carries that channel alone, and stays one from there on.
 
 An environment is a few suns, which cast shadows, and ambient light, which nothing hides (`viewer.lighting.ambient`).
 """
@@ -22,7 +23,7 @@ from viewer.stream.declare.program import DONE, Call, Program, State, Target
 from viewer.stream.declare.record import Record
 
 DEPTH = 4  # surfaces that light comes over
-CHILDREN = 2  # of a surface
+CHILDREN, DISPERSED = 2, 4  # of a surface; with one refracted ray for each channel
 MOST_DEPTH = 32
 
 
@@ -61,17 +62,21 @@ def whitted_trace(
     first_hits: str = "rays",
     indirect: IndirectLight = IndirectLight(),
     name: str = "whitted",
+    dispersion: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added.
 
     depth : most surfaces that light comes over, at most what ``path_depth`` may be; 0 is light seen alone.
     first_hits : how they are found, see `viewer.programs.first_hits`. indirect : light beside that of shadow rays.
+    dispersion : there are surfaces at which channels part, and of which each channel has a refracted ray.
     Raises ViewerError for a depth that needs more streams than is sensible.
     """
     if not 0 <= depth <= MOST_DEPTH:
         hint = "the shade tree grows with two to that power"
         raise ViewerError("--depth", f"{depth} surfaces; Whitted's tracer goes to {MOST_DEPTH}", hint)
-    levels = max(1, depth * (CHILDREN - 1))
+    levels = max(1, depth * ((DISPERSED if dispersion else CHILDREN) - 1))
+    refract = whitted.branch_channels(levels) if dispersion else whitted.branch_refraction(levels)
+    rays = {"again": "refract", "none": "reflect"} if dispersion else {"none": "reflect"}
     stack = [f"pending_{level}" for level in range(levels)]
     exits = whitted.level_exits(levels)
     push = {exit_: f"push_{level}" for level, exit_ in enumerate(exits)}
@@ -113,9 +118,9 @@ def whitted_trace(
             State("arrive", paths.ARRIVE, {"surface": "light", "end": "next"}),
             *direct,
             *indirect.states,
-            State("refract", whitted.branch_refraction(levels), {**push, "none": "reflect"}),
+            State("refract", refract, {**push, **rays}),
             *(
-                State(name, whitted.PUSH, {"done": "reflect"}, {"level": stream})
+                State(name, whitted.PUSH, {"done": rays.get("again", "reflect")}, {"level": stream})
                 for name, stream in zip(push.values(), stack, strict=True)
             ),
             State("reflect", whitted.BRANCH_REFLECTION, {"ray": follow, "end": "next"}),

@@ -13,7 +13,7 @@ from viewer.accel.structures import Structure
 from viewer.base.errors import ViewerError
 from viewer.base.lock import FairLock, exclusive
 from viewer.options.declare import Affects
-from viewer.programs import LEVELS, PICTURES
+from viewer.programs import DISPERSIVE, LEVELS, PICTURES
 from viewer.renderer.camera import view
 from viewer.renderer.changes import SceneChanges, scene_changes
 from viewer.renderer.first_hits import FirstHits, RasterPass, first_hits
@@ -223,7 +223,7 @@ class DeviceScene:
 
     def _picture(self, surface: bool, settings: Settings, camera: Camera) -> tuple[Any, ...]:
         """What tells the programs of pictures apart."""
-        form = tuple(settings.form.items())
+        form = tuple(_form(self.prepared, settings).items())
         return "picture", settings.program, surface, form, self._first_hits(settings, camera).mode
 
     def _machine_of(self, run: Run) -> Machine:
@@ -242,7 +242,7 @@ class DeviceScene:
         """The chosen program over the scene's structure; with ``layers`` the ray caster that leaves surfaces, too."""
         chosen = settings or self.settings
         make = PICTURES["cast" if layers else chosen.program]
-        form = {"layers": True} if layers else chosen.form
+        form = {"layers": True} if layers else _form(self.prepared, chosen)
         mode = self._first_hits(chosen, camera or self.camera).mode
         what = (make, self.structure.levels, mode, *form.items())
         if what not in self._programs:
@@ -272,7 +272,7 @@ class DeviceScene:
         Without it they are uploaded when the first picture needs them.
         """
         coming = prepared or self.prepared
-        program = PICTURES[self.settings.program](LEVELS[coming.structure.levels], **self.settings.form)
+        program = PICTURES[self.settings.program](LEVELS[coming.structure.levels], **_form(coming, self.settings))
         modules = self._linked(coming, program, None, self.settings).modules
         return self.resources.upload(memory for module in modules for memory in module.memories)
 
@@ -316,6 +316,14 @@ class DeviceScene:
             "stream bytes per ray": {**stored, "total": sum(stored.values())},
             self.structure.name: {**self.structure.facts, **self.structure.statistics},
         }
+
+
+def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
+    """What the chosen program takes beside traversal and first hits."""
+    form: dict[str, Any] = dict(settings.form)
+    if prepared.dispersive and settings.program in DISPERSIVE:
+        form["dispersion"] = True
+    return form
 
 
 def _chosen(

@@ -189,8 +189,8 @@ class PhotonMaps:
             yield Clear(frame["photon"])  # where there are fewer photons than places
             for bounce in range(settings.photon_bounces):
                 first = bounce == 0
-                program = photon_frame(LEVELS[prepared.structure.levels], first)
-                key = Key(("photons", first), size, False, settings.passes, settings.sampler)
+                program = photon_frame(LEVELS[prepared.structure.levels], first, prepared.dispersive)
+                key = Key(("photons", first, prepared.dispersive), size, False, settings.passes, settings.sampler)
                 yield Run(program, (key, settings), size, count, {"pixel": pixel, **frame}, uniforms)
                 yield Copy(photons, frame["photon"], (0, row), (size[0], rows), back=True)
                 row += rows

@@ -16,7 +16,7 @@ from viewer.cameras.lens import thin_lens
 from viewer.film.checkpoint import fingerprint
 from viewer.materials.geometry import flat_geometry
 from viewer.materials.geometry_objects import object_geometry
-from viewer.materials.tables import appearance, with_light_density
+from viewer.materials.tables import appearance, dispersive, with_light_density
 from viewer.renderer.changes import SceneChanges, scene_changes
 from viewer.renderer.lighting import Lighting, scene_lighting
 from viewer.renderer.settings import PREPARED, Settings
@@ -56,6 +56,11 @@ class Prepared:
         """(I + 1,): the scene's number of each instance's first triangle, and the count of all at the end."""
         counts = [len(self.scene.meshes[instance.mesh].triangles) for instance in self.scene.instances]
         return np.cumsum([0, *counts], dtype=np.int64)
+
+    @property
+    def dispersive(self) -> bool:
+        """Whether there are surfaces at which the channels of light part."""
+        return dispersive(self.scene.materials)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -206,12 +211,17 @@ def _looks(scene: Scene, lighting: Lighting, before: Prepared | None, changes: S
     if before is None or changes is None or changes.textures:
         return appearance(scene.materials, scene.textures, density)
     old = before.shading[2:]
-    kinds, were = ({material.kind for material in each.materials} for each in (scene, before.scene))
+    kinds, were = (_kinds(each) for each in (scene, before.scene))
     if kinds != were:
         return appearance(scene.materials, scene.textures, density, texels=old[0])
     if not changes.materials and lighting.listed is before.lighting.listed:
         return old
     return with_light_density(old, scene.materials, count, density)
+
+
+def _kinds(scene: Scene) -> tuple[set[str], bool]:
+    """What the BSDFs' modules depend on."""
+    return {material.kind for material in scene.materials}, dispersive(scene.materials)
 
 
 def agrees(settings: Settings, prepared: Prepared) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from viewer.formats.gltf.images import Textures
 from viewer.formats.gltf.json import Object
 from viewer.formats.image.color import linear_from_srgb
-from viewer.scene.material import Material
+from viewer.scene.material import LARGEST_DISPERSION, Material
 
 # Emission beyond this would leave float32's range when samples are added up.
 _BRIGHTEST = 1e30
@@ -24,7 +24,7 @@ _UNUSED_TEXTURES = ("metallicRoughnessTexture", "normalTexture", "occlusionTextu
 # Layers and effects on top of the base material.
 _UNUSED_EXTENSIONS = tuple(
     f"KHR_materials_{name}"
-    for name in ("anisotropy", "clearcoat", "diffuse_transmission", "dispersion", "iridescence", "sheen", "unlit")
+    for name in ("anisotropy", "clearcoat", "diffuse_transmission", "iridescence", "sheen", "unlit")
 )
 
 
@@ -65,7 +65,7 @@ def read_materials(document: Object, warnings: list[str], textures: Textures) ->
 def _read(item: Object, name: str, simplified: Counter[str]) -> tuple[Material, bool]:
     """The material without its textures, and whether a factor was out of range."""
     pbr = item.child("pbrMetallicRoughness")
-    strength, ior, transmission = 1.0, 1.5, 0.0
+    strength, ior, transmission, dispersion = 1.0, 1.5, 0.0, 0.0
     extension = item.extension("KHR_materials_emissive_strength")
     if extension is not None:
         strength = extension.number("emissiveStrength", 1.0)
@@ -75,6 +75,9 @@ def _read(item: Object, name: str, simplified: Counter[str]) -> tuple[Material, 
     extension = item.extension("KHR_materials_transmission")
     if extension is not None:
         transmission = extension.number("transmissionFactor", 0.0)
+    extension = item.extension("KHR_materials_dispersion")
+    if extension is not None:
+        dispersion = extension.number("dispersion", 0.0)
     color = pbr.numbers("baseColorFactor", 4, (1.0, 1.0, 1.0, 1.0))
     metallic, roughness = pbr.number("metallicFactor", 1.0), pbr.number("roughnessFactor", 1.0)
     emission = item.numbers("emissiveFactor", 3, (0.0, 0.0, 0.0))
@@ -83,6 +86,7 @@ def _read(item: Object, name: str, simplified: Counter[str]) -> tuple[Material, 
     bright = min(max(strength, 0.0), _BRIGHTEST)
     # An index of 0 stands for one without a limit (KHR_materials_ior).
     index = _LARGEST_IOR if ior == 0.0 else min(max(ior, 1.0), _LARGEST_IOR)
+    spread = min(max(dispersion, 0.0), LARGEST_DISPERSION)
     material = Material(
         name=item.text("name", "") or name,
         base_color=(inside[0], inside[1], inside[2], inside[3]),
@@ -92,9 +96,11 @@ def _read(item: Object, name: str, simplified: Counter[str]) -> tuple[Material, 
         double_sided=item.flag("doubleSided", False),
         source=item.data,
         ior=index,
+        dispersion=spread,
     )
     _scatter(item, material, inside[9], simplified)
-    return material, inside != given or bright != strength or (ior != 0.0 and index != ior)
+    changed = inside != given or bright != strength or spread != dispersion or (ior != 0.0 and index != ior)
+    return material, changed
 
 
 def _shine(item: Object, material: Material, coordinates: int, textures: Textures, simplified: Counter[str]) -> int:

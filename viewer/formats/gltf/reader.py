@@ -36,6 +36,7 @@ APPLIED = frozenset(
     {
         "EXT_mesh_gpu_instancing",
         "KHR_lights_punctual",
+        "KHR_materials_dispersion",
         "KHR_materials_emissive_strength",
         "KHR_materials_ior",
         "KHR_materials_transmission",
@@ -50,7 +51,6 @@ KEPT = frozenset(
         "KHR_materials_anisotropy",
         "KHR_materials_clearcoat",
         "KHR_materials_diffuse_transmission",
-        "KHR_materials_dispersion",
         "KHR_materials_iridescence",
         "KHR_materials_pbrSpecularGlossiness",
         "KHR_materials_sheen",
