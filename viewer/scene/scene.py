@@ -18,6 +18,7 @@ from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Float, Int, Mesh
 from viewer.scene.normals import with_normals
+from viewer.scene.quadric import PlacedQuadric, Quadric, check_map
 from viewer.scene.texture import Texture
 from viewer.stream.declare.record import LARGEST_INTEGER
 
@@ -45,6 +46,7 @@ class Triangles:
     triangles (T, 3), materials (T,): int32.
     ``instances`` (I + 1,) int32: the first triangle of each instance, and the count at the end.
     Triangles with a corner that is not finite are kept, so that numbers stay; structures leave them out.
+    ``quadrics``, ascending, have a triangle's number each; the triangle in its place has no area.
     """
 
     positions: Float
@@ -54,6 +56,7 @@ class Triangles:
     colors: Float
     uvs: Float
     instances: Int
+    quadrics: tuple[PlacedQuadric, ...] = ()
 
     def __len__(self) -> int:
         return len(self.triangles)
@@ -118,8 +121,14 @@ class Scene:
 
     @property
     def triangle_count(self) -> int:
-        """Triangles seen, instances counted each."""
+        """Triangles and quadrics seen, instances counted each."""
         return sum(len(self.meshes[i.mesh].triangles) for i in self.instances)
+
+    @property
+    def quadric_count(self) -> int:
+        """Quadrics seen, instances counted each."""
+        numbers = {number for number, mesh in enumerate(self.meshes) if isinstance(mesh, Quadric)}
+        return sum(i.mesh in numbers for i in self.instances) if numbers else 0
 
     def bounds(self, ground: bool = True) -> NDArray[np.float64]:
         """(2, 3) float64: lowest and highest corner over all finite vertices in use; zeros for an empty scene.
@@ -304,6 +313,7 @@ class Scene:
                 "use --accel two-level-bvh, which leaves instances apart, or a smaller scene",
             )
         parts: list[tuple[NDArray, ...]] = []
+        quadrics: list[PlacedQuadric] = []
         starts, offset, total = [0], 0, 0
         complete: dict[int, Mesh] = {}
         for instance in self.instances:
@@ -321,6 +331,9 @@ class Scene:
                     f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square leaves float32",
                     "scale the model down",
                 )
+            if isinstance(mesh, Quadric):
+                check_map(f"{self.name}: {instance.name or mesh.name}", instance.transform @ mesh.shape.transform)
+                quadrics.append(PlacedQuadric(total, mesh.shape, instance.transform @ mesh.shape.transform))
             triangles = mesh.triangles
             if np.linalg.det(instance.transform[:3, :3]) < 0:  # mirrored: keep front faces in front
                 triangles = triangles[:, [0, 2, 1]]
@@ -347,11 +360,14 @@ class Scene:
             parts.append((none, index, np.zeros(0, np.int32), none, none, np.zeros((0, 2), np.float32)))
         columns = [column[0] if len(column) == 1 else np.concatenate(column) for column in zip(*parts, strict=True)]
         positions, triangles, materials, normals, colors, uvs = columns
-        return Triangles(positions, triangles, materials, normals, colors, uvs, np.asarray(starts, np.int32))
+        first = np.asarray(starts, np.int32)
+        return Triangles(positions, triangles, materials, normals, colors, uvs, first, tuple(quadrics))
 
 
 def _used(mesh: Mesh) -> NDArray[np.float64]:
-    """(V, 3): the finite vertices of a mesh's triangles."""
+    """(V, 3): the finite vertices of a mesh's triangles; of a quadric the corners of its box."""
+    if isinstance(mesh, Quadric):
+        return finite_rows(mesh.positions).astype(np.float64)
     used = np.zeros(len(mesh.positions), bool)
     used[mesh.triangles.ravel()] = True
     points = mesh.positions if used.all() else mesh.positions[used]
