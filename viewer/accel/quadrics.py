@@ -92,6 +92,18 @@ def _reach(shape: QuadricShape, half: NDArray[np.float64], linear: NDArray[np.fl
     return reach
 
 
+def radius(quadric: PlacedQuadric) -> float:
+    """Of a ball around the middle of a whole sphere's box that surely holds it; infinite of other quadrics."""
+    if not quadric.shape.whole_sphere:
+        return np.inf
+    (held,) = boxes([quadric]).astype(np.float64)
+    low, _ = quadric.shape.bounds()
+    linear, place = quadric.transform[:3, :3], quadric.transform[:3, 3]
+    off = np.abs((held[0] + held[1]) / 2.0 - place).max()
+    size = float(-low[0] * np.linalg.norm(linear, 2))
+    return size + 2.0 * off + ROUNDING * (size + float(np.abs(place).max()))
+
+
 def module(rows: NDArray) -> Module:
     """``quadric_test`` and ``quadric_at`` over rows (Q,) of `QUADRIC`."""
     return Module(

@@ -213,18 +213,26 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
     two = TwoLevel.of(scene, top)
     make, built, order = (_bvhs if inner == "bvh" else _grids)(two, recipe, progress)
     corners = [shape[o] for shape, o in zip(two.objects.corners, order, strict=True)]
+    placed = [quadric for quadric in two.objects.quadrics if quadric is not None]
+    marks = None
+    if placed:
+        count = iter(range(len(placed)))
+        marked = [-1 if quadric is None else next(count) for quadric in two.objects.quadrics]
+        marks = np.repeat(np.array(marked, np.int32), [len(o) for o in order])
     test = triangles.module(
         recipe.intersection,
         np.concatenate(corners) if corners else np.zeros((0, 3, 3), np.float32),
         slack=recipe.plane_slack,
         numbers=np.concatenate(order) if order else np.zeros(0, np.int32),
+        marks=marks,
     )
+    tests = quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
     return Structure(
         recipe.accel,
         two,
         whole,
         stepwise,
-        lambda traversal: [make(traversal), test, *two.modules],
+        lambda traversal: [make(traversal), *tests, *two.modules],
         levels=2,
         facts={"top": top, "build": recipe.build, "traversal": whole}
         if inner == "bvh"
@@ -259,8 +267,9 @@ def _grids(two: TwoLevel, recipe: Recipe, progress: Progress | None) -> Made:
     from viewer.accel.grid import objects as grid_objects
 
     built = []
-    for corners, share in _shares(two.objects.corners, progress):
-        built.append(grid_build.build(without_repeats(corners), recipe.grid))
+    for (corners, share), quadric in zip(_shares(two.objects.corners, progress), two.objects.quadrics, strict=True):
+        boxed = None if quadric is None else np.ones(1, bool)
+        built.append(grid_build.build(without_repeats(corners), recipe.grid, boxed=boxed))
         if share is not None:
             share(1.0, "building the grids")
     held = built or [grid_build.build(np.zeros((0, 3, 3), np.float32))]
