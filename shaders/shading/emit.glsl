@@ -54,6 +54,16 @@ bool light_emit(
         flux = light.power * (3.14159265 * 0.5 * doubled);
         return local.z > 0.0;
     }
+    if (LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE) {
+        vec3 outwards = sphere_point(place);
+        normal = outwards * light.along.y;
+        frame_around(normal, right, up);
+        vec3 local = cosine_direction(way);
+        origin = light.at + light.along.x * outwards;
+        direction = normalize(right * local.x + up * local.y + normal * local.z);
+        flux = light.power * (3.14159265 * 12.5663706 * light.along.x * light.along.x);
+        return local.z > 0.0;
+    }
     if (LIGHT_POINTS == 1 && light.kind == LIGHT_SPOT) {
         // Evenly within the cone, whose edge is where the falloff of scale x and offset y comes to zero.
         float edge = clamp(-light.across.y / light.across.x, -1.0, 1.0);
