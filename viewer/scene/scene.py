@@ -166,8 +166,10 @@ class Scene:
         return sorted(found)
 
     def __repr__(self) -> str:
+        quadrics = self.quadric_count
+        beside = f"{quadrics:,} quadrics, " if quadrics else ""
         return (
-            f"<Scene {self.name!r}: {self.triangle_count:,} triangles, {len(self.meshes):,} meshes, "
+            f"<Scene {self.name!r}: {self.triangle_count - quadrics:,} triangles, {beside}{len(self.meshes):,} meshes, "
             f"{len(self.instances):,} instances, {len(self.materials):,} materials, {len(self.cameras):,} cameras, "
             f"{len(self.lights):,} lights, {len(self.animations):,} animations>"
         )
