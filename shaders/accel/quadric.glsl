@@ -90,7 +90,7 @@ Geometry quadric_at(Ray ray, float t, int address) {
     at.color = vec3(1.0);
     float turn = atan(point.x, point.z) / 6.28318531;
     float along = (point.y - quadric.span.x) * quadric.span.y;
-    if (quadric.kind == QUADRIC_BALL) along = acos(clamp(1.0 - 2.0 * along, -1.0, 1.0)) / 3.14159265;
+    if (quadric.kind == QUADRIC_BALL) along = atan(length(point.xz), -point.y) / 3.14159265;
     if (quadric.kind == QUADRIC_FLAT) along = (length(point.xz) - quadric.span.x) * quadric.span.y;
     at.uv = vec2(turn < 0.0 ? turn + 1.0 : turn, clamp(along, 0.0, 1.0));
     at.material = 0;

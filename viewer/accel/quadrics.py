@@ -119,7 +119,9 @@ def module(rows: NDArray) -> Module:
 def with_quadrics(test: Module, rows: NDArray) -> list[Module]:
     """The modules of a triangle test, its table's rows of quadrics marked, over triangles and quadrics."""
     polygons = replace(
-        test, provides=("triangle_setup", "polygon_test"), text="#define triangle_test polygon_test  // see primitive.glsl"
+        test,
+        provides=("triangle_setup", "polygon_test"),
+        text="#define triangle_test polygon_test",
     )
     either = Module(
         "triangles and quadrics",
@@ -130,4 +132,3 @@ def with_quadrics(test: Module, rows: NDArray) -> list[Module]:
         uses=(RAY, HIT),
     )
     return [polygons, module(rows), either]
-

@@ -58,7 +58,7 @@ LIGHT = Record(
 
 
 class Emitters(NamedTuple):
-    """Triangles and spheres that shine, L of them: triangles from the side on which their corners run counter-clockwise.
+    """Triangles and spheres that shine, L of them: triangles where their corners run counter-clockwise.
 
     corners (L, 3, 3) float32, world space. emission (L, 3) float32, W/(m^2 sr), the same wherever material (L,) int32
     is the same. sphere (L,): where a row of corners is a sphere's centre, then its radius and side as in `LIGHT`; None:
@@ -299,7 +299,11 @@ def _describe(records: NDArray, triangles: Emitters, lit: Sequence[Light], proba
     records["along"][:used] = corner[:, 1] - corner[:, 0]
     records["across"][:used] = corner[:, 2] - corner[:, 0]
     sphere = np.flatnonzero(triangles.sphere) if triangles.sphere is not None else np.zeros(0, np.intp)
-    records["kind"][sphere], records["along"][sphere], records["across"][sphere] = KIND["sphere"], corner[sphere, 1], 0.0
+    records["kind"][sphere], records["along"][sphere], records["across"][sphere] = (
+        KIND["sphere"],
+        corner[sphere, 1],
+        0.0,
+    )
     records["power"][:used] = np.minimum(triangles.emission / probability[:used, None], FAR)
     for number, light in enumerate(lit, used):
         records["kind"][number] = KIND[light.kind]

@@ -1,7 +1,7 @@
 """Quadrics: surfaces of second degree, each one primitive beside a mesh's triangles, exact at every distance.
 
-T. J. Purcell et al., "Photon Mapping on Programmable Graphics Hardware" (2003), section 2.4: a ray tracer of ray-quadric
-and ray-polygon tests.
+T. J. Purcell et al., "Photon Mapping on Programmable Graphics Hardware" (2003), section 2.4: a ray tracer of
+ray-quadric and ray-polygon tests.
 """
 
 from __future__ import annotations
@@ -52,22 +52,19 @@ class QuadricShape:
     flipped: bool = False
 
     def __post_init__(self) -> None:
+        told = f"coefficients ({', '.join(f'{c:g}' for c in (*self.squares, self.linear, self.constant))})"
         if not np.isfinite([*self.squares, self.linear, self.constant]).all():
-            raise ViewerError("quadric", f"coefficients {self._coefficients} are not finite", "mend them")
+            raise ViewerError("quadric", f"{told} are not finite", "mend them")
         if not any(self.squares) and self.linear == 0.0:
-            raise ViewerError("quadric", f"coefficients {self._coefficients} make no surface", "give one beside the constant")
+            raise ViewerError("quadric", f"{told} make no surface", "give one beside the constant")
         if self.linear and self.squares[1]:
             hint = "move it along y, so that one of the two is 0"
             raise ViewerError("quadric", f"both y^2 ({self.squares[1]:g}) and y ({self.linear:g})", hint)
         low, high = self.bounds()
-        if not np.isfinite([low, high]).all():
-            raise ViewerError("quadric", f"coefficients {self._coefficients} and the box let it reach to infinity", "clip it")
         if (low > high).any():
             raise ViewerError("quadric", "nothing of it is within its box and radii", "mend low, high or ring")
-
-    @property
-    def _coefficients(self) -> str:
-        return f"({', '.join(f'{c:g}' for c in (*self.squares, self.linear, self.constant))})"
+        if not np.isfinite([low, high]).all():
+            raise ViewerError("quadric", f"{told} and the box let it reach to infinity", "clip it")
 
     @property
     def whole_sphere(self) -> bool:
@@ -137,7 +134,7 @@ class Quadric(Mesh):
         check_map(self.name, self.shape.transform)
         self.positions = ((low + _CORNERS * (high - low)) @ linear.T + place).astype(np.float32)
         self.triangles = np.zeros((1, 3), np.int32)
-        self.normals, self.uvs, self.colors = np.tile(np.float32((0, 1, 0)), (8, 1)), None, None
+        self.normals, self.uvs, self.colors = np.array([(0, 1, 0)] * 8, np.float32), None, None
         super().__post_init__()
 
     @classmethod
@@ -196,7 +193,9 @@ class Quadric(Mesh):
         """An open cone from a circle around ``start`` to the tip at ``end``, or a smaller circle there."""
         first, axis, size = *_axis(name, start, end), _length(name, "radius", radius)
         if not 0.0 <= end_radius < size:
-            raise ViewerError(name, f"end_radius {end_radius} of a cone of radius {size:g}", "from 0 to below the radius")
+            raise ViewerError(
+                name, f"end_radius {end_radius} of a cone of radius {size:g}", "from 0 to below the radius"
+            )
         tip = first + axis * (size / (size - end_radius))
         shape = QuadricShape(
             (1, -1, 1),
@@ -239,12 +238,13 @@ class Quadric(Mesh):
         rows = rows or max(1, segments // 2)
         share = np.linspace(0.0, 1.0, rows + 1)
         angle = 2.0 * np.pi * np.arange(segments) / segments
-        if a > 0.0 and c > 0.0:
+        sides = np.isinf([*self.shape.low[::2], *self.shape.high[::2]]).all()
+        if a > 0.0 and c > 0.0 and sides and self.shape.ring == (0.0, math.inf):
             # Heights by the cosine, which is even on spheres and keeps tips sharp on all.
             height = low[1] + (high[1] - low[1]) * (0.5 - 0.5 * np.cos(np.pi * share))
             square = np.maximum(-(b * height**2 + self.shape.linear * height + self.shape.constant), 0.0)
-            across = np.sqrt(square)[:, None] * np.stack([np.full(2, 1 / math.sqrt(a)), np.full(2, 1 / math.sqrt(c))])[:, 0]
-        elif not any(self.shape.squares) and np.isfinite(self.shape.ring).all():
+            across = np.sqrt(square)[:, None] / np.sqrt([a, c])
+        elif not any(self.shape.squares) and sides and np.isfinite(self.shape.ring).all():
             height = np.full(rows + 1, -self.shape.constant / self.shape.linear)
             radius = self.shape.ring[1] + (self.shape.ring[0] - self.shape.ring[1]) * share
             across = np.repeat(radius[:, None], 2, axis=1)
@@ -256,8 +256,8 @@ class Quadric(Mesh):
         linear, place = self.shape.transform[:3, :3], self.shape.transform[:3, 3]
         normals = slopes @ np.linalg.inv(linear)
         size = np.linalg.norm(normals, axis=1, keepdims=True)
-        axis = linear[:, 1] / np.linalg.norm(linear[:, 1])
-        normals = np.where(size > 1e-12, normals / np.where(size > 1e-12, size, 1.0), axis)
+        tip = -linear[:, 1] / np.linalg.norm(linear[:, 1])  # of a cone, which opens along its axis
+        normals = np.where(size > 1e-12, normals / np.where(size > 1e-12, size, 1.0), tip)
         k = np.arange(segments)
         around = np.roll(k, -1)
         first = segments * np.arange(rows)[:, None]
@@ -304,7 +304,7 @@ def _point(name: str, what: str, values: ArrayLike) -> Vector:
     except (TypeError, ValueError):
         point = np.zeros(0)
     if point.shape != (3,) or not np.isfinite(point).all():
-        raise ViewerError(name, f"{what} {values} is no point or direction", "give three finite numbers")
+        raise ViewerError(name, f"{what} {values!r} is no point or direction", "give three finite numbers")
     return point
 
 

@@ -20,6 +20,7 @@ from viewer.scene.mesh import Float, Int, Mesh
 from viewer.scene.normals import with_normals
 from viewer.scene.quadric import PlacedQuadric, Quadric, check_map
 from viewer.scene.texture import Texture
+from viewer.scene.transform import transform_normals, transform_points
 from viewer.stream.declare.record import LARGEST_INTEGER
 
 # Beyond this the products of the watertight triangle test (two coordinates each) leave float32's range.
@@ -324,7 +325,7 @@ class Scene:
             mesh = complete[instance.mesh]
             count, assert_normals = len(mesh.positions), mesh.normals
             assert assert_normals is not None
-            positions = _transform(mesh.positions, instance.transform)
+            positions = transform_points(mesh.positions, instance.transform)
             with np.errstate(invalid="ignore"):
                 too_far = np.abs(positions[np.isfinite(positions)]) > LARGEST_COORDINATE
             if too_far.any():
@@ -349,7 +350,7 @@ class Scene:
                     positions.astype(np.float32),
                     triangles + np.int32(offset),
                     materials,
-                    _transform_normals(assert_normals, instance.transform),
+                    transform_normals(assert_normals, instance.transform),
                     colors,
                     uvs,
                 )
@@ -400,27 +401,3 @@ def _array(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], ki
         wanted = "real numbers" if kind is np.float32 else "whole numbers"
         raise ViewerError(where, f"{what} are {array.dtype}, expected {wanted}")
     return array
-
-
-def _transform(points: Float, matrix: NDArray[np.float64]) -> NDArray:
-    if np.array_equal(matrix, np.eye(4)):
-        return points
-    with np.errstate(all="ignore"):  # non-finite vertices pass through, and are reported by the caller
-        return points.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
-
-
-def _transform_normals(normals: Float, matrix: NDArray[np.float64]) -> Float:
-    """By the cofactor matrix, which is the inverse transpose times the determinant and exists for singular ones too."""
-    linear = matrix[:3, :3]
-    if np.array_equal(linear, np.eye(3)):
-        return normals
-    cofactor = np.stack(
-        [np.cross(linear[1], linear[2]), np.cross(linear[2], linear[0]), np.cross(linear[0], linear[1])]
-    )
-    if np.linalg.det(linear) < 0:
-        cofactor = -cofactor
-    with np.errstate(all="ignore"):
-        turned = normals.astype(np.float64) @ cofactor.T
-        length = np.linalg.norm(turned, axis=1, keepdims=True)
-        unit = np.where(length > 0, turned / np.where(length > 0, length, 1), normals)
-    return unit.astype(np.float32)

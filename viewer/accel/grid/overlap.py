@@ -133,8 +133,8 @@ def enter(
 ) -> tuple[int, int]:
     """Voxels overlapped by the triangles first .. last - 1, until `block` is full.
 
-    corners (T, 3, 3) float32; keep (T,) uint8, 0: left out; low, voxel (3,) float64, world; margin (3,) float64, in voxels;
-    resolution (3,) int64.  counts (nx ny nz,) int32: added to, the triangles of each voxel.  block (B,) int32,
+    corners (T, 3, 3) float32; keep (T,) uint8, 0: left out; low, voxel (3,) float64, world; margin (3,) float64, in
+    voxels; resolution (3,) int64.  counts (nx ny nz,) int32: added to, the triangles of each voxel.  block (B,) int32,
     written: ~t opens the list of triangle t's voxel numbers (x fastest).
     Returns the triangle to go on with (`last` when done) and the entries used.
     """
