@@ -120,7 +120,7 @@ def test_roots_normals_and_rays_that_leave(alone: Alone, name: str) -> None:
     slant = np.abs((expected.normal * rays["direction"]).sum(1))[met]
     off = np.abs(hits["t"] - expected.t)[met]
     assert (off * slant <= 0.5 * error + 3e-7 * expected.t[met]).all()
-    # Where the float32 distance is along the surface, the normal turns with it: no sharper than 1 over 1e-3 of its size.
+    # Off by a little along the surface, the normal turns with it, no sharper than a radius of 1e-3 of the size does.
     curve = 1e3 / np.ptp(quadrics.boxes(held)[0], axis=0).max()
     assert (np.linalg.norm(here["normal"] - expected.normal[met], axis=1) < 2e-6 + curve * (off + error)).all()
     assert _off_surface(placed, here["position"], error).max() < 0.1
@@ -289,7 +289,7 @@ def test_moving_one(device: Any) -> None:
         renderer = Renderer(scene, accel=accel, device=device, **SINGLE)
         renderer.move({0: away})
         np.testing.assert_allclose(renderer.trace([[0, 0, -5]], [[0, 0, 1]]).distance, [7], rtol=1e-6)
-        with pytest.raises(ViewerError, match="sphere.*flat"):
+        with pytest.raises(ViewerError, match=r"sphere.*flat"):
             renderer.move({0: np.diag([1.0, 0.0, 1.0, 1.0])})
         np.testing.assert_allclose(renderer.trace([[0, 0, -5]], [[0, 0, 1]]).distance, [7], rtol=1e-6)
 
@@ -313,7 +313,7 @@ def test_without_a_structure_few_are_taken(device: Any) -> None:
     corners = np.zeros((MOST_UNSORTED + 1, 3, 3), np.float32)
     with pytest.raises(ViewerError, match=r"accel.none.*4,097 triangles.*up to 4,096.*accel bvh"):
         structures.over_nothing(corners, Recipe("none"))
-    with pytest.raises(ViewerError, match="stack.*is no walk of accel.none"):
+    with pytest.raises(ViewerError, match=r"stack.*is no walk of accel.none"):
         structures.over_nothing(corners[:1], Recipe("none", traversal="stack"))
     empty = Renderer(Scene(), accel="none", device=device, **SINGLE)
     assert empty.trace([[0, 0, 0]], [[0, 0, 1]]).triangle.tolist() == [-1]

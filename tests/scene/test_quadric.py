@@ -98,7 +98,7 @@ def test_area_lights() -> None:
         (Quadric.sphere(), np.diag([1.0, 1.1, 1.0, 1.0])),
         (Quadric.surface(QuadricShape((1, 1, 1), 0, -1, high=(UP, 0.5, UP))), np.eye(4)),
     ):
-        with pytest.raises(ViewerError, match="bulb.*emits light, and is not a sphere.*use triangles"):
+        with pytest.raises(ViewerError, match=r"bulb.*emits light, and is not a sphere.*use triangles"):
             emitters(replace(scene, meshes=[mesh], instances=[Instance(0, transform, name="bulb")]))
     # Left to chance, as of meshes.
     spots = Material("spots", emission=(1, 1, 1), emission_texture=0)
@@ -127,7 +127,10 @@ def test_area_lights() -> None:
         (lambda: QuadricShape((1, 1, 1), 0, -1, low=(-UP, 2, -UP)), "nothing of it"),
         (lambda: Quadric.surface(QuadricShape((1, 1, 1), 0, -1, transform=np.diag([1, 0, 1, 1.0]))), "flat, or nearly"),
         (lambda: Quadric.surface(QuadricShape((1, 1, 1), 0, -1, transform=np.eye(4) * np.nan)), "not finite"),
-        (lambda: MADE[0] and Quadric.surface(QuadricShape((1, 0, -1), 0, 0, (-1, -1, -1), (1, 1, 1))).tessellated(), "use it"),
+        (
+            lambda: MADE[0] and Quadric.surface(QuadricShape((1, 0, -1), 0, 0, (-1, -1, -1), (1, 1, 1))).tessellated(),
+            "use it",
+        ),
     ],
 )
 def test_no_quadrics(make: Any, what: str) -> None:
@@ -137,6 +140,9 @@ def test_no_quadrics(make: Any, what: str) -> None:
 
 def test_instances_that_make_one_flat_or_too_large() -> None:
     ball = Quadric.sphere(name="ball")
-    for matrix, what in ((np.diag([1.0, 1.0, 0.0, 1.0]), "s: ball.*flat"), (np.diag([1e19] * 3 + [1.0]), "s: ball.*1e.18")):
+    for matrix, what in (
+        (np.diag([1.0, 1.0, 0.0, 1.0]), "s: ball.*flat"),
+        (np.diag([1e19] * 3 + [1.0]), "s: ball.*1e.18"),
+    ):
         with pytest.raises(ViewerError, match=what):
             Scene([ball], [Instance(0, matrix)], name="s").flatten()

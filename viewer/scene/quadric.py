@@ -262,7 +262,9 @@ class Quadric(Mesh):
         around = np.roll(k, -1)
         first = segments * np.arange(rows)[:, None]
         quads = np.stack([first + k, first + around, first + segments + around, first + segments + k], axis=-1)
-        triangles = quads.reshape(-1, 4)[:, [[0, 1, 2], [0, 2, 3]]].reshape(-1, 3)
+        triangles = quads.reshape(-1, 4)[:, [[0, 1, 2], [0, 2, 3]]]
+        open_ = np.repeat(across.any(axis=1), segments)  # ends that are points have one triangle for two
+        triangles = triangles[np.stack([open_[:-segments], open_[segments:]], axis=1)]
         if (np.linalg.det(linear) < 0.0) != self.shape.flipped:
             triangles = triangles[:, ::-1]
         if self.shape.flipped:
