@@ -1,4 +1,4 @@
-// Light that leaves the lights. Triangles shine by the cosine, points evenly, spots within their cone; what is
+// Light that leaves the lights. Triangles and spheres shine by the cosine, points evenly, spots within their cone; what is
 // infinitely far through a disc that covers the scene's bounding sphere (H. W. Jensen, Realistic Image Synthesis Using
 // Photon Mapping, 2001, section 5.1). Lights are chosen in the order of the list: numbers that are evenly spaced give
 // each light its share of the rays, within one.
@@ -95,6 +95,7 @@ void emit_far(vec3 from, vec2 place, bool aimed, out vec3 origin, out float area
 // A direction of light that is near, and the flux of a ray of it, by its power.
 vec3 emit_near(Light light, vec2 place, vec2 way, bool aimed, out vec3 origin, out vec3 normal, out vec3 direction) {
     bool triangle = LIGHT_TRIANGLES == 1 && light.kind == LIGHT_TRIANGLE;
+    bool sphere = LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE;
     bool spot = LIGHT_POINTS == 1 && light.kind == LIGHT_SPOT;
     vec3 right, up, axis = vec3(0.0, 0.0, 1.0);
     float edge = -1.0, whole = 4.0 * EMIT_PI, area = 1.0;  // whole: directions that light goes into, sr
@@ -106,6 +107,14 @@ vec3 emit_near(Light light, vec2 place, vec2 way, bool aimed, out vec3 origin, o
         area = 0.5 * length(across);
         normal = across / max(2.0 * area, 1e-38);
         origin = light.at + weights.x * light.along + weights.y * light.across;
+    } else if (sphere) {
+        vec3 outwards = sphere_point(place);
+        area = 4.0 * EMIT_PI * light.along.x * light.along.x;
+        normal = outwards * light.along.y;
+        origin = light.at + light.along.x * outwards;
+    }
+    bool surface = triangle || sphere;
+    if (surface) {
         axis = normal;
         edge = 0.0;
         whole = EMIT_PI;  // by the cosine
@@ -122,10 +131,10 @@ vec3 emit_near(Light light, vec2 place, vec2 way, bool aimed, out vec3 origin, o
     float span = aims ? sphere_span(emit_spheres[chosen], origin) : 1.0 - edge;
     frame_around(middle, right, up);
     float high = (aims ? u : way.x) * span, low = sqrt(max(0.0, high * (2.0 - high))), turn = 2.0 * EMIT_PI * way.y;
-    vec3 local = triangle && !aims ? cosine_direction(way) : vec3(low * cos(turn), low * sin(turn), 1.0 - high);
+    vec3 local = surface && !aims ? cosine_direction(way) : vec3(low * cos(turn), low * sin(turn), 1.0 - high);
     direction = normalize(right * local.x + up * local.y + middle * local.z);
     float facing = dot(axis, direction), share = 1.0;
-    if (triangle) share = area * (aims ? max(facing, 0.0) : local.z > 0.0 ? 1.0 : 0.0);
+    if (surface) share = area * (aims ? max(facing, 0.0) : local.z > 0.0 ? 1.0 : 0.0);
     if (spot) {
         share = clamp(facing * light.across.x + light.across.y, 0.0, 1.0);
         share *= share;

@@ -1,6 +1,6 @@
 // All lights in one list, chosen by power through an alias table; one random number chooses, in whole numbers of 2^-24.
 // The first environment_levels of these are the environment's; the others are shared evenly by the table's slots.
-// Triangles are sampled uniformly by area and shine from their front face; points, spots and directional lights have no
+// Triangles and spheres are sampled uniformly by area and shine from their front face; points, spots and directional lights have no
 // extent. A spot's falloff is that of KHR_lights_punctual.
 // The densities are whole quanta, the weights divide by what is there; found.pdf of a triangle is the one of its
 // material, equal but for that rounding, so that whoever meets the surface by chance finds the same number.
@@ -25,6 +25,28 @@ bool sample_triangle(Light light, vec3 position, vec2 u, inout LightSample found
     if (!(facing > 0.0)) return false;
     found.weight = min(light.power * min(0.5 * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
     found.pdf = min(light.density * squared * (length(normal) / facing), LIGHT_LARGEST);
+    return true;
+}
+
+// A unit vector, uniform over the sphere.
+vec3 sphere_point(vec2 u) {
+    float along = 1.0 - 2.0 * u.x, across = sqrt(max(0.0, 1.0 - along * along));
+    return vec3(across * cos(6.28318531 * u.y), across * sin(6.28318531 * u.y), along);
+}
+
+// A sphere's area over 4 pi is the square of its radius, light.along.x.
+bool sample_sphere(Light light, vec3 position, vec2 u, inout LightSample found) {
+    vec3 outwards = sphere_point(u);
+    vec3 way = light.at - position + light.along.x * outwards;
+    float squared = dot(way, way);
+    if (!(squared > 0.0)) return false;
+    found.distance = sqrt(squared);
+    found.direction = way / found.distance;
+    float facing = -dot(outwards, found.direction) * light.along.y;
+    if (!(facing > 0.0)) return false;
+    float area = 12.5663706 * light.along.x * light.along.x;
+    found.weight = min(light.power * min(area * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
+    found.pdf = min(light.density * (squared / facing), LIGHT_LARGEST);
     return true;
 }
 
@@ -69,6 +91,7 @@ bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out Lig
     Light first = fetch_lights(slot);
     Light light = fetch_lights(quantum - slot * light_levels < first.threshold ? slot : first.alias);
     if (LIGHT_TRIANGLES == 1 && light.kind == LIGHT_TRIANGLE) return sample_triangle(light, position, u, found);
+    if (LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE) return sample_sphere(light, position, u, found);
     if (LIGHT_POINTS == 1 && light.kind != LIGHT_DIRECTIONAL) return sample_point(light, position, found);
     found.direction = light.along;
     found.weight = light.power;

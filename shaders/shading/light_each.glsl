@@ -24,7 +24,9 @@ bool each_light_sample(int index, vec3 position, float choose, vec2 u, out Light
     int slot = quantum / each_levels;
     Light first = fetch_each_lights(each_punctual + slot);
     int chosen = quantum - slot * each_levels < first.threshold ? slot : first.alias;
-    return sample_triangle(fetch_each_lights(each_punctual + chosen), position, u, found);
+    Light light = fetch_each_lights(each_punctual + chosen);
+    if (LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE) return sample_sphere(light, position, u, found);
+    return sample_triangle(light, position, u, found);
 }
 
 vec3 ambient_irradiance(vec3 normal) {

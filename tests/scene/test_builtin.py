@@ -14,9 +14,12 @@ from viewer.scene import builtin
 from viewer.scene.builtin.shapes import Part, boxes, revolve, tube
 from viewer.scene.builtin.solids import SOLIDS, solid
 from viewer.scene.builtin.teapot import patches, teapot
+from viewer.scene.quadric import Quadric
 
 COUNTS = {"cornell": (38, 38), "teapotahedron": (22618, 22618), "forest": (1032768, 35768), "stadium": (64038, 64038)}
-COUNTS |= {"balls": (31200, 3120), "glass_ball": (16132,) * 2, "ring": (770,) * 2, "cornell_photons": (32274,) * 2}
+COUNTS |= {"balls": (31200, 3120), "glass_ball": (5, 5), "ring": (5, 5), "cornell_photons": (20, 20)}  # quadrics, too
+QUADRICS = {"glass_ball": ["ball"], "ring": ["outside", "inside", "rim"]}
+QUADRICS["cornell_photons"] = ["glass ball", "mirror ball"]
 COUNTS |= {"prism": (16, 16)}
 
 
@@ -57,11 +60,14 @@ def test_names_and_unknown_ones() -> None:
 def test_counts(scene) -> None:
     stored = sum(len(mesh.triangles) for mesh in scene.meshes)
     assert (scene.triangle_count, stored) == COUNTS[scene.name]
+    quadrics = [mesh.name for mesh in scene.meshes if isinstance(mesh, Quadric)]
+    assert quadrics == QUADRICS.get(scene.name, []) and scene.quadric_count == len(quadrics)
 
 
 def test_every_mesh_is_sound(scene) -> None:
     assert {instance.mesh for instance in scene.instances} == set(range(len(scene.meshes)))
-    for mesh in scene.meshes:
+    for each in scene.meshes:
+        mesh = each.tessellated(32) if isinstance(each, Quadric) else each
         assert np.isfinite(mesh.positions).all()
         assert set(np.unique(mesh.triangles)) == set(range(len(mesh.positions))), f"{mesh.name}: unused vertices"
         assert mesh.materials.min() >= 0 and mesh.materials.max() < len(scene.materials)

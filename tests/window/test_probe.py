@@ -14,6 +14,9 @@ from viewer import Camera, Renderer
 from viewer.base.errors import ViewerError
 from viewer.kernels import HIT, RADIANCE
 from viewer.programs import PICTURES, ray_cast
+from viewer.scene.material import Material
+from viewer.scene.quadric import Quadric
+from viewer.scene.scene import Instance
 from viewer.stream.declare.program import RETURN, Call
 from viewer.window.study.probe import COLUMNS, Probe, forget, probe, probing
 
@@ -287,3 +290,20 @@ def test_two_levels_are_drawn_where_the_objects_stand(device: Any) -> None:
             if visit.t_enter <= visit.t_exit:
                 middle = segment.at((visit.t_enter + visit.t_exit) / 2)
                 assert (middle >= visit.box[0] - 1e-4).all() and (middle <= visit.box[1] + 1e-4).all()
+
+
+@pytest.mark.parametrize("accel", ["grid", "two-level-bvh"])
+def test_quadrics_are_told_by_their_numbers(device: Any, accel: str) -> None:
+    """What is drawn of the triangle in a quadric's place has no area."""
+    meshes = [viewer.load("cornell").meshes[0], Quadric.sphere((278, 278, 278), 100.0)]
+    scene = viewer.Scene(meshes, [Instance(0), Instance(1, name="ball")], [Material()] * 9)
+    camera = Camera((278, 278, -800), (278, 278, 278), fov=30)
+    renderer = Renderer(scene, device=device, camera=camera, accel=accel, program="cast")
+    found = probe(renderer, camera, SIZE, (32, 24))
+    assert found.complete and found.surface is not None
+    assert (found.surface.name, found.surface.triangle) == ("ball", len(meshes[0].triangles))
+    tests = [test for segment in found.segments for test in segment.tests]
+    hit = [test for test in tests if test.nearest]
+    assert len(hit) == 1
+    assert all(test.triangle == (0 if accel.startswith("two") else found.surface.triangle) for test in hit)
+    assert all(not np.ptp(test.corners, axis=0).any() for test in hit)

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.accel import triangles
+from viewer.accel import loop, quadrics, triangles
 from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.bvh.build import Bvh
 from viewer.accel.repeats import without_repeats
 from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
+from viewer.scene.quadric import PlacedQuadric
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
 
@@ -85,42 +86,119 @@ def traversals(recipe: Recipe, whole: str, stepwise: str, known: tuple[str, ...]
     return recipe.traversal, stepwise if recipe.traversal == "stack" else recipe.traversal
 
 
-def over_grid(corners: NDArray[np.float32], recipe: Recipe, progress: Progress | None = None) -> Structure:
-    """The uniform grid over triangles (T, 3, 3)."""
+def over_grid(
+    corners: NDArray[np.float32],
+    recipe: Recipe,
+    progress: Progress | None = None,
+    placed: Sequence[PlacedQuadric] = (),
+) -> Structure:
+    """The uniform grid over triangles (T, 3, 3), and quadrics in the place of some."""
     from viewer.accel.grid import build as grid_build
     from viewer.accel.grid import grid
 
-    built = grid_build.build(without_repeats(corners), recipe.grid)
+    bounds, boxed = _bounding(corners, placed)
+    built = grid_build.build(bounds, recipe.grid, boxed=boxed)
     whole, stepwise = traversals(recipe, "dda", "dda", tuple(grid.TRAVERSALS))
     extent = float(max(built.voxel * built.resolution))
-    test = triangles.module(recipe.intersection, corners, extent, slack=recipe.plane_slack)
+    tests = _tests(recipe, corners, placed, extent=extent)
     resolution = "x".join(map(str, built.resolution))
     return Structure(
         "grid",
         built,
         whole,
         stepwise,
-        lambda traversal: [grid.module(built, traversal), test],
+        lambda traversal: [grid.module(built, traversal), *tests],
         facts={"grid": resolution, "traversal": whole},
         statistics={**built.statistics, "resolution": resolution},
     )
 
 
-def over_bvh(corners: NDArray[np.float32], recipe: Recipe, progress: Progress | None = None) -> Structure:
-    """The bounding volume hierarchy over triangles (T, 3, 3)."""
-    built: Bvh = bvh_build.build(without_repeats(corners), recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
+def over_bvh(
+    corners: NDArray[np.float32],
+    recipe: Recipe,
+    progress: Progress | None = None,
+    placed: Sequence[PlacedQuadric] = (),
+) -> Structure:
+    """The bounding volume hierarchy over triangles (T, 3, 3), and quadrics in the place of some."""
+    bounds, _ = _bounding(corners, placed)
+    built: Bvh = bvh_build.build(bounds, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
     whole, stepwise = traversals(recipe, "stack", "octants", bvh.TRAVERSALS)
     extent = float((built.high[0] - built.low[0]).max())
-    test = triangles.module(recipe.intersection, corners, extent, built.order, slack=recipe.plane_slack)
+    tests = _tests(recipe, corners, placed, extent=extent, order=built.order)
     return Structure(
         "bvh",
         built,
         whole,
         stepwise,
-        lambda traversal: [bvh.module([built], traversal), test],
+        lambda traversal: [bvh.module([built], traversal), *tests],
         facts={"build": recipe.build, "traversal": whole},
         statistics=dict(built.statistics),
     )
+
+
+def over_nothing(
+    corners: NDArray[np.float32],
+    recipe: Recipe,
+    progress: Progress | None = None,
+    placed: Sequence[PlacedQuadric] = (),
+) -> Structure:
+    """No structure: every ray is tested against all triangles (T, 3, 3) and quadrics, as in Purcell et al. (2003,
+    section 2.4). Raises ViewerError for more than `MOST_UNSORTED`."""
+    if len(corners) > MOST_UNSORTED:
+        raise ViewerError(
+            "--accel none",
+            f"{len(corners):,} triangles and quadrics, each of which every ray would be tested against",
+            f"it takes up to {MOST_UNSORTED:,}; use --accel bvh",
+        )
+    whole, stepwise = traversals(recipe, "loop", "loop", ("loop",))
+    bounds, _ = _bounding(corners, placed)
+    order = np.flatnonzero(np.isfinite(bounds).all(axis=(1, 2))).astype(np.int32)
+    held = bounds[order].reshape(-1, 3)
+    extent = float(np.ptp(held, axis=0).max()) if len(held) else 1.0
+    tests = _tests(recipe, corners, placed, extent=extent, order=order)
+    return Structure(
+        "none",
+        order,
+        whole,
+        stepwise,
+        lambda traversal: [loop.module(len(order)), *tests],
+        facts={"traversal": whole},
+        statistics={"triangles": len(corners), "left_out": len(corners) - len(order), "seconds": 0.0},
+    )
+
+
+def _bounding(
+    corners: NDArray[np.float32], placed: Sequence[PlacedQuadric]
+) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
+    """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric in its place, and which these are.
+
+    Triangles that repeat others are left out.
+    """
+    bounds = without_repeats(corners)
+    if not placed:
+        return bounds, None
+    numbers = [quadric.number for quadric in placed]
+    bounds = bounds.copy()
+    bounds[numbers] = quadrics.corners_of(quadrics.boxes(placed))
+    boxed = np.zeros(len(bounds), bool)
+    boxed[numbers] = True
+    return bounds, boxed
+
+
+def _tests(
+    recipe: Recipe,
+    corners: NDArray[np.float32],
+    placed: Sequence[PlacedQuadric],
+    extent: float = 1.0,
+    order: NDArray[np.int32] | None = None,
+) -> list[Module]:
+    """The modules of the tests of a flat scene's candidates."""
+    marks = None
+    if placed:
+        marks = np.full(len(corners), -1, np.int32)
+        marks[[quadric.number for quadric in placed]] = np.arange(len(placed))
+    test = triangles.module(recipe.intersection, corners, extent, order, slack=recipe.plane_slack, marks=marks)
+    return quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
 
 
 def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = None) -> Structure:
@@ -135,18 +213,26 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
     two = TwoLevel.of(scene, top)
     make, built, order = (_bvhs if inner == "bvh" else _grids)(two, recipe, progress)
     corners = [shape[o] for shape, o in zip(two.objects.corners, order, strict=True)]
+    placed = [quadric for quadric in two.objects.quadrics if quadric is not None]
+    marks = None
+    if placed:
+        count = iter(range(len(placed)))
+        marked = [-1 if quadric is None else next(count) for quadric in two.objects.quadrics]
+        marks = np.repeat(np.array(marked, np.int32), [len(o) for o in order])
     test = triangles.module(
         recipe.intersection,
         np.concatenate(corners) if corners else np.zeros((0, 3, 3), np.float32),
         slack=recipe.plane_slack,
         numbers=np.concatenate(order) if order else np.zeros(0, np.int32),
+        marks=marks,
     )
+    tests = quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
     return Structure(
         recipe.accel,
         two,
         whole,
         stepwise,
-        lambda traversal: [make(traversal), test, *two.modules],
+        lambda traversal: [make(traversal), *tests, *two.modules],
         levels=2,
         facts={"top": top, "build": recipe.build, "traversal": whole}
         if inner == "bvh"
@@ -181,8 +267,9 @@ def _grids(two: TwoLevel, recipe: Recipe, progress: Progress | None) -> Made:
     from viewer.accel.grid import objects as grid_objects
 
     built = []
-    for corners, share in _shares(two.objects.corners, progress):
-        built.append(grid_build.build(without_repeats(corners), recipe.grid))
+    for (corners, share), quadric in zip(_shares(two.objects.corners, progress), two.objects.quadrics, strict=True):
+        boxed = None if quadric is None else np.ones(1, bool)
+        built.append(grid_build.build(without_repeats(corners), recipe.grid, boxed=boxed))
         if share is not None:
             share(1.0, "building the grids")
     held = built or [grid_build.build(np.zeros((0, 3, 3), np.float32))]
@@ -204,7 +291,8 @@ def _share(progress: Progress, before: float, of: float, share: float, text: str
     progress(before + of * share, text)
 
 
-FLAT: Mapping[str, Callable[..., Structure]] = {"bvh": over_bvh, "grid": over_grid}
+FLAT: Mapping[str, Callable[..., Structure]] = {"bvh": over_bvh, "grid": over_grid, "none": over_nothing}
+MOST_UNSORTED = 1 << 12  # triangles and quadrics that a ray may be tested against without a structure
 TWO_LEVEL = "two-level-"  # names of structures of two levels begin so, and end with the structure of the objects
 # A scene is walked in one level, which is faster, unless it then holds more triangles than this, about a gibibyte, and
 # at least so many times those of its distinct meshes.

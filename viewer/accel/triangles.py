@@ -39,6 +39,7 @@ def module(
     order: NDArray[np.int32] | None = None,
     slack: float = 1.0,
     numbers: NDArray[np.int32] | None = None,
+    marks: NDArray[np.int32] | None = None,
 ) -> Module:
     """The test's module.
 
@@ -46,6 +47,8 @@ def module(
     order : numbers of the triangles as the table holds them; all in their own order without.
     slack : of the test "planes": the largest sum of the second and third corner's weights that is a hit.
     numbers : what hits call the table's triangles, where that is not their place in ``corners``.
+    marks : (T,) of ``corners``: the number of the quadric that stands in a triangle's place, -1 for none. The table
+            has -n - 1 as that one's number.
     """
     if numbers is None:
         numbers = np.arange(len(corners), dtype=np.int32) if order is None else order
@@ -63,6 +66,9 @@ def module(
         _, exponent = math.frexp(extent)
         uniforms = {"triangle_scale": ("float", 2.0 ** max(-100, min(100, -exponent)))}
     data["number"] = numbers
+    if marks is not None:
+        marked = marks if order is None else marks[order]
+        data["number"] = np.where(marked >= 0, -1 - marked, numbers)
     return Module(
         test,
         provides=("triangle_setup", "triangle_test"),

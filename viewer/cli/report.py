@@ -13,6 +13,7 @@ import numpy as np
 from viewer.base.errors import DeviceError
 from viewer.options.table import OPTIONS
 from viewer.scene.movable import Movable, movable_lights
+from viewer.scene.quadric import Quadric
 
 if TYPE_CHECKING:
     from viewer.scene.scene import Scene
@@ -47,9 +48,10 @@ def describe(scene: Scene, program: str = OPTIONS["program"].default) -> dict[st
         "name": scene.name,
         "meshes": len(scene.meshes),
         "instances": len(scene.instances),
-        "triangles": sum(len(mesh.triangles) for mesh in scene.meshes),
-        "triangles_seen": scene.triangle_count,
-        "vertices": sum(len(mesh.positions) for mesh in scene.meshes),
+        "triangles": sum(len(mesh.triangles) for mesh in scene.meshes if not isinstance(mesh, Quadric)),
+        "triangles_seen": scene.triangle_count - scene.quadric_count,
+        "quadrics": scene.quadric_count,
+        "vertices": sum(len(mesh.positions) for mesh in scene.meshes if not isinstance(mesh, Quadric)),
         "meshes_used": len(used),
         "bounds": scene.bounds(),
         "materials": [
@@ -122,6 +124,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
     rows = [
         ("meshes", f"{data['meshes']:,}, {data['instances']:,} instances"),
         ("triangles", f"{data['triangles']:,}{seen}"),
+        *([("quadrics", f"{data['quadrics']:,}")] if data["quadrics"] else []),
         ("vertices", f"{data['vertices']:,}"),
         ("bounds", f"{_vector(low)} to {_vector(high)}"),
         *_listed(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
+from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 
 MOST_SPHERES = 16  # of a scene: each photon looks at all of them
@@ -69,7 +70,12 @@ def _in_world(spheres: NDArray[np.float64], transforms: NDArray[np.float64]) -> 
 
 
 def _mesh_spheres(mesh: Mesh, own: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """(S, 4) around the triangles that count, ``own`` (T,) or (1,), object space."""
+    """(S, 4) around the triangles that count, ``own`` (T,) or (1,), or around a quadric, object space."""
+    if isinstance(mesh, Quadric):
+        if mesh.shape.whole_sphere:
+            return np.array([[*mesh.shape.transform[:3, 3], np.linalg.norm(mesh.shape.transform[:3, :3], 2)]])
+        middle, radius = _around_corners(mesh.positions.astype(np.float64))
+        return np.array([[*middle, radius]])
     triangles = mesh.triangles[np.broadcast_to(own, len(mesh.triangles))]
     corners = mesh.positions[triangles].astype(np.float64)
     corners = corners[np.isfinite(corners).all(axis=(1, 2))]

@@ -25,6 +25,7 @@ from viewer.lighting import alias
 from viewer.lighting.environment import LEVELS
 from viewer.scene.environment import DARKNESS, Environment
 from viewer.scene.light import KINDS, Light, luminance
+from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
@@ -33,7 +34,8 @@ QUANTA = 1 << 24  # a random number in [0, 1) is one of so many
 MOST_LIGHTS = 1 << 22
 FAIR = (1 / 8, 1 / 2)  # least and greatest share of what is infinitely far, where something near shines too
 
-KIND = {"triangle": 0, **{name: number for number, name in enumerate(KINDS, 1)}}
+KIND = {"triangle": 0, **{name: number for number, name in enumerate(KINDS, 1)}, "sphere": 1 + len(KINDS)}
+EVEN = 1e-4  # relative difference of a sphere's axes up to which it is a sphere
 
 SHARE = Record("LightShare", Field("first", "int", "quanta", "of the light, where lights follow one another"))
 
@@ -43,39 +45,56 @@ LIGHT = Record(
     Field("threshold", "int", "quanta", about="of the alias table: below it this slot stands for its own light"),
     Field("alias", "int", about="the light that this slot stands for else"),
     Field("density", "float", "1 / area", about="of choosing a point of this triangle"),
-    Field("at", "vec3", "scene units", "world", "a triangle's first corner, a position"),
-    Field("along", "vec3", "", "world", "a triangle's first edge, a spot's direction, the way to a directional light"),
+    Field("at", "vec3", "scene units", "world", "a triangle's first corner, a sphere's centre, a position"),
+    Field(
+        "along",
+        "vec3",
+        "",
+        "world",
+        "a triangle's first edge, a spot's direction, the way to a directional light; a sphere's radius, and 1, or -1 "
+        "where it shines inwards",
+    ),
     Field("across", "vec3", "", "world", "a triangle's second edge; scale and offset of a spot's falloff"),
     Field("power", "vec3", "linear sRGB", about="radiance, intensity or irradiance, over the probability"),
 )
 
 
 class Emitters(NamedTuple):
-    """Triangles that shine, L of them, from the side on which their corners run counter-clockwise.
+    """Triangles and spheres that shine, L of them: triangles where their corners run counter-clockwise.
 
     corners (L, 3, 3) float32, world space. emission (L, 3) float32, W/(m^2 sr), the same wherever material (L,) int32
-    is the same.
+    is the same. sphere (L,): where a row of corners is a sphere's centre, then its radius and side as in `LIGHT`; None:
+    nowhere.
     """
 
     corners: NDArray[np.float32]
     emission: NDArray[np.float32]
     material: NDArray[np.int32]
+    sphere: NDArray[np.bool_] | None = None
 
 
 def emitters(scene: Scene) -> Emitters:
     """The triangles of all instances whose material shines evenly, in scene order: those of `Scene.flatten`, for flat
     and two-level scenes alike. Where a texture shines is left to chance: points chosen by area would miss its spots.
+
+    Raises ViewerError for a quadric that shines and is no sphere in the world.
     """
     emission = np.array([material.emission for material in scene.materials], np.float32).reshape(-1, 3)
     spotted = np.array([material.emission_texture is not None for material in scene.materials], bool)
     dark = np.asarray(np.all(emission <= 0, axis=1)) | spotted  # what is not a number is found below
     corners: list[NDArray] = [np.zeros((0, 3, 3), np.float32)]
     materials: list[NDArray] = [np.zeros(0, np.int32)]
+    round_ones: list[NDArray] = [np.zeros(0, bool)]
     for instance in () if dark.all() else scene.instances:
         mesh = scene.meshes[instance.mesh]
         own = mesh.materials if instance.material is None else np.full(len(mesh.triangles), instance.material, np.int32)
         lit = np.flatnonzero(~dark[own])
         if not len(lit):
+            continue
+        materials.append(own[lit].astype(np.int32))
+        round_ones.append(np.full(len(lit), isinstance(mesh, Quadric)))
+        if isinstance(mesh, Quadric):
+            corners.append(_sphere(f"{scene.name}: {instance.name or mesh.name}", mesh, instance.transform))
             continue
         points = mesh.positions[mesh.triangles[lit]]
         linear = instance.transform[:3, :3]
@@ -83,9 +102,22 @@ def emitters(scene: Scene) -> Emitters:
             with np.errstate(all="ignore"):  # what is not finite is left out below
                 points = (points.astype(np.float64) @ linear.T + instance.transform[:3, 3]).astype(np.float32)
         corners.append(points[:, [0, 2, 1]] if np.linalg.det(linear) < 0 else points)
-        materials.append(own[lit].astype(np.int32))
     material = np.concatenate(materials)
-    return Emitters(np.concatenate(corners), emission[material], material)
+    return Emitters(np.concatenate(corners), emission[material], material, np.concatenate(round_ones))
+
+
+def _sphere(where: str, quadric: Quadric, transform: NDArray[np.float64]) -> NDArray[np.float32]:
+    """(1, 3, 3), see `Emitters`."""
+    placed = transform @ quadric.shape.transform
+    linear = placed[:3, :3]
+    square = linear.T @ linear
+    size = float(np.trace(square)) / 3.0
+    if not quadric.shape.whole_sphere or not np.abs(square - size * np.eye(3)).max() <= EVEN * size:
+        hint = "of quadrics only whole spheres, scaled evenly, are lights; use triangles"
+        raise ViewerError(where, "emits light, and is not a sphere", hint)
+    row = np.zeros((1, 3, 3), np.float32)
+    row[0, 0], row[0, 1, :2] = placed[:3, 3], (math.sqrt(size), -1.0 if quadric.shape.flipped else 1.0)
+    return row
 
 
 @dataclass(frozen=True)
@@ -129,6 +161,7 @@ class LightList:
         constants: dict[str, int | float] = {f"LIGHT_{name.upper()}": number for name, number in KIND.items()}
         constants |= {
             "LIGHT_TRIANGLES": int(KIND["triangle"] in kinds),
+            "LIGHT_SPHERES": int(KIND["sphere"] in kinds),
             "LIGHT_POINTS": int(bool(kinds & {KIND["point"], KIND["spot"]})),
             "LIGHT_LARGEST": FAR,
         }
@@ -231,6 +264,8 @@ def _triangles(emitting: Emitters, warnings: list[str]) -> tuple[Emitters, NDArr
         edges = corners[:, 1:] - corners[:, :1]
         normal = np.cross(edges[:, 0], edges[:, 1])  # in float32, as the device will
         area = np.linalg.norm(normal.astype(np.float64), axis=1) / 2
+        sphere = np.zeros(len(corners), bool) if emitting.sphere is None else emitting.sphere
+        area[sphere] = 4.0 * math.pi * corners[sphere, 1, 0].astype(np.float64) ** 2
         kept = np.isfinite(area) & (area > 0) & np.isfinite(corners).all(axis=(1, 2))
         bright = np.isfinite(emitting.emission).all(axis=1) & (emitting.emission >= 0).all(axis=1)
     if not kept.all():
@@ -241,7 +276,8 @@ def _triangles(emitting: Emitters, warnings: list[str]) -> tuple[Emitters, NDArr
         wrong = sorted(set(map(int, np.asarray(emitting.material)[~bright])))
         warnings.append(f"emission that is negative or not finite, of material {_names(map(str, wrong))}; it is dark")
     kept &= bright
-    found = Emitters(corners[kept], np.asarray(emitting.emission)[kept], np.asarray(emitting.material)[kept])
+    emission, material = np.asarray(emitting.emission)[kept], np.asarray(emitting.material)[kept]
+    found = Emitters(corners[kept], emission, material, sphere[kept])
     radiance = luminance(found.emission)
     numbers, first, which = np.unique(found.material, return_index=True, return_inverse=True)
     other = (found.emission != found.emission[first][which]).any(axis=1)
@@ -273,6 +309,12 @@ def _describe(records: NDArray, triangles: Emitters, lit: Sequence[Light], proba
     records["at"][:used] = corner[:, 0]
     records["along"][:used] = corner[:, 1] - corner[:, 0]
     records["across"][:used] = corner[:, 2] - corner[:, 0]
+    sphere = np.flatnonzero(triangles.sphere) if triangles.sphere is not None else np.zeros(0, np.intp)
+    records["kind"][sphere], records["along"][sphere], records["across"][sphere] = (
+        KIND["sphere"],
+        corner[sphere, 1],
+        0.0,
+    )
     records["power"][:used] = np.minimum(triangles.emission / probability[:used, None], FAR)
     for number, light in enumerate(lit, used):
         records["kind"][number] = KIND[light.kind]

@@ -18,14 +18,25 @@ def vertex_table(triangles: Triangles) -> Table:
 
 
 def face_table(triangles: Triangles) -> Table:
-    """``fetch_faces``: corners and material of every triangle, by its number."""
+    """``fetch_faces``: corners and material of every triangle, by its number; corners of -n - 1 for quadric n."""
     faces = np.zeros(len(triangles), FACE.dtype)
     faces["corners"], faces["material"] = triangles.triangles, triangles.materials
+    for number, quadric in enumerate(triangles.quadrics):
+        faces["corners"][quadric.number] = -1 - number
     return Table("faces", FACE, faces)
 
 
 def flat_geometry(triangles: Triangles) -> Module:
-    """``geometry_at`` for triangles in world space."""
+    """``geometry_at`` for triangles in world space, and quadrics where there are some."""
+    if triangles.quadrics:
+        return Module(
+            "flat geometry",
+            provides=("geometry_at",),
+            source="shading/geometry_flat_quadrics.glsl",
+            memories=(face_table(triangles), vertex_table(triangles)),
+            needs=("quadric_at",),
+            uses=(RAY, HIT, GEOMETRY),
+        )
     return Module(
         "flat geometry",
         provides=("geometry_at",),

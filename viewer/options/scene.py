@@ -11,10 +11,11 @@ STRUCTURE = (
         values.read_word,
         "auto",
         "acceleration structure; two-level: one over each distinct mesh, and one over the instances; auto is bvh, or "
-        "two-level-bvh where a scene of many instances would be too large flattened",
+        "two-level-bvh where a scene of many instances would be too large flattened; none tests every ray against all "
+        "primitives",
         Affects.STRUCTURE,
         "NAME",
-        choices=("auto", "grid", "bvh", "two-level-grid", "two-level-bvh"),
+        choices=("auto", "grid", "bvh", "two-level-grid", "two-level-bvh", "none"),
         scope="prepare",
     ),
     Option(

@@ -192,7 +192,7 @@ def _prepared(
     flat = None
     if recipe.accel in structures.FLAT:
         flat = scene.flatten()
-        structure = structures.FLAT[recipe.accel](flat.corners(), recipe, progress)
+        structure = structures.FLAT[recipe.accel](flat.corners(), recipe, progress, flat.quadrics)
         geometry = flat_geometry(flat)
     else:
         structure = structures.over_instances(scene, recipe, progress)

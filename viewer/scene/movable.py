@@ -10,6 +10,7 @@ import numpy as np
 
 from viewer.base.errors import ViewerError
 from viewer.scene.light import Vector
+from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Scene
 
 
@@ -43,7 +44,8 @@ def movable_lights(scene: Scene) -> list[Movable]:
         if not len(lit):
             continue
         with np.errstate(all="ignore"):  # corners that are not finite belong to triangles that are left out
-            corners = mesh.positions[lit.ravel()].astype(np.float64) @ instance.transform[:3, :3].T
+            held = mesh.positions if isinstance(mesh, Quadric) else mesh.positions[lit.ravel()]
+            corners = held.astype(np.float64) @ instance.transform[:3, :3].T
             corners += instance.transform[:3, 3]
         corners = corners[np.isfinite(corners).all(axis=1)]
         if len(corners):

@@ -18,7 +18,9 @@ from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Float, Int, Mesh
 from viewer.scene.normals import with_normals
+from viewer.scene.quadric import PlacedQuadric, Quadric, check_map
 from viewer.scene.texture import Texture
+from viewer.scene.transform import transform_normals, transform_points
 from viewer.stream.declare.record import LARGEST_INTEGER
 
 # Beyond this the products of the watertight triangle test (two coordinates each) leave float32's range.
@@ -45,6 +47,7 @@ class Triangles:
     triangles (T, 3), materials (T,): int32.
     ``instances`` (I + 1,) int32: the first triangle of each instance, and the count at the end.
     Triangles with a corner that is not finite are kept, so that numbers stay; structures leave them out.
+    ``quadrics``, ascending, have a triangle's number each; the triangle in its place has no area.
     """
 
     positions: Float
@@ -54,6 +57,7 @@ class Triangles:
     colors: Float
     uvs: Float
     instances: Int
+    quadrics: tuple[PlacedQuadric, ...] = ()
 
     def __len__(self) -> int:
         return len(self.triangles)
@@ -118,8 +122,14 @@ class Scene:
 
     @property
     def triangle_count(self) -> int:
-        """Triangles seen, instances counted each."""
+        """Triangles and quadrics seen, instances counted each."""
         return sum(len(self.meshes[i.mesh].triangles) for i in self.instances)
+
+    @property
+    def quadric_count(self) -> int:
+        """Quadrics seen, instances counted each."""
+        numbers = {number for number, mesh in enumerate(self.meshes) if isinstance(mesh, Quadric)}
+        return sum(i.mesh in numbers for i in self.instances) if numbers else 0
 
     def bounds(self, ground: bool = True) -> NDArray[np.float64]:
         """(2, 3) float64: lowest and highest corner over all finite vertices in use; zeros for an empty scene.
@@ -157,8 +167,10 @@ class Scene:
         return sorted(found)
 
     def __repr__(self) -> str:
+        quadrics = self.quadric_count
+        beside = f"{quadrics:,} quadrics, " if quadrics else ""
         return (
-            f"<Scene {self.name!r}: {self.triangle_count:,} triangles, {len(self.meshes):,} meshes, "
+            f"<Scene {self.name!r}: {self.triangle_count - quadrics:,} triangles, {beside}{len(self.meshes):,} meshes, "
             f"{len(self.instances):,} instances, {len(self.materials):,} materials, {len(self.cameras):,} cameras, "
             f"{len(self.lights):,} lights, {len(self.animations):,} animations>"
         )
@@ -304,6 +316,7 @@ class Scene:
                 "use --accel two-level-bvh, which leaves instances apart, or a smaller scene",
             )
         parts: list[tuple[NDArray, ...]] = []
+        quadrics: list[PlacedQuadric] = []
         starts, offset, total = [0], 0, 0
         complete: dict[int, Mesh] = {}
         for instance in self.instances:
@@ -312,7 +325,7 @@ class Scene:
             mesh = complete[instance.mesh]
             count, assert_normals = len(mesh.positions), mesh.normals
             assert assert_normals is not None
-            positions = _transform(mesh.positions, instance.transform)
+            positions = transform_points(mesh.positions, instance.transform)
             with np.errstate(invalid="ignore"):
                 too_far = np.abs(positions[np.isfinite(positions)]) > LARGEST_COORDINATE
             if too_far.any():
@@ -321,6 +334,9 @@ class Scene:
                     f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square leaves float32",
                     "scale the model down",
                 )
+            if isinstance(mesh, Quadric):
+                check_map(f"{self.name}: {instance.name or mesh.name}", instance.transform @ mesh.shape.transform)
+                quadrics.append(PlacedQuadric(total, mesh.shape, instance.transform @ mesh.shape.transform))
             triangles = mesh.triangles
             if np.linalg.det(instance.transform[:3, :3]) < 0:  # mirrored: keep front faces in front
                 triangles = triangles[:, [0, 2, 1]]
@@ -334,7 +350,7 @@ class Scene:
                     positions.astype(np.float32),
                     triangles + np.int32(offset),
                     materials,
-                    _transform_normals(assert_normals, instance.transform),
+                    transform_normals(assert_normals, instance.transform),
                     colors,
                     uvs,
                 )
@@ -347,11 +363,14 @@ class Scene:
             parts.append((none, index, np.zeros(0, np.int32), none, none, np.zeros((0, 2), np.float32)))
         columns = [column[0] if len(column) == 1 else np.concatenate(column) for column in zip(*parts, strict=True)]
         positions, triangles, materials, normals, colors, uvs = columns
-        return Triangles(positions, triangles, materials, normals, colors, uvs, np.asarray(starts, np.int32))
+        first = np.asarray(starts, np.int32)
+        return Triangles(positions, triangles, materials, normals, colors, uvs, first, tuple(quadrics))
 
 
 def _used(mesh: Mesh) -> NDArray[np.float64]:
-    """(V, 3): the finite vertices of a mesh's triangles."""
+    """(V, 3): the finite vertices of a mesh's triangles; of a quadric the corners of its box."""
+    if isinstance(mesh, Quadric):
+        return finite_rows(mesh.positions).astype(np.float64)
     used = np.zeros(len(mesh.positions), bool)
     used[mesh.triangles.ravel()] = True
     points = mesh.positions if used.all() else mesh.positions[used]
@@ -382,27 +401,3 @@ def _array(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], ki
         wanted = "real numbers" if kind is np.float32 else "whole numbers"
         raise ViewerError(where, f"{what} are {array.dtype}, expected {wanted}")
     return array
-
-
-def _transform(points: Float, matrix: NDArray[np.float64]) -> NDArray:
-    if np.array_equal(matrix, np.eye(4)):
-        return points
-    with np.errstate(all="ignore"):  # non-finite vertices pass through, and are reported by the caller
-        return points.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
-
-
-def _transform_normals(normals: Float, matrix: NDArray[np.float64]) -> Float:
-    """By the cofactor matrix, which is the inverse transpose times the determinant and exists for singular ones too."""
-    linear = matrix[:3, :3]
-    if np.array_equal(linear, np.eye(3)):
-        return normals
-    cofactor = np.stack(
-        [np.cross(linear[1], linear[2]), np.cross(linear[2], linear[0]), np.cross(linear[0], linear[1])]
-    )
-    if np.linalg.det(linear) < 0:
-        cofactor = -cofactor
-    with np.errstate(all="ignore"):
-        turned = normals.astype(np.float64) @ cofactor.T
-        length = np.linalg.norm(turned, axis=1, keepdims=True)
-        unit = np.where(length > 0, turned / np.where(length > 0, length, 1), normals)
-    return unit.astype(np.float32)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from viewer.accel.structures import MOST_UNSORTED
 from viewer.base.errors import ViewerError
 from viewer.film import image
 from viewer.film.tonemap import TONEMAPS
@@ -112,6 +113,8 @@ def _cycle(desk: Desk, name: str, values: tuple[str, ...] = ()) -> None:
     """The next value of an option."""
     _scene(desk)
     known = values or options.OPTIONS[name].choices
+    if name == "accel" and desk.view.renderer is not None and desk.view.renderer.prepared.starts[-1] > MOST_UNSORTED:
+        known = tuple(choice for choice in known if choice != "none")  # which would be refused
     now = str(desk.stage.requested[name]).partition("=")[0]
     following = known[(known.index(now) + 1) % len(known)] if now in known else known[0]
     desk.stage.set(**{name: following})

@@ -108,6 +108,7 @@ def build(
     corners: NDArray[np.float32],
     resolution: int | str | Resolution = "auto",
     progress: Callable[[float], None] | None = None,
+    boxed: NDArray[np.bool_] | None = None,
 ) -> Grid:
     """Build a uniform grid; every triangle is entered in the voxels that it overlaps, widened by the walk's rounding.
 
@@ -116,6 +117,7 @@ def build(
     resolution : voxels along the minimal dimension (near-cubical voxels), or (nx, ny, nz), or "auto": of the least
                  expected cost (`grid_cost`).
     progress   : called with the share that is done, 0 to 1.
+    boxed      : (T,), where the corners stand for their whole box, which is entered in all voxels that it overlaps.
 
     Raises ViewerError for what is no resolution, or one beyond 2^27 voxels, 2^24 list entries or 2048 voxels along an
     axis (and names the largest that fits), for 2^24 triangles and more, and for extents beyond float32.
@@ -133,6 +135,8 @@ def build(
             return empty(len(corners), begin)
         if soup.survey.count >= LIMIT:
             raise ViewerError("grid", f"{soup.survey.count:,} triangles, and list addresses end at {LIMIT:,}")
+        if boxed is not None:
+            soup.keep[boxed & (soup.keep == 1)] = overlap.BOX
         tell(0.1)
         entries = at_resolution(soup.survey, wanted, partial(_enter_at, crew, soup))
         tell(0.7)

@@ -32,6 +32,7 @@ Bounds = tuple[float, float]  # of an interval; empty where the first is the lar
 # An axis whose component along the row is smaller than this share of the other is taken as perpendicular to the row:
 # over 2048 voxels that turns it by less than 1e-8 voxels, and keeps quotients far from overflow.
 PARALLEL = 1e-12
+BOX = 2  # of `keep`: the triangle's bounds overlap voxels, not the triangle alone
 
 
 def survey(corners: Floats, first: int, last: int, keep: NDArray[np.uint8], bounds: Floats, sums: Floats) -> None:
@@ -132,8 +133,8 @@ def enter(
 ) -> tuple[int, int]:
     """Voxels overlapped by the triangles first .. last - 1, until `block` is full.
 
-    corners (T, 3, 3) float32; keep (T,) uint8; low, voxel (3,) float64, world; margin (3,) float64, in voxels;
-    resolution (3,) int64.  counts (nx ny nz,) int32: added to, the triangles of each voxel.  block (B,) int32,
+    corners (T, 3, 3) float32; keep (T,) uint8, 0: left out; low, voxel (3,) float64, world; margin (3,) float64, in
+    voxels; resolution (3,) int64.  counts (nx ny nz,) int32: added to, the triangles of each voxel.  block (B,) int32,
     written: ~t opens the list of triangle t's voxel numbers (x fastest).
     Returns the triangle to go on with (`last` when done) and the entries used.
     """
@@ -159,7 +160,8 @@ def enter(
         used += 1
         # Where the triangle lies in one slab of voxels, only the projection onto that slab can separate; in one row
         # of voxels nothing can.
-        wide_x, wide_y, wide_z = x1 > x0, y1 > y0, z1 > z0
+        cut = keep[t] != BOX
+        wide_x, wide_y, wide_z = cut and x1 > x0, cut and y1 > y0, cut and z1 > z0
         use_xy, use_yz, use_xz = wide_x and wide_y, wide_y and wide_z, wide_x and wide_z
         use_plane = use_xy and wide_z
         if use_xy or use_plane:

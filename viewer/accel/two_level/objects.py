@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.accel import quadrics
 from viewer.base.errors import ViewerError
 from viewer.scene.mesh import Mesh
 from viewer.scene.normals import with_normals
+from viewer.scene.quadric import PlacedQuadric, Quadric
 from viewer.scene.scene import LARGEST_COORDINATE, Instance, Scene
 
 PARTS = 16  # that an object is covered by, so that it stays tightly bound when it is turned
@@ -36,6 +38,7 @@ class Objects:
     parts   : (O, 1 + `PARTS`, 7) float64, what covers each object (`cover`), object space.
     of      : (I,) int32, the object of each of the scene's instances, -1 where it has nothing to show.
     own     : (I,) bool, whether that object is the instance itself, in the world: see `bent`.
+    quadrics : O, what an object is in place of a mesh of triangles, else None; its corners then bound its box.
     """
 
     meshes: list[Mesh]
@@ -44,6 +47,7 @@ class Objects:
     parts: NDArray[np.float64]
     of: NDArray[np.int32]
     own: NDArray[np.bool_]
+    quadrics: list[PlacedQuadric | None]
 
     @property
     def triangles(self) -> int:
@@ -76,36 +80,50 @@ def objects_of(scene: Scene) -> Objects:
     corners: list[NDArray[np.float32]] = []
     scales: list[float] = []
     parts: list[NDArray[np.float64]] = []
+    placed: list[PlacedQuadric | None] = []
     of = np.full(len(scene.instances), -1, np.int32)
     for number, instance in enumerate(scene.instances):
         key = (instance.mesh, number if own[number] else -1)
         if key not in found:
             mesh = in_world(scene, instance) if own[number] else with_normals(scene.meshes[instance.mesh])
-            found[key] = _add(mesh, meshes, scales, corners, parts)
+            found[key] = _add(mesh, meshes, scales, corners, parts, placed)
         of[number] = found[key]
     covered = np.array(parts).reshape(-1, 1 + PARTS, 7)
-    return Objects(meshes, np.array(scales, np.float64), corners, covered, of, own)
+    return Objects(meshes, np.array(scales, np.float64), corners, covered, of, own, placed)
 
 
-def _add(mesh: Mesh, meshes: list[Mesh], scales: list[float], corners: list, parts: list) -> int:
+def _add(mesh: Mesh, meshes: list[Mesh], scales: list[float], corners: list, parts: list, placed: list) -> int:
     """The object's number, or -1 where there is nothing to hit."""
-    shape = mesh.positions[mesh.triangles]
+    quadric = mesh if isinstance(mesh, Quadric) else None
+    shape = mesh.positions[mesh.triangles] if quadric is None else mesh.positions[None]
     sound = np.isfinite(shape).all(axis=(1, 2))
     if not sound.any():
         return -1
     largest = float(np.abs(shape[sound]).max())
     _, exponent = np.frexp(largest)
     scale = float(np.ldexp(1.0, -max(-100, min(100, int(exponent)))))
-    shape = (shape.astype(np.float64) * scale).astype(np.float32)
+    placed.append(None)
+    if quadric is None:
+        shape = (shape.astype(np.float64) * scale).astype(np.float32)
+    else:
+        placed[-1] = PlacedQuadric(0, quadric.shape, np.diag([scale, scale, scale, 1.0]) @ quadric.shape.transform)
+        shape = quadrics.corners_of(quadrics.boxes([placed[-1]]))
     meshes.append(mesh)
     scales.append(scale)
     corners.append(shape)
     parts.append(cover(shape[sound]))
+    if placed[-1] is not None:
+        parts[-1][:, 6] = np.minimum(parts[-1][:, 6], quadrics.radius(placed[-1]))
     return len(meshes) - 1
 
 
 def in_world(scene: Scene, instance: Instance) -> Mesh:
     """An instance's mesh in world space, as the flattened scene has it."""
+    mesh = scene.meshes[instance.mesh]
+    if isinstance(mesh, Quadric):
+        shape = replace(mesh.shape, transform=instance.transform @ mesh.shape.transform)
+        material = int(mesh.materials[0]) if instance.material is None else instance.material
+        return Quadric.surface(shape, material, instance.name or mesh.name)
     flat = Scene(scene.meshes, [instance], name=scene.name).flatten()
     colors = np.concatenate([flat.colors, np.ones((len(flat.colors), 1), np.float32)], axis=1)
     return Mesh(flat.positions, flat.triangles, flat.materials, flat.normals, flat.uvs, colors, instance.name or "own")

@@ -2,7 +2,7 @@
 Programmable Graphics Hardware" (2003), section 3.1.
 
 The paper gives what each shows, its light and its grid, but no geometry, materials, powers or cameras: these are our
-own. The floor's length is the unit; +Y is up. Spheres and rings are fine meshes with vertex normals.
+own. The floor's length is the unit; +Y is up. Spheres and rings are quadrics, as in the paper (section 2.4).
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from viewer.scene.builtin.balls import sphere
 from viewer.scene.builtin.cornell import build as build_cornell
-from viewer.scene.builtin.shapes import Part, quads, tube
+from viewer.scene.builtin.shapes import Part, quads
 from viewer.scene.camera import Camera
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
+from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance, Scene
 
-SEGMENTS = 128  # around a sphere or ring: its facets are narrower than a pixel of the published pictures
+INNER, OUTER, TALL = 0.25, 0.26, 0.1  # of the ring
 _FLOOR = Material("floor", (0.75, 0.73, 0.70, 1.0))
 _GLASS = Material("glass", (1.0, 1.0, 1.0, 1.0), kind="dielectric", ior=1.5)
 
@@ -33,7 +33,7 @@ def glass_ball() -> Scene:
         "glass_ball",
         [
             _floor().mesh("floor", 0),
-            sphere(SEGMENTS, SEGMENTS // 2).moved((0.0, 0.2, 0.0), 0.14).mesh("ball", 1),
+            Quadric.sphere((0.0, 0.2, 0.0), 0.14, 1, "ball"),
             quads([corners]).mesh("lamp", 2),
         ],
         [_FLOOR, _GLASS, Material("lamp", (0.0, 0.0, 0.0, 1.0), emission=(60.0, 56.0, 50.0))],
@@ -47,13 +47,14 @@ def glass_ball() -> Scene:
 
 def ring() -> Scene:
     """RING: a ring of metal on a floor, in which a point light draws a cardioid."""
-    band = tube(np.array([(0.0, 0.0, 0.0), (0.0, 0.1, 0.0)]), np.full(2, 0.26), SEGMENTS)
-    inner = tube(np.array([(0.0, 0.0, 0.0), (0.0, 0.1, 0.0)]), np.full(2, 0.25), SEGMENTS)
-    inside = Part(inner.positions, -inner.normals, inner.triangles[:, [0, 2, 1]])
+    foot, top = (0.0, 0.0, 0.0), (0.0, TALL, 0.0)
+    outside = Quadric.cylinder(foot, top, OUTER, 1, "outside")
+    inside = Quadric.cylinder(foot, top, INNER, 1, "inside", flipped=True)
+    rim = Quadric.disk(top, (0.0, 1.0, 0.0), OUTER, INNER, 1, "rim")
     gold = Material("metal", (0.95, 0.82, 0.55, 1.0), kind="mirror")
     return _scene(
         "ring",
-        [_floor().mesh("floor", 0), band.mesh("outside", 1), inside.mesh("inside", 1), _rim().mesh("rim", 1)],
+        [_floor().mesh("floor", 0), outside, inside, rim],
         [_FLOOR, gold],
         [
             Camera((0.0, 0.62, 0.62), (0.0, 0.0, 0.02), fov=40, name="front"),
@@ -70,9 +71,8 @@ def cornell_photons() -> Scene:
     blocks = ("short_block", "tall_block")
     meshes = [mesh for mesh in scene.meshes if mesh.name not in blocks]
     glass, mirror = len(scene.materials), len(scene.materials) + 1
-    ball = sphere(SEGMENTS, SEGMENTS // 2)
-    meshes += [ball.moved((170, 95, 170), 95).mesh("glass ball", glass)]
-    meshes += [ball.moved((390, 95, 350), 95).mesh("mirror ball", mirror)]
+    meshes += [Quadric.sphere((170, 95, 170), 95, glass, "glass ball")]
+    meshes += [Quadric.sphere((390, 95, 350), 95, mirror, "mirror ball")]
     scene.meshes, scene.name = meshes, "cornell_photons"
     scene.instances = [Instance(number, name=mesh.name) for number, mesh in enumerate(meshes)]
     scene.materials = [*scene.materials, _GLASS, Material("mirror", (0.95, 0.95, 0.95, 1.0), kind="mirror")]
@@ -86,14 +86,6 @@ def cornell_photons() -> Scene:
 
 def _floor() -> Part:
     return quads([[(-0.5, 0, -0.5), (-0.5, 0, 0.5), (0.5, 0, 0.5), (0.5, 0, -0.5)]])
-
-
-def _rim() -> Part:
-    """The flat upper edge of the ring."""
-    angle = 2 * np.pi * np.arange(SEGMENTS + 1) / SEGMENTS
-    around = np.stack([np.sin(angle), np.zeros_like(angle), np.cos(angle)], axis=-1)
-    inner, outer = 0.25 * around + (0, 0.1, 0), 0.26 * around + (0, 0.1, 0)
-    return quads(np.stack([inner[:-1], outer[:-1], outer[1:], inner[1:]], axis=1))
 
 
 def _scene(

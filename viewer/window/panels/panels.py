@@ -227,7 +227,8 @@ def _scene(desk: Desk) -> None:
         if desk.view.path:
             tip(desk.view.path)
         for name, count in (
-            ("triangles", scene.triangle_count),
+            ("triangles", scene.triangle_count - scene.quadric_count),
+            *([("quadrics", scene.quadric_count)] if scene.quadric_count else []),
             ("meshes", len(scene.meshes)),
             ("instances", len(scene.instances)),
             ("materials", len(scene.materials)),

@@ -209,7 +209,10 @@ class _History:
         if self.two is None or segment.instance is None:
             assert self.triangles is not None
             return self.triangles.positions[self.triangles.triangles[triangle]]
-        return self.two.objects.corners[int(self.two.objects.of[segment.instance])][triangle]
+        number = int(self.two.objects.of[segment.instance])
+        corners = self.two.objects.corners[number][triangle]
+        # What stands in a quadric's place has no area.
+        return corners if self.two.objects.quadrics[number] is None else corners[[0, 0, 0]]
 
     @staticmethod
     def _stream(state: State, record: Record | ModuleState) -> str | None:

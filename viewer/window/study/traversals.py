@@ -95,11 +95,12 @@ class BvhTraversals:
 
 def traversals(modules: Sequence[Module]) -> Traversals | None:
     """The reader for the structure among the modules; None for one whose records nobody here can read."""
-    memories = [m for module in modules if "triangle_test" in module.provides for m in module.memories]
-    tables = [m.data for m in memories if isinstance(m, Table)]
-    numbers = next((data["number"] for data in tables if "number" in (data.dtype.names or ())), None)
-    if numbers is None:
+    tables = {m.name: m.data for module in modules for m in module.memories if isinstance(m, Table)}
+    if "triangles" not in tables:
         return None
+    numbers = tables["triangles"]["number"]
+    if "quadrics" in tables:  # in whose rows the number is -n - 1
+        numbers = np.where(numbers < 0, tables["quadrics"]["number"][np.maximum(-1 - numbers, 0)], numbers)
     for record, reader in READERS:
         found = next((m for m in modules if m.module_state == record), None)
         if found is not None:
