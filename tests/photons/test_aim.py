@@ -61,7 +61,7 @@ def test_every_specular_vertex_is_within_a_sphere() -> None:
     rng = np.random.default_rng(5)
     shape = sphere(12, 6)
     mesh = shape.mesh("both", MIRROR)
-    mesh.materials[: len(mesh.triangles) // 2] = FLOOR
+    mesh.materials = np.where(np.arange(len(mesh.triangles)) < len(mesh.triangles) // 2, FLOOR, MIRROR).astype(np.int32)
     instances = []
     for _ in range(60):
         matrix = np.eye(4)
