@@ -162,6 +162,7 @@ UNIFORMS = {
     "reflections": False,
     "refractions": False,
     "photons": 77,
+    "caustic_photons": 55,
     "photon_bounces": 3,
     "estimate": "nearest",
     "nearest": 9,
@@ -183,7 +184,16 @@ def test_uniforms_compile_nothing(renderer: Renderer, builds: list[str], name: s
     assert renderer.device.compiled == compiled and not builds
     assert renderer.structure is prepared.structure
     np.testing.assert_array_equal(assert_as_made_anew(renderer), picture)
-    photons = ("photons", "photon_bounces", "estimate", "nearest", "photon_radius", "photon_filter", "final_gather")
+    photons = (
+        "photons",
+        "caustic_photons",
+        "photon_bounces",
+        "estimate",
+        "nearest",
+        "photon_radius",
+        "photon_filter",
+        "final_gather",
+    )
     quiet = ("shadows", "reflections", "refractions", "focus", *photons)  # Whitted's, a pinhole's, photon mapping's
     assert (name in quiet) == np.array_equal(picture, before)
     builds.clear()

@@ -100,8 +100,8 @@ ESTIMATE_PHOTON = Kernel(
 )
 FINISH_ESTIMATE = Kernel(
     "finish_estimate",
-    (IN("interaction", INTERACTION), IN("path", PATH), IN("estimate", ESTIMATE), INOUT("radiance", RADIANCE)),
-    exits=("done",),
+    (IN("interaction", INTERACTION), IN("path", PATH), INOUT("estimate", ESTIMATE), INOUT("radiance", RADIANCE)),
+    exits=("caustic", "done"),
     needs=("estimate_settings",),
 )
 

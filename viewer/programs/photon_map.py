@@ -19,7 +19,7 @@ ESTIMATE = IndirectLight(
         State("estimate", photons.BEGIN_ESTIMATE, {"cell": "cell", "none": "refract"}),
         State("cell", photons.ESTIMATE_CELL, {"again": "cell", "photon": "photon", "end": "total"}),
         State("photon", photons.ESTIMATE_PHOTON, {"again": "photon", "cell": "cell"}),
-        State("total", photons.FINISH_ESTIMATE, {"done": "refract"}),
+        State("total", photons.FINISH_ESTIMATE, {"caustic": "cell", "done": "refract"}),
     ),
     streams={
         "estimate": photons.ESTIMATE,
@@ -47,7 +47,12 @@ GATHER = IndirectLight(
         ),
         State("cell", photons.ESTIMATE_CELL, {"again": "cell", "photon": "photon", "end": "total"}, _SPOT),
         State("photon", photons.ESTIMATE_PHOTON, {"again": "photon", "cell": "cell"}, _SPOT),
-        State("total", photons.FINISH_ESTIMATE, {"done": "continue_gathering"}, {**_SPOT, "path": "gathering"}),
+        State(
+            "total",
+            photons.FINISH_ESTIMATE,
+            {"caustic": "cell", "done": "continue_gathering"},
+            {**_SPOT, "path": "gathering"},
+        ),
         State("continue_gathering", photons.CONTINUE_GATHERING, {"ray": _ARRIVAL, "end": "gather_ray"}),
         State("gather_ray", photons.GATHER_RAY, {"ray": _ARRIVAL, "again": "gather_ray", "end": "refract"}),
         State("arrive_gathering", photons.ARRIVE_GATHERING, {"surface": "estimate", "miss": "gather_ray"}),

@@ -19,7 +19,13 @@ from viewer.renderer.tracer import Tracer
 from viewer.stream.machines.counters import Stats
 
 MAPPED = tuple(option.name for option in PHOTONS)  # of no meaning to other programs
-LATER = ("environment_rotation", "eye_rays", "photon_filter", "final_gather")  # options that older files do not tell of
+LATER = (
+    "environment_rotation",
+    "eye_rays",
+    "photon_filter",
+    "final_gather",
+    "caustic_photons",
+)  # options that older files do not tell of
 
 
 def picture(
