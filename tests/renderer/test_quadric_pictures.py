@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,12 +15,6 @@ from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance
 
 SINGLE: dict[str, Any] = {"machine": "singlepass"}
-
-
-def of_triangles(scene: Scene) -> Scene:
-    """With all quadrics tessellated."""
-    meshes = [mesh.tessellated(128) if isinstance(mesh, Quadric) else mesh for mesh in scene.meshes]
-    return replace(scene, meshes=meshes)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +32,7 @@ def test_as_of_fine_triangles(device: Any, program: str, scene: str, spp: int) -
     of a turn bend; their mean is the light's."""
     true = viewer.load(scene)
     pictures = []
-    for each in (true, of_triangles(true)):
+    for each in (true, true.tessellated()):
         options = {} if program == "cast" else {"spp": spp}
         linear = Renderer(each, program=program, device=device, **SINGLE).render((32, 24), **options).linear
         pictures.append(linear.astype(float))

@@ -73,6 +73,18 @@ def test_in_a_flat_scene_each_takes_a_triangle_s_number() -> None:
     assert repr(Scene([square()], [Instance(0)])).startswith("<Scene 'scene': 2 triangles, 1 meshes")
 
 
+def test_bounds_of_what_is_turned_are_tight() -> None:
+    """A ball stays as wide, and a rod's ends reach as far as their circles: sin + cos of 30 degrees, half as thick."""
+    c, s = np.sqrt(0.75), 0.5
+    turn = np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    ball, rod = Quadric.sphere(radius=2.0), Quadric.cylinder((0, -1, 0), (0, 1, 0), 0.5)
+    np.testing.assert_allclose(Scene([ball], [Instance(0, turn)]).bounds(), [(-2, -2, -2), (2, 2, 2)])
+    x, y = s + 0.5 * c, c + 0.5 * s
+    np.testing.assert_allclose(Scene([rod], [Instance(0, turn)]).bounds(), [(-x, -y, -0.5), (x, y, 0.5)])
+    beside = Scene([ball, square()], [Instance(0, turn), Instance(1, np.diag([5.0, 1, 1, 1]))])
+    np.testing.assert_allclose(beside.bounds(), [(-2, -2, -2), (5, 2, 2)])
+
+
 def test_another_shape_in_the_same_box_is_another_scene() -> None:
     ball, tube = Quadric.sphere(), Quadric.cylinder((0, -1, 0), (0, 1, 0))
     np.testing.assert_array_equal(ball.positions, tube.positions)

@@ -158,7 +158,7 @@ def run(options: Options) -> Result:
 def _scene(name: str, view: View, wanted: Mapping[str, Any], options: Options) -> dict[str, Any]:
     say(f"{name}: builds")
     device, runs = options.open(), 1 if options.quick else RUNS
-    scene = viewer.load(view.source)
+    scene = viewer.load(view.source).tessellated()
     camera = view.camera if not isinstance(view.camera, str) else scene.camera(view.camera)
     corners = scene.flatten().corners()
     size, small = (64, 32) if options.quick else (SMALL, SMALL // 2) if name in SLOW else (SIZE, SMALL)

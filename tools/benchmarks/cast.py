@@ -90,7 +90,7 @@ def _scene(each: View, size: tuple[int, int], options: Options, plain: bool) -> 
     loads = 1 if options.quick else LOADS
     load = interleave({"load": lambda: viewer.load(each.source)}, loads)["load"]
     renderer = Renderer(
-        viewer.load(each.source), camera=each.camera, device=options.open(), program="cast", accel="grid"
+        viewer.load(each.source).tessellated(), camera=each.camera, device=options.open(), program="cast", accel="grid"
     )
     corners = renderer.triangles.corners()
     built = interleave({"grid": lambda: grid_build.build(corners)}, max(1, loads // 2))["grid"]

@@ -72,7 +72,7 @@ def write_arrays(path: Path, scene: Any) -> None:
     sRGB and radiance, emitted by front faces. origin, target, up (3,) and fov: the camera, vertical degrees. Raises
     Missing for another kind of material, texture or light.
     """
-    triangles, camera = scene.flatten(), scene.camera()
+    triangles, camera = scene.tessellated().flatten(), scene.camera()
     if any(m.kind != "lambert" or m.texture is not None or m.emission_texture is not None for m in scene.materials):
         raise Missing(f"{scene.name}: peers are given plain Lambert materials only")
     if scene.lights:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.kernels.records import FAR, GEOMETRY, HIT, RAY
-from viewer.scene.quadric import PlacedQuadric, QuadricShape
+from viewer.scene.quadric import PlacedQuadric, bounds_of_quadric
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
 
@@ -63,14 +63,11 @@ def boxes(placed: Sequence[PlacedQuadric]) -> NDArray[np.float32]:
     """(Q, 2, 3): lowest and highest corners that surely hold them, rounding of rays and tables included."""
     out = np.empty((len(placed), 2, 3), np.float32)
     for row, quadric in zip(out, placed, strict=True):
-        low, high = quadric.shape.bounds()
-        linear, place = quadric.transform[:3, :3], quadric.transform[:3, 3]
-        middle = linear @ ((low + high) / 2.0)
-        half = _reach(quadric.shape, (high - low) / 2.0, linear)
-        margin = ROUNDING * (np.abs(middle) + half + np.abs(place) + half.max())
-        least, most = place + middle - half - margin, place + middle + half + margin
-        row[0] = np.nextafter(least.astype(np.float32), np.float32(-np.inf))
-        row[1] = np.nextafter(most.astype(np.float32), np.float32(np.inf))
+        low, high = bounds_of_quadric(quadric.shape, quadric.transform)
+        half = (high - low) / 2.0
+        margin = ROUNDING * (np.abs(low + half) + half + np.abs(quadric.transform[:3, 3]) + half.max())
+        row[0] = np.nextafter((low - margin).astype(np.float32), np.float32(-np.inf))
+        row[1] = np.nextafter((high + margin).astype(np.float32), np.float32(np.inf))
     return out
 
 
@@ -79,17 +76,6 @@ def corners_of(held: NDArray[np.float32]) -> NDArray[np.float32]:
     third = held[:, 0].copy()
     third[:, 0] = held[:, 1, 0]
     return np.stack([held[:, 0], held[:, 1], third], axis=1)
-
-
-def _reach(shape: QuadricShape, half: NDArray[np.float64], linear: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(3,): how far it goes from the middle of its box along the world's axes, of a box of this half size."""
-    reach = np.abs(linear) @ half
-    a, _, c = shape.squares
-    if a == c and a >= 0.0 and half[0] == half[2]:  # as round as its box is square
-        reach = np.minimum(reach, np.hypot(linear[:, 0], linear[:, 2]) * half[0] + np.abs(linear[:, 1]) * half[1])
-    if shape.whole_sphere:
-        reach = np.minimum(reach, np.linalg.norm(linear, axis=1) * half[0])
-    return reach
 
 
 def radius(quadric: PlacedQuadric) -> float:

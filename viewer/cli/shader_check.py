@@ -23,6 +23,7 @@ from viewer.renderer.renderer import Renderer
 from viewer.scene.light import KINDS as LIGHTS
 from viewer.scene.light import Light
 from viewer.scene.material import KINDS, Material
+from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
 from viewer.stream.compile.generate import Form, fragment
@@ -38,6 +39,7 @@ VALIDATOR = "glslangValidator"
 _RECIPES: tuple[dict[str, Any], ...] = (
     *({"accel": "bvh", "intersection": test} for test in TESTS),
     *({"accel": "bvh", "traversal": traversal} for traversal in bvh.TRAVERSALS),
+    {"accel": "none"},
     *({"accel": "grid", "traversal": traversal} for traversal in grid.TRAVERSALS),
     *({"accel": f"two-level-{inner}", "top": top} for inner in TOPS for top in TOPS),
     *({"accel": "two-level-bvh", "traversal": traversal} for traversal in bvh.TRAVERSALS),
@@ -83,6 +85,12 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
         traversal, mark = LEVELS[renderer.structure.levels], " ".join(recipe.values())
         for program in (PICTURES["cast"](traversal), trace(traversal)):
             yield from _all_forms(renderer, program, mark, every=number == 0)
+    lamp = Material("lamp", emission=(1, 1, 1))
+    quadrics = Scene([*plain.meshes, Quadric.sphere()], [Instance(0), Instance(1)], [lamp])
+    for accel, test in (*(("bvh", test) for test in TESTS), ("two-level-bvh", "watertight")):
+        renderer = Renderer(quadrics, accel=accel, intersection=test, program="whitted", device=device)
+        for program in (renderer.program(), photon_frame(LEVELS[renderer.structure.levels], True)):
+            yield from _single(renderer, program, f"quadrics, {accel}, {test}")
     rich = everything()
     for accel in ("bvh", "two-level-bvh"):
         renderer = Renderer(rich, accel=accel, environment="sky", device=device)

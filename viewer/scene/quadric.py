@@ -288,6 +288,22 @@ class PlacedQuadric:
     transform: NDArray[np.float64]
 
 
+def bounds_of_quadric(shape: QuadricShape, transform: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(2, 3): lowest and highest corner of a shape under a map (4, 4); of spheres, and of what is round with its axis
+    along one of the map's space, as tight as can be."""
+    low, high = shape.bounds()
+    half, linear = (high - low) / 2.0, transform[:3, :3]
+    with np.errstate(all="ignore"):
+        reach = np.abs(linear) @ half
+        a, _, c = shape.squares
+        if a == c and a >= 0.0 and half[0] == half[2]:  # as round as its box is square
+            reach = np.minimum(reach, np.hypot(linear[:, 0], linear[:, 2]) * half[0] + np.abs(linear[:, 1]) * half[1])
+        if shape.whole_sphere:
+            reach = np.minimum(reach, np.linalg.norm(linear, axis=1) * half[0])
+        middle = linear @ ((low + high) / 2.0) + transform[:3, 3]
+        return np.stack([middle - reach, middle + reach])
+
+
 def check_map(where: str, transform: NDArray[np.float64]) -> None:
     """Raises ViewerError for a map (4, 4) under which a quadric is flat, or so nearly that rays would not find it."""
     linear = transform[:3, :3]

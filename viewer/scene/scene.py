@@ -18,7 +18,7 @@ from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Float, Int, Mesh
 from viewer.scene.normals import with_normals
-from viewer.scene.quadric import PlacedQuadric, Quadric, check_map
+from viewer.scene.quadric import PlacedQuadric, Quadric, bounds_of_quadric, check_map
 from viewer.scene.texture import Texture
 from viewer.scene.transform import transform_normals, transform_points
 from viewer.stream.declare.record import LARGEST_INTEGER
@@ -139,11 +139,27 @@ class Scene:
         drawn = {instance.mesh for instance in self.instances}
         if not ground:
             drawn -= {number for number, mesh in enumerate(self.meshes) if mesh is SQUARE}
+        shapes = {k: mesh.shape for k, mesh in enumerate(self.meshes) if isinstance(mesh, Quadric)}
+        drawn -= shapes.keys()
         points = [_used(mesh) if number in drawn else np.zeros((0, 3)) for number, mesh in enumerate(self.meshes)]
         meshes = np.array([instance.mesh for instance in self.instances], np.intp)
         transforms = np.array([instance.transform for instance in self.instances], np.float64).reshape(-1, 4, 4)
         found = bounds_of(points, meshes, transforms)
-        return np.zeros((2, 3)) if found is None else found
+        boxes = [found] if found is not None else []
+        for instance in self.instances if shapes else ():
+            if instance.mesh in shapes:
+                shape = shapes[instance.mesh]
+                boxes.append(bounds_of_quadric(shape, instance.transform @ shape.transform))
+        boxes = [box for box in boxes if np.isfinite(box).all()]
+        low, high = (np.array([box[side] for box in boxes]).reshape(-1, 3) for side in (0, 1))
+        return np.stack([low.min(axis=0), high.max(axis=0)]) if boxes else np.zeros((2, 3))
+
+    def tessellated(self, segments: int = 128) -> Scene:
+        """The scene with triangles in place of its quadrics, as `Quadric.tessellated` makes them."""
+        if not any(isinstance(mesh, Quadric) for mesh in self.meshes):
+            return self
+        meshes = [mesh.tessellated(segments) if isinstance(mesh, Quadric) else mesh for mesh in self.meshes]
+        return self._with(meshes, self.instances, self.materials)
 
     def parts(self, number: int) -> list[int]:
         """The numbers of the instances that are one object with this one: those of its name at its place, and those
@@ -368,9 +384,7 @@ class Scene:
 
 
 def _used(mesh: Mesh) -> NDArray[np.float64]:
-    """(V, 3): the finite vertices of a mesh's triangles; of a quadric the corners of its box."""
-    if isinstance(mesh, Quadric):
-        return finite_rows(mesh.positions).astype(np.float64)
+    """(V, 3): the finite vertices of a mesh's triangles."""
     used = np.zeros(len(mesh.positions), bool)
     used[mesh.triangles.ravel()] = True
     points = mesh.positions if used.all() else mesh.positions[used]
