@@ -1,7 +1,7 @@
 // The next cell of the kNN-grid search: shell by shell around the first one, each clipped to the grid. The search ends
 // when k photons are found, or no cell of the next shell is near enough. left is -1 while a shell is begun.
 #include "interface/estimate.glsl"
-#include "interface/photon_map.glsl"
+#include "interface/photons_of_cell.glsl"
 
 // The least distance from a position to the cells of a shell that there are; negative: there is none.
 float shell_distance(vec3 position, ivec3 middle, int shell) {

@@ -2,7 +2,7 @@
 // Each is weighed by the BSDF for its own direction, without the cosine, which its power has already.
 #include "interface/bsdf.glsl"
 #include "interface/estimate.glsl"
-#include "interface/photon_map.glsl"
+#include "interface/photon_at.glsl"
 
 int estimate_photon(in Interaction interaction, inout Estimate estimate) {
     Photon photon = photon_at(estimate.place);

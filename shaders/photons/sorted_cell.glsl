@@ -1,5 +1,5 @@
 // Photons of a cell in the sorted list (viewer/photons/sort.py). Needs first_photons, which the kernel gathers.
-#include "interface/photon_map.glsl"
+#include "interface/photons_of_cell.glsl"
 
 First fetch_first_photons(int number);
 

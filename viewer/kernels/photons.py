@@ -88,8 +88,8 @@ BEGIN_ESTIMATE = Kernel(
 
 @dataclass(frozen=True)
 class MapForm:
-    """What estimates read of a photon map: streams by kernel, and the modules that find photons in them
-    (``shaders/interface/photon_map.glsl``)."""
+    """What estimates read of a photon map: the streams that each kernel gathers, and the modules that find photons in
+    them (``shaders/interface/photons_of_cell.glsl``, ``photon_at.glsl``), named after it."""
 
     name: str
     cell: tuple[Argument, ...]

@@ -75,7 +75,7 @@ def map_modules() -> list[Module]:
     return [
         Module("sorted cells", ("sorted_cell",), "photons/sorted_cell.glsl"),
         Module("sorted photons", ("sorted_photon",), "photons/sorted_photon.glsl"),
-        Module("footprint settings", ("footprints",), "interface/photon_map.glsl", uniforms=routed),
+        Module("footprint settings", ("footprints",), "photons/footprint.glsl", uniforms=routed),
         Module("routed cells", ("routed_cell",), "photons/routed_cell.glsl", needs=("footprints",)),
         Module("routed photons", ("routed_photon",), "photons/routed_photon.glsl", needs=("footprints",)),
     ]
