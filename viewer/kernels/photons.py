@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from viewer.kernels.records import HIT, INTERACTION, PATH, PIXEL, RADIANCE, RAY
+from viewer.kernels.whitted import TREE
 from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel
 from viewer.stream.declare.record import Field, Record
 
@@ -78,6 +79,19 @@ SCATTER_PHOTON = Kernel(
     needs=("photon_settings", "bsdf_sample", "sample_2d"),
 )
 
+NEXT_SHADOW_RAY = Kernel(
+    "next_shadow_ray",
+    (
+        IN("pixel", PIXEL),
+        IN("interaction", INTERACTION),
+        IN("path", PATH),
+        INOUT("tree", TREE),
+        INOUT("ray", RAY),
+        OUT("pending", RADIANCE),
+    ),
+    exits=("again", "shadow", "end"),
+    needs=("path_settings", "light_sample", "bsdf_value", "sample_2d"),
+)
 BEGIN_ESTIMATE = Kernel(
     "begin_estimate",
     (IN("interaction", INTERACTION), IN("path", PATH), OUT("estimate", ESTIMATE)),

@@ -37,6 +37,18 @@ TRACING = (
         )
     ),
     Option(
+        "light_samples",
+        values.read_integer,
+        1,
+        "shadow rays of a surface to what shines by its surface, in the programs shadow and whitted; in photon to lights"
+        " chosen by power",
+        Affects.UNIFORMS,
+        "N",
+        "shadow rays",
+        1,
+        1024,
+    ),
+    Option(
         "first_hits",
         values.read_word,
         "auto",
