@@ -34,7 +34,7 @@ def cells_of(renderer: Renderer) -> tuple[list[np.ndarray], np.ndarray]:
         read = {name: stream.read() for name, stream in maps.streams.items()}
     photons = read["photons"].ravel()
     if "footprints" not in read:
-        numbers = np.flatnonzero(photons["stored"] == 1)
+        numbers = np.flatnonzero(photons["stored"] > 0)
         cells = maps.grid.numbers(photons["position"][numbers])
         return [numbers[cells == cell] for cell in range(maps.grid.cells)], photons
     edge, found = renderer.settings.footprint, read["footprints"]["photon"]
@@ -122,7 +122,9 @@ def test_both_maps_are_one_where_no_cell_is_full(cornell: viewer.Scene) -> None:
     """Photons are in the same order, so that bits are the same; of a hashed grid, too."""
     for chosen in ({"photons": 300}, {"photons": 200, "photon_radius": 20.0, "estimate": "progressive"}):
         kinds = ({"photon_map": "sort"}, {"photon_map": "stencil", "footprint": 6})
-        one, other = (Renderer(cornell, **{**SINGLE, **FEW, **chosen, **kind}).render(SIZE, spp=2).linear for kind in kinds)
+        one, other = (
+            Renderer(cornell, **{**SINGLE, **FEW, **chosen, **kind}).render(SIZE, spp=2).linear for kind in kinds
+        )
         assert one.tobytes() == other.tobytes() and one.max() > 0
 
 
@@ -174,7 +176,7 @@ def test_what_does_not_fit_is_said(cornell: viewer.Scene, monkeypatch: pytest.Mo
     for wrong in ("3x3", "0x1x1", "1x1x1x1", "axbxc", (1, 2), 5, "1x1x70000"):
         with pytest.raises(ViewerError, match="expected three whole numbers such as 250x1x250"):
             Renderer(cornell, **SINGLE, photon_grid=wrong)
-    monkeypatch.setattr("viewer.renderer.photon_maps.available", lambda: 10 << 20)
+    monkeypatch.setattr("viewer.renderer.photon_cells.available", lambda: 10 << 20)
     for kind in ("sort", "stencil"):
         small = Renderer(cornell, **SINGLE, **FEW, photon_map=kind)
         if small.device.software:

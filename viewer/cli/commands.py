@@ -59,8 +59,9 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 # What programs leave alone that add no samples.
 SAMPLED = (
-    *("spp", "time", "error", "depth", "eye_rays", "strategy", "roulette", "clamp", "light_samples", "sampler", "seed", "pixel_filter"),
-    *("aperture", "focus", "environment", "environment_rotation", "light", *(option.name for option in PHOTONS)),
+    *("spp", "time", "error", "depth", "eye_rays", "strategy", "roulette", "clamp", "sampler", "seed", "pixel_filter"),
+    *("light_samples", "aperture", "focus", "environment", "environment_rotation", "light"),
+    *(option.name for option in PHOTONS),
 )
 
 

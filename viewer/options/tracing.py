@@ -40,8 +40,8 @@ TRACING = (
         "light_samples",
         values.read_integer,
         1,
-        "shadow rays of a surface to what shines by its surface, in the programs shadow and whitted; in photon to lights"
-        " chosen by power",
+        "shadow rays of a surface: to lights chosen by power, in the program photon; to what shines by its surface, in"
+        " shadow and whitted",
         Affects.UNIFORMS,
         "N",
         "shadow rays",

@@ -73,7 +73,7 @@ def point_sources(fragment: str, output: Record, edge: int, fetched: bool = True
 def read_vertices(photons: Stream) -> NDArray:
     """(N,) `VERTEX` of the photons that are stored, in their order, read back from the device."""
     read = photons.read().ravel()
-    numbers = np.flatnonzero(read["stored"] == 1)
+    numbers = np.flatnonzero(read["stored"] > 0)
     out = np.zeros(len(numbers), VERTEX)
     out["at"], out["carried"], out["number"] = read["position"][numbers], read["power"][numbers], numbers
     return out

@@ -18,7 +18,7 @@ from viewer.kernels import paths, photons, whitted
 from viewer.kernels.records import FILM, INTERACTION, PATH, PIXEL, RADIANCE
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.stream.declare.program import DONE, Call, Program, State, Target
+from viewer.stream.declare.program import DONE, Call, Program, State
 from viewer.stream.declare.record import Record
 
 DEPTH = 4  # surfaces that light comes over
