@@ -11,7 +11,7 @@ from viewer.lighting.sampler import sampler
 
 
 def test_pixels_have_numbers_of_their_own(device: Any) -> None:
-    """Of 512 x 512 pixels, in the dimensions of a photon's place and direction; by chance some eight pairs are alike."""
+    """Of 512 x 512 pixels, in the dimensions of a photon's place and direction; some eight pairs by chance."""
     function = glsl_call.Function(
         device, "vec2 sample_2d(ivec2 p, int number, int dimension)", modules=[sampler("table")]
     )
