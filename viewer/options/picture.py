@@ -204,7 +204,7 @@ COMMAND = (
         values.read_optional_word,
         None,
         "other defaults: the published machine (a grid, one kernel call in a pass) and its path tracer, 256 x 256 with "
-        "64 samples; 2002 scatters twice, 2004 until a light is hit; 2003 is photon mapping as published, of glass_ball,"
+        "64 samples; 2002 scatters twice, 2004 until a light is hit; 2003 is photon mapping as published, glass_ball,"
         " ring and cornell_photons with the settings of the paper's scenes",
         Affects.NOTHING,
         "NAME",
