@@ -171,10 +171,10 @@ class LinkedProgram:
             stores = list(program.results)
         else:
             writes = {stream for s in touched for stream in s.writes()}
-            # A stack that is filled and emptied within the pass lives in its local variables.
-            local = set() if turns else {s for s in program.stacked if self._users(s) <= set(inside)}
-            needed = self._read_before_written(inside, entered) - local
             after = {s for name in inside for s in program.successors(name) if s not in inside}
+            # A stack that is filled and emptied within the pass lives in its local variables.
+            local = set() if turns else {s for s in program.stacked if self._emptied(s, inside, after)}
+            needed = self._read_before_written(inside, entered) - local
             live = set(program.results)
             if turns or len(inside) == 1:  # a pass may end with the ray where it was
                 live |= needed
@@ -190,6 +190,18 @@ class LinkedProgram:
         return Step(
             name, tuple(flatten(order)), order, entries, tuple(loads), tuple(stores), len(inside) > 1, gathers, turns
         )
+
+    def _emptied(self, stream: str, inside: Sequence[str], after: set[str]) -> bool:
+        """Whether a stack that a group fills is empty where rays leave it for ``after``: its users are all of the
+        group, and no ray comes back to them before it begins anew."""
+        users, start = self._users(stream), entry_state(self.program.start)
+        reached, ahead = set(after), [name for name in after if name != start]
+        while ahead:
+            for name in self.program.successors(ahead.pop()):
+                if name not in reached:
+                    reached.add(name)
+                    ahead += [name] if name != start else []
+        return users <= set(inside) and users.isdisjoint(reached)
 
     def _users(self, stream: str) -> set[str]:
         """The states that read or write a stream."""
