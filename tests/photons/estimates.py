@@ -12,11 +12,11 @@ from viewer.kernels import photons as kernels
 from viewer.kernels.photons import ENTRY, FIRST, PHOTON
 from viewer.kernels.records import INTERACTION, PATH, RADIANCE
 from viewer.lighting.path import path_settings
-from viewer.lighting.photons import estimate_settings, estimate_uniforms
+from viewer.lighting.photons import estimate_settings, estimate_uniforms, map_modules
 from viewer.materials.bsdf import bsdfs
 from viewer.options.values import PhotonFilter
 from viewer.photons.grid import PhotonGrid
-from viewer.programs.photon_map import ESTIMATE
+from viewer.programs.photon_map import radiance_estimate
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import DONE, Program, State
 from viewer.stream.gl.stream import Stream
@@ -24,6 +24,7 @@ from viewer.stream.machines.singlepass import Singlepass
 
 WIDTH = 64  # of all streams
 PLACES = 256  # at most, of a call
+ESTIMATE = radiance_estimate("sort")
 
 
 def estimate_program(caustics: bool = False) -> Program:
@@ -57,7 +58,7 @@ class Estimates:
     """The search on a device, over Lambert's surfaces of albedo 1 and normal +z."""
 
     def __init__(self, device: Any, caustics: bool = False) -> None:
-        modules = [*bsdfs({"lambert"}), path_settings(), estimate_settings()]
+        modules = [*bsdfs({"lambert"}), path_settings(), estimate_settings(), *map_modules()]
         self.device, self.machine = device, None
         self.linked = LinkedProgram(estimate_program(caustics), modules)
 

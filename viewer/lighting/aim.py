@@ -73,14 +73,28 @@ def _in_world(spheres: NDArray[np.float64], transforms: NDArray[np.float64]) -> 
 def _mesh_spheres(mesh: Mesh, own: NDArray[np.bool_]) -> NDArray[np.float64]:
     """(S, 4) around the triangles that count, ``own`` (T,) or (1,), or around a quadric, object space."""
     if isinstance(mesh, Quadric):
-        if mesh.shape.whole_sphere:
-            return np.array([[*mesh.shape.transform[:3, 3], np.linalg.norm(mesh.shape.transform[:3, :3], 2)]])
-        middle, radius = _around_corners(mesh.positions.astype(np.float64))
+        middle, radius = _around_quadric(mesh)
         return np.array([[*middle, radius]])
     triangles = mesh.triangles[np.broadcast_to(own, len(mesh.triangles))]
     corners = mesh.positions[triangles].astype(np.float64)
     corners = corners[np.isfinite(corners).all(axis=(1, 2))]
     return _split(corners, _around_corners, corners.mean(axis=1), MESH_SPHERES)
+
+
+def _around_quadric(quadric: Quadric) -> Sphere:
+    """Around a quadric in its mesh's space: tight for spheres and what turns around an axis that it is not sheared to;
+    of others around the box."""
+    shape, linear = quadric.shape, quadric.shape.transform[:3, :3]
+    low, high = shape.bounds()
+    if shape.squares[0] != shape.squares[2]:
+        return _around_corners(quadric.positions.astype(np.float64))
+    middle = shape.transform[:3, 3] + linear[:, 1] * (low[1] + high[1]) / 2
+    if shape.whole_sphere:
+        return middle, float(np.linalg.norm(linear, 2))
+    wide = float(np.linalg.norm(linear[:, ::2], 2)) * float(high[0])
+    tall = float(np.linalg.norm(linear[:, 1])) * float(high[1] - low[1]) / 2
+    upright = np.abs(linear[:, ::2].T @ linear[:, 1]).max() <= 1e-9 * float(np.square(linear).sum())
+    return middle, math.hypot(wide, tall) if upright else wide + tall
 
 
 def _around_corners(corners: NDArray[np.float64]) -> Sphere:

@@ -14,71 +14,76 @@ from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.programs.whitted import DEPTH, IndirectLight, whitted_trace
 from viewer.stream.declare.program import Call, Program, State
 
-ESTIMATE = IndirectLight(
-    states=(
-        State("estimate", photons.BEGIN_ESTIMATE, {"cell": "cell", "none": "refract"}),
-        State("cell", photons.ESTIMATE_CELL, {"again": "cell", "photon": "photon", "end": "total"}),
-        State("photon", photons.ESTIMATE_PHOTON, {"again": "photon", "cell": "cell"}),
-        State("total", photons.FINISH_ESTIMATE, {"caustic": "cell", "done": "refract"}),
-    ),
-    streams={
-        "estimate": photons.ESTIMATE,
-        "photons": photons.PHOTON,
-        "photon_list": photons.ENTRY,
-        "first_photons": photons.FIRST,
-    },
-    inputs=("photons", "photon_list", "first_photons"),
-)
-
 _SPOT = {"interaction": "spot"}
 _ARRIVAL = Call("setup", then="arrive_gathering")
 
-# The final gather: the caustic photons at the surface itself, and the radiance, by all photons, of the surfaces that
-# rays from there come to. The estimate's states serve both.
-GATHER = IndirectLight(
-    states=(
-        State("begin_gather", photons.BEGIN_GATHER, {"surface": "caustics", "none": "refract"}),
-        State("caustics", photons.BEGIN_CAUSTICS, {"cell": "cell"}, _SPOT),
-        State(
-            "estimate",
-            photons.BEGIN_ESTIMATE,
-            {"cell": "cell", "none": "continue_gathering"},
-            {**_SPOT, "path": "gathering"},
+
+def radiance_estimate(kind: str) -> IndirectLight:
+    """The states of the estimate over a map of a kind of `viewer.kernels.photons.MAPS`."""
+    form = photons.MAPS[kind]
+    return IndirectLight(
+        states=(
+            State("estimate", photons.BEGIN_ESTIMATE, {"cell": "cell", "none": "refract"}),
+            State("cell", form.estimate_cell, {"again": "cell", "photon": "photon", "end": "total"}),
+            State("photon", form.estimate_photon, {"again": "photon", "cell": "cell"}),
+            State("total", photons.FINISH_ESTIMATE, {"caustic": "cell", "done": "refract"}),
         ),
-        State("cell", photons.ESTIMATE_CELL, {"again": "cell", "photon": "photon", "end": "total"}, _SPOT),
-        State("photon", photons.ESTIMATE_PHOTON, {"again": "photon", "cell": "cell"}, _SPOT),
-        State(
-            "total",
-            photons.FINISH_ESTIMATE,
-            {"caustic": "cell", "done": "continue_gathering"},
-            {**_SPOT, "path": "gathering"},
+        streams={"estimate": photons.ESTIMATE, **form.streams},
+        inputs=tuple(form.streams),
+    )
+
+
+def final_gather(kind: str) -> IndirectLight:
+    """The states of a final gather over a map of a kind: the caustic photons at the surface itself, and the radiance,
+    by all photons, of the surfaces that rays from there come to. The estimate's states serve both."""
+    form = photons.MAPS[kind]
+    return IndirectLight(
+        states=(
+            State("begin_gather", photons.BEGIN_GATHER, {"surface": "caustics", "none": "refract"}),
+            State("caustics", photons.BEGIN_CAUSTICS, {"cell": "cell"}, _SPOT),
+            State(
+                "estimate",
+                photons.BEGIN_ESTIMATE,
+                {"cell": "cell", "none": "continue_gathering"},
+                {**_SPOT, "path": "gathering"},
+            ),
+            State("cell", form.estimate_cell, {"again": "cell", "photon": "photon", "end": "total"}, _SPOT),
+            State("photon", form.estimate_photon, {"again": "photon", "cell": "cell"}, _SPOT),
+            State(
+                "total",
+                photons.FINISH_ESTIMATE,
+                {"caustic": "cell", "done": "continue_gathering"},
+                {**_SPOT, "path": "gathering"},
+            ),
+            State("continue_gathering", photons.CONTINUE_GATHERING, {"ray": _ARRIVAL, "end": "gather_ray"}),
+            State("gather_ray", photons.GATHER_RAY, {"ray": _ARRIVAL, "again": "gather_ray", "end": "refract"}),
+            State("arrive_gathering", photons.ARRIVE_GATHERING, {"surface": "estimate", "miss": "gather_ray"}),
         ),
-        State("continue_gathering", photons.CONTINUE_GATHERING, {"ray": _ARRIVAL, "end": "gather_ray"}),
-        State("gather_ray", photons.GATHER_RAY, {"ray": _ARRIVAL, "again": "gather_ray", "end": "refract"}),
-        State("arrive_gathering", photons.ARRIVE_GATHERING, {"surface": "estimate", "miss": "gather_ray"}),
-    ),
-    streams={**ESTIMATE.streams, "spot": INTERACTION, "gathering": PATH},
-    inputs=ESTIMATE.inputs,
-    groups=(
-        ("begin_gather",),
-        ("->arrive_gathering", "arrive_gathering"),
-        ("caustics", "estimate", "cell", "photon", "total"),
-        ("continue_gathering",),
-        ("gather_ray",),
-    ),
-    rays=("arrive_gathering",),
-)
+        streams={"estimate": photons.ESTIMATE, **form.streams, "spot": INTERACTION, "gathering": PATH},
+        inputs=tuple(form.streams),
+        groups=(
+            ("begin_gather",),
+            ("->arrive_gathering", "arrive_gathering"),
+            ("caustics", "estimate", "cell", "photon", "total"),
+            ("continue_gathering",),
+            ("gather_ray",),
+        ),
+        rays=("arrive_gathering",),
+    )
 
 
 def photon_map(
     traversal: TraversalStates = FLAT,
     depth: int = DEPTH,
     first_hits: str = "rays",
+    kind: str = "sort",
     gather: bool = False,
     dispersion: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added; photons and their map are other streams, of any size.
 
-    gather : a final gather is between the surface and the photons' estimate (Purcell 2004, section 6.4.5).
+    kind : of the map, a key of `viewer.kernels.photons.MAPS`. gather : a final gather is between the surface and the
+    photons' estimate (Purcell 2004, section 6.4.5).
     """
-    return whitted_trace(traversal, depth, first_hits, GATHER if gather else ESTIMATE, "photon", dispersion)
+    indirect = final_gather(kind) if gather else radiance_estimate(kind)
+    return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion)

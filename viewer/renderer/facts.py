@@ -19,13 +19,11 @@ from viewer.renderer.tracer import Tracer
 from viewer.stream.machines.counters import Stats
 
 MAPPED = tuple(option.name for option in PHOTONS)  # of no meaning to other programs
+# Options that older files do not tell of.
 LATER = (
-    "environment_rotation",
-    "eye_rays",
-    "photon_filter",
-    "final_gather",
-    "caustic_photons",
-)  # options that older files do not tell of
+    *("environment_rotation", "eye_rays", "light_samples", "photon_map", "photon_grid", "footprint", "redistribution"),
+    *("photon_filter", "final_gather", "caustic_photons"),
+)
 
 
 def picture(

@@ -1,6 +1,4 @@
-"""The photon map of a scene, made when it is needed: photons in frames, sorted by cell; but for the number of photons
-that are stored nothing is read back.
-"""
+"""The photon map of a scene, made when it is needed: photons in frames, then brought to the cells of a grid."""
 
 from __future__ import annotations
 
@@ -14,16 +12,16 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.film.buffers import Pixels
-from viewer.kernels.photons import ENTRY, FIRST, PHOTON, STORED
+from viewer.kernels.photons import PHOTON, STORED
 from viewer.kernels.records import PATH, PIXEL, RAY
 from viewer.lighting.aim import SpecularSpheres
 from viewer.lighting.photons import estimate_uniforms, photon_uniforms
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.photons.grid import PhotonGrid
-from viewer.photons.keep import Keep
-from viewer.photons.sort import PhotonSort, cell_size, list_size
+from viewer.photons.sort import list_size
 from viewer.programs import LEVELS, photon_frame
 from viewer.renderer.machine_pool import Key
+from viewer.renderer.photon_cells import PhotonCells, map_settings
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.settings import Settings
 from viewer.scene.camera import Camera
@@ -32,7 +30,7 @@ from viewer.stream.declare.record import LARGEST_INTEGER
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Clear, Copy, Draw, Executor, Host, Job, Run
+from viewer.stream.jobs import Clear, Copy, Draw, Executor, Job, Run, Stage
 
 # Of a progressive estimate's first radius, in pixels; each sample's square is that much of the one's before
 # (C. Knaus and M. Zwicker, "Progressive Photon Mapping: A Probabilistic Approach", 2011, equation 15).
@@ -94,21 +92,34 @@ class PhotonMaps:
 
     Where something is specular, caustic photons are sent apart from the others, aimed at it.
 
-    streams : "photons", "photon_list" and "first_photons", after `make`. traced, sorted : how often, so far. stored :
-    photons in the map.
+    traced : how often, so far. cells : the map, and what there is to know of it.
     """
 
     def __init__(self, device: Device, resources: Resources, executor: Executor, pixels: Pixels) -> None:
         self.device, self.resources, self.executor, self.pixels = device, resources, executor, pixels
-        self.streams: dict[str, Stream] = {}
+        self.cells = PhotonCells(device, resources)
         self.grid = PhotonGrid.over((0, 0, 0), (1, 1, 1), (1, 1, 1))
-        self.traced = self.sorted = self.stored = 0
-        self._keep: Keep | None = None
-        self._sorts: dict[tuple[int, int], PhotonSort] = {}  # by the size of their lists
+        self.traced = 0
+        self._map: tuple[Any, ...] = ()  # of what settings the order by cells is
         self._specular = SpecularSpheres()
         self._aims: tuple[Scene, NDArray[np.float32]] | None = None  # spheres of what is specular, of a scene
         self._traced: dict[str, tuple[Prepared, tuple[Any, ...]]] = {}  # what the photons of streams are of
         self._mapped = ""  # the stream whose photons are in the map
+
+    @property
+    def streams(self) -> dict[str, Stream]:
+        """Of the map: those of `viewer.kernels.photons.MAPS`, after `make`."""
+        return self.cells.streams
+
+    @property
+    def sorted(self) -> int:
+        """How often photons were brought to their cells, so far."""
+        return self.cells.orders
+
+    @property
+    def stored(self) -> int:
+        """Photons in the map."""
+        return self.cells.stored
 
     def make(self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int) -> Iterator[float]:
         """The map for sample ``number`` (from 0 on) of a picture of ``height`` pixels; nothing where it is there.
@@ -122,9 +133,11 @@ class PhotonMaps:
         emission = self._emission(prepared, settings)
         small = PHOTON.texels * 16 * emission.size[0] * emission.size[1] <= LARGEST_KEPT
         name = "photons" if of[0] and small else "photons of the first sample"
-        grid = _grid(prepared, settings, camera, height, number, 2 if emission.apart else 1)
+        maps = 2 if emission.apart and settings.estimate != "published" else 1
+        grid = _grid(prepared, settings, camera, height, number, maps)
         traced = name in self._traced and self._traced[name][0] is prepared and self._traced[name][1] == of
-        if traced and name == self._mapped and grid == self.grid:
+        ordered = grid, map_settings(settings)
+        if traced and name == self._mapped and ordered == (self.grid, self._map):
             return
         self._mapped = ""
         if not traced:
@@ -132,7 +145,7 @@ class PhotonMaps:
         for count, _ in enumerate(self.executor.run(self._steps(prepared, settings, of[0], grid, emission, name))):
             yield 1 - 1 / (1 + 0.05 * count)
         self._traced[name] = prepared, of
-        self._mapped, self.grid = name, grid
+        self._mapped, (self.grid, self._map) = name, ordered
 
     def uniforms(
         self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int
@@ -147,7 +160,7 @@ class PhotonMaps:
             radius = settings.photon_radius or NEAREST_SHARE * float(np.linalg.norm(high - low))
             exact = settings.estimate == "nearest"
             found = estimate_uniforms(settings.nearest, radius, exact, camera.origin, 0.0, *common)
-        return {**found, **self.grid.uniforms}
+        return {**found, **self.grid.uniforms, **self.cells.uniforms}
 
     def _emission(self, prepared: Prepared, settings: Settings) -> Emission:
         """What is sent into a scene."""
@@ -163,10 +176,15 @@ class PhotonMaps:
         if max(width, height) > self.device.max_texture or width * height > LARGEST_INTEGER:  # places are floats
             what = f"{emission.photons:,} photons that come to {settings.photon_bounces} surfaces are too many"
             raise ViewerError("photon map", what, "take fewer --photons, --caustic-photons or --photon-bounces")
+        frame = emission.frame[0] * emission.frame[1]
+        frames = frame * 16 * sum(record.texels for record in (PIXEL, RAY, PATH, PHOTON))
+        self.cells.check_memory(settings, grid, emission.size, frames)
         photons = self.resources.stream(name, PHOTON, (width, height))
         if name not in self._traced:
+            yield Stage("trace photons")
             yield from self._trace(prepared, settings, number, photons, emission)
-        yield from self._sort(photons, grid)
+        yield Stage("build grid")
+        yield from self.cells.order(photons, grid, settings)
 
     def _trace(self, prepared: Prepared, settings: Settings, number: int, photons: Stream, emission: Emission) -> Job:
         """The frames of photons, one below the other."""
@@ -196,38 +214,16 @@ class PhotonMaps:
                 row += rows
         self.traced += 1
 
-    def _sort(self, photons: Stream, grid: PhotonGrid) -> Job:
-        """The photons by cells."""
-        resources = self.resources
-        count = photons.size[0] * photons.size[1]
-        kept = resources.stream("kept photons", ENTRY, photons.size)
-        starts = resources.stream("first photons", FIRST, cell_size(grid.cells))
-        self._keep = keep = self._keep or Keep(self.device)
-        self.stored = yield Host(lambda: keep.run(photons, count, grid, kept))
-        size = list_size(self.stored)
-        if size not in self._sorts:
-            self._sorts[size] = PhotonSort(self.device, size)
-        sort = self._sorts[size]
-        yield from sort.enter(kept, self.stored, grid.cells)
-        yield from sort.sort()
-        yield from sort.search(starts)
-        self.streams = {"photons": photons, "photon_list": sort.list, "first_photons": starts}
-        self.sorted += 1
-
     def forget(self) -> None:
         """The photons are of no use any more; they are traced again when they are needed."""
-        self._mapped, self.streams = "", {}
+        self._mapped, self.cells.streams = "", {}
         self._traced.clear()
 
     def release(self) -> None:
         """Free what the resources do not own; the map is made again when it is needed."""
         self.forget()
         with self.device.current():
-            for sort in self._sorts.values():
-                sort.release()
-            if self._keep is not None:
-                self._keep.release()
-        self._sorts.clear()
+            self.cells.release()
 
 
 def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[float, float]:
@@ -244,6 +240,8 @@ def _grid(prepared: Prepared, settings: Settings, camera: Camera, height: int, n
     low, high = np.asarray(prepared.scene.bounds(), np.float64)
     widest = max(float((high - low).max()), 1e-18)
     if settings.estimate != "progressive":
+        if settings.photon_grid is not None:
+            return PhotonGrid.over(low, high, settings.photon_grid, kinds)
         edge = max(float(np.ptp(prepared.scene.bounds(ground=False), axis=0).max()), 1e-3 * widest) / CELLS_ACROSS
         return PhotonGrid.over(low, high, np.maximum(1, np.ceil((high - low) / edge - 1e-3)).astype(int), kinds)
     radius, footprint = _first_radius(settings, camera, height)

@@ -103,7 +103,8 @@ class Settings(Mapping[str, Any]):
     def form(self) -> dict[str, Any]:
         """What the chosen program is made with, beside how rays walk and how first hits are found."""
         found: dict[str, Any] = {"depth": self.max_depth} if self.program in DEPTHS else {}
-        return found | ({"gather": self.final_gather > 0} if self.program == "photon" else {})
+        photon = {"kind": self.photon_map, "gather": self.final_gather > 0}
+        return found | (photon if self.program == "photon" else {})
 
     @property
     def stepwise(self) -> bool:
@@ -125,7 +126,7 @@ class Settings(Mapping[str, Any]):
         shared : all pixels of a sample have one offset from their centres. bounce : only light of paths of this length
         counts, in surface interactions; None: all.
         """
-        names = ("strategy", "roulette", "clamp", "shadows", "reflections", "refractions")
+        names = ("strategy", "roulette", "clamp", "shadows", "reflections", "refractions", "light_samples")
         chosen = {name: self._values[name] for name in names}
         if self.program == "photon":
             chosen["strategy"] = "lights"  # what chance finds, photons bring
