@@ -35,7 +35,9 @@ from viewer.stream.jobs import Draw, Host, Job
 PUBLISHED_EDGE = 4  # texels; 1024 / 4 squared are the published 65,536 cells
 LARGEST_EDGE = 16
 REDISTRIBUTIONS = {"none": 0, "count": 1, "power": 2}  # numbers in shaders/photons/redistribute.glsl
-VERTEX = np.dtype([("at", "<f4", 3), ("carried", "<f4", 3), ("number", "<f4"), ("stored", "<f4")])  # of a photon that was read back
+VERTEX = np.dtype(
+    [("at", "<f4", 3), ("carried", "<f4", 3), ("number", "<f4"), ("stored", "<f4")]
+)  # of a photon that was read back
 _REDISTRIBUTE = {"totals": TOTAL, "footprints": ENTRY, "photons": PHOTON}  # streams that the pass reads
 _STENCIL_BYTES = 4  # of a texel, its depth included
 
