@@ -91,10 +91,9 @@ def estimate_uniforms(
 
 def photon_modules(listed: LightList) -> list[Module]:
     """The modules ``light_emit`` by a list of lights, ``photon_settings`` and ``estimate_settings``."""
-    settings, estimates = photon_uniforms(), estimate_uniforms()
+    settings = photon_uniforms()
     emitting = {name: value for name, value in settings.items() if name.startswith("emit_")}
     photons = {name: value for name, value in settings.items() if name.startswith("photon_")}
-    stored: dict[str, int | float] = {f"PHOTON_{name.upper()}": number for name, number in STORED.items()}
     return [
         Module(
             "emission",
@@ -110,16 +109,23 @@ def photon_modules(listed: LightList) -> list[Module]:
             ("photon_settings",),
             "shading/photon.glsl",
             uniforms=_declared(photons),
-            constants=stored,
+            constants=_stored(),
         ),
-        Module(
-            "estimate settings",
-            ("estimate_settings",),
-            "shading/estimate.glsl",
-            uniforms=_declared(estimates),
-            constants=stored,
-        ),
+        estimate_settings(),
     ]
+
+
+def estimate_settings() -> Module:
+    """The module ``estimate_settings``."""
+    declared = _declared(estimate_uniforms())
+    return Module(
+        "estimate settings", ("estimate_settings",), "shading/estimate.glsl", uniforms=declared, constants=_stored()
+    )
+
+
+def _stored() -> dict[str, int | float]:
+    """The constants of ``Photon.stored``."""
+    return {f"PHOTON_{name.upper()}": number for name, number in STORED.items()}
 
 
 def _declared(values: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:

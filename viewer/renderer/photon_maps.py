@@ -179,7 +179,7 @@ class PhotonMaps:
             for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON))
         }
         least = 0 if settings.final_gather else 1  # a gather's rays come to surfaces without shadow rays
-        common = {"least": least, "width": size[0], "spheres": emission.spheres}
+        common: dict[str, Any] = {"width": size[0], "spheres": emission.spheres, "least": least}
         yield Draw(lambda: self.pixels.fill(pixel, (slice(0, size[1]), slice(0, size[0]))))
         row = 0
         for count, kinds in emission.sets:
