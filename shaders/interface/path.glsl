@@ -8,6 +8,7 @@ const int PATH_BSDF = 2;    // directions alone
 // What a module provides: uniforms, and this to be asked for.
 //   int path_depth        most surfaces of a path
 //   int path_samples      samples that every pixel shall have
+//   int path_light_samples  shadow rays of a surface, to each light or to lights chosen by power
 //   int path_strategy     PATH_BOTH and so on
 //   int path_roulette     surfaces from which on Russian roulette may end a path
 //   int path_bounce       light over so many surfaces alone counts; -1: all

@@ -1,6 +1,7 @@
 // The next cell of the kNN-grid search: shell by shell around the first one, each clipped to the grid. The search ends
 // when k photons are found, or no cell of the next shell is near enough. left is -1 while a shell is begun.
 #include "interface/estimate.glsl"
+#include "interface/photons_of_cell.glsl"
 
 // The least distance from a position to the cells of a shell that there are; negative: there is none.
 float shell_distance(vec3 position, ivec3 middle, int shell) {
@@ -36,9 +37,7 @@ int estimate_box(in Interaction interaction, inout Estimate estimate) {
         if (cell.z > high.z) return EXIT_END;
     }
     estimate.cell = cell;
-    int number = photon_cell_number(cell);
-    estimate.place = fetch_first_photons(number).first;
-    estimate.left = fetch_first_photons(number + 1).first - estimate.place;
+    photons_of_cell(photon_cell_number(cell), estimate.place, estimate.left);
     return estimate.left > 0 ? EXIT_PHOTON : EXIT_AGAIN;
 }
 
@@ -78,8 +77,6 @@ int estimate_cell(in Interaction interaction, inout Estimate estimate) {
     }
     estimate.cell = cell;
     if (!there || cell_distance_squared(interaction.position, cell) > limit) return EXIT_AGAIN;
-    int number = photon_cell_number(cell);
-    estimate.place = fetch_first_photons(number).first;
-    estimate.left = fetch_first_photons(number + 1).first - estimate.place;
+    photons_of_cell(photon_cell_number(cell), estimate.place, estimate.left);
     return estimate.left > 0 ? EXIT_PHOTON : EXIT_AGAIN;
 }

@@ -2,9 +2,10 @@
 // Each is weighed by the BSDF for its own direction, without the cosine, which its power has already.
 #include "interface/bsdf.glsl"
 #include "interface/estimate.glsl"
+#include "interface/photon_at.glsl"
 
 int estimate_photon(in Interaction interaction, inout Estimate estimate) {
-    Photon photon = fetch_photons(fetch_photon_list(estimate.place).photon);
+    Photon photon = photon_at(estimate.place);
     vec3 apart = photon.position - interaction.position;
     float square = dot(apart, apart);
     bool widens = estimate.count < estimate_photons;

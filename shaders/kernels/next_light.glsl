@@ -1,5 +1,6 @@
 // The next light of a surface: prepares its shadow ray, behind which what it brings waits. T. Whitted, "An Improved
 // Illumination Model for Shaded Display" (1980): at each hit a ray to every light.
+// Of what shines by its surface path_light_samples points are asked in turn (R. L. Cook et al., 1984).
 // What the environment brings beside its suns is ambient light, which nothing hides, as in that paper.
 // Of the dimensions of surface k, 4 + 8 k on, points of surfaces take 0, 2 and 3.
 #include "interface/bsdf.glsl"
@@ -14,7 +15,7 @@ int next_light(
     out Radiance pending
 ) {
     pending.rgb = vec3(0.0);
-    int index = tree.light;
+    int index = tree.light / path_light_samples, turn = tree.light - index * path_light_samples;
     bool lit = !bsdf_delta(interaction) && path_counts(path.depth + 1);
     if (!lit || index >= each_light_count()) {
         if (lit) {
@@ -27,11 +28,14 @@ int next_light(
     }
     tree.light += 1;
     int dimension = 4 + 8 * path.depth;
-    float choose = sample_1d(pixel.at, path.number, dimension);
-    vec2 point = sample_2d(pixel.at, path.number, dimension + 2);
+    int number = (path.number * path_light_samples + turn) & 65535;
+    float choose = sample_1d(pixel.at, number, dimension);
+    vec2 point = sample_2d(pixel.at, number, dimension + 2);
     LightSample light;
     if (!each_light_sample(index, interaction.position, choose, point, light)) return EXIT_AGAIN;
     pending.rgb = path.throughput * light.weight * bsdf_value(interaction, interaction.wo, light.direction);
+    if (light.pdf > 0.0) pending.rgb *= 1.0 / float(path_light_samples);
+    else tree.light = (index + 1) * path_light_samples;  // without extent: one ray tells all
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_AGAIN;
     if (whitted_shadows == 0) {
         radiance.rgb += pending.rgb;

@@ -61,7 +61,8 @@ PRESETS: dict[str, dict[str, Any]] = {
 # What programs leave alone that add no samples.
 SAMPLED = (
     *("spp", "time", "error", "depth", "eye_rays", "strategy", "roulette", "clamp", "sampler", "seed", "pixel_filter"),
-    *("aperture", "focus", "environment", "environment_rotation", "light", *(option.name for option in PHOTONS)),
+    *("light_samples", "aperture", "focus", "environment", "environment_rotation", "light"),
+    *(option.name for option in PHOTONS),
 )
 
 

@@ -6,8 +6,11 @@ Processor" (2004), chapter 6.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from viewer.kernels.records import HIT, INTERACTION, PATH, PIXEL, RADIANCE, RAY
-from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Kernel
+from viewer.kernels.whitted import TREE
+from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel
 from viewer.stream.declare.record import Field, Record
 
 PHOTON = Record(
@@ -33,6 +36,16 @@ TOTAL = Record(
     Field("photons", "float", about="of the cell, those that found no place included"),
 )
 
+ROUTED_CELL = Record(
+    "RoutedCell",
+    Field(
+        "scale",
+        "vec3",
+        about="of its photons' powers, by channel; below zero: minus the power that each has",
+    ),
+    Field("held", "int", about="photons in its footprint"),
+)
+
 ESTIMATE = Record(
     "Estimate",
     Field("sum", "vec3", "W, linear sRGB", about="of the powers, each times the BSDF for its direction"),
@@ -40,7 +53,7 @@ ESTIMATE = Record(
     Field("cell", "ivec3", about="of the grid, that is looked into"),
     Field("count", "int", about="photons in the sum"),
     Field("shell", "int", about="distance of the cell from the first one, in cells along the farthest axis"),
-    Field("place", "int", about="of the next photon in the list"),
+    Field("place", "int", about="of the next photon in the map"),
     Field("left", "int", about="photons of the cell that are still to be looked at"),
 )
 
@@ -70,29 +83,63 @@ SCATTER_PHOTON = Kernel(
     needs=("photon_settings", "bsdf_sample", "sample_2d"),
 )
 
+NEXT_SHADOW_RAY = Kernel(
+    "next_shadow_ray",
+    (
+        IN("pixel", PIXEL),
+        IN("interaction", INTERACTION),
+        IN("path", PATH),
+        INOUT("tree", TREE),
+        INOUT("ray", RAY),
+        OUT("pending", RADIANCE),
+    ),
+    exits=("again", "shadow", "end"),
+    needs=("path_settings", "light_sample", "bsdf_value", "sample_2d"),
+)
 BEGIN_ESTIMATE = Kernel(
     "begin_estimate",
     (IN("interaction", INTERACTION), IN("path", PATH), OUT("estimate", ESTIMATE)),
     exits=("cell", "none"),
     needs=("estimate_settings", "path_settings", "bsdf_value"),
 )
-ESTIMATE_CELL = Kernel(
-    "estimate_cell",
-    (IN("interaction", INTERACTION), INOUT("estimate", ESTIMATE), GATHER("first_photons", FIRST)),
-    exits=("again", "photon", "end"),
-    needs=("estimate_settings",),
-)
-ESTIMATE_PHOTON = Kernel(
-    "estimate_photon",
-    (
-        IN("interaction", INTERACTION),
-        INOUT("estimate", ESTIMATE),
-        GATHER("photon_list", ENTRY),
-        GATHER("photons", PHOTON),
-    ),
-    exits=("again", "cell"),
-    needs=("estimate_settings", "bsdf_value"),
-)
+
+
+@dataclass(frozen=True)
+class MapForm:
+    """What estimates read of a photon map: the streams that each kernel gathers, and the modules that find photons in
+    them (``shaders/interface/photons_of_cell.glsl``, ``photon_at.glsl``), named after it."""
+
+    name: str
+    cell: tuple[Argument, ...]
+    photon: tuple[Argument, ...]
+
+    @property
+    def streams(self) -> dict[str, Record]:
+        """All of them."""
+        return {each.name: each.record for each in (*self.cell, *self.photon) if isinstance(each.record, Record)}
+
+    @property
+    def estimate_cell(self) -> Kernel:
+        """Finds the next cell."""
+        arguments = (IN("interaction", INTERACTION), INOUT("estimate", ESTIMATE), *self.cell)
+        needs = ("estimate_settings", f"{self.name}_cell")
+        return Kernel("estimate_cell", arguments, exits=("again", "photon", "end"), needs=needs)
+
+    @property
+    def estimate_photon(self) -> Kernel:
+        """Adds the next photon of the cell."""
+        arguments = (IN("interaction", INTERACTION), INOUT("estimate", ESTIMATE), *self.photon)
+        needs = ("estimate_settings", f"{self.name}_photon", "bsdf_value")
+        return Kernel("estimate_photon", arguments, exits=("again", "cell"), needs=needs)
+
+
+_PHOTONS = GATHER("photons", PHOTON)
+_ROUTED_CELLS = GATHER("routed_cells", ROUTED_CELL)
+MAPS = {  # by the option's word
+    "sort": MapForm("sorted", (GATHER("first_photons", FIRST),), (GATHER("photon_list", ENTRY), _PHOTONS)),
+    "stencil": MapForm("routed", (_ROUTED_CELLS,), (_ROUTED_CELLS, GATHER("footprints", ENTRY), _PHOTONS)),
+}
+
 FINISH_ESTIMATE = Kernel(
     "finish_estimate",
     (IN("interaction", INTERACTION), IN("path", PATH), IN("estimate", ESTIMATE), INOUT("radiance", RADIANCE)),

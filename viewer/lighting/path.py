@@ -23,6 +23,7 @@ def path_uniforms(
     refractions: bool = True,
     samples: int = 1,
     bounce: int | None = None,
+    light_samples: int = 1,
 ) -> dict[str, int | float]:
     """The uniforms of a run that brings every pixel to so many ``samples``.
 
@@ -32,11 +33,13 @@ def path_uniforms(
     clamp    : largest component of a sample, linear sRGB; 0: as it is.
     shared   : all pixels of a sample have one offset from their centres; else each has its own.
     bounce   : only light of paths of this length counts; None: all.
+    light_samples : shadow rays of a surface to what shines by its surface, of programs that are no path tracers.
     shadows, reflections, refractions : whether Whitted's tracer and the shadow caster have them.
     """
     return {
         "path_depth": depth,
         "path_samples": samples,
+        "path_light_samples": light_samples,
         "path_strategy": STRATEGIES[strategy],
         "path_roulette": NEVER if roulette is None else roulette,
         "path_bounce": -1 if bounce is None else bounce,

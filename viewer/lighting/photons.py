@@ -63,8 +63,26 @@ def estimate_uniforms(
     }
 
 
+def footprint_uniforms(edge: int = 1, wide: int = 1) -> dict[str, int]:
+    """The uniforms of a map by stencil routing. edge : texels along the edge of a footprint. wide : footprints in a row
+    of the map."""
+    return {"footprint_edge": edge, "footprints_wide": wide}
+
+
+def map_modules() -> list[Module]:
+    """The modules by which estimates find photons in a map, of each kind."""
+    routed = _declared(footprint_uniforms())
+    return [
+        Module("sorted cells", ("sorted_cell",), "photons/sorted_cell.glsl"),
+        Module("sorted photons", ("sorted_photon",), "photons/sorted_photon.glsl"),
+        Module("footprint settings", ("footprints",), "photons/footprint.glsl", uniforms=routed),
+        Module("routed cells", ("routed_cell",), "photons/routed_cell.glsl", needs=("footprints",)),
+        Module("routed photons", ("routed_photon",), "photons/routed_photon.glsl", needs=("footprints",)),
+    ]
+
+
 def photon_modules() -> list[Module]:
-    """The modules ``light_emit``, ``photon_settings`` and ``estimate_settings``."""
+    """The modules ``light_emit``, ``photon_settings`` and ``estimate_settings``, and those of photon maps."""
     settings, estimates = photon_uniforms(), estimate_uniforms()
     emitting = {name: value for name, value in settings.items() if name.startswith("emit_")}
     photons = {name: value for name, value in settings.items() if name.startswith("photon_")}
@@ -78,6 +96,7 @@ def photon_modules() -> list[Module]:
         ),
         Module("photon settings", ("photon_settings",), "shading/photon.glsl", uniforms=_declared(photons)),
         Module("estimate settings", ("estimate_settings",), "shading/estimate.glsl", uniforms=_declared(estimates)),
+        *map_modules(),
     ]
 
 

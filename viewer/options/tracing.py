@@ -37,6 +37,18 @@ TRACING = (
         )
     ),
     Option(
+        "light_samples",
+        values.read_integer,
+        1,
+        "shadow rays of a surface: to lights chosen by power, in the program photon; to what shines by its surface, in"
+        " shadow and whitted",
+        Affects.UNIFORMS,
+        "N",
+        "shadow rays",
+        1,
+        1024,
+    ),
+    Option(
         "first_hits",
         values.read_word,
         "auto",

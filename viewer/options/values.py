@@ -171,6 +171,18 @@ def read_size(option: Option, value: Any) -> tuple[int, int]:
     return width, height
 
 
+def read_cells(option: Option, value: Any) -> tuple[int, int, int] | None:
+    """``"XxYxZ"`` or three whole numbers; ``"auto"`` or None: None."""
+    if _is_auto(value):
+        return None
+    parts = re.split("[xX]", value) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
+    numbers = [_whole(part) for part in parts]
+    assert option.low is not None and option.high is not None
+    if len(numbers) != 3 or not all(n is not None and option.low <= n <= option.high for n in numbers):
+        raise wrong(option, value)
+    return numbers[0], numbers[1], numbers[2]  # type: ignore[return-value]
+
+
 def read_ground(option: Option, value: Any) -> tuple[float, float] | str | None:
     """``"WxD"`` or two numbers, in heights of the model; ``"auto"`` or True: a size that suits; None or False: none."""
     if value is None or value is False:

@@ -5,6 +5,9 @@ A footprint has m x m texels, so that a cell holds m^2 photons; the dissertation
 1024 texels is m^2 = 16, that is m = 4. The stencil begins as 0, 1 .. m^2 - 1, a photon passes where it is m^2 - 1, and
 every texel that is met is increased. With m = 16 the value that passes, 255, is where an eight-bit stencil saturates,
 so that it must wrap around; then the newest photons are kept, instead of the first.
+
+What a full cell has lost is given to the photons that it holds: power redistribution. The published way takes the
+photons' number from the stencil, which is exact to 255; here an additive pass counts them, exact to 2^24.
 """
 
 from __future__ import annotations
@@ -14,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.kernels.photons import ENTRY, PHOTON, TOTAL
+from viewer.kernels.photons import ENTRY, PHOTON, ROUTED_CELL, TOTAL
+from viewer.lighting.photons import footprint_uniforms
 from viewer.photons.grid import PhotonGrid
-from viewer.photons.passes import fetch
+from viewer.photons.passes import Pass, fetch
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
-from viewer.stream.declare.record import Record
+from viewer.stream.declare.record import LARGEST_INTEGER, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader, square
 from viewer.stream.gl.stencil import ALWAYS, EQUAL, INCREASE, INCREASE_AND_WRAP, LARGEST, REPLACE, Stencil
@@ -28,6 +32,9 @@ from viewer.stream.jobs import Draw, Host, Job
 
 PUBLISHED_EDGE = 4  # texels; 1024 / 4 squared are the published 65,536 cells
 LARGEST_EDGE = 16
+REDISTRIBUTIONS = {"none": 0, "count": 1, "power": 2}  # numbers in shaders/photons/redistribute.glsl
+VERTEX = np.dtype([("at", "<f4", 3), ("carried", "<f4", 3), ("number", "<f4")])  # of a photon that was read back
+_STENCIL_BYTES = 4  # of a texel, its depth included
 
 
 def footprints(cells: int) -> tuple[int, int]:
@@ -36,12 +43,26 @@ def footprints(cells: int) -> tuple[int, int]:
     return width, -(-cells // width)
 
 
-def point_sources(fragment: str, output: Record, edge: int) -> tuple[Source, Source]:
-    """Vertex and fragment program that draw photons as points of ``edge`` texels."""
+def routing_bytes(cells: int, edge: int) -> int:
+    """Texture memory of a map of so many cells."""
+    wide, tall = footprints(cells)
+    texels = edge * edge * (16 * ENTRY.texels + _STENCIL_BYTES)
+    return wide * tall * (texels + 16 * (TOTAL.texels + ROUTED_CELL.texels))
+
+
+def point_sources(fragment: str, output: Record, edge: int, fetched: bool = True) -> tuple[Source, Source]:
+    """Vertex and fragment program that draw photons as points of ``edge`` texels.
+
+    fetched : the vertex program takes them from the stream of photons, by the list of those that are stored; else they
+    are vertices of `VERTEX`.
+    """
     vertex, pixel = Source(), Source()
     vertex.add(f"{VERSION}\nconst int SIZE = {edge};", "constants")
-    vertex.add(f"{PHOTON.glsl_struct()}\n{PHOTON.glsl_unpack()}", "record Photon")
-    vertex.add(fetch("photons", PHOTON), "stream photons")
+    if fetched:
+        for name, record in (("kept", ENTRY), ("photons", PHOTON)):
+            vertex.add(f"{record.glsl_struct()}\n{record.glsl_unpack()}", f"record {record.name}")
+            vertex.add(fetch(name, record), f"stream {name}")
+    vertex.include("photons/point_fetch.glsl" if fetched else "photons/point_vertex.glsl")
     vertex.include("photons/route_vertex.glsl")
     pixel.add(VERSION, "version")
     pixel.add(f"{output.glsl_struct()}\n{output.glsl_pack()}", f"record {output.name}")
@@ -49,67 +70,118 @@ def point_sources(fragment: str, output: Record, edge: int) -> tuple[Source, Sou
     return vertex, pixel
 
 
+def read_vertices(photons: Stream) -> NDArray:
+    """(N,) `VERTEX` of the photons that are stored, in their order, read back from the device."""
+    read = photons.read().ravel()
+    numbers = np.flatnonzero(read["stored"] > 0)
+    out = np.zeros(len(numbers), VERTEX)
+    out["at"], out["carried"], out["number"] = read["position"][numbers], read["power"][numbers], numbers
+    return out
+
+
 class _Points:
     """Photons drawn as points into a stream."""
 
-    def __init__(self, device: Device, fragment: str, output: Record, edge: int) -> None:
-        vertex, pixel = point_sources(fragment, output, edge)
+    def __init__(self, device: Device, fragment: str, output: Record, edge: int, fetched: bool) -> None:
+        vertex, pixel = point_sources(fragment, output, edge, fetched)
         self.device, self.shader = device, Shader(device, pixel, vertex)
-        self._points = device.context.vertex_array(self.shader.program, [])
+        self._empty = device.context.vertex_array(self.shader.program, []) if fetched else None
 
-    def draw(self, photons: Stream, count: int, grid: PhotonGrid) -> None:
+    def draw(
+        self, streams: dict[str, Stream], vertices: moderngl.Buffer | None, count: int, uniforms: dict[str, object]
+    ) -> None:
         """Into the framebuffer in use."""
-        for k, texture in enumerate(photons.textures):
-            self.shader.bind(f"in_photons_{k}", texture)
-        for name, value in {**grid.uniforms, "cells_wide": footprints(grid.cells)}.items():
+        for name, stream in streams.items():
+            for k, texture in enumerate(stream.textures):
+                self.shader.bind(f"in_{name}_{k}", texture)
+        for name, value in uniforms.items():
             self.shader.set(name, value)
         context = self.device.context
+        array = self._empty or self._array(vertices)
         context.disable(moderngl.DEPTH_TEST | moderngl.CULL_FACE)
         context.enable(moderngl.PROGRAM_POINT_SIZE)
-        self._points.render(moderngl.POINTS, vertices=count)
+        array.render(moderngl.POINTS, vertices=count)
         context.disable(moderngl.PROGRAM_POINT_SIZE)
+        if array is not self._empty:
+            array.release()
+
+    def _array(self, vertices: moderngl.Buffer | None) -> moderngl.VertexArray:
+        """Of `VERTEX`; what the compiler has removed is passed over."""
+        assert vertices is not None
+        used = [name for name in VERTEX.names or () if name in self.shader.members]
+        sizes = {name: VERTEX[name].itemsize for name in VERTEX.names or ()}
+        form = " ".join(f"{size // 4}f" if name in used else f"{size}x" for name, size in sizes.items())
+        return self.device.context.vertex_array(self.shader.program, [(vertices, form, *used)])
 
 
 class StencilRouting:
     """The passes that route photons to the cells of a grid; the context must be current in every call.
 
     edge : m, texels along the edge of a footprint, 1 .. 16. saturate : with 16, as published: let the stencil saturate
-    instead of wrapping around, which leaves a cell with its newest photon alone.
+    instead of wrapping around, which leaves a cell with its newest photon alone. fetched : see `point_sources`.
+    map, totals, cells : `ENTRY` of every footprint's texels, `TOTAL` and `ROUTED_CELL` of every cell.
     Raises ViewerError for an edge out of range, and for more cells than a texture has room for.
     """
 
-    def __init__(self, device: Device, cells: int, edge: int = PUBLISHED_EDGE, saturate: bool = False) -> None:
+    def __init__(
+        self, device: Device, cells: int, edge: int = PUBLISHED_EDGE, saturate: bool = False, fetched: bool = True
+    ) -> None:
         if not 1 <= edge <= LARGEST_EDGE:
             raise ViewerError("photon map", f"footprints of {edge} x {edge} texels", f"1 to {LARGEST_EDGE} an edge")
         wide, tall = footprints(cells)
-        if max(wide, tall) * edge > device.max_texture:
-            hint = "fewer cells, or smaller footprints"
+        if max(wide, tall) * edge > device.max_texture or wide * tall * edge * edge > LARGEST_INTEGER:
+            hint = "take fewer cells, or smaller footprints"
             raise ViewerError("photon map", f"{cells:,} cells of {edge} x {edge} texels exceed a texture", hint)
-        self.device, self.cells, self.edge, self.saturate = device, cells, edge, saturate
+        self.device, self.count, self.edge, self.saturate, self.fetched = device, cells, edge, saturate, fetched
         self.map = Stream(device, ENTRY, (wide * edge, tall * edge))
-        self.totals = Stream(device, TOTAL, (wide, tall))
-        self._route = _Points(device, "route_fragment", ENTRY, edge)
-        self._total = _Points(device, "total_fragment", TOTAL, 1)
+        self.totals, self.cells = Stream(device, TOTAL, (wide, tall)), Stream(device, ROUTED_CELL, (wide, tall))
+        self._route = _Points(device, "route_fragment", ENTRY, edge, fetched)
+        self._total = _Points(device, "total_fragment", TOTAL, 1, fetched)
+        inputs = {"totals": TOTAL, "footprints": ENTRY, "photons": PHOTON}
+        self._redistribute = Pass(device, "redistribute", inputs, ROUTED_CELL)
         source = Source()
         source.add(f"{VERSION}\nconst int EDGE = {edge};", "constants")
         source.include("photons/stencil_bit.glsl")
         self._bit = square(device, Shader(device, source))
         self.stencil = Stencil(device, self.map.framebuffer)
+        self._vertices: moderngl.Buffer | None = None
 
-    def route(self, photons: Stream, count: int, grid: PhotonGrid) -> Job:
-        """The first ``count`` of `PHOTON` into the map; texels that no photon came to stay as they were."""
+    @property
+    def uniforms(self) -> dict[str, int]:
+        """Of the modules by which estimates read the map."""
+        return footprint_uniforms(self.edge, self.totals.size[0])
+
+    def make(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid, redistribution: str = "count") -> Job:
+        """The map of the first ``count`` of ``kept``, of `ENTRY`, from ``photons``: routed, counted, redistributed by a
+        word of `REDISTRIBUTIONS`."""
+        if not self.fetched:
+            yield Host(lambda: self._read_back(photons))
+        yield from self.route(photons, kept, count, grid)
+        yield from self.add(photons, kept, count, grid)
+        yield Draw(lambda: self._scale(photons, REDISTRIBUTIONS[redistribution]))
+        if self._vertices is not None:
+            self._vertices.release()
+            self._vertices = None
+
+    def route(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> Job:
+        """Into the map; texels that no photon came to stay as they were."""
         yield Draw(self._begin)
-        yield Draw(lambda: self._draw(photons, count, grid))
+        yield Draw(lambda: self._draw(photons, kept, count, grid))
 
-    def add(self, photons: Stream, count: int, grid: PhotonGrid) -> Job:
+    def add(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> Job:
         """Photons and powers of each cell into `totals`, by additive blending: exact numbers up to 2^24."""
-        yield Draw(lambda: self._add(photons, count, grid))
+        yield Draw(lambda: self._add(photons, kept, count, grid))
 
     def read_counts(self) -> Job:
         """(cells,) int32 photons of each cell as the stencil has counted them, read back as published: up to 255, and
         of m = 16 up to 254 where it saturates, else modulo 256."""
         found = yield Host(self._counts)
         return found
+
+    def _read_back(self, photons: Stream) -> None:
+        """The published way: the photons come to the host, and back as vertices."""
+        vertices = read_vertices(photons)
+        self._vertices = self.device.context.buffer(vertices.tobytes() or bytes(VERTEX.itemsize))
 
     def _begin(self) -> None:
         target, context = self.map.framebuffer, self.device.context
@@ -126,31 +198,40 @@ class StencilRouting:
             bit *= 2
         target.color_mask = True, True, True, True
 
-    def _draw(self, photons: Stream, count: int, grid: PhotonGrid) -> None:
+    def _draw(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> None:
         self.map.framebuffer.use()
         self.device.context.disable(moderngl.BLEND)
         wraps = self.edge == LARGEST_EDGE and not self.saturate
         increase = INCREASE_AND_WRAP if wraps else INCREASE
         with self.stencil.test(EQUAL, self.edge * self.edge - 1, increase, failed=increase):
-            self._route.draw(photons, count, grid)
+            self._points(self._route, photons, kept, count, grid)
 
-    def _add(self, photons: Stream, count: int, grid: PhotonGrid) -> None:
+    def _add(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> None:
         self.totals.clear()
         self.totals.framebuffer.use()
         context = self.device.context
         context.enable(moderngl.BLEND)
         context.blend_func = moderngl.ONE, moderngl.ONE
-        self._total.draw(photons, count, grid)
+        self._points(self._total, photons, kept, count, grid)
         context.disable(moderngl.BLEND)
+
+    def _points(self, points: _Points, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> None:
+        if count:
+            uniforms = {**grid.uniforms, "cells_wide": self.totals.size}
+            points.draw({"photons": photons, "kept": kept}, self._vertices, count, uniforms)
+
+    def _scale(self, photons: Stream, redistribution: int) -> None:
+        streams = {"totals": self.totals, "footprints": self.map, "photons": photons}
+        self._redistribute.draw(streams, self.cells, redistribution=redistribution, **self.uniforms)
 
     def _counts(self) -> NDArray[np.int32]:
         """Of the texel of each footprint that began as 0."""
         width, height = self.map.size
         values = np.frombuffer(self.stencil.read(), np.uint8).reshape(height, width)
-        return values[:: self.edge, :: self.edge].ravel()[: self.cells].astype(np.int32)
+        return values[:: self.edge, :: self.edge].ravel()[: self.count].astype(np.int32)
 
     def release(self) -> None:
         """Free the map."""
         self.stencil.release()
-        self.map.release()
-        self.totals.release()
+        for stream in (self.map, self.totals, self.cells):
+            stream.release()

@@ -13,23 +13,27 @@ from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.programs.whitted import DEPTH, IndirectLight, whitted_trace
 from viewer.stream.declare.program import Program, State
 
-ESTIMATE = IndirectLight(
-    states=(
-        State("estimate", photons.BEGIN_ESTIMATE, {"cell": "cell", "none": "refract"}),
-        State("cell", photons.ESTIMATE_CELL, {"again": "cell", "photon": "photon", "end": "total"}),
-        State("photon", photons.ESTIMATE_PHOTON, {"again": "photon", "cell": "cell"}),
-        State("total", photons.FINISH_ESTIMATE, {"done": "refract"}),
-    ),
-    streams={
-        "estimate": photons.ESTIMATE,
-        "photons": photons.PHOTON,
-        "photon_list": photons.ENTRY,
-        "first_photons": photons.FIRST,
-    },
-    inputs=("photons", "photon_list", "first_photons"),
-)
+
+def radiance_estimate(kind: str) -> IndirectLight:
+    """The states of the estimate over a map of a kind of `viewer.kernels.photons.MAPS`."""
+    form = photons.MAPS[kind]
+    return IndirectLight(
+        states=(
+            State("estimate", photons.BEGIN_ESTIMATE, {"cell": "cell", "none": "refract"}),
+            State("cell", form.estimate_cell, {"again": "cell", "photon": "photon", "end": "total"}),
+            State("photon", form.estimate_photon, {"again": "photon", "cell": "cell"}),
+            State("total", photons.FINISH_ESTIMATE, {"done": "refract"}),
+        ),
+        streams={"estimate": photons.ESTIMATE, **form.streams},
+        inputs=tuple(form.streams),
+    )
 
 
-def photon_map(traversal: TraversalStates = FLAT, depth: int = DEPTH, first_hits: str = "rays") -> Program:
-    """Pixels and their film, to which samples are added; photons and their map are other streams, of any size."""
-    return whitted_trace(traversal, depth, first_hits, ESTIMATE, "photon")
+def photon_map(
+    traversal: TraversalStates = FLAT, depth: int = DEPTH, first_hits: str = "rays", kind: str = "sort"
+) -> Program:
+    """Pixels and their film, to which samples are added; photons and their map are other streams, of any size.
+
+    kind : of the map, a key of `viewer.kernels.photons.MAPS`.
+    """
+    return whitted_trace(traversal, depth, first_hits, radiance_estimate(kind), "photon")

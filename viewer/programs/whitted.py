@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from viewer.base.errors import ViewerError
-from viewer.kernels import paths, whitted
+from viewer.kernels import paths, photons, whitted
 from viewer.kernels.records import FILM, INTERACTION, PATH, PIXEL, RADIANCE
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.stream.declare.program import DONE, Call, Program, State, Target
+from viewer.stream.declare.program import DONE, Call, Program, State
 from viewer.stream.declare.record import Record
 
 DEPTH = 4  # surfaces that light comes over
@@ -31,8 +31,8 @@ class IndirectLight:
     """States that add the light which shadow rays do not bring, between a surface's lights and its reflections.
 
     They are entered at the first; exits to "refract" lead back. streams : that they work on; ``inputs`` of them the
-    host fills. With them direct light is that of one light, chosen by power, instead of each in turn: what is
-    infinitely far is then sampled like the others, and not taken as ambient light.
+    host fills. With them direct light is that of lights chosen by power, instead of each in turn: what is infinitely
+    far is then sampled like the others, and not taken as ambient light.
     """
 
     states: tuple[State, ...] = ()
@@ -68,13 +68,12 @@ def whitted_trace(
     pop = {exit_: f"pop_{level}" for level, exit_ in enumerate(exits)}
     follow = Call("setup", then="arrive")
     shadow = Call("setup", then="resolve")
-    if indirect.states:
-        lit = indirect.names[0]
-        direct = [State("light", paths.SAMPLE_LIGHT, {"shadow": shadow, "none": lit})]
-        direct.append(State("resolve", paths.RESOLVE_SHADOW, {"done": lit}))
-    else:
-        wires: dict[str, Target] = {"again": "light", "shadow": shadow, "end": "refract"}
-        direct = [State("light", whitted.NEXT_LIGHT, wires), State("resolve", paths.RESOLVE_SHADOW, {"done": "light"})]
+    lit = indirect.names[0] if indirect.states else "refract"
+    light = photons.NEXT_SHADOW_RAY if indirect.states else whitted.NEXT_LIGHT
+    direct = [
+        State("light", light, {"again": "light", "shadow": shadow, "end": lit}),
+        State("resolve", paths.RESOLVE_SHADOW, {"done": "light"}),
+    ]
     to = ("root", *extra_states(first_hits), "->arrive", "arrive", "light", "->resolve", "resolve")
     on = ("refract", *push.values(), "reflect", "next", *pop.values())
     return Program(

@@ -224,7 +224,8 @@ class DeviceScene:
     def _picture(self, surface: bool, settings: Settings, camera: Camera) -> tuple[Any, ...]:
         """What tells the programs of pictures apart."""
         depth = settings.max_depth if settings.program in DEPTHS else None
-        return "picture", settings.program, surface, depth, self._first_hits(settings, camera).mode
+        kind = settings.photon_map if settings.program == "photon" else None
+        return "picture", settings.program, surface, depth, kind, self._first_hits(settings, camera).mode
 
     def _machine_of(self, run: Run) -> Machine:
         key, settings = cast("tuple[Key, Settings]", run.key)
@@ -245,6 +246,8 @@ class DeviceScene:
         form: dict[str, Any] = {"layers": True} if layers else {}
         if not layers and chosen.program in DEPTHS:
             form["depth"] = chosen.max_depth
+        if not layers and chosen.program == "photon":
+            form["kind"] = chosen.photon_map
         mode = self._first_hits(chosen, camera or self.camera).mode
         what = (make, self.structure.levels, mode, *form.items())
         if what not in self._programs:

@@ -19,7 +19,7 @@ from viewer.renderer.tracer import Tracer
 from viewer.stream.machines.counters import Stats
 
 MAPPED = tuple(option.name for option in PHOTONS)  # of no meaning to other programs
-LATER = ("environment_rotation", "eye_rays")  # options that older files do not tell of
+LATER = ("environment_rotation", "eye_rays", "light_samples")  # options that older files do not tell of
 
 
 def picture(

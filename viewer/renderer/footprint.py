@@ -54,10 +54,11 @@ def check_memory(
     fits = [max(1, int(side * scale) // 16 * 16) for side in size]
     raise ViewerError(
         f"size {size[0]}x{size[1]}",
-        f"takes about {_text(needed)} of memory, and {_text(free)} are free",
+        f"takes about {text(needed)} of memory, and {text(free)} are free",
         f"--size {fits[0]}x{fits[1]} or less fits here",
     )
 
 
-def _text(count: int) -> str:
+def text(count: int) -> str:
+    """Bytes in words."""
     return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{math.ceil(count / 2**20):,} MiB"

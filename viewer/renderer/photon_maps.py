@@ -1,6 +1,4 @@
-"""The photon map of a scene, made when it is needed: photons in frames, sorted by cell; but for the number of photons
-that are stored nothing is read back.
-"""
+"""The photon map of a scene, made when it is needed: photons in frames, then brought to the cells of a grid."""
 
 from __future__ import annotations
 
@@ -12,15 +10,15 @@ import numpy as np
 
 from viewer.base.errors import ViewerError
 from viewer.film.buffers import Pixels
-from viewer.kernels.photons import ENTRY, FIRST, PHOTON
+from viewer.kernels.photons import PHOTON
 from viewer.kernels.records import PATH, PIXEL, RAY
 from viewer.lighting.photons import estimate_uniforms, photon_uniforms
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.photons.grid import PhotonGrid
-from viewer.photons.keep import Keep
-from viewer.photons.sort import PhotonSort, cell_size, list_size
+from viewer.photons.sort import list_size
 from viewer.programs import LEVELS, photon_frame
 from viewer.renderer.machine_pool import Key
+from viewer.renderer.photon_cells import PhotonCells, map_settings
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.settings import Settings
 from viewer.scene.camera import Camera
@@ -28,7 +26,7 @@ from viewer.stream.declare.record import LARGEST_INTEGER
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Clear, Copy, Draw, Executor, Host, Job, Run
+from viewer.stream.jobs import Clear, Copy, Draw, Executor, Job, Run, Stage
 
 # Of a progressive estimate's first radius, in pixels; each sample's square is that much of the one's before
 # (C. Knaus and M. Zwicker, "Progressive Photon Mapping: A Probabilistic Approach", 2011, equation 15).
@@ -51,18 +49,31 @@ class PhotonMaps:
     """Photons and their map on a device. Photons are kept until light, geometry or settings change, and for a
     progressive estimate until the next sample; their order by cells until the grid changes, too.
 
-    streams : "photons", "photon_list" and "first_photons", after `make`. traced, sorted : how often, so far. stored :
-    photons in the map.
+    traced : how often, so far. cells : the map, and what there is to know of it.
     """
 
     def __init__(self, device: Device, resources: Resources, executor: Executor, pixels: Pixels) -> None:
         self.device, self.resources, self.executor, self.pixels = device, resources, executor, pixels
-        self.streams: dict[str, Stream] = {}
+        self.cells = PhotonCells(device, resources)
         self.grid = PhotonGrid.over((0, 0, 0), (1, 1, 1), (1, 1, 1))
-        self.traced = self.sorted = self.stored = 0
-        self._keep: Keep | None = None
-        self._sorts: dict[tuple[int, int], PhotonSort] = {}  # by the size of their lists
+        self.traced = 0
+        self._map: tuple[Any, ...] = ()  # of what settings the order by cells is
         self._of: tuple[Prepared, tuple[Any, ...]] | None = None  # what the photons are of
+
+    @property
+    def streams(self) -> dict[str, Stream]:
+        """Of the map: those of `viewer.kernels.photons.MAPS`, after `make`."""
+        return self.cells.streams
+
+    @property
+    def sorted(self) -> int:
+        """How often photons were brought to their cells, so far."""
+        return self.cells.orders
+
+    @property
+    def stored(self) -> int:
+        """Photons in the map."""
+        return self.cells.stored
 
     def make(self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int) -> Iterator[float]:
         """The map for sample ``number`` (from 0 on) of a picture of ``height`` pixels; nothing where it is there.
@@ -74,12 +85,12 @@ class PhotonMaps:
         of = (number if progressive else 0, *(settings[name] for name in names))
         grid = _grid(prepared, settings, camera, height, number)
         traced = self._of is not None and self._of[0] is prepared and self._of[1] == of
-        if traced and grid == self.grid:
+        if traced and grid == self.grid and self._map == map_settings(settings):
             return
         self._of = None
         for count, _ in enumerate(self.executor.run(self._steps(prepared, settings, of[0], grid, traced))):
             yield 1 - 1 / (1 + 0.05 * count)
-        self._of, self.grid = (prepared, of), grid
+        self._of, self.grid, self._map = (prepared, of), grid, map_settings(settings)
 
     def uniforms(
         self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int
@@ -92,7 +103,7 @@ class PhotonMaps:
             low, high = np.asarray(prepared.scene.bounds(ground=False), np.float64)
             radius = settings.photon_radius or NEAREST_SHARE * float(np.linalg.norm(high - low))
             found = estimate_uniforms(settings.nearest, radius, settings.estimate == "nearest")
-        return {**found, **self.grid.uniforms}
+        return {**found, **self.grid.uniforms, **self.cells.uniforms}
 
     def _steps(self, prepared: Prepared, settings: Settings, number: int, grid: PhotonGrid, traced: bool) -> Job:
         """All that is to be done, or where the photons are ``traced`` already, their order alone."""
@@ -101,10 +112,14 @@ class PhotonMaps:
         if max(whole) > self.device.max_texture or whole[0] * whole[1] > LARGEST_INTEGER:  # places are floats
             what = f"{settings.photons:,} photons that come to {settings.photon_bounces} surfaces are too many"
             raise ViewerError("photon map", what, "take fewer --photons or --photon-bounces")
+        frames = width * height * 16 * sum(record.texels for record in (PIXEL, RAY, PATH, PHOTON))
+        self.cells.check_memory(settings, grid, whole, frames)
         photons = self.resources.stream("photons", PHOTON, whole)
         if not traced:
+            yield Stage("trace photons")
             yield from self._trace(prepared, settings, number, photons, (width, height))
-        yield from self._sort(photons, grid)
+        yield Stage("build grid")
+        yield from self.cells.order(photons, grid, settings)
 
     def _trace(
         self, prepared: Prepared, settings: Settings, number: int, photons: Stream, size: tuple[int, int]
@@ -132,37 +147,15 @@ class PhotonMaps:
             yield Copy(photons, frame["photon"], (0, bounce * size[1]), size, back=True)
         self.traced += 1
 
-    def _sort(self, photons: Stream, grid: PhotonGrid) -> Job:
-        """The photons by cells."""
-        resources = self.resources
-        count = photons.size[0] * photons.size[1]
-        kept = resources.stream("kept photons", ENTRY, photons.size)
-        starts = resources.stream("first photons", FIRST, cell_size(grid.cells))
-        self._keep = keep = self._keep or Keep(self.device)
-        self.stored = yield Host(lambda: keep.run(photons, count, grid, kept))
-        size = list_size(self.stored)
-        if size not in self._sorts:
-            self._sorts[size] = PhotonSort(self.device, size)
-        sort = self._sorts[size]
-        yield from sort.enter(kept, self.stored, grid.cells)
-        yield from sort.sort()
-        yield from sort.search(starts)
-        self.streams = {"photons": photons, "photon_list": sort.list, "first_photons": starts}
-        self.sorted += 1
-
     def forget(self) -> None:
         """The photons are of no use any more; they are traced again when they are needed."""
-        self._of, self.streams = None, {}
+        self._of, self.cells.streams = None, {}
 
     def release(self) -> None:
         """Free what the resources do not own; the map is made again when it is needed."""
         self.forget()
         with self.device.current():
-            for sort in self._sorts.values():
-                sort.release()
-            if self._keep is not None:
-                self._keep.release()
-        self._sorts.clear()
+            self.cells.release()
 
 
 def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[float, float]:
@@ -179,6 +172,8 @@ def _grid(prepared: Prepared, settings: Settings, camera: Camera, height: int, n
     low, high = np.asarray(prepared.scene.bounds(), np.float64)
     widest = max(float((high - low).max()), 1e-18)
     if settings.estimate != "progressive":
+        if settings.photon_grid is not None:
+            return PhotonGrid.over(low, high, settings.photon_grid)
         edge = max(float(np.ptp(prepared.scene.bounds(ground=False), axis=0).max()), 1e-3 * widest) / CELLS_ACROSS
         return PhotonGrid.over(low, high, np.maximum(1, np.ceil((high - low) / edge - 1e-3)).astype(int))
     radius, footprint = _first_radius(settings, camera, height)

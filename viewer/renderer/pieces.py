@@ -11,9 +11,10 @@ from viewer.kernels.records import HIT, PIXEL
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.jobs import Copy, Draw, Job, Run, Step
+from viewer.stream.jobs import Copy, Draw, Job, Run, Stage, Step
 from viewer.stream.machines.common import Machine
 
+PICTURE = "picture"  # the stage of a job that runs a picture's program
 Rectangle = tuple[slice, slice]  # rows and columns of the picture
 
 # Rasterises the first hits of a rectangle in a sample, by its number, into a stream.
@@ -82,6 +83,7 @@ def piece_job(
     rows, columns = rectangle
     rays = (rows.stop - rows.start) * (columns.stop - columns.start)
     streams = {**piece.streams, "pixel": resources.stream("pixel", PIXEL, piece.size)}
+    yield Stage(PICTURE)
     yield Draw(lambda: pixels.fill(streams["pixel"], rectangle))
     copied = []
     for name, buffer in piece.buffers.items():

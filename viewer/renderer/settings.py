@@ -119,7 +119,7 @@ class Settings(Mapping[str, Any]):
         shared : all pixels of a sample have one offset from their centres. bounce : only light of paths of this length
         counts, in surface interactions; None: all.
         """
-        names = ("strategy", "roulette", "clamp", "shadows", "reflections", "refractions")
+        names = ("strategy", "roulette", "clamp", "shadows", "reflections", "refractions", "light_samples")
         chosen = {name: self._values[name] for name in names}
         if self.program == "photon":
             chosen["strategy"] = "lights"  # what chance finds, photons bring

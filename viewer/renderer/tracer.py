@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -195,6 +196,18 @@ class Tracer(DeviceScene):
             with self.device.current():
                 self._pixel_pass = Pixels(self.device)
         return self._pixel_pass
+
+    @contextmanager
+    def timed(self) -> Iterator[dict[str, float]]:
+        """Measure what is computed meanwhile: the seconds of each stage, added up in the dictionary that this gives.
+        Photon maps are made anew."""
+        if self._photon_maps is not None:
+            self._photon_maps.forget()
+        times = self._executor.times = {}
+        try:
+            yield times
+        finally:
+            self._executor.times = None
 
     def photon_streams(self) -> dict[str, Stream]:
         """The streams of the photon map that the last picture was made with; none where there is none."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
 from viewer.base.errors import DeviceError
@@ -79,20 +80,31 @@ class Host:
     function: Callable[[], Any]
 
 
-Step = Run | Draw | Copy | Clear | Host
+@dataclass(frozen=True)
+class Stage:
+    """From here on the job's time is that of a stage of this name, where it is measured: see `Executor.times`."""
+
+    name: str
+
+
+Step = Run | Draw | Copy | Clear | Host | Stage
 Job = Generator[Step, Any, Any]
 
 
 class Executor:
     """Runs jobs: one step after the other, yielding after each, and after each pass of a run.
 
-    machine_of : the machine that serves a run, with its streams made. stats : of all runs of the job under way.
+    machine_of : the machine that serves a run, with its streams made. stats : of all runs of the job under way. times :
+    where a dictionary is put here, the seconds of every `Stage` are added up in it, for which the device is waited for
+    at each stage's end.
     """
 
     def __init__(self, device: Device, resources: Resources, machine_of: Callable[[Run], Machine]) -> None:
         self.device, self.resources, self._machine_of = device, resources, machine_of
         self.machine: Machine | None = None  # of the last run
         self.stats = Stats()
+        self.times: dict[str, float] | None = None
+        self._stage: tuple[str, float] | None = None  # the one under way, and when it began
         self._job = 0  # the number of the job under way
 
     def run(self, job: Job) -> Iterator[float]:
@@ -102,7 +114,7 @@ class Executor:
         A job that goes on after another one has begun, in this thread or another, would find that one's rays in its
         streams: raises DeviceError.
         """
-        self.stats = Stats()
+        self.stats, self._stage = Stats(), None
         self._job += 1
         number = self._job
         answer: Any = None
@@ -112,8 +124,13 @@ class Executor:
                 try:
                     step = job.send(answer)
                 except StopIteration:
+                    self._begin(None)
                     return
-            if isinstance(step, Run):
+            if isinstance(step, Stage):
+                with self._under_way(number):
+                    self._begin(step.name)
+                answer = None
+            elif isinstance(step, Run):
                 for share in self._run(step, number):
                     yield share
                 answer, share = self.machine, 1.0
@@ -121,6 +138,18 @@ class Executor:
                 with self._under_way(number):
                     answer = self._do(step)
             yield share
+
+    def _begin(self, stage: str | None) -> None:
+        """A stage begins, and the one before has ended."""
+        if self.times is None:
+            self._stage = None
+            return
+        self.device.context.finish()
+        now = perf_counter()
+        if self._stage is not None:
+            name, began = self._stage
+            self.times[name] = self.times.get(name, 0.0) + now - began
+        self._stage = None if stage is None else (stage, now)
 
     def abandon(self) -> None:
         """What a job under way reads has changed: it must not go on."""

@@ -1,0 +1,34 @@
+// The next shadow ray of a surface, of path_light_samples: each to a point of a light that is chosen by power, behind
+// which an equal share of the direct light waits (R. L. Cook et al., "Distributed Ray Tracing", 1984). All samples of a
+// pixel take their points from one sequence. Of the dimensions of surface k, 4 + 8 k on, it takes 0, 2 and 3.
+#include "interface/bsdf.glsl"
+#include "interface/light.glsl"
+#include "interface/path.glsl"
+#include "interface/sampler.glsl"
+#include "lib/offset_origin.glsl"
+
+int next_shadow_ray(
+    in Pixel pixel, in Interaction interaction, in Path path, inout Tree tree, inout Ray ray, out Radiance pending
+) {
+    pending.rgb = vec3(0.0);
+    int number = (path.number * path_light_samples + tree.light) & 65535;
+    if (bsdf_delta(interaction) || !path_counts(path.depth + 1) || tree.light >= path_light_samples) {
+        tree.light = 0;
+        return EXIT_END;
+    }
+    tree.light += 1;
+    int dimension = 4 + 8 * path.depth;
+    LightSample light;
+    float choose = sample_1d(pixel.at, number, dimension);
+    vec2 point = sample_2d(pixel.at, number, dimension + 2);
+    if (!light_sample(interaction.position, choose, point, false, light)) return EXIT_AGAIN;
+    pending.rgb = path.throughput * light.weight * bsdf_value(interaction, interaction.wo, light.direction);
+    pending.rgb *= 1.0 / float(path_light_samples);
+    if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_AGAIN;
+    ray.origin = offset_origin(interaction.position, interaction.normal, light.direction, interaction.error);
+    ray.direction = light.direction;
+    // Short of the light's own surface, whose rounding error is in proportion to the distance and to the position's.
+    ray.t_max = max(light.distance * 0.99999 - 4.0 * interaction.error, 0.0);
+    ray.any_hit = 1;
+    return EXIT_SHADOW;
+}

@@ -1,0 +1,9 @@
+// Photons of a cell in the sorted list (viewer/photons/sort.py). Needs first_photons, which the kernel gathers.
+#include "interface/photons_of_cell.glsl"
+
+First fetch_first_photons(int number);
+
+void photons_of_cell(int cell, out int place, out int count) {
+    place = fetch_first_photons(cell).first;
+    count = fetch_first_photons(cell + 1).first - place;
+}
