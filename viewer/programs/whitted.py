@@ -10,7 +10,7 @@ An environment is a few suns, which cast shadows, and ambient light, which nothi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from viewer.base.errors import ViewerError
@@ -45,6 +45,15 @@ class IndirectLight:
         return tuple(state.name for state in self.states)
 
 
+def _behind_light(push: list[str], pop: list[str]) -> Iterator[tuple[str, ...]]:
+    """The states behind a surface's light in groups, each within what a pass may read and write."""
+    yield "refract", *push[:1]
+    yield from (tuple(push[k : k + 2]) for k in range(1, len(push), 2))
+    yield ("reflect",)
+    yield "next", *pop[:2]
+    yield from (tuple(pop[k : k + 3]) for k in range(2, len(pop), 3))
+
+
 def whitted_trace(
     traversal: TraversalStates = FLAT,
     depth: int = DEPTH,
@@ -76,6 +85,7 @@ def whitted_trace(
     ]
     to = ("root", *extra_states(first_hits), "->arrive", "arrive", "light", "->resolve", "resolve")
     on = ("refract", *push.values(), "reflect", "next", *pop.values())
+    behind = _behind_light(list(push.values()), list(pop.values()))
     return Program(
         name,
         streams={
@@ -123,9 +133,10 @@ def whitted_trace(
         ),
         groups={
             "ray": (("->arrive", "arrive"), ("->resolve", "resolve")),
-            # Indirect light has a pass of its own: with all of it a step would read from more than 16 samplers.
+            # Indirect light has a pass of its own: with all of it a step would read from more than 16 samplers. The
+            # stack then is streams, of which a pass writes two and reads three.
             "surface": (
-                *((to, indirect.names, on) if indirect.states else ((*to, *on),)),
+                *((to, indirect.names, *behind) if indirect.states else ((*to, *on),)),
                 ("finish", "begin"),
             ),
         },

@@ -171,10 +171,12 @@ class LinkedProgram:
             stores = list(program.results)
         else:
             writes = {stream for s in touched for stream in s.writes()}
-            # A stack that is filled and emptied within the pass lives in its local variables.
-            local = set() if turns else {s for s in program.stacked if self._users(s) <= set(inside)}
-            needed = self._read_before_written(inside, entered) - local
             after = {s for name in inside for s in program.successors(name) if s not in inside}
+            # A stack that is filled and emptied within the pass lives in its local variables.
+            kept = {stream for other in after for stream in self.live[other]}
+            own = {s for s in program.stacked if self._users(s) <= set(inside)}
+            local = set() if turns else own - kept
+            needed = self._read_before_written(inside, entered) - local
             live = set(program.results)
             if turns or len(inside) == 1:  # a pass may end with the ray where it was
                 live |= needed
@@ -205,7 +207,9 @@ class LinkedProgram:
 
     @cached_property
     def live(self) -> dict[str, set[str]]:
-        """For each state, the streams that it or a later one reads before they are written: liveness."""
+        """For each state, the streams that it or a later one reads before they are written: liveness. Where a ray
+        begins, its stacks are empty."""
+        start, empty = entry_state(self.program.start), set(self.program.stacked)
         live: dict[str, set[str]] = {state.name: set() for state in self.program.states}
         grows = True
         while grows:
@@ -215,6 +219,7 @@ class LinkedProgram:
                 if DONE in [*state.exits.values(), *self.program.returns.get(state.name, ())]:
                     after |= set(self.program.results)
                 found = set(state.reads()) | (after - set(state.writes()))
+                found -= empty if state.name == start else set()
                 grows |= found != live[state.name]
                 live[state.name] = found
         return live
