@@ -1,8 +1,8 @@
 """Prints the GLSL that a machine generates, with the file and line (or the generator's part) of each line at its left.
 
 ``python tools/glsl.py [--program NAME] [--machine multipass|singlepass] [--fuse none|ray|surface] [--step NAME]
-[--counting] [--mask depth|kill|none] [--layers] [--accel NAME] [--traversal NAME] [--intersection NAME]``; needs no
-OpenGL. The scene is the Cornell box: others differ in their materials and the addressing of their memories alone.
+[--counting] [--mask NAME] [--layers] [--accel NAME] [--traversal NAME] [--intersection NAME]``; needs no OpenGL. The
+scene is the Cornell box: others differ in their materials and the addressing of their memories alone.
 Without ``--step`` every pass of the machine is printed, those of its masks and census at the end.
 """
 

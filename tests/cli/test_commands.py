@@ -28,7 +28,7 @@ SMALL = ("--size", "24x16", "--machine", "singlepass")
 PUBLISHED = {
     **{"program": "path", "strategy": "bsdf", "sampler": "table", "seed": "0", "depth": "2", "first_hits": "shared"},
     **{"accel": "grid", "intersection": "moller-trumbore"},
-    **{"fuse": "none", "unroll": "1", "policy": "threshold=0.2,active", "mask": "depth", "count": "query"},
+    **{"fuse": "none", "unroll": "1", "policy": "threshold=0.2,active", "count": "query"},
 }
 
 

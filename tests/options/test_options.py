@@ -149,7 +149,7 @@ BAD = [
     *(("environment", v) for v in ("", "-1,0,0", (1, 2), (1, 2, 1e31), 3, "a\0b")),
     *(("environment_rotation", v) for v in ("", "north", "361", float("inf"), None)),
     *(("light", v) for v in ("", "lamp", "lamp=", "=1,2,3", "lamp=1,2", "lamp=1,2,nan", 3)),
-    *(("mask", v) for v in ("", "stencil", None)),
+    *(("mask", v) for v in ("", "stencils", None)),
     *(("grid", v) for v in ("", "0", "1025", "1.5", "-4", "automatic", 0, 2.5, True, np.zeros(2))),
     *(("intersection", v) for v in ("", "plane", None)),
     *(("plane_slack", v) for v in ("", "0.99", "1.2", "nan", "loose", None, True)),

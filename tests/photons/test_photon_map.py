@@ -108,7 +108,11 @@ def test_the_nearest_are_those_of_all_photons(cornell: viewer.Scene) -> None:
 def test_machines_agree_to_the_bit(cornell: viewer.Scene) -> None:
     for estimate in ("progressive", "published"):
         first = None
-        for machine in ({"machine": "singlepass"}, {"fuse": "surface"}, {"fuse": "none"}):
+        for machine in (
+            {"machine": "singlepass"},
+            {"fuse": "surface", "mask": "stencil"},
+            {"fuse": "none", "mask": "tiles"},
+        ):
             options = {**FEW, "photons": 500, "estimate": estimate, "machine": "multipass", **machine}
             renderer = Renderer(cornell, program="photon", **options)
             linear = renderer.render((12, 12), spp=2).linear

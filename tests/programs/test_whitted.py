@@ -103,9 +103,9 @@ def test_both_children_of_glass_see_the_surroundings(device):
 RUNS = {
     "single pass": {"machine": "singlepass"},
     "fused": {"fuse": "ray"},
-    "every kernel": {"fuse": "none"},
+    "every kernel": {"fuse": "none", "mask": "tiles"},
     "naive": {"fuse": "ray", "policy": "naive"},
-    "threshold": {"fuse": "none", "policy": "threshold=0.2", "unroll": "4,2"},
+    "threshold": {"fuse": "none", "policy": "threshold=0.2", "unroll": "4,2", "mask": "stencil"},
     "most work": {"fuse": "ray", "policy": "most-work", "mask": "kill"},
     "no mask": {"fuse": "none", "mask": "none"},
 }

@@ -106,7 +106,7 @@ def test_reference_hits(name: str, request: pytest.FixtureRequest) -> None:
 
 
 SIZE = (128, 128)
-POLICIES, MASKS = ("sweep", "naive", "threshold", "most-work"), ("depth", "kill", "none")
+POLICIES, MASKS = ("sweep", "naive", "threshold", "most-work"), ("depth", "stencil", "kill", "tiles", "none")
 UNROLLS = {"bunny": (1, (4, 2), "auto"), "stadium": ((16, 2048), "auto")}  # 57,000 triangles are in one of its voxels
 
 

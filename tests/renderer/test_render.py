@@ -296,7 +296,7 @@ def test_cameras_by_name_text_and_object(scene: Scene) -> None:
         ("unroll", 0),
         ("unroll", "4,x"),
         ("fuse", "all"),
-        ("mask", "stencil"),
+        ("mask", "scissors"),
         ("grid", 0),
         ("grid", "coarse"),
         ("intersection", "plucker"),
@@ -340,7 +340,7 @@ def test_an_update_that_fails_changes_nothing(scene: Scene) -> None:
         renderer.update(machin="singlepass")
     before = renderer.settings
     with pytest.raises(ViewerError):
-        renderer.update(machine="singlepass", mask="stencil")
+        renderer.update(machine="singlepass", mask="scissors")
     assert renderer.settings == before  # all or nothing
 
 

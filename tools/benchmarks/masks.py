@@ -1,4 +1,4 @@
-"""What a mask costs, and what early-z buys: depth, kill and none, over the share of active rays and over unrolling.
+"""What a mask costs, and what early tests buy: every mask, over the share of active rays and over unrolling.
 
 First one pass alone: a kernel of a fixed length on a given share of the rays, in blocks of 4 x 4 rays (coherent) or
 singly (scattered), with what its mask needs; then whole runs of the ray caster.
@@ -25,8 +25,10 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
+from viewer.stream.machines.count import EDGE, Queries
 from viewer.stream.machines.mask import DEPTH_OF_STEP, MASKS
 from viewer.stream.machines.multipass import STATE
+from viewer.stream.machines.tiled import TileLoop
 
 from . import plots
 from .common import Options, Result, Table, facts, interleave, say
@@ -100,7 +102,8 @@ class _Bench:
         linked = LinkedProgram(program, ())
         steps = linked.steps("none")
         self.streams = {"state": Stream(device, STATE, size, channels=2), "work": Stream(device, WORK, size)}
-        tiles = Tiles(device, size, edge)
+        self.tiles = tiles = Tiles(device, size, EDGE)
+        self.queries = Queries(device)
         tiles.keep(None)
         self.mask = MASKS[mask](device, linked, steps, self.streams["state"], tiles)
         form = Form(scheduled=True, discards=self.mask.discards)
@@ -117,8 +120,7 @@ class _Bench:
         self.samplers = [(f"in_{name}", self._texture(name)) for name in inputs(linked, steps[0], form)]
         back = device.texture_barrier is None
         targets = [self._texture(name, back) for name in outputs(linked, steps[0], form)]
-        self.target = device.context.framebuffer(targets, self.mask.depth)
-        self.target.depth_mask = False
+        self.target = self.mask.attach(targets)
 
     def _texture(self, name: str, back: bool = False) -> moderngl.Texture:
         stream = self.streams[name.split("_")[0]]
@@ -133,20 +135,23 @@ class _Bench:
     def run(self) -> None:
         """Mask and kernel, so many times; waited for."""
         context = self.device.context
+        loop = TileLoop(self.tiles, self.queries, 1)
         for _ in range(REPEATS):
             if self.device.texture_barrier is not None:
                 self.device.texture_barrier()
             self.mask.select(1)
             self.target.use()
             context.disable(moderngl.BLEND | moderngl.CULL_FACE)
-            if self.mask.discards:
-                context.disable(moderngl.DEPTH_TEST)
-            else:
-                context.enable(moderngl.DEPTH_TEST)
-                context.depth_func = "=="
+            self.mask.enter(1)
             for name, texture in self.samplers:
                 self.drawing.shader.bind(name, texture)
-            self.drawing.render()
+            if not self.mask.by_tiles:
+                self.drawing.render()
+            elif queries := loop.ask(0):
+                self.drawing.render_each(queries)
+                loop.read(but=1)
+            self.mask.leave()
+        loop.read()
         context.finish()
 
 
@@ -203,6 +208,7 @@ def _whole(each: View, device: Device, edge: int, unrolls: tuple[str, ...], runs
                 "cpu_ratio": timing.cpu_ratio(timings[f"{unroll} depth"]),
                 "passes": machine.stats.kernel_passes,
                 "mask_passes": machine.stats.mask_passes,
+                "tiles": machine.stats.tiles,
             }
         )
         with device.current():
@@ -233,12 +239,22 @@ def _tables(data: dict[str, Any]) -> list[Table]:
         f"{data['passes_per_run']} passes after {data['warm_up']} untimed, masks in turn, the mask's own pass included."
     )
     whole = [
-        (r["unroll"], r["mask"], r["ms"], r["cpu_ms"], r["ratio"], r["cpu_ratio"], r["passes"], r["mask_passes"])
+        (
+            r["unroll"],
+            r["mask"],
+            r["ms"],
+            r["cpu_ms"],
+            r["ratio"],
+            r["cpu_ratio"],
+            r["passes"],
+            r["mask_passes"],
+            r["tiles"],
+        )
         for r in data["whole"]
     ]
     runs = f"{edge} x {edge} rays, nothing fused, policy sweep; median of {data['whole_runs']} runs, all in turn."
     heads = [f"{mask} {unit}" for unit in ("ms", "CPU ms") for mask in MASKS]
-    columns = ("unroll", "mask", "ms", "CPU ms", "to depth", "CPU to depth", "passes", "mask passes")
+    columns = ("unroll", "mask", "ms", "CPU ms", "to depth", "CPU to depth", "passes", "mask passes", "tiles")
     return [
         Table("one pass, by active rays", ("active", *heads, "CPU none / depth"), rows, note),
         Table(f"{data['scene']}, whole runs", columns, whole, runs),
@@ -273,8 +289,8 @@ def _figure(data: dict[str, Any]) -> Any:
     unrolls = list(dict.fromkeys(r["unroll"] for r in data["whole"]))
     for number, mask in enumerate(MASKS):
         values = [r["ms"] for r in data["whole"] if r["mask"] == mask]
-        places = np.arange(len(unrolls)) + (number - 1) * 0.27
-        bars = right.bar(places, values, 0.25, color=plots.COLORS[number], label=mask)
+        places = np.arange(len(unrolls)) + (number - (len(MASKS) - 1) / 2) * 0.17
+        bars = right.bar(places, values, 0.16, color=plots.COLORS[number], label=mask)
         right.bar_label(bars, fmt="%.0f", fontsize=7, padding=1)
     right.set_xticks(range(len(unrolls)), unrolls)
     right.grid(False, axis="x")

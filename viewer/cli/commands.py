@@ -35,7 +35,7 @@ STANDARD_OUTPUT = "-"
 
 # What the window takes of the options; the rest is the file's or the panels' business.
 VIEWED = (
-    *("program", "machine", "policy", "unroll", "fuse", "mask", "count", *keywords("prepare")),
+    *("program", "machine", "policy", "unroll", "fuse", "mask", "tile", "count", *keywords("prepare")),
     *("ground", "camera", "fov", "barrier", "memory", "debug"),
 )
 # The published machine, and the path tracer as it ran there: T. J. Purcell, I. Buck, W. R. Mark, P. Hanrahan, "Ray
@@ -60,10 +60,11 @@ _PHOTONS: dict[str, Any] = {
 }
 # What `--preset` puts in place of options that are not given.
 # 2002: "2 bounces" are two scattered rays behind the eye ray. (The arithmetic of table 3 counts one: that is --depth 1.
-# Its figures are for the branching machine: --machine singlepass.) For the paper's stencil stands the depth mask.
-# 2004: scattered until a light is hit, the way leads out of the scene, or the path is as long as any may be.
+# Its figures are for the branching machine: --machine singlepass.) The stencil holds the rays' states (section 3.2).
+# 2004: the depth buffer holds them (section 4.1.2). Scattered until a light is hit, the way leads out of the scene, or
+# the path is as long as any may be.
 PRESETS: dict[str, dict[str, Any]] = {
-    "2002": {**_PUBLISHED, "depth": 2},
+    "2002": {**_PUBLISHED, "depth": 2, "mask": "stencil"},
     "2003": _PHOTONS,
     "2004": {**_PUBLISHED, "depth": OPTIONS["depth"].high},
 }

@@ -11,7 +11,7 @@ An environment is a few suns, which cast shadows, and ambient light, which nothi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from viewer.base.errors import ViewerError
@@ -56,6 +56,14 @@ class IndirectLight:
         return tuple(state.name for state in self.states)
 
 
+def _behind_light(push: list[str], pop: list[str]) -> Iterator[tuple[str, ...]]:
+    """The states behind a surface's light in groups, each within what a pass may read and write."""
+    yield "refract", *push[:1]
+    yield from (tuple(push[k : k + 2]) for k in range(1, len(push), 2))
+    yield "reflect", "next"
+    yield from (tuple(pop[k : k + 3]) for k in range(0, len(pop), 3))
+
+
 def whitted_trace(
     traversal: TraversalStates = FLAT,
     depth: int = DEPTH,
@@ -91,7 +99,9 @@ def whitted_trace(
     ]
     to = ("root", *extra_states(first_hits), "->arrive", "arrive", "light", "->resolve", "resolve")
     turn = tuple(name for group in indirect.passes for name in group)
+    behind = _behind_light(list(push.values()), list(pop.values()))
     on = ("refract", *push.values(), "reflect", "next", *pop.values())
+    behind = _behind_light(list(push.values()), list(pop.values()))
     return Program(
         name,
         streams={
@@ -145,7 +155,7 @@ def whitted_trace(
             ),
             "surface": (
                 # Rays of the tree then wait from pass to pass: with all their streams a step would write too much.
-                *((to, *indirect.passes, ("reflect", "next")) if indirect.states else ((*to, *on),)),
+                *((to, *indirect.passes, *behind) if indirect.states else ((*to, *on),)),
                 ("finish", "begin"),
             ),
         },

@@ -109,7 +109,7 @@ class MachinePool(Mapping[Key, Machine]):
         if not settings.stepwise:
             common["fallback"] = lambda: self.bind(program, True, settings)
         if settings.machine == "multipass":
-            common |= {"fuse": settings.fuse, "mask": settings.mask}
+            common |= {"fuse": settings.fuse, "mask": settings.mask, "tile": settings.tile}
         linked = self.bind(program, None, settings)
         machine = MACHINES[settings.machine](self.device, linked, key.shape, **common)
         _schedule(machine, settings)

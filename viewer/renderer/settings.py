@@ -114,7 +114,9 @@ class Settings(Mapping[str, Any]):
     @property
     def passes(self) -> tuple[str, ...]:
         """What decides the passes that a program is cut into."""
-        return ("singlepass",) if self.machine == "singlepass" else ("multipass", self.fuse, self.mask)
+        if self.machine == "singlepass":
+            return ("singlepass",)
+        return "multipass", self.fuse, self.mask, str(self.tile)
 
     def recipe(self) -> Recipe:
         """How structures are built and traversed."""
@@ -134,7 +136,7 @@ class Settings(Mapping[str, Any]):
 
     def facts(self) -> dict[str, str]:
         """What a picture says of the machine that made it."""
-        names = () if self.machine == "singlepass" else ("policy", "unroll", "fuse", "mask", "count")
+        names = () if self.machine == "singlepass" else ("policy", "unroll", "fuse", "mask", "tile", "count")
         return {name: str(self._values[name]) for name in ("program", "machine", *names)}
 
 

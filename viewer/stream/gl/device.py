@@ -183,6 +183,11 @@ class Device:
                 return function
         return None
 
+    @property
+    def stencil_export(self) -> bool:
+        """Whether a fragment program can choose the stencil's value (ARB_shader_stencil_export)."""
+        return "GL_ARB_shader_stencil_export" in self.extensions
+
     @cached_property
     def array_stores(self) -> bool:
         """Whether a fragment program can keep a stack (`viewer.stream.gl.probe.array_stores`)."""

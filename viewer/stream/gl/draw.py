@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import moderngl
@@ -77,16 +78,19 @@ class Tiles:
         self.buffer = device.context.buffer(reserve=CORNERS.nbytes * max(1, self.columns * self.rows), dynamic=True)
         self.whole = device.context.buffer((CORNERS * edge * max(self.columns, self.rows)).tobytes())
         self.count, self.all = 0, True
+        self._uploaded: NDArray[np.bool_] | None = None
 
     def keep(self, alive: NDArray[np.bool_] | None) -> None:
         """alive: (rows, columns) tiles to draw; None for the whole stream as one square."""
         self.all = alive is None
-        if alive is not None:
-            rows, columns = np.nonzero(alive)
-            self.count = len(rows)
-            if self.count:
-                tiles = np.stack([columns, rows], axis=1).astype(np.float32)[:, None]
-                self.buffer.write((tiles + CORNERS) * np.float32(self.edge))
+        if alive is None or (self._uploaded is not None and np.array_equal(alive, self._uploaded)):
+            return
+        self._uploaded = alive.copy()
+        rows, columns = np.nonzero(alive)
+        self.count = len(rows)
+        if self.count:
+            tiles = np.stack([columns, rows], axis=1).astype(np.float32)[:, None]
+            self.buffer.write((tiles + CORNERS) * np.float32(self.edge))
 
 
 class Drawing:
@@ -105,6 +109,13 @@ class Drawing:
             self.whole.render(moderngl.TRIANGLES, vertices=len(CORNERS))
         elif self.tiles.count:
             self.some.render(moderngl.TRIANGLES, vertices=len(CORNERS) * self.tiles.count)
+
+    def render_each(self, queries: Sequence[moderngl.Query]) -> None:
+        """Draw over the tiles that are kept, by rows, each inside a query of its own."""
+        assert not self.tiles.all and len(queries) == self.tiles.count
+        for number, query in enumerate(queries):
+            with query:
+                self.some.render(moderngl.TRIANGLES, vertices=len(CORNERS), first=len(CORNERS) * number)
 
 
 def square(device: Device, shader: Shader) -> Drawing:

@@ -44,9 +44,13 @@ class Stencil:
         storage = device.require("glRenderbufferStorage", whole, whole, ctypes.c_int, ctypes.c_int)
         storage(_RENDERBUFFER, _DEPTH24_STENCIL8, *size)
         bind(_RENDERBUFFER, 0)
+        self._attach = device.require("glFramebufferRenderbuffer", whole, whole, whole, whole)
+        self.share(framebuffer)
+
+    def share(self, framebuffer: moderngl.Framebuffer) -> None:
+        """Attach this buffer to another framebuffer, too, of the same size and without a depth buffer."""
         framebuffer.use()
-        attach = device.require("glFramebufferRenderbuffer", whole, whole, whole, whole)
-        attach(_FRAMEBUFFER, _DEPTH_STENCIL_ATTACHMENT, _RENDERBUFFER, name)
+        self._attach(_FRAMEBUFFER, _DEPTH_STENCIL_ATTACHMENT, _RENDERBUFFER, self._name)
 
     def clear(self, value: int = 0) -> None:
         """The same value everywhere; of the framebuffer in use, which must be this one's."""
@@ -60,15 +64,23 @@ class Stencil:
 
         bits : those that are written.
         """
+        self.begin(function, value, passed, failed, bits)
+        try:
+            yield
+        finally:
+            self.end()
+
+    def begin(self, function: int, value: int, passed: int, failed: int = KEEP, bits: int = LARGEST) -> None:
+        """As `test`, until `end`."""
         self._enable(_STENCIL_TEST)
         self._mask(bits)
         self._func(function, value, LARGEST)
         self._op(failed, KEEP, passed)
-        try:
-            yield
-        finally:
-            self._disable(_STENCIL_TEST)
-            self._mask(LARGEST)
+
+    def end(self) -> None:
+        """Draw everywhere again."""
+        self._disable(_STENCIL_TEST)
+        self._mask(LARGEST)
 
     def read(self) -> bytes:
         """All values, row by row from the lowest: waits for the device."""

@@ -169,6 +169,7 @@ class Machine:
             mask_passes=passes.mask_passes + spare.stats.mask_passes,
             count_passes=passes.count_passes + spare.stats.count_passes,
             copy_passes=passes.copy_passes + spare.stats.copy_passes,
+            tiles=passes.tiles + spare.stats.tiles,
         )
 
     def _compile(self, step: Step, form: Form) -> Shader:

@@ -67,12 +67,12 @@ class Census:
         self.device, self.state, self.steps, self.tiles = device, state, len(steps), tiles
         size = (tiles.columns, tiles.rows)
         self.parts = []
-        for source in census_sources(linked, steps, EDGE):
+        for source in census_sources(linked, steps, tiles.edge):
             shader = Shader(device, source)
             shader.set("size", state.size)
             target = Stream(device, COUNTS, size)
             drawing = Drawing(device, shader, tiles)
-            shader.set("clip", (2.0 / (size[0] * EDGE), 2.0 / (size[1] * EDGE)))  # a texel for each tile
+            shader.set("clip", (2.0 / (size[0] * tiles.edge), 2.0 / (size[1] * tiles.edge)))  # a texel for each tile
             self.parts.append((drawing, target, device.context.framebuffer(target.textures)))
 
     def take(self) -> NDArray[np.int64]:

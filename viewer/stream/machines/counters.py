@@ -57,6 +57,7 @@ class Stats:
     count_passes: int = 0  # that tell how many rays wait: of occlusion queries, or of a census
     waits: int = 0  # for the device to answer
     copy_passes: int = 0
+    tiles: int = 0  # that kernel passes were drawn on one by one
     calls: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)  # per ray and state, of the last run
     offered: int = 0  # the rays of each run times its passes, summed over the runs that were added
     facts: dict[str, Any] = field(default_factory=dict)  # scene, machine, driver: what the figures belong to
@@ -81,6 +82,7 @@ class Stats:
         self.count_passes += other.count_passes
         self.waits += other.waits
         self.copy_passes += other.copy_passes
+        self.tiles += other.tiles
         self.calls = other.calls
         for state, total in other.kernels.items():
             mine = self.kernels.get(state)
@@ -107,6 +109,7 @@ class Stats:
             "count_passes": self.count_passes,
             "waits": self.waits,
             "copy_passes": self.copy_passes,
+            "tiles": self.tiles,
             "average_active_share": self.active_share,
             "kernels": {state: asdict(total) for state, total in self.kernels.items()},
             "steps": self.per_step(),

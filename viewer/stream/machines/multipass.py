@@ -17,20 +17,21 @@ import moderngl
 import numpy as np
 
 from viewer.base.errors import ViewerError
-from viewer.stream.compile.generate import VERSION, Form, outputs
+from viewer.stream.compile.generate import Form, outputs
 from viewer.stream.compile.inline import origin
 from viewer.stream.compile.link import LinkedProgram, Step
-from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.common import STATE_WORDS, Machine, Progress
+from viewer.stream.machines.copies import Snapshot, copy_source
 from viewer.stream.machines.count import EDGE, MANY, Census, Queries, waiting
 from viewer.stream.machines.counters import Pass, Stats
 from viewer.stream.machines.mask import DEPTH_OF_STEP, MASKS
 from viewer.stream.machines.policy import Policy, Sweep
+from viewer.stream.machines.tiled import TileLoop
 
 STATE = Record("State", Field("at", "int", about="0: done"), Field("back", "int", about="state after a RETURN"))
 UNLIMITED = 1 << 20
@@ -59,7 +60,10 @@ class _Pass:
             sum(4 * machine.linked.records[s].texels for s in step.loads) + STATE_WORDS,
             sum(4 * machine.linked.records[s].texels for s in step.stores) + STATE_WORDS,
         )
-        self.copy = Drawing(device, Shader(device, self._copy_source()), machine.tiles) if machine.copies else None
+        self.copy: Drawing | None = None
+        if machine.copies:
+            copying = Shader(device, copy_source(machine.linked, step, self.form))
+            self.copy = Drawing(device, copying, machine.tiles)
         for drawing in (self.drawing, *self.counts, *([self.copy] if self.copy else [])):
             drawing.shader.set("depth", number * DEPTH_OF_STEP)
         self.attach()
@@ -68,38 +72,14 @@ class _Pass:
         """Bind the textures of the machine's streams."""
         machine, step, form = self.machine, self.step, self.form
         self.samplers = machine._samplers(step, form)
-        self.target = self._framebuffer(machine._targets(step, form, back=machine.copies))
+        attach = machine.mask.attach
+        self.target = attach(machine._targets(step, form, back=machine.copies))
         parts = machine.linked.count_parts(step) if self.counts else ()
-        self.count_targets = [self._framebuffer([machine.counts[f"count_{k}"].textures[0] for k in p]) for p in parts]
+        self.count_targets = [attach([machine.counts[f"count_{k}"].textures[0] for k in p]) for p in parts]
         if self.copy is not None:
             names, written = outputs(machine.linked, step, form), machine._targets(step, form, back=True)
             self.copy_samplers = [(f"in_{n}", t) for n, t in zip(names, written, strict=True)]
-            self.copy_target = self._framebuffer(machine._targets(step, form))
-
-    def _framebuffer(self, textures: list[moderngl.Texture]) -> moderngl.Framebuffer:
-        target = self.machine.device.context.framebuffer(textures, self.machine.mask.depth)
-        target.depth_mask = False
-        return target
-
-    def _copy_source(self) -> Source:
-        """The pass that takes what the kernel wrote back to where the next one reads it, for the same rays."""
-        machine = self.machine
-        names = outputs(machine.linked, self.step, self.form)
-        source = Source()
-        source.add(VERSION, "version")
-        numbers = " || ".join(f"state == {machine.linked.program.number(s)}" for s in self.step.states)
-        if self.form.discards:
-            source.add("uniform sampler2D in_before;", "copy")
-        for location, name in enumerate(names):
-            source.add(f"uniform sampler2D in_{name};\nlayout(location = {location}) out vec4 out_{name};", "copy")
-        source.add("void main() {\n    ivec2 at = ivec2(gl_FragCoord.xy);", "copy")
-        if self.form.discards:
-            source.add("    int state = int(texelFetch(in_before, at, 0).x);", "copy")
-            source.add(f"    if (!({numbers})) discard;", "copy")
-        for name in names:
-            source.add(f"    out_{name} = texelFetch(in_{name}, at, 0);", "copy")
-        source.add("}", "copy")
-        return source
+            self.copy_target = attach(machine._targets(step, form))
 
 
 class Multipass(Machine):
@@ -108,7 +88,7 @@ class Multipass(Machine):
     fuse   : what makes one pass each (`LinkedProgram.steps`). mask : a key of `viewer.stream.machines.mask.MASKS`.
     policy, unroll, count : the host's alone, and may be set between two runs. unroll : most calls of a looping kernel
     in one pass: a number, a number for each looping state in the program's order, or 'auto'. count : ``query`` or
-    ``census``.
+    ``census``. tile : edge of the tiles, rays.
     Without a texture barrier on the device, kernels write to a second set of textures and a copy pass follows.
     """
 
@@ -128,6 +108,7 @@ class Multipass(Machine):
         unroll: Unroll = "auto",
         mask: str = "depth",
         count: str = "query",
+        tile: int = EDGE,
     ) -> None:
         super().__init__(device, linked, size, resources, counting, fallback, streams)
         self.policy, self.count = policy or Sweep(), count
@@ -138,15 +119,17 @@ class Multipass(Machine):
         self._make_streams(self._stored(self.steps))
         self.state = self.streams["state"] = self._own["state"] = Stream(device, STATE, size, channels=2)
         self._make_counts()
-        self.tiles = Tiles(device, size, EDGE)
+        self.tiles = Tiles(device, size, tile)
         self.tiles.keep(None)
         self.mask = MASKS[mask](device, linked, self.steps, self.state, self.tiles)
         self.passes = {step: _Pass(self, step, number) for number, step in enumerate(self.steps, 1)}
         self.stages = [[self.passes[step] for step in stage] for stage in linked.stages(self.steps)]
         self.queries = Queries(device)
         self._census: Census | None = None
+        self.snapshot: Snapshot | None = None
         if self.copies and self.mask.discards:
-            self._make_snapshot()
+            self._own["before"] = Stream(device, STATE, size, channels=2)
+            self.snapshot = Snapshot(device, self._own["before"], self.tiles)
 
     def _stored(self, steps: Sequence[Step]) -> dict[str, Record]:
         """The streams that some step loads or stores; the others live inside fused groups alone."""
@@ -248,6 +231,8 @@ class Multipass(Machine):
             yield from self._choose(stage)
         elif self.count == "census":
             yield from self._sweep_by_census(stage)
+        elif self.mask.by_tiles:
+            yield from self._sweep_by_tiles(stage)
         else:
             yield from self._sweep_by_queries(stage)
 
@@ -257,7 +242,11 @@ class Multipass(Machine):
     def _choose(self, stage: list[_Pass]) -> Iterator[Progress]:
         """By a policy that must know how many rays wait before every pass."""
         queried = self.count == "query"
+        loop = TileLoop(self.tiles, self.queries, len(stage)) if queried and self.mask.by_tiles else None
         while True:
+            if loop is not None:
+                loop.read()
+                self.tiles.keep(None)  # for the count passes
             rays = self._waiting(stage) if queried else self._take_census(stage)
             self.active = sum(rays)
             if not self.active:
@@ -265,7 +254,10 @@ class Multipass(Machine):
             chosen = self.policy.choose(rays, self.stats.rays)
             for number, k in enumerate(chosen):
                 masked = queried and self.mask.lasts and number == 0  # the count passes have made the mask
-                self._draw(stage[k], masked=masked)
+                if loop is None:
+                    self._draw(stage[k], masked=masked)
+                else:
+                    self._draw_tiles(stage[k], loop, k)
             yield self._progress()
 
     def _waiting(self, stage: list[_Pass]) -> list[int]:
@@ -293,6 +285,25 @@ class Multipass(Machine):
             yield self._progress()
         for queries in asked:
             self.queries.give_back(queries)
+
+    def _sweep_by_tiles(self, stage: list[_Pass]) -> Iterator[Progress]:
+        """Round by round, every pass on the tiles that may hold rays for it, each inside a query; all of a round's are
+        read together, a round late."""
+        loop = TileLoop(self.tiles, self.queries, len(stage))
+        while not loop.over:
+            drawn = sum(self._draw_tiles(entry, loop, k) for k, entry in enumerate(stage))
+            found = loop.read(but=drawn * LATE)
+            self.stats.waits += 1
+            self.active = min(self.active, found) if found else self.active
+            yield self._progress()
+
+    def _draw_tiles(self, entry: _Pass, loop: TileLoop, number: int) -> bool:
+        """Draw a pass of a loop on its tiles; whether there were any."""
+        queries = loop.ask(number)
+        if queries:
+            self._draw(entry, each=queries)
+            self.stats.tiles += len(queries)
+        return bool(queries)
 
     def _sweep_by_census(self, stage: list[_Pass]) -> Iterator[Progress]:
         """Several rounds, then a census, until nobody waits."""
@@ -323,17 +334,24 @@ class Multipass(Machine):
             self.barrier()
 
     def _draw(
-        self, entry: _Pass, masked: bool = False, query: moderngl.Query | None = None, conditional: bool = False
+        self,
+        entry: _Pass,
+        masked: bool = False,
+        query: moderngl.Query | None = None,
+        conditional: bool = False,
+        each: Sequence[moderngl.Query] = (),
     ) -> int:
-        """Mask (unless it is ``masked`` already), kernel pass inside a ``query``, and the copy behind it where there is
-        no barrier. ``conditional``: only if a count pass finds a ray; the query is then around that.
+        """Mask (unless it is ``masked`` already), kernel pass inside a ``query``, or a query for ``each`` tile, and the
+        copy behind it where there is no barrier. ``conditional``: only if a count pass finds a ray; the query is then
+        around that.
 
         Returns the rays that it ran on, where the machine is counting.
         """
         context = self.device.context
         self._settle()
-        if self.copies and self.mask.discards:
-            self._snapshot()
+        if self.snapshot is not None:
+            self.snapshot.take(self.state, lambda target: self._prepare(target, entry.number))
+            self.mask.leave()
         self._bind(entry)
         if conditional and query is not None:
             if self.mask.lasts:
@@ -348,15 +366,16 @@ class Multipass(Machine):
         if not masked:
             self.mask.select(entry.number)
         for drawing, target in zip(entry.counts, entry.count_targets, strict=True):
-            self._prepare(target)
+            self._prepare(target, entry.number)
             self._count(drawing, entry.samplers)
+            self.mask.leave()
         if self.counting:
-            query = context.query(samples=True, time=True)
-        self._kernel(entry, query)
+            query = context.query(samples=not each, time=True)
+        self._kernel(entry, query, each)
         self._copy_back(entry)
         if not self.counting or query is None:
             return 0
-        fragments = int(query.samples)
+        fragments = sum(int(one.samples) for one in each or (query,))
         calls = self._new_calls(entry) if self._calls(entry) > 1 or entry.step.fused else fragments
         read, written = entry.words
         seconds = query.elapsed * 1e-9
@@ -377,18 +396,22 @@ class Multipass(Machine):
             for drawing in (entry.drawing, *entry.counts):
                 drawing.shader.set("unroll", self._calls(entry))
 
-    def _kernel(self, entry: _Pass, query: moderngl.Query | None = None) -> None:
-        """The pass itself, inside a ``query``.
+    def _kernel(self, entry: _Pass, query: moderngl.Query | None = None, each: Sequence[moderngl.Query] = ()) -> None:
+        """The pass itself, inside a ``query``, with another one for ``each`` tile.
 
         To llvmpipe a program inside a query is another one than without, which it would compile when the first such
         pass is drawn, a second late: there all passes are inside one, `warm`'s and the conditional ones too.
         """
-        unread = self.queries.take() if query is None and self.device.software else None
-        self._prepare(entry.target)
+        unread = self.queries.take() if query is None and not each and self.device.software else None
+        self._prepare(entry.target, entry.number)
         for name, texture in entry.samplers:
             entry.drawing.shader.bind(name, texture)
         with query or unread or nullcontext():
-            entry.drawing.render()
+            if each:
+                entry.drawing.render_each(each)
+            else:
+                entry.drawing.render()
+        self.mask.leave()
         if unread is not None:
             self.queries.give_back([unread])
         self.stats.kernel_passes += 1
@@ -396,23 +419,19 @@ class Multipass(Machine):
     def _copy_back(self, entry: _Pass) -> None:
         if entry.copy is None:
             return
-        self._prepare(entry.copy_target)
+        self._prepare(entry.copy_target, entry.number)
         for name, texture in entry.copy_samplers:
             entry.copy.shader.bind(name, texture)
-        if self.mask.discards:
-            entry.copy.shader.bind("in_before", self.before.textures[0])
+        if self.snapshot is not None:
+            entry.copy.shader.bind("in_before", self.snapshot.texture)
         entry.copy.render()
+        self.mask.leave()
         self.stats.copy_passes += 1
 
-    def _prepare(self, target: moderngl.Framebuffer) -> None:
-        context = self.device.context
+    def _prepare(self, target: moderngl.Framebuffer, number: int) -> None:
         target.use()
-        context.disable(moderngl.BLEND | moderngl.CULL_FACE)
-        if self.mask.discards:
-            context.disable(moderngl.DEPTH_TEST)
-        else:
-            context.enable(moderngl.DEPTH_TEST)
-            context.depth_func = "=="
+        self.device.context.disable(moderngl.BLEND | moderngl.CULL_FACE)
+        self.mask.enter(number)
 
     def _new_calls(self, entry: _Pass) -> int:
         """Kernel calls since the last pass of these states, from the per-ray counts."""
@@ -423,19 +442,3 @@ class Multipass(Machine):
             total += now - self._before[state]
             self._before[state] = now
         return total
-
-    # -- no barrier and no mask: which rays ran is told by a snapshot of the states before ----------------------------
-
-    def _make_snapshot(self) -> None:
-        self.before = self._own["before"] = Stream(self.device, STATE, self.size, channels=2)
-        source = Source()
-        source.add(VERSION, "version")
-        source.add("uniform sampler2D in_state;\nout vec4 before;", "snapshot")
-        source.add("void main() { before = texelFetch(in_state, ivec2(gl_FragCoord.xy), 0); }", "snapshot")
-        self.snapshot = Drawing(self.device, Shader(self.device, source), self.tiles)
-        self.snapshot_target = self.device.context.framebuffer(self.before.textures)
-
-    def _snapshot(self) -> None:
-        self._prepare(self.snapshot_target)
-        self.snapshot.shader.bind("in_state", self.state.textures[0])
-        self.snapshot.render()
