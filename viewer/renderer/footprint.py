@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from viewer.base.errors import ViewerError
 from viewer.base.memory import available
 from viewer.film.layers import LAYERS, SERIES
-from viewer.kernels.records import FEATURES, FILM
+from viewer.kernels.photons import ENTRY, PHOTON
+from viewer.kernels.records import FEATURES, FILM, PATH, PIXEL, RAY
 
 # Bytes of a pixel on the host, beside layers: the film and the picture made of it; for programs of samples also the
 # film as it is read back, and the float64 arrays by which its noise is judged.
@@ -57,6 +58,29 @@ def check_memory(
         f"takes about {_text(needed)} of memory, and {_text(free)} are free",
         f"--size {fits[0]}x{fits[1]} or less fits here",
     )
+
+
+def photon_bytes(places: int, frame: int, streams: int = 1) -> int:
+    """Bytes of the textures and buffers of a photon map.
+
+    places : of photons, in all frames. frame : photons of one. streams : of photons, that are kept.
+    """
+    power = 1 << max(1, (places - 1).bit_length())  # a sort's two lists, if all are stored
+    lists = ENTRY.texels * 16 * (2 * places + 2 * power)  # and those that are kept, with their buffer
+    texels = sum(record.texels for record in (RAY, PATH, PHOTON))
+    each = 16 * (PIXEL.texels + 2 * texels)  # those that are lent, and a machine's own
+    return streams * PHOTON.texels * 16 * places + lists + each * frame
+
+
+def check_photon_memory(places: int, frame: int, streams: int = 1) -> None:
+    """Find out whether the memory that is free holds a photon map, as `photon_bytes`, where the driver's textures lie
+    in it. Raises ViewerError that names both."""
+    free = available()
+    needed = photon_bytes(places, frame, streams)
+    if free is None or needed <= free:
+        return
+    what = f"takes about {_text(needed)} of memory, and {_text(free)} are free"
+    raise ViewerError("photon map", what, "take fewer --photons, --caustic-photons or --photon-bounces")
 
 
 def _text(count: int) -> str:

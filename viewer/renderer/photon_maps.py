@@ -23,6 +23,7 @@ from viewer.photons.grid import PhotonGrid
 from viewer.photons.keep import Keep
 from viewer.photons.sort import PhotonSort, cell_size, list_size
 from viewer.programs import LEVELS, photon_frame
+from viewer.renderer.footprint import check_photon_memory
 from viewer.renderer.machine_pool import Key
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.settings import Settings
@@ -108,6 +109,7 @@ class PhotonMaps:
         self._specular = SpecularSpheres()
         self._aims: tuple[Scene, NDArray[np.float32]] | None = None  # spheres of what is specular, of a scene
         self._traced: dict[str, tuple[Prepared, tuple[Any, ...]]] = {}  # what the photons of streams are of
+        self._fits = (0, 0)  # the size of all frames for which there is memory
         self._mapped = ""  # the stream whose photons are in the map
 
     def make(self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int) -> Iterator[float]:
@@ -163,6 +165,10 @@ class PhotonMaps:
         if max(width, height) > self.device.max_texture or width * height > LARGEST_INTEGER:  # places are floats
             what = f"{emission.photons:,} photons that come to {settings.photon_bounces} surfaces are too many"
             raise ViewerError("photon map", what, "take fewer --photons, --caustic-photons or --photon-bounces")
+        if self.device.software and self._fits != emission.size:  # whose textures lie in the host's memory
+            streams = 2 if settings.estimate == "progressive" else 1
+            check_photon_memory(width * height, emission.frame[0] * emission.frame[1], streams)
+            self._fits = emission.size
         photons = self.resources.stream(name, PHOTON, (width, height))
         if name not in self._traced:
             yield from self._trace(prepared, settings, number, photons, emission)
