@@ -44,6 +44,7 @@ def picture(
     made = Picture(linear, {}, stats, {key: str(value) for key, value in facts.items()}, film)
     if film is not None:
         made.depends = sample_settings(tracer)
+        made.photon_remark = tracer.photon_remark()
         made.own_lights = tracer.settings.environment is None and tracer.prepared.lighting.listed.count > 0
     return made
 

@@ -57,7 +57,7 @@ class PhotonCells:
         held = sum(stream.bytes for stream in self.streams.values())
         if free is not None and needed - held > free:
             what = f"takes about {text(needed)} of memory, and {text(free)} are free"
-            hint = "take fewer --photons or --photon-bounces, a coarser --photon-grid, or a smaller --footprint"
+            hint = "take fewer --photons, --caustic-photons or --photon-bounces, or a coarser --photon-grid"
             raise ViewerError("photon map", what, hint)
 
     def order(self, photons: Stream, grid: PhotonGrid, settings: Settings) -> Job:

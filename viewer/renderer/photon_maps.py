@@ -177,8 +177,10 @@ class PhotonMaps:
             what = f"{emission.photons:,} photons that come to {settings.photon_bounces} surfaces are too many"
             raise ViewerError("photon map", what, "take fewer --photons, --caustic-photons or --photon-bounces")
         frame = emission.frame[0] * emission.frame[1]
-        frames = frame * 16 * sum(record.texels for record in (PIXEL, RAY, PATH, PHOTON))
-        self.cells.check_memory(settings, grid, emission.size, frames)
+        beside = frame * 16 * (PIXEL.texels + 2 * sum(record.texels for record in (RAY, PATH, PHOTON)))  # lent, and own
+        if settings.estimate == "progressive":  # the first sample's photons are kept
+            beside += 16 * PHOTON.texels * width * height
+        self.cells.check_memory(settings, grid, emission.size, beside)
         photons = self.resources.stream(name, PHOTON, (width, height))
         if name not in self._traced:
             yield Stage("trace photons")

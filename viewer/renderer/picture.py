@@ -42,6 +42,7 @@ class Picture:
     metadata: dict[str, str] = field(default_factory=dict)
     film: Film | None = None  # of a progressive program, which an EXR keeps, so that it can be resumed
     depends: dict[str, str] = field(default_factory=dict)  # what its samples depend on
+    photon_remark: str = ""  # what there is to say of its photon map
     own_lights: bool = False  # lit by lights that come with the scene alone, where no environment was asked for
 
     def __repr__(self) -> str:
@@ -64,9 +65,10 @@ class Picture:
         return srgb8(self.linear, exposure, tonemap)
 
     def remarks(self, exposure: float = 0.0) -> list[str]:
-        """Remarks on the picture at an exposure (stops): that it is nearly black under the scene's own lights."""
+        """Remarks on the picture at an exposure (stops): that it is nearly black under the scene's own lights, and that
+        no photon is in its map."""
         said = darkness(self.linear, exposure) if self.own_lights else ""
-        return [said] if said else []
+        return [line for line in (said, self.photon_remark) if line]
 
     def png(self, exposure: float = 0.0, tonemap: str = "none") -> bytes:
         """The bytes of the file that `save` writes for a name ending in .png."""

@@ -213,6 +213,15 @@ class Tracer(DeviceScene):
         """The streams of the photon map that the last picture was made with; none where there is none."""
         return dict(self._photon_maps.streams) if self._photon_maps is not None else {}
 
+    def photon_remark(self) -> str:
+        """What to say of a photon map that holds nothing; else nothing."""
+        if self.settings.program != "photon" or self._photon_maps is None or self._photon_maps.stored:
+            return ""
+        lighting = self.prepared.lighting
+        if not lighting.listed.count and not lighting.listed.environment_levels:
+            return "no light sends photons: --environment sky adds light"
+        return "no photon is in the map: no light comes to a surface that is not a mirror or glass, but directly"
+
     def photon_uniforms(self, camera: Camera, size: tuple[int, int]) -> dict[str, Any]:
         """Of the first sample's radiance estimates in a picture of ``size``, by the map that there is."""
         return self._photons.uniforms(self.prepared, self.settings, camera, size[1], 0)
