@@ -5,6 +5,10 @@
 //   vec3 estimate_eye          world
 //   int estimate_all           1: k has no end, all photons within the radius count
 //   int estimate_exact         1: all photons of the sphere; 0: the search ends with the shell in which k were found
+//   float estimate_slope       c and
+//   int estimate_exponent         p of the filter: a photon at distance d counts 1 - c (d / r)^p; 0: alike, whatever c is
+//   float estimate_integral    of the filter over the disc, as a share of its area
+//   int estimate_rays          of a final gather
 #include "interface/photon_grid.glsl"
 
 // The square of the radius beyond which no photon counts at a position.

@@ -5,6 +5,6 @@
 #include "interface/path.glsl"
 
 int begin_estimate(in Interaction interaction, in Path path, out Estimate estimate) {
-    estimate = Estimate(vec3(0.0), 0.0, photon_cell(interaction.position), 0, 0, 0, -1);
+    estimate = Estimate(vec3(0.0), 0.0, photon_cell(interaction.position), 0, 0, 0, -1, vec3(0.0), 0);
     return bsdf_delta(interaction) || path.depth >= path_depth ? EXIT_NONE : EXIT_CELL;
 }

@@ -11,10 +11,14 @@ int estimate_photon(in Interaction interaction, inout Estimate estimate) {
     bool widens = estimate.count < estimate_photons;
     // Cells that share a bucket of a hash have each other's photons in it.
     bool own = photon_grid_buckets == 0 || photon_cell(photon.position) == estimate.cell;
-    if (own && square <= (widens ? estimate_limit(interaction.position) : estimate.square)) {
+    bool asked = estimate.caustic == 0 || photon.stored == PHOTON_CAUSTIC;
+    if (own && asked && square <= (widens ? estimate_limit(interaction.position) : estimate.square)) {
         vec3 wi = -photon.direction;
         float facing = abs(dot(interaction.shading, wi));
-        if (facing > 0.0) estimate.sum += photon.power * (bsdf_value(interaction, interaction.wo, wi) / facing);
+        vec3 scattered = vec3(0.0);
+        if (facing > 0.0) scattered = photon.power * (bsdf_value(interaction, interaction.wo, wi) / facing);
+        estimate.sum += scattered;
+        if (estimate_exponent > 0) estimate.moment += scattered * (estimate_exponent == 1 ? sqrt(square) : square);
         estimate.count += 1;
         if (widens) estimate.square = max(estimate.square, square);
     }

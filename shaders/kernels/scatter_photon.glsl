@@ -10,16 +10,19 @@
 
 int scatter_photon(in Pixel pixel, in Interaction interaction, inout Path path, inout Ray ray) {
     int dimension = 4 + 8 * path.depth;
-    vec2 direction = sample_2d(pixel.at, path.number, dimension + 4);
-    vec2 other = sample_2d(pixel.at, path.number, dimension + 6);
+    int number = photon_number(pixel.at);
+    vec2 direction = sample_2d(photon_pixel(number), photon_sample(number), dimension + 4);
+    vec2 other = sample_2d(photon_pixel(number), photon_sample(number), dimension + 6);
     vec3 weight, way;
     float pdf;
     path.depth += 1;
     bool leaves = path.depth <= photon_bounces;
-    if (!leaves || !bsdf_sample(interaction, interaction.wo, vec3(direction, other.x), way, weight, pdf)) {
+    leaves = leaves && bsdf_sample(interaction, interaction.wo, vec3(direction, other.x), way, weight, pdf);
+    if (!leaves || (photon_kinds == PHOTON_CAUSTIC && pdf > 0.0)) {
         path.throughput = vec3(0.0);
         return EXIT_DONE;
     }
+    if (pdf > 0.0) path.pdf = 1.0;
     float here = dot(interaction.shading, interaction.wo), there = dot(interaction.shading, way);
     if (here * there < 0.0 && interaction.kind == BSDF_DIELECTRIC) {
         float ratio = here >= 0.0 ? interaction.parameter : 1.0 / interaction.parameter;

@@ -43,14 +43,22 @@ bool sample_point(Light light, vec3 position, inout LightSample found) {
     return share > 0.0;
 }
 
+// The whole number that chooses: the environment where it is below environment_levels.
+int light_quantum(float choose) {
+    return min(int(choose * 16777216.0), 16777215);
+}
+
+// A direction of the environment, by one of its quanta, and its density, 1 / sr, among all lights.
+void sample_environment(int quantum, vec2 u, bool compensated, out vec3 direction, out float density) {
+    environment_sample(u, quantum / (environment_levels / ENVIRONMENT_LEVELS), compensated, direction, density);
+    density = min(density * (float(environment_levels) / 16777216.0), LIGHT_LARGEST);
+}
+
 bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out LightSample found) {
     found = LightSample(vec3(0.0, 1.0, 0.0), LIGHT_LARGEST, vec3(0.0), 0.0);
-    int quantum = min(int(choose * 16777216.0), 16777215);
+    int quantum = light_quantum(choose);
     if (quantum < environment_levels) {
-        float density;
-        int level = quantum / (environment_levels / ENVIRONMENT_LEVELS);
-        environment_sample(u, level, compensated, found.direction, density);
-        found.pdf = min(density * (float(environment_levels) / 16777216.0), LIGHT_LARGEST);
+        sample_environment(quantum, u, compensated, found.direction, found.pdf);
         if (!(found.pdf > 0.0)) return false;
         found.weight = min(environment_radiance(found.direction) / found.pdf, LIGHT_LARGEST);
         return true;

@@ -80,7 +80,7 @@ def test_a_preset_gives_other_defaults_and_what_is_typed_goes_before(capsys):
     assert channels["R"].shape == (8, 8) and header["samples"] == "1"
     assert PUBLISHED.items() <= header.items()
     capsys.readouterr()
-    assert "expected 2002 or 2004" in refused(capsys, "-o", "b.png", "--preset", "2003")
+    assert "expected 2002, 2003 or 2004" in refused(capsys, "-o", "b.png", "--preset", "2001")
 
 
 @pytest.mark.parametrize(("name", "depth"), [("2002", 2), ("2004", 1024)])

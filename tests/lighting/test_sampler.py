@@ -48,7 +48,8 @@ def samplers(device) -> dict[str, Sampler]:
 def table_2d(pixel, number, dimension, seed) -> NDArray:
     points, pixel = random_points(), np.asarray(pixel, np.int64)
     at = (pixel[..., 0] + 256 * pixel[..., 1] + 40503 * np.asarray(dimension) + 30011 * seed) % 65536
-    return points["value"][(points["start"][at] + np.asarray(number)) % 65536]
+    apart = 4099 * (pixel[..., 0] >> 8) + 9001 * (pixel[..., 1] >> 8)
+    return points["value"][(points["start"][at] + np.asarray(number) + apart) % 65536]
 
 
 TWINS: dict[tuple[str, int], Callable[..., NDArray]] = {

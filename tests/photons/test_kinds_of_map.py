@@ -1,4 +1,4 @@
-"""Estimates over the map by sorting and by stencil routing: the same search, against NumPy in float64."""
+"""Estimates over the map by stencil routing: the same search as over a sorted list, against NumPy in float64."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ import viewer
 from viewer import Renderer
 from viewer.base.errors import ViewerError
 from viewer.photons.grid import PhotonGrid
+from viewer.renderer.photon_cells import map_settings
+from viewer.renderer.settings import Settings
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "program": "photon"}
 FEW: dict[str, Any] = {"photons": 1500, "photon_bounces": 3, "estimate": "nearest"}
@@ -33,10 +35,6 @@ def cells_of(renderer: Renderer) -> tuple[list[np.ndarray], np.ndarray]:
     with renderer.device.current():
         read = {name: stream.read() for name, stream in maps.streams.items()}
     photons = read["photons"].ravel()
-    if "footprints" not in read:
-        numbers = np.flatnonzero(photons["stored"] > 0)
-        cells = maps.grid.numbers(photons["position"][numbers])
-        return [numbers[cells == cell] for cell in range(maps.grid.cells)], photons
     edge, found = renderer.settings.footprint, read["footprints"]["photon"]
     wide = found.shape[1] // edge
     blocks = found.reshape(-1, edge, wide, edge).transpose(0, 2, 1, 3).reshape(-1, edge * edge)
@@ -84,13 +82,13 @@ def search(
     return found, square if len(found) >= k else limit
 
 
-@pytest.mark.parametrize("options", [{}, FULL, {**FULL, "redistribution": "power"}], ids=["sort", "stencil", "power"])
-def test_estimates_are_those_of_brute_force(cornell: viewer.Scene, options: dict[str, Any]) -> None:
+def test_estimates_are_those_of_brute_force(cornell: viewer.Scene) -> None:
     """For a radius that k photons set, one that all of them share, and the published end of the search."""
-    renderer = Renderer(cornell, **SINGLE, **FEW, **COARSE, **POINT, **options)
+    renderer = Renderer(cornell, **SINGLE, **FEW, **COARSE, **POINT, **FULL)
     plain = Renderer(cornell, **{**SINGLE, "program": "whitted"}, **POINT).render(SIZE, spp=1).linear
     origins, directions = (part.reshape(-1, 3) for part in renderer.camera.rays(*SIZE))
-    for chosen in ({"nearest": 20}, {"nearest": 5000}, {"nearest": 20, "estimate": "published"}):
+    every = {"nearest": 5000, "redistribution": "power"}
+    for chosen in ({"nearest": 20}, every, {"nearest": 20, "estimate": "published"}):
         renderer.update(**{"estimate": "nearest", **chosen})
         picture = renderer.render(SIZE, spp=1, layers=("albedo", "normal", "depth"))
         added = (picture.linear.astype(float) - plain).reshape(-1, 3)
@@ -159,12 +157,8 @@ def test_the_map_is_made_when_it_must_be(cornell: viewer.Scene) -> None:
     renderer.move({0: np.diag([1.0, 0.99, 1.0, 1.0])})
     renderer.render(tiny, spp=1)
     assert (maps.traced, maps.sorted) == (2, 6)
-    renderer.update(photon_map="sort", footprint=4)
-    renderer.render(tiny, spp=1)
-    assert (maps.traced, maps.sorted) == (2, 7)
-    renderer.update(footprint=8, redistribution="none")  # of no meaning to a sorted list
-    renderer.render(tiny, spp=1)
-    assert (maps.traced, maps.sorted) == (2, 7)
+    plain = Settings()
+    assert map_settings(plain) == map_settings(plain.replace(footprint=8, redistribution="none"))  # of a sorted list
 
 
 def test_what_does_not_fit_is_said(cornell: viewer.Scene, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ import pytest
 import viewer
 from viewer import Renderer
 from viewer.base.errors import ViewerError
+from viewer.kernels.photons import STORED
 from viewer.lighting.lights import emitters
 from viewer.renderer.photon_maps import NEAREST_SHARE, radius_share
 from viewer.scene.material import Material
@@ -50,7 +51,19 @@ def test_lights_send_the_power_that_they_have(cornell: viewer.Scene) -> None:
     power = photons["power"].astype(float).sum(axis=1)
     assert (power[1:] < power[:-1]).all()
     assert not photons["stored"][0].any() and photons["stored"][1:].any(axis=1).all()  # direct light is left out
-    assert (photons["bounce"][1:][photons["stored"][1:] == 1] >= 1).all()
+    assert (photons["bounce"][1:][photons["stored"][1:] > 0] >= 1).all()
+
+
+def test_caustic_photons_come_from_specular_surfaces_alone() -> None:
+    """Under a glass ball: all surfaces before were the ball's, above the floor; others have been on the floor."""
+    renderer = Renderer(viewer.load("glass_ball"), **SINGLE, **{**FEW, "photons": 8000, "caustic_photons": 0})
+    renderer.render((8, 8), spp=1)
+    photons = photons_of(renderer)
+    floor = (photons["position"][..., 1] < 1e-3) & photons["power"].any(axis=-1)
+    before = np.logical_or.accumulate(floor, axis=0)
+    kind = photons["stored"][1:][floor[1:]]
+    assert np.array_equal(kind, np.where(before[:-1][floor[1:]], STORED["indirect"], STORED["caustic"]))
+    assert all((kind == one).any() for one in STORED.values())
 
 
 # -- the search ------------------------------------------------------------------------------------------------------
@@ -58,7 +71,7 @@ def test_lights_send_the_power_that_they_have(cornell: viewer.Scene) -> None:
 
 def estimate_of(positions: np.ndarray, normals: np.ndarray, photons: np.ndarray, k: int, radius: float) -> np.ndarray:
     """(N, 3) sum of powers over the disc of the k nearest, in float64, over all photons."""
-    stored = photons[photons["stored"] == 1]
+    stored = photons[photons["stored"] > 0]
     out = np.zeros((len(positions), 3))
     for number, (position, normal) in enumerate(zip(positions, normals, strict=True)):
         square = ((stored["position"].astype(float) - position) ** 2).sum(axis=1)

@@ -26,6 +26,8 @@ def test_steps_are_within_the_limits(recipe):
     prepared = prepare(everything(), Settings(environment="sky", **recipe))
     traversal = LEVELS[prepared.structure.levels]
     programs = [make(traversal, first_hits=hits) for make in PICTURES.values() for hits in ("rays", "raster")]
+    for hits in ("rays", "raster"):
+        programs += [PICTURES["photon"](traversal, first_hits=hits, kind="stencil", gather=g) for g in (False, True)]
     programs += [PICTURES["cast"](traversal, layers=True), PICTURES["whitted"](traversal, depth=8), trace(traversal)]
     for program in programs:
         for sampler in SAMPLERS:

@@ -18,6 +18,7 @@ from viewer.accel.two_level.structure import TwoLevel
 from viewer.base.errors import ViewerError
 from viewer.cli.shader_check import everything
 from viewer.options.declare import Affects
+from viewer.options.photons import PHOTONS
 from viewer.options.table import OPTIONS, keywords
 from viewer.renderer.prepared import prepare
 from viewer.renderer.settings import NAMES, Settings
@@ -162,10 +163,17 @@ UNIFORMS = {
     "reflections": False,
     "refractions": False,
     "photons": 77,
+    "caustic_photons": 33,
     "photon_bounces": 3,
     "estimate": "nearest",
     "nearest": 9,
     "photon_radius": 0.5,
+    "photon_grid": (3, 2, 4),
+    "footprint": 5,
+    "redistribution": "power",
+    "light_samples": 3,
+    "photon_filter": "cone",
+    "final_gather": 3,
 }
 
 
@@ -181,8 +189,8 @@ def test_uniforms_compile_nothing(renderer: Renderer, builds: list[str], name: s
     assert renderer.device.compiled == compiled and not builds
     assert renderer.structure is prepared.structure
     np.testing.assert_array_equal(assert_as_made_anew(renderer), picture)
-    photons = ("photons", "photon_bounces", "estimate", "nearest", "photon_radius")
-    quiet = ("shadows", "reflections", "refractions", "focus", *photons)  # Whitted's, a pinhole's, photon mapping's
+    quiet = {"shadows", "reflections", "refractions", "light_samples"}  # Whitted's
+    quiet |= {"focus", *(option.name for option in PHOTONS)}  # a pinhole's, photon mapping's
     assert (name in quiet) == np.array_equal(picture, before)
     builds.clear()
     renderer.update(**{name: OPTIONS_HERE.get(name, OPTIONS[name].default)})

@@ -19,7 +19,7 @@ from typing import Any, NoReturn
 
 from viewer.base.errors import ViewerError
 from viewer.cli import commands
-from viewer.cli.commands import PRESETS, VIEWED, printable
+from viewer.cli.commands import VIEWED, preset, printable
 from viewer.options.declare import suggestion
 from viewer.options.table import OPTIONS, check, with_choices
 
@@ -284,7 +284,7 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
         raise ViewerError(name, "the scene is missing", f"usage: {parser.usage}")
     others: dict[str, Any] = {}
     if getattr(found, "preset", None) is not None:
-        others |= PRESETS[check("preset", found.preset)]
+        others |= preset(check("preset", found.preset), found.scene)
     found.typed = frozenset(each for each in command.options if getattr(found, each) is not None)
     for each in command.options:
         value = getattr(found, each)

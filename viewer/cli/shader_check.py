@@ -17,6 +17,7 @@ from viewer.accel.triangles import TESTS
 from viewer.accel.two_level.top import TOPS
 from viewer.base.errors import ShaderError
 from viewer.options.table import OPTIONS
+from viewer.photons.routing import routing_sources
 from viewer.photons.sort import sort_sources
 from viewer.programs import LEVELS, PICTURES, photon_frame, trace
 from viewer.renderer.renderer import Renderer
@@ -91,9 +92,10 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
         for make in PICTURES.values():
             yield from _all_forms(renderer, make(traversal), accel, every=accel == "bvh")
             yield from _single(renderer, make(traversal, first_hits="raster"), f"{accel} raster")
+        yield from _all_forms(renderer, PICTURES["photon"](traversal, kind="stencil"), f"{accel}, stencil routing")
         for first in (True, False):
             yield from _all_forms(renderer, photon_frame(traversal, first), accel)
-    for name, source in sort_sources():
+    for name, source in (*sort_sources(), *routing_sources()):
         yield f"photon map: {name}", source
     for sampler in OPTIONS["sampler"].choices:
         for environment in ("none", "sky"):

@@ -13,10 +13,13 @@ from viewer.kernels.whitted import TREE
 from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel
 from viewer.stream.declare.record import Field, Record
 
+# Photon.stored; 0: it is not in the map, since it left the scene, or was not at a surface that takes it.
+STORED = {"indirect": 1, "caustic": 2}  # some surface before was diffuse or glossy; every one was specular
+
 PHOTON = Record(
     "Photon",
     Field("position", "vec3", "scene units", "world"),
-    Field("stored", "int", about="1: it is in the map; 0: it left the scene, or was not at a surface that takes it"),
+    Field("stored", "int", about="PHOTON_INDIRECT, PHOTON_CAUSTIC; 0: it is not in the map"),
     Field("power", "vec3", "W, linear sRGB"),
     Field("bounce", "int", about="surfaces that it had left"),
     Field("direction", "vec3", "unit length", "world", "in which it arrived"),
@@ -55,6 +58,8 @@ ESTIMATE = Record(
     Field("shell", "int", about="distance of the cell from the first one, in cells along the farthest axis"),
     Field("place", "int", about="of the next photon in the map"),
     Field("left", "int", about="photons of the cell that are still to be looked at"),
+    Field("moment", "vec3", about="the sum with every power times its distance to the exponent of the filter"),
+    Field("caustic", "int", about="1: caustic photons alone count; 0: all"),
 )
 
 EMIT_PHOTON = Kernel(
@@ -145,4 +150,43 @@ FINISH_ESTIMATE = Kernel(
     (IN("interaction", INTERACTION), IN("path", PATH), IN("estimate", ESTIMATE), INOUT("radiance", RADIANCE)),
     exits=("done",),
     needs=("estimate_settings",),
+)
+
+# Final gather: ``spot`` is where the estimate is made, at the surface itself or where a gathering ray has come to;
+# ``gathering`` is a path whose number is the ray's, and whose depth counts the mirrors and glass on its way.
+BEGIN_GATHER = Kernel(
+    "begin_gather",
+    (IN("interaction", INTERACTION), IN("path", PATH), OUT("spot", INTERACTION), OUT("gathering", PATH)),
+    exits=("surface", "none"),
+    needs=("estimate_settings", "path_settings", "bsdf_delta"),
+)
+BEGIN_CAUSTICS = Kernel(
+    "begin_caustics",
+    (IN("interaction", INTERACTION), OUT("estimate", ESTIMATE)),
+    exits=("cell",),
+    needs=("estimate_settings",),
+)
+GATHER_RAY = Kernel(
+    "gather_ray",
+    (
+        IN("pixel", PIXEL),
+        IN("interaction", INTERACTION),
+        IN("path", PATH),
+        INOUT("gathering", PATH),
+        OUT("ray", RAY),
+    ),
+    exits=("ray", "again", "end"),
+    needs=("estimate_settings", "bsdf_sample", "sample_2d"),
+)
+ARRIVE_GATHERING = Kernel(
+    "arrive_gathering",
+    (IN("ray", RAY), IN("hit", HIT), OUT("spot", INTERACTION)),
+    exits=("surface", "miss"),
+    needs=("interaction_at",),
+)
+CONTINUE_GATHERING = Kernel(
+    "continue_gathering",
+    (IN("pixel", PIXEL), IN("spot", INTERACTION), IN("path", PATH), INOUT("gathering", PATH), OUT("ray", RAY)),
+    exits=("ray", "end"),
+    needs=("estimate_settings", "path_settings", "bsdf_sample", "sample_2d"),
 )

@@ -35,6 +35,8 @@ FAIR = (1 / 8, 1 / 2)  # least and greatest share of what is infinitely far, whe
 
 KIND = {"triangle": 0, **{name: number for number, name in enumerate(KINDS, 1)}}
 
+SHARE = Record("LightShare", Field("first", "int", "quanta", "of the light, where lights follow one another"))
+
 LIGHT = Record(
     "Light",
     Field("kind", "int", about="LIGHT_TRIANGLE and so on"),
@@ -107,6 +109,15 @@ class LightList:
     def uniforms(self) -> dict[str, int]:
         """How the random number is shared out."""
         return {"environment_levels": self.environment_levels, "light_levels": self.levels}
+
+    def shares(self) -> Table:
+        """The lights' quanta one after the other, behind the environment's; as many rows as there are slots."""
+        first = np.full(len(self.records), QUANTA, np.int64)  # no light
+        quanta = np.rint(self.probability * QUANTA).astype(np.int64)
+        first[: self.count] = self.environment_levels + np.cumsum(quanta) - quanta
+        rows = np.zeros(len(first), SHARE.dtype)
+        rows["first"] = first
+        return Table("light_shares", SHARE, rows)
 
     def kinds(self) -> set[int]:
         """The kinds of light that are there: numbers of `KIND`."""

@@ -8,8 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from viewer.kernels.photons import STORED
+from viewer.kernels.records import FAR
+from viewer.lighting.aim import MOST_SPHERES
+from viewer.lighting.lights import LightList
+from viewer.options.values import PhotonFilter
 from viewer.stream.declare.kernel import Module
 
+CONSTANT = PhotonFilter()
 UNENDING = 1 << 24  # photons: more than there can be
 
 
@@ -20,16 +26,26 @@ def photon_uniforms(
     photons: int = 1,
     bounces: int = 1,
     least: int = 1,
+    width: int = 1,
+    kinds: Sequence[str] = tuple(STORED),
+    spheres: Sequence[Sequence[float]] = (),
 ) -> dict[str, Any]:
     """The uniforms of a pass that sends ``photons``.
 
     middle, radius : the scene's bounding sphere, world. number : of the pass; each sends others. bounces : most
     surfaces that a photon leaves. least : surfaces that it must have left to be stored; 1 leaves out direct light.
+    width : of their stream. kinds : of `STORED`, that are to be stored; caustic ones alone are aimed at ``spheres``
+    (S, 4), see `viewer.lighting.aim`.
     """
+    aims = [(*map(float, sphere),) for sphere in spheres]
     return {
         "emit_middle": tuple(map(float, middle)),
         "emit_radius": float(radius),
+        "emit_spheres": (*aims, *[(0.0, 0.0, 0.0, 0.0)] * (MOST_SPHERES - len(aims))),
+        "emit_sphere_count": len(aims),
         "photon_pass": number,
+        "photon_kinds": sum(STORED[kind] for kind in kinds),
+        "photon_width": width,
         "photon_share": 1.0 / photons,
         "photon_bounces": bounces,
         "photon_from": least,
@@ -42,12 +58,15 @@ def estimate_uniforms(
     exact: bool = True,
     eye: Sequence[float] = (0.0, 0.0, 0.0),
     footprint: float = 0.0,
+    weights: PhotonFilter = CONSTANT,
+    rays: int = 0,
 ) -> dict[str, Any]:
     """The uniforms of radiance estimates.
 
     photons : k, that an estimate asks for; None: all within the radius. radius : beyond which none counts, scene
     units; to it ``footprint`` times the distance from the ``eye`` (world) is added. exact : all photons of the sphere
-    count, see ``shaders/interface/estimate.glsl``.
+    count, see ``shaders/interface/estimate.glsl``. weights : of photons by their
+    distance. rays : of a final gather.
     """
     return {
         "estimate_photons": UNENDING if photons is None else photons,
@@ -56,6 +75,10 @@ def estimate_uniforms(
         "estimate_footprint": float(footprint),
         "estimate_eye": tuple(map(float, eye)),
         "estimate_exact": int(exact),
+        "estimate_rays": rays,
+        "estimate_exponent": weights.exponent,
+        "estimate_slope": weights.slope,
+        "estimate_integral": weights.integral,
         "photon_grid_low": (0.0, 0.0, 0.0),
         "photon_grid_cell": (1.0, 1.0, 1.0),
         "photon_grid_resolution": (1, 1, 1),
@@ -81,9 +104,10 @@ def map_modules() -> list[Module]:
     ]
 
 
-def photon_modules() -> list[Module]:
-    """The modules ``light_emit``, ``photon_settings`` and ``estimate_settings``, and those of photon maps."""
-    settings, estimates = photon_uniforms(), estimate_uniforms()
+def photon_modules(listed: LightList) -> list[Module]:
+    """The modules ``light_emit`` by a list of lights, ``photon_settings`` and ``estimate_settings``, and those of
+    maps."""
+    settings = photon_uniforms()
     emitting = {name: value for name, value in settings.items() if name.startswith("emit_")}
     photons = {name: value for name, value in settings.items() if name.startswith("photon_")}
     return [
@@ -91,13 +115,34 @@ def photon_modules() -> list[Module]:
             "emission",
             provides=("light_emit",),
             source="shading/emit.glsl",
-            uniforms=_declared(emitting),
+            memories=(listed.shares(),),
+            uniforms={**_declared(emitting), "light_slots": ("int", len(listed.records))},
+            constants={"EMIT_LARGEST": FAR},
             needs=("light_sample", "environment_radiance", "environment_sample"),
         ),
-        Module("photon settings", ("photon_settings",), "shading/photon.glsl", uniforms=_declared(photons)),
-        Module("estimate settings", ("estimate_settings",), "shading/estimate.glsl", uniforms=_declared(estimates)),
+        Module(
+            "photon settings",
+            ("photon_settings",),
+            "shading/photon.glsl",
+            uniforms=_declared(photons),
+            constants=_stored(),
+        ),
+        estimate_settings(),
         *map_modules(),
     ]
+
+
+def estimate_settings() -> Module:
+    """The module ``estimate_settings``."""
+    declared = _declared(estimate_uniforms())
+    return Module(
+        "estimate settings", ("estimate_settings",), "shading/estimate.glsl", uniforms=declared, constants=_stored()
+    )
+
+
+def _stored() -> dict[str, int | float]:
+    """The constants of ``Photon.stored``."""
+    return {f"PHOTON_{name.upper()}": number for name, number in STORED.items()}
 
 
 def _declared(values: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
@@ -107,5 +152,7 @@ def _declared(values: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
 
 def _type(value: Any) -> str:
     if isinstance(value, tuple):
+        if isinstance(value[0], tuple):
+            return f"{_type(value[0])}[{len(value)}]"
         return f"{'i' if isinstance(value[0], int) else ''}vec{len(value)}"
     return "float" if isinstance(value, float) else "int"

@@ -204,10 +204,11 @@ COMMAND = (
         values.read_optional_word,
         None,
         "other defaults: the published machine (a grid, one kernel call in a pass) and its path tracer, 256 x 256 with "
-        "64 samples; 2002 scatters twice, 2004 until a light is hit",
+        "64 samples; 2002 scatters twice, 2004 until a light is hit; 2003 is photon mapping as published, glass_ball,"
+        " ring and cornell_photons with the settings of the paper's scenes",
         Affects.NOTHING,
         "NAME",
-        choices=("2002", "2004"),
+        choices=("2002", "2003", "2004"),
         scope="command",
         default_text="none",
     ),

@@ -51,6 +51,36 @@ class Unroll:
         return "auto" if self.counts is None else ",".join(map(str, self.counts))
 
 
+@dataclass(frozen=True)
+class PhotonFilter:
+    """How a radiance estimate weighs photons by their distance d within its radius r.
+
+    name  : ``constant`` (alike), ``cone`` (1 - d / (width r)) or ``epanechnikov`` (1 - d^2 / r^2).
+    width : of the cone, at least 1: H. W. Jensen's filter constant (2001, section 7.2.1).
+    """
+
+    name: str = "constant"
+    width: float = 1.1
+
+    def __str__(self) -> str:
+        return f"cone={self.width:g}" if self.name == "cone" else self.name
+
+    @property
+    def slope(self) -> float:
+        """c in the weight (1 - c (d / r)^p)."""
+        return {"constant": 0.0, "cone": 1 / self.width, "epanechnikov": 1.0}[self.name]
+
+    @property
+    def exponent(self) -> int:
+        """p in the weight (1 - c (d / r)^p)."""
+        return {"constant": 0, "cone": 1, "epanechnikov": 2}[self.name]
+
+    @property
+    def integral(self) -> float:
+        """Of the weight over the disc, as a share of the disc's area."""
+        return 1 - self.slope * 2 / (self.exponent + 2) if self.exponent else 1.0
+
+
 def read_word(option: Option, value: Any) -> str:
     if isinstance(value, str) and (value in option.choices or (not option.choices and value)):
         return value
@@ -214,6 +244,24 @@ def read_policy(option: Option, value: Any) -> PolicyChoice:
     if share_number is None or not 0 < share_number <= 1 or choice.of not in ("active", "all"):
         raise wrong(option, value)
     return PolicyChoice(choice.name, share_number, choice.of)
+
+
+def read_photon_filter(option: Option, value: Any) -> PhotonFilter:
+    choice = value
+    if isinstance(value, str):
+        name, equals, text = value.partition("=")
+        if name not in option.choices:
+            raise wrong(option, value, hint=suggestion(name, option.choices))
+        width = _real(text) if equals else PhotonFilter.width
+        if equals and (name != "cone" or width is None):
+            raise wrong(option, value)
+        choice = PhotonFilter(name, PhotonFilter.width if width is None else width)
+    if not isinstance(choice, PhotonFilter) or choice.name not in option.choices:
+        raise wrong(option, value)
+    given = _real(choice.width)
+    if given is None or not 1 <= given <= 1e6:
+        raise wrong(option, value)
+    return PhotonFilter(choice.name, given)
 
 
 def read_unroll(option: Option, value: Any) -> Unroll:

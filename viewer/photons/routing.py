@@ -12,6 +12,8 @@ photons' number from the stencil, which is exact to 255; here an additive pass c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ from viewer.base.errors import ViewerError
 from viewer.kernels.photons import ENTRY, PHOTON, ROUTED_CELL, TOTAL
 from viewer.lighting.photons import footprint_uniforms
 from viewer.photons.grid import PhotonGrid
-from viewer.photons.passes import Pass, fetch
+from viewer.photons.passes import Pass, fetch, pass_source
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import LARGEST_INTEGER, Record
@@ -34,6 +36,7 @@ PUBLISHED_EDGE = 4  # texels; 1024 / 4 squared are the published 65,536 cells
 LARGEST_EDGE = 16
 REDISTRIBUTIONS = {"none": 0, "count": 1, "power": 2}  # numbers in shaders/photons/redistribute.glsl
 VERTEX = np.dtype([("at", "<f4", 3), ("carried", "<f4", 3), ("number", "<f4")])  # of a photon that was read back
+_REDISTRIBUTE = {"totals": TOTAL, "footprints": ENTRY, "photons": PHOTON}  # streams that the pass reads
 _STENCIL_BYTES = 4  # of a texel, its depth included
 
 
@@ -68,6 +71,19 @@ def point_sources(fragment: str, output: Record, edge: int, fetched: bool = True
     pixel.add(f"{output.glsl_struct()}\n{output.glsl_pack()}", f"record {output.name}")
     pixel.include(f"photons/{fragment}.glsl")
     return vertex, pixel
+
+
+def routing_sources() -> Iterator[tuple[str, Source]]:
+    """The fragment programs of a map by stencil routing that are drawn over whole streams, by name."""
+    yield "stencil bit", _bit_source(PUBLISHED_EDGE)
+    yield "redistribute", pass_source("redistribute", _REDISTRIBUTE, ROUTED_CELL)
+
+
+def _bit_source(edge: int) -> Source:
+    source = Source()
+    source.add(f"{VERSION}\nconst int EDGE = {edge};", "constants")
+    source.include("photons/stencil_bit.glsl")
+    return source
 
 
 def read_vertices(photons: Stream) -> NDArray:
@@ -137,12 +153,8 @@ class StencilRouting:
         self.totals, self.cells = Stream(device, TOTAL, (wide, tall)), Stream(device, ROUTED_CELL, (wide, tall))
         self._route = _Points(device, "route_fragment", ENTRY, edge, fetched)
         self._total = _Points(device, "total_fragment", TOTAL, 1, fetched)
-        inputs = {"totals": TOTAL, "footprints": ENTRY, "photons": PHOTON}
-        self._redistribute = Pass(device, "redistribute", inputs, ROUTED_CELL)
-        source = Source()
-        source.add(f"{VERSION}\nconst int EDGE = {edge};", "constants")
-        source.include("photons/stencil_bit.glsl")
-        self._bit = square(device, Shader(device, source))
+        self._redistribute = Pass(device, "redistribute", _REDISTRIBUTE, ROUTED_CELL)
+        self._bit = square(device, Shader(device, _bit_source(edge)))
         self.stencil = Stencil(device, self.map.framebuffer)
         self._vertices: moderngl.Buffer | None = None
 

@@ -9,9 +9,13 @@ next photon.
 from __future__ import annotations
 
 from viewer.kernels import photons
+from viewer.kernels.records import INTERACTION, PATH
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.programs.whitted import DEPTH, IndirectLight, whitted_trace
-from viewer.stream.declare.program import Program, State
+from viewer.stream.declare.program import Call, Program, State
+
+_SPOT = {"interaction": "spot"}
+_ARRIVAL = Call("setup", then="arrive_gathering")
 
 
 def radiance_estimate(kind: str) -> IndirectLight:
@@ -29,11 +33,51 @@ def radiance_estimate(kind: str) -> IndirectLight:
     )
 
 
+def final_gather(kind: str) -> IndirectLight:
+    """The states of a final gather over a map of a kind: the caustic photons at the surface itself, and the radiance,
+    by all photons, of the surfaces that rays from there come to. The estimate's states serve both."""
+    form = photons.MAPS[kind]
+    return IndirectLight(
+        states=(
+            State("begin_gather", photons.BEGIN_GATHER, {"surface": "caustics", "none": "refract"}),
+            State("caustics", photons.BEGIN_CAUSTICS, {"cell": "cell"}, _SPOT),
+            State(
+                "estimate",
+                photons.BEGIN_ESTIMATE,
+                {"cell": "cell", "none": "continue_gathering"},
+                {**_SPOT, "path": "gathering"},
+            ),
+            State("cell", form.estimate_cell, {"again": "cell", "photon": "photon", "end": "total"}, _SPOT),
+            State("photon", form.estimate_photon, {"again": "photon", "cell": "cell"}, _SPOT),
+            State("total", photons.FINISH_ESTIMATE, {"done": "continue_gathering"}, {**_SPOT, "path": "gathering"}),
+            State("continue_gathering", photons.CONTINUE_GATHERING, {"ray": _ARRIVAL, "end": "gather_ray"}),
+            State("gather_ray", photons.GATHER_RAY, {"ray": _ARRIVAL, "again": "gather_ray", "end": "refract"}),
+            State("arrive_gathering", photons.ARRIVE_GATHERING, {"surface": "estimate", "miss": "gather_ray"}),
+        ),
+        streams={"estimate": photons.ESTIMATE, **form.streams, "spot": INTERACTION, "gathering": PATH},
+        inputs=tuple(form.streams),
+        groups=(
+            ("begin_gather",),
+            ("->arrive_gathering", "arrive_gathering"),
+            ("caustics", "estimate", "cell", "photon", "total"),
+            ("continue_gathering",),
+            ("gather_ray",),
+        ),
+        rays=("arrive_gathering",),
+    )
+
+
 def photon_map(
-    traversal: TraversalStates = FLAT, depth: int = DEPTH, first_hits: str = "rays", kind: str = "sort"
+    traversal: TraversalStates = FLAT,
+    depth: int = DEPTH,
+    first_hits: str = "rays",
+    kind: str = "sort",
+    gather: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added; photons and their map are other streams, of any size.
 
-    kind : of the map, a key of `viewer.kernels.photons.MAPS`.
+    kind : of the map, a key of `viewer.kernels.photons.MAPS`. gather : a final gather is between the surface and the
+    photons' estimate (Purcell 2004, section 6.4.5).
     """
-    return whitted_trace(traversal, depth, first_hits, radiance_estimate(kind), "photon")
+    indirect = final_gather(kind) if gather else radiance_estimate(kind)
+    return whitted_trace(traversal, depth, first_hits, indirect, "photon")

@@ -10,7 +10,7 @@ An environment is a few suns, which cast shadows, and ambient light, which nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from viewer.base.errors import ViewerError
@@ -31,27 +31,28 @@ class IndirectLight:
     """States that add the light which shadow rays do not bring, between a surface's lights and its reflections.
 
     They are entered at the first; exits to "refract" lead back. streams : that they work on; ``inputs`` of them the
-    host fills. With them direct light is that of lights chosen by power, instead of each in turn: what is infinitely
-    far is then sampled like the others, and not taken as ambient light.
+    host fills. groups : of those states that become one pass where rays and surfaces do; all of them where empty.
+    rays : to whose arrival they call the traversal.
+
+    With them direct light is that of lights chosen by power, instead of each in turn: what is infinitely far is then
+    sampled like the others, and not taken as ambient light.
     """
 
     states: tuple[State, ...] = ()
     streams: Mapping[str, Record] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
+    groups: tuple[tuple[str, ...], ...] = ()
+    rays: tuple[str, ...] = ()
+
+    @property
+    def passes(self) -> tuple[tuple[str, ...], ...]:
+        """The states of each pass: with all of them a step would read from more than 16 samplers."""
+        return self.groups or (self.names,)
 
     @property
     def names(self) -> tuple[str, ...]:
         """Of the states."""
         return tuple(state.name for state in self.states)
-
-
-def _behind_light(push: list[str], pop: list[str]) -> Iterator[tuple[str, ...]]:
-    """The states behind a surface's light in groups, each within what a pass may read and write."""
-    yield "refract", *push[:1]
-    yield from (tuple(push[k : k + 2]) for k in range(1, len(push), 2))
-    yield ("reflect",)
-    yield "next", *pop[:2]
-    yield from (tuple(pop[k : k + 3]) for k in range(2, len(pop), 3))
 
 
 def whitted_trace(
@@ -84,8 +85,8 @@ def whitted_trace(
         State("resolve", paths.RESOLVE_SHADOW, {"done": "light"}),
     ]
     to = ("root", *extra_states(first_hits), "->arrive", "arrive", "light", "->resolve", "resolve")
+    turn = tuple(name for group in indirect.passes for name in group)
     on = ("refract", *push.values(), "reflect", "next", *pop.values())
-    behind = _behind_light(list(push.values()), list(pop.values()))
     return Program(
         name,
         streams={
@@ -127,16 +128,19 @@ def whitted_trace(
         start="begin",
         # A turn takes a ray of the tree from one surface to the next.
         order=(
-            *("->arrive", "arrive", "light", "->resolve", "resolve", *indirect.names, "refract", *push.values()),
+            *("->arrive", "arrive", "light", "->resolve", "resolve", *turn, "refract", *push.values()),
             *("reflect", "next"),
             *(*pop.values(), "finish", "begin", "root", *extra_states(first_hits)),
         ),
         groups={
-            "ray": (("->arrive", "arrive"), ("->resolve", "resolve")),
-            # Indirect light has a pass of its own: with all of it a step would read from more than 16 samplers. The
-            # stack then is streams, of which a pass writes two and reads three.
+            "ray": (
+                ("->arrive", "arrive"),
+                ("->resolve", "resolve"),
+                *((f"->{name}", name) for name in indirect.rays),
+            ),
             "surface": (
-                *((to, indirect.names, *behind) if indirect.states else ((*to, *on),)),
+                # Rays of the tree then wait from pass to pass: with all their streams a step would write too much.
+                *((to, *indirect.passes, ("reflect", "next")) if indirect.states else ((*to, *on),)),
                 ("finish", "begin"),
             ),
         },

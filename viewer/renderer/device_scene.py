@@ -13,7 +13,7 @@ from viewer.accel.structures import Structure
 from viewer.base.errors import ViewerError
 from viewer.base.lock import FairLock, exclusive
 from viewer.options.declare import Affects
-from viewer.programs import DEPTHS, LEVELS, PICTURES
+from viewer.programs import LEVELS, PICTURES
 from viewer.renderer.camera import view
 from viewer.renderer.changes import SceneChanges, scene_changes
 from viewer.renderer.first_hits import FirstHits, RasterPass, first_hits
@@ -223,9 +223,8 @@ class DeviceScene:
 
     def _picture(self, surface: bool, settings: Settings, camera: Camera) -> tuple[Any, ...]:
         """What tells the programs of pictures apart."""
-        depth = settings.max_depth if settings.program in DEPTHS else None
-        kind = settings.photon_map if settings.program == "photon" else None
-        return "picture", settings.program, surface, depth, kind, self._first_hits(settings, camera).mode
+        form = tuple(settings.form.items())
+        return "picture", settings.program, surface, form, self._first_hits(settings, camera).mode
 
     def _machine_of(self, run: Run) -> Machine:
         key, settings = cast("tuple[Key, Settings]", run.key)
@@ -243,11 +242,7 @@ class DeviceScene:
         """The chosen program over the scene's structure; with ``layers`` the ray caster that leaves surfaces, too."""
         chosen = settings or self.settings
         make = PICTURES["cast" if layers else chosen.program]
-        form: dict[str, Any] = {"layers": True} if layers else {}
-        if not layers and chosen.program in DEPTHS:
-            form["depth"] = chosen.max_depth
-        if not layers and chosen.program == "photon":
-            form["kind"] = chosen.photon_map
+        form = {"layers": True} if layers else chosen.form
         mode = self._first_hits(chosen, camera or self.camera).mode
         what = (make, self.structure.levels, mode, *form.items())
         if what not in self._programs:
@@ -277,8 +272,7 @@ class DeviceScene:
         Without it they are uploaded when the first picture needs them.
         """
         coming = prepared or self.prepared
-        form = {"depth": self.settings.max_depth} if self.settings.program in DEPTHS else {}
-        program = PICTURES[self.settings.program](LEVELS[coming.structure.levels], **form)
+        program = PICTURES[self.settings.program](LEVELS[coming.structure.levels], **self.settings.form)
         modules = self._linked(coming, program, None, self.settings).modules
         return self.resources.upload(memory for module in modules for memory in module.memories)
 

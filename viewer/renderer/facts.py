@@ -19,7 +19,11 @@ from viewer.renderer.tracer import Tracer
 from viewer.stream.machines.counters import Stats
 
 MAPPED = tuple(option.name for option in PHOTONS)  # of no meaning to other programs
-LATER = ("environment_rotation", "eye_rays", "light_samples")  # options that older files do not tell of
+# Options that older files do not tell of.
+LATER = (
+    *("environment_rotation", "eye_rays", "light_samples", "photon_map", "photon_grid", "footprint", "redistribution"),
+    *("photon_filter", "final_gather"),
+)
 
 
 def picture(

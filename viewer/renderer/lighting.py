@@ -64,7 +64,7 @@ class Lighting:
             if not self._far:
                 self._far.append(environment_module(self.environment))
             self._lit = [*self._far, self.listed.module(), path_settings()]
-            self._lit += [self.each, whitted_settings(), *photon_modules()]
+            self._lit += [self.each, whitted_settings(), *photon_modules(self.listed)]
         if sampler not in self._samplers:
             self._samplers[sampler] = sampler_module(sampler)
         return [*self._lit, self._samplers[sampler]]

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.film.buffers import Pixels
-from viewer.kernels.photons import PHOTON
+from viewer.kernels.photons import PHOTON, STORED
 from viewer.kernels.records import PATH, PIXEL, RAY
+from viewer.lighting.aim import SpecularSpheres
 from viewer.lighting.photons import estimate_uniforms, photon_uniforms
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.photons.grid import PhotonGrid
@@ -22,6 +25,7 @@ from viewer.renderer.photon_cells import PhotonCells, map_settings
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.settings import Settings
 from viewer.scene.camera import Camera
+from viewer.scene.scene import Scene
 from viewer.stream.declare.record import LARGEST_INTEGER
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
@@ -35,6 +39,7 @@ BUCKETS = 1 << 16  # of the hash
 EDGE, EDGE_STEPS = 1.5, 4  # of its cells, in greatest radii, rounded up to a power of the EDGE_STEPS-th root of 2
 NEAREST_SHARE = 1 / 20  # of the scene's diagonal: the greatest radius of an estimate of the nearest, unless told
 CELLS_ACROSS = 40  # of the grid, as published
+LARGEST_KEPT = 1 << 26  # bytes of the first sample's photons, to be kept beside those of a later one
 
 
 def radius_share(number: int) -> float:
@@ -45,9 +50,46 @@ def radius_share(number: int) -> float:
     return math.sqrt(squared)
 
 
+@dataclass(frozen=True)
+class Emission:
+    """What leaves the lights for one map.
+
+    sets : how many photons, and kinds of `STORED` of them that go into the map. spheres : (S, 4), at which caustic ones
+    are aimed. frame : (width, height) of the stream of a frame. size : of that of all frames.
+    """
+
+    sets: tuple[tuple[int, tuple[str, ...]], ...]
+    spheres: NDArray[np.float32]
+    frame: tuple[int, int]
+    size: tuple[int, int]
+
+    @classmethod
+    def of(cls, settings: Settings, spheres: NDArray[np.float32]) -> Emission:
+        """By the options; caustic photons are among the others unless they are sent apart, where they are any."""
+        sets: tuple[tuple[int, tuple[str, ...]], ...] = ((settings.photons, tuple(STORED)),)
+        if settings.caustic_photons and len(spheres):
+            sets = (settings.photons, ("indirect",)), (settings.caustic_photons, ("caustic",))
+        width, height = list_size(max(count for count, _ in sets))
+        rows = sum(-(-count // width) for count, _ in sets)
+        return cls(sets, spheres, (width, height), (width, rows * settings.photon_bounces))
+
+    @property
+    def apart(self) -> bool:
+        """Whether caustic photons are sent apart."""
+        return len(self.sets) > 1
+
+    @property
+    def photons(self) -> int:
+        """How many are sent."""
+        return sum(count for count, _ in self.sets)
+
+
 class PhotonMaps:
     """Photons and their map on a device. Photons are kept until light, geometry or settings change, and for a
-    progressive estimate until the next sample; their order by cells until the grid changes, too.
+    progressive estimate until the next sample but one after the first, whose photons stay for the next picture; their
+    order by cells is kept until the grid changes, too.
+
+    Where something is specular, caustic photons are sent apart from the others, aimed at it.
 
     traced : how often, so far. cells : the map, and what there is to know of it.
     """
@@ -58,7 +100,10 @@ class PhotonMaps:
         self.grid = PhotonGrid.over((0, 0, 0), (1, 1, 1), (1, 1, 1))
         self.traced = 0
         self._map: tuple[Any, ...] = ()  # of what settings the order by cells is
-        self._of: tuple[Prepared, tuple[Any, ...]] | None = None  # what the photons are of
+        self._specular = SpecularSpheres()
+        self._aims: tuple[Scene, NDArray[np.float32]] | None = None  # spheres of what is specular, of a scene
+        self._traced: dict[str, tuple[Prepared, tuple[Any, ...]]] = {}  # what the photons of streams are of
+        self._mapped = ""  # the stream whose photons are in the map
 
     @property
     def streams(self) -> dict[str, Stream]:
@@ -81,51 +126,67 @@ class PhotonMaps:
         Yields the share that is done. Raises ViewerError for more photons than a texture holds.
         """
         progressive = settings.estimate == "progressive"
-        names = ("photons", "photon_bounces", "sampler", "seed")
-        of = (number if progressive else 0, *(settings[name] for name in names))
+        names = ("photons", "caustic_photons", "photon_bounces", "sampler", "seed")
+        gather = settings.final_gather > 0
+        of = (number if progressive else 0, gather, *(settings[name] for name in names))
+        emission = self._emission(prepared, settings)
+        small = PHOTON.texels * 16 * emission.size[0] * emission.size[1] <= LARGEST_KEPT
+        name = "photons" if of[0] and small else "photons of the first sample"
         grid = _grid(prepared, settings, camera, height, number)
-        traced = self._of is not None and self._of[0] is prepared and self._of[1] == of
-        if traced and grid == self.grid and self._map == map_settings(settings):
+        traced = name in self._traced and self._traced[name][0] is prepared and self._traced[name][1] == of
+        ordered = grid, map_settings(settings)
+        if traced and name == self._mapped and ordered == (self.grid, self._map):
             return
-        self._of = None
-        for count, _ in enumerate(self.executor.run(self._steps(prepared, settings, of[0], grid, traced))):
+        self._mapped = ""
+        if not traced:
+            self._traced.pop(name, None)
+        for count, _ in enumerate(self.executor.run(self._steps(prepared, settings, of[0], grid, emission, name))):
             yield 1 - 1 / (1 + 0.05 * count)
-        self._of, self.grid, self._map = (prepared, of), grid, map_settings(settings)
+        self._traced[name] = prepared, of
+        self._mapped, (self.grid, self._map) = name, ordered
 
     def uniforms(
         self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int
     ) -> dict[str, Any]:
         """Of the estimate in sample ``number`` (from 0 on) of a picture of ``height`` pixels."""
+        common = settings.photon_filter, settings.final_gather
         if settings.estimate == "progressive":
             radius, footprint = (value * radius_share(number) for value in _first_radius(settings, camera, height))
-            found = estimate_uniforms(None, radius, eye=camera.origin, footprint=footprint)
+            found = estimate_uniforms(None, radius, True, camera.origin, footprint, *common)
         else:
             low, high = np.asarray(prepared.scene.bounds(ground=False), np.float64)
             radius = settings.photon_radius or NEAREST_SHARE * float(np.linalg.norm(high - low))
-            found = estimate_uniforms(settings.nearest, radius, settings.estimate == "nearest")
+            exact = settings.estimate == "nearest"
+            found = estimate_uniforms(settings.nearest, radius, exact, camera.origin, 0.0, *common)
         return {**found, **self.grid.uniforms, **self.cells.uniforms}
 
-    def _steps(self, prepared: Prepared, settings: Settings, number: int, grid: PhotonGrid, traced: bool) -> Job:
-        """All that is to be done, or where the photons are ``traced`` already, their order alone."""
-        width, height = list_size(settings.photons)
-        whole = width, height * settings.photon_bounces
-        if max(whole) > self.device.max_texture or whole[0] * whole[1] > LARGEST_INTEGER:  # places are floats
-            what = f"{settings.photons:,} photons that come to {settings.photon_bounces} surfaces are too many"
-            raise ViewerError("photon map", what, "take fewer --photons or --photon-bounces")
-        frames = width * height * 16 * sum(record.texels for record in (PIXEL, RAY, PATH, PHOTON))
-        self.cells.check_memory(settings, grid, whole, frames)
-        photons = self.resources.stream("photons", PHOTON, whole)
-        if not traced:
+    def _emission(self, prepared: Prepared, settings: Settings) -> Emission:
+        """What is sent into a scene."""
+        if self._aims is None or self._aims[0] is not prepared.scene:
+            self._aims = prepared.scene, self._specular.of(prepared.scene)
+        return Emission.of(settings, self._aims[1])
+
+    def _steps(
+        self, prepared: Prepared, settings: Settings, number: int, grid: PhotonGrid, emission: Emission, name: str
+    ) -> Job:
+        """All that is to be done, or where the photons are in the stream of that name already, their order alone."""
+        width, height = emission.size
+        if max(width, height) > self.device.max_texture or width * height > LARGEST_INTEGER:  # places are floats
+            what = f"{emission.photons:,} photons that come to {settings.photon_bounces} surfaces are too many"
+            raise ViewerError("photon map", what, "take fewer --photons, --caustic-photons or --photon-bounces")
+        frame = emission.frame[0] * emission.frame[1]
+        frames = frame * 16 * sum(record.texels for record in (PIXEL, RAY, PATH, PHOTON))
+        self.cells.check_memory(settings, grid, emission.size, frames)
+        photons = self.resources.stream(name, PHOTON, (width, height))
+        if name not in self._traced:
             yield Stage("trace photons")
-            yield from self._trace(prepared, settings, number, photons, (width, height))
+            yield from self._trace(prepared, settings, number, photons, emission)
         yield Stage("build grid")
         yield from self.cells.order(photons, grid, settings)
 
-    def _trace(
-        self, prepared: Prepared, settings: Settings, number: int, photons: Stream, size: tuple[int, int]
-    ) -> Job:
-        """The frames of photons, each of ``size``, one below the other."""
-        resources = self.resources
+    def _trace(self, prepared: Prepared, settings: Settings, number: int, photons: Stream, emission: Emission) -> Job:
+        """The frames of photons, one below the other."""
+        resources, size = self.resources, emission.frame
         low, high = np.asarray(prepared.scene.bounds(), np.float64)
         middle, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 1e-18)
         pixel = resources.stream("photon pixel", PIXEL, size)
@@ -133,23 +194,28 @@ class PhotonMaps:
             name: resources.stream(f"photon {name}", record, size)
             for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON))
         }
-        uniforms = {
-            **photon_uniforms(middle, radius, number, settings.photons, settings.photon_bounces),
-            **sampler_uniforms(settings.seed),
-        }
-        yield Clear(frame["photon"])  # where there are fewer photons than places
+        least = 0 if settings.final_gather else 1  # a gather's rays come to surfaces without shadow rays
+        common: dict[str, Any] = {"width": size[0], "spheres": emission.spheres, "least": least}
         yield Draw(lambda: self.pixels.fill(pixel, (slice(0, size[1]), slice(0, size[0]))))
-        for bounce in range(settings.photon_bounces):
-            first = bounce == 0
-            program = photon_frame(LEVELS[prepared.structure.levels], first)
-            key = Key(("photons", first), size, False, settings.passes, settings.sampler)
-            yield Run(program, (key, settings), size, settings.photons, {"pixel": pixel, **frame}, uniforms)
-            yield Copy(photons, frame["photon"], (0, bounce * size[1]), size, back=True)
+        row = 0
+        for count, kinds in emission.sets:
+            sent = photon_uniforms(middle, radius, number, count, settings.photon_bounces, kinds=kinds, **common)
+            uniforms = {**sent, **sampler_uniforms(settings.seed)}
+            rows = -(-count // size[0])
+            yield Clear(frame["photon"])  # where there are fewer photons than places
+            for bounce in range(settings.photon_bounces):
+                first = bounce == 0
+                program = photon_frame(LEVELS[prepared.structure.levels], first)
+                key = Key(("photons", first), size, False, settings.passes, settings.sampler)
+                yield Run(program, (key, settings), size, count, {"pixel": pixel, **frame}, uniforms)
+                yield Copy(photons, frame["photon"], (0, row), (size[0], rows), back=True)
+                row += rows
         self.traced += 1
 
     def forget(self) -> None:
         """The photons are of no use any more; they are traced again when they are needed."""
-        self._of, self.cells.streams = None, {}
+        self._mapped, self.cells.streams = "", {}
+        self._traced.clear()
 
     def release(self) -> None:
         """Free what the resources do not own; the map is made again when it is needed."""

@@ -88,6 +88,8 @@ class Settings(Mapping[str, Any]):
         found = {name: options.OPTIONS[name].affects for name in differ}
         if "depth" in found and not {self.program, other.program}.isdisjoint(DEPTHS):
             found["depth"] = Affects.PROGRAM  # the number of streams follows from it
+        if "final_gather" in found and self.form.get("gather") != other.form.get("gather"):
+            found["final_gather"] = Affects.PROGRAM
         return found
 
     # -- what follows ----------------------------------------------------------------------------------------------
@@ -96,6 +98,13 @@ class Settings(Mapping[str, Any]):
     def max_depth(self) -> int:
         """The maximum path length in surface interactions: ``depth``, or the program's own."""
         return int(DEPTHS.get(self.program, DEPTH) if self.depth is None else self.depth)
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """What the chosen program is made with, beside how rays walk and how first hits are found."""
+        found: dict[str, Any] = {"depth": self.max_depth} if self.program in DEPTHS else {}
+        photon = {"kind": self.photon_map, "gather": self.final_gather > 0}
+        return found | (photon if self.program == "photon" else {})
 
     @property
     def stepwise(self) -> bool:

@@ -173,9 +173,7 @@ class LinkedProgram:
             writes = {stream for s in touched for stream in s.writes()}
             after = {s for name in inside for s in program.successors(name) if s not in inside}
             # A stack that is filled and emptied within the pass lives in its local variables.
-            kept = {stream for other in after for stream in self.live[other]}
-            own = {s for s in program.stacked if self._users(s) <= set(inside)}
-            local = set() if turns else own - kept
+            local = set() if turns else {s for s in program.stacked if self._emptied(s, inside, after)}
             needed = self._read_before_written(inside, entered) - local
             live = set(program.results)
             if turns or len(inside) == 1:  # a pass may end with the ray where it was
@@ -193,6 +191,18 @@ class LinkedProgram:
             name, tuple(flatten(order)), order, entries, tuple(loads), tuple(stores), len(inside) > 1, gathers, turns
         )
 
+    def _emptied(self, stream: str, inside: Sequence[str], after: set[str]) -> bool:
+        """Whether a stack that a group fills is empty where rays leave it for ``after``: its users are all of the
+        group, and no ray comes back to them before it begins anew."""
+        users, start = self._users(stream), entry_state(self.program.start)
+        reached, ahead = set(after), [name for name in after if name != start]
+        while ahead:
+            for name in self.program.successors(ahead.pop()):
+                if name not in reached:
+                    reached.add(name)
+                    ahead += [name] if name != start else []
+        return users <= set(inside) and users.isdisjoint(reached)
+
     def _users(self, stream: str) -> set[str]:
         """The states that read or write a stream."""
         return {s.name for s in self.program.states if stream in (*s.reads(), *s.writes())}
@@ -207,9 +217,7 @@ class LinkedProgram:
 
     @cached_property
     def live(self) -> dict[str, set[str]]:
-        """For each state, the streams that it or a later one reads before they are written: liveness. Where a ray
-        begins, its stacks are empty."""
-        start, empty = entry_state(self.program.start), set(self.program.stacked)
+        """For each state, the streams that it or a later one reads before they are written: liveness."""
         live: dict[str, set[str]] = {state.name: set() for state in self.program.states}
         grows = True
         while grows:
@@ -219,7 +227,6 @@ class LinkedProgram:
                 if DONE in [*state.exits.values(), *self.program.returns.get(state.name, ())]:
                     after |= set(self.program.results)
                 found = set(state.reads()) | (after - set(state.writes()))
-                found -= empty if state.name == start else set()
                 grows |= found != live[state.name]
                 live[state.name] = found
         return live
