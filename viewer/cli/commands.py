@@ -52,9 +52,10 @@ _PUBLISHED: dict[str, Any] = {
     "policy": PolicyChoice("threshold", 0.2, "active"),
 }
 # Photon mapping as published: T. J. Purcell et al., "Photon Mapping on Programmable Graphics Hardware" (2003), and
-# chapter 6 of 2004. One eye ray for each pixel; what scenes of the paper have of their own is beside them.
+# chapter 6 of 2004. One eye ray for each pixel; kernels are drawn as tiles, each to its end by its queries (section
+# 6.2.3). What scenes of the paper have of their own is beside them.
 _PHOTONS: dict[str, Any] = {
-    **_MACHINE,
+    **{**_MACHINE, "mask": "tiles"},
     **{"program": "photon", "estimate": "published", "photon_map": "sort", "photons": 1 << 16, "nearest": 64},
     **{"size": (512, 512), "spp": 1, "pixel_filter": "point", "light_samples": 4},
 }

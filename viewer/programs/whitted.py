@@ -11,7 +11,7 @@ An environment is a few suns, which cast shadows, and ambient light, which nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from viewer.base.errors import ViewerError
@@ -101,7 +101,6 @@ def whitted_trace(
     turn = tuple(name for group in indirect.passes for name in group)
     behind = _behind_light(list(push.values()), list(pop.values()))
     on = ("refract", *push.values(), "reflect", "next", *pop.values())
-    behind = _behind_light(list(push.values()), list(pop.values()))
     return Program(
         name,
         streams={

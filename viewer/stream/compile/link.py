@@ -217,9 +217,7 @@ class LinkedProgram:
 
     @cached_property
     def live(self) -> dict[str, set[str]]:
-        """For each state, the streams that it or a later one reads before they are written: liveness. Where a ray
-        begins, its stacks are empty."""
-        start, empty = entry_state(self.program.start), set(self.program.stacked)
+        """For each state, the streams that it or a later one reads before they are written: liveness."""
         live: dict[str, set[str]] = {state.name: set() for state in self.program.states}
         grows = True
         while grows:
@@ -229,7 +227,6 @@ class LinkedProgram:
                 if DONE in [*state.exits.values(), *self.program.returns.get(state.name, ())]:
                     after |= set(self.program.results)
                 found = set(state.reads()) | (after - set(state.writes()))
-                found -= empty if state.name == start else set()
                 grows |= found != live[state.name]
                 live[state.name] = found
         return live
