@@ -5,7 +5,7 @@ that are stored nothing is read back.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,12 @@ class PhotonMaps:
         self._keep: Keep | None = None
         self._sorts: dict[tuple[int, int], PhotonSort] = {}  # by the size of their lists
         self._of: tuple[Prepared, tuple[Any, ...]] | None = None  # what the photons are of
+        self._run: set[Key] = set()  # machines of frames that have run, and so are compiled
+
+    def ready(self, settings: Settings, machines: Container[Key]) -> bool:
+        """Whether `make` will run without compiling; ``machines``: those that are kept."""
+        keys = [_frame_key(settings, first) for first in (True, False)[: settings.photon_bounces]]
+        return self._keep is not None and all(key in machines and key in self._run for key in keys)
 
     def make(self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int) -> Iterator[float]:
         """The map for sample ``number`` (from 0 on) of a picture of ``height`` pixels; nothing where it is there.
@@ -127,8 +133,9 @@ class PhotonMaps:
         for bounce in range(settings.photon_bounces):
             first = bounce == 0
             program = photon_frame(LEVELS[prepared.structure.levels], first)
-            key = Key(("photons", first), size, False, settings.passes, settings.sampler)
+            key = _frame_key(settings, first)
             yield Run(program, (key, settings), size, settings.photons, {"pixel": pixel, **frame}, uniforms)
+            self._run.add(key)
             yield Copy(photons, frame["photon"], (0, bounce * size[1]), size, back=True)
         self.traced += 1
 
@@ -163,6 +170,11 @@ class PhotonMaps:
             if self._keep is not None:
                 self._keep.release()
         self._sorts.clear()
+
+
+def _frame_key(settings: Settings, first: bool) -> Key:
+    """Of the machine that traces a frame, the ``first`` one or a later one."""
+    return Key(("photons", first), list_size(settings.photons), False, settings.passes, settings.sampler)
 
 
 def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[float, float]:

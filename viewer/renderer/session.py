@@ -223,6 +223,7 @@ class Session:
         while not self.waiting(moving):
             if self._job is None:
                 if not begin:
+                    self._warming = None  # others may run meanwhile
                     return
                 if self.tile is not None and not self._tracer.ready(self.tile, self.counting):
                     self._compile(self._tracer, self.tile)
@@ -296,9 +297,11 @@ class Session:
         if not self.compiling:
             self.compiling = renderer.settings.program
             return
-        if self._warming is None or self._warming[0] != renderer.settings:
-            self._warming = renderer.settings, renderer.warm(tile, self.counting)
-        next(self._warming[1], None)
+        now = renderer.settings
+        if self._warming is None or not self._warming[0].differences(now).keys() <= {"camera", "fov"}:
+            self._warming = now, renderer.warm(tile, self.counting)
+        if next(self._warming[1], None) is None:
+            self._warming = None
 
     def _begin(self, preview: bool, budget: float) -> Round:
         """The next picture, or more samples for the one on show."""

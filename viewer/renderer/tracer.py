@@ -35,6 +35,9 @@ from viewer.stream.gl.stream import LARGEST_STREAM, Stream
 from viewer.stream.machines.counters import Stats
 
 
+COARSE = 256, 160  # rays across and down, of `Tracer.coarse_hits`
+
+
 class Tracer(DeviceScene):
     """Traces a scene on a device: what `DeviceScene` has, and what is computed from it."""
 
@@ -200,6 +203,11 @@ class Tracer(DeviceScene):
         """The streams of the photon map that the last picture was made with; none where there is none."""
         return dict(self._photon_maps.streams) if self._photon_maps is not None else {}
 
+    @property
+    def photon_maps(self) -> PhotonMaps | None:
+        """The photon map's maker, with what it has made last; None before it is needed."""
+        return self._photon_maps
+
     def photon_uniforms(self, camera: Camera, size: tuple[int, int]) -> dict[str, Any]:
         """Of the first sample's radiance estimates in a picture of ``size``, by the map that there is."""
         return self._photons.uniforms(self.prepared, self.settings, camera, size[1], 0)
@@ -236,15 +244,22 @@ class Tracer(DeviceScene):
         if self.first_hits.mode == "shared":
             keys.append(self._eye_hits(tile, counting, self.settings)[1][0])
         machines = [self._machines.get(key) for key in keys]
-        return all(machine is not None and machine.warmed for machine in machines)
+        mapped = "photons" not in program.inputs or self._photons.ready(self.settings, self._machines)
+        return mapped and all(machine is not None and machine.warmed for machine in machines)
 
     def warm(self, tile: tuple[int, int], counting: bool = False) -> Iterator[float]:
         """Compile what `slices` of that tile will run, in pieces: GLSL first, then the driver's part of each pass.
 
         Yields the share that is done. Raises ShaderError where a shader does not compile.
         """
+        photons: dict[str, Stream] = {}
+        if "photons" in self.program().inputs:
+            # A map for the first sample: to a driver the shapes of its streams make variants of what reads them.
+            yield from self._photons.make(self.prepared, self.settings, self.camera, tile[1], 0)
+            photons = self._photons.streams
         with self.device.current():
             machines = [self._machine(tile, False, counting, self.settings, self.camera)]
+            machines[0].borrow(photons)
             if self.first_hits.mode == "shared":
                 program, (key, settings) = self._eye_hits(tile, counting, self.settings)
                 machines.append(self._machines.take(program, key, settings))
@@ -276,6 +291,28 @@ class Tracer(DeviceScene):
                 machine = self._machines.take(program, key, self.settings)
                 out[first : first + LARGEST_STREAM] = run_rays(machine, piece)
         return unpack_hits(out, scale, self.prepared)
+
+    @exclusive
+    def coarse_hits(self, camera: Camera, size: tuple[int, int]) -> Stream:
+        """`HIT` of rays through the middles of `COARSE` (width, height) equal parts of a picture of ``size``, row 0 at
+        the top: on the device, until the next call. Nothing is read back."""
+        rows, columns = slice(0, COARSE[1]), slice(0, COARSE[0])
+        with self.device.current():
+            program, key = self._coarse()
+            machine = self._machines.take(program, key, self.settings)
+            self._pixels.fill(machine.streams["pixel"], (rows, columns))
+            view = lens_uniforms(camera.with_lens(0.0), size, "point")
+            machine.set({**view, "camera_texel": (2 / COARSE[0], 2 / COARSE[1]), **self.uniforms()})
+            machine.finish()
+        return machine.streams["hit"]
+
+    def coarse_hits_ready(self) -> bool:
+        """Whether `coarse_hits` will run without compiling."""
+        return self._coarse()[1] in self._machines
+
+    def _coarse(self) -> tuple[Program, Key]:
+        program = eye_hits(LEVELS[self.structure.levels])
+        return program, self._key(("coarse hits",), COARSE, False, program, self.settings)
 
     def trace_ready(self) -> bool:
         """Whether `trace` of a few rays will run without compiling."""
