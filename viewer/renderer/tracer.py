@@ -34,7 +34,6 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import LARGEST_STREAM, Stream
 from viewer.stream.machines.counters import Stats
 
-
 COARSE = 256, 160  # rays across and down, of `Tracer.coarse_hits`
 
 

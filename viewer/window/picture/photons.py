@@ -86,9 +86,11 @@ class PhotonPicture:
         hits: Stream | None,
         diameter: float,
     ) -> None:
-        """Every stored photon. streams : "photons" of `PHOTON`, and "photon_list" of `ENTRY` that holds ``stored`` of
-        them first, or else all places are looked at. hits : of `HIT`, whose surfaces hide what is behind them. diameter :
-        of a point, pixels."""
+        """Every stored photon.
+
+        streams : "photons" of `PHOTON`, and "photon_list" of `ENTRY` that holds ``stored`` of them first, or else all
+        places are looked at. hits : of `HIT`, whose surfaces hide what is behind them. diameter : of a point, pixels.
+        """
         listed = "photon_list" in streams
         photons = streams["photons"]
         count = stored if listed else photons.size[0] * photons.size[1]
@@ -125,9 +127,7 @@ class PhotonPicture:
             self._wires.set(name, value)
         self._draw(target, size, self._lines[1], moderngl.LINES, 2 * len(lines))
 
-    def _draw(
-        self, target: moderngl.Framebuffer, size: tuple[int, int], array: Any, mode: int, count: int
-    ) -> None:
+    def _draw(self, target: moderngl.Framebuffer, size: tuple[int, int], array: Any, mode: int, count: int) -> None:
         if not count:
             return
         context = self.device.context

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from viewer.renderer.renderer import Renderer
 from viewer.window.study.heat import Heat
 from viewer.window.study.inspector import Inspector
-from viewer.window.study.photons import PhotonStudy
 from viewer.window.study.probe import Probe, forget, probing
+from viewer.window.view.photons import PhotonStudy
 from viewer.window.view.view import View
 
 HEATS = (None, "steps", "tests")

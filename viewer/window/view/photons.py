@@ -2,49 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.photons.grid import PhotonGrid
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.stream.gl.stream import Stream
-from viewer.window.study import false_color
 from viewer.window.study.false_color import Shown
-from viewer.window.study.wires import box_edges
+from viewer.window.study.photon_cells import cell_wires, count_colors, occupied
 from viewer.window.view.view import View
 
 MOST_CELLS = 4000  # drawn, the fullest
-OPACITY = 0.55  # of a cell's edges
-
-
-def occupied(positions: NDArray, grid: PhotonGrid) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Cells (N, 3) with photons at these positions (P, 3), and how many each has (N,), the fullest first.
-
-    Of a hash these are the cells of space, not the buckets that several may share.
-    """
-    cells = grid.cells_of(positions)
-    found, counts = np.unique(cells, axis=0, return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    return found[order], counts[order]
-
-
-def cell_wires(cells: NDArray, counts: NDArray, grid: PhotonGrid) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-    """Edges (12 N, 2, 3) of cells (N, 3) in world space, and the colour (12 N, 4), premultiplied, of their counts."""
-    low = np.asarray(grid.low) + cells * np.asarray(grid.cell)
-    lines = box_edges(low, low + np.asarray(grid.cell)).reshape(-1, 2, 3)
-    rgb = count_colors(counts).picture.reshape(-1, 3).astype(np.float32) / 255
-    ink = np.concatenate([rgb * OPACITY, np.full((len(rgb), 1), OPACITY, np.float32)], axis=1)
-    return lines, np.repeat(ink, 12, axis=0)
-
-
-def count_colors(counts: NDArray) -> Shown:
-    """Colours (1, N, 3) and legend of photons in cells (N,)."""
-    return false_color.count("photons in a cell", counts[None], np.ones((1, len(counts)), bool), "photons")
 
 
 class PhotonStudy:
@@ -61,7 +32,7 @@ class PhotonStudy:
     def toggle_points(self) -> None:
         """Show the photons, or no more."""
         if not self.points:
-            self._announced(lambda: None)
+            self._compile()
         self.points = not self.points
 
     def toggle_cells(self) -> None:
@@ -77,7 +48,7 @@ class PhotonStudy:
             raise ViewerError("photons", f"program {renderer.settings.program} has none", f"{key} maps them")
         return renderer
 
-    def _announced(self, then: Callable[[], None]) -> None:
+    def _compile(self) -> None:
         """Compile what finds the surfaces that hide photons, once the window has said so."""
         renderer = self._mapped()
         if not renderer.coarse_hits_ready():
