@@ -220,7 +220,7 @@ class App:
         if self._photons is None:
             return
         if wires is not None:
-            self._photons.wires(screen, pixels, *wires[:3])
+            self._photons.wires(screen, pixels, *wires)
         if points is not None and study.renderer is not None and study.renderer.photon_maps is not None:
             maps, (camera, hits) = study.renderer.photon_maps, points
             diameter = PHOTON_DIAMETER * self.view.scale

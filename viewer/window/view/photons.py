@@ -11,7 +11,7 @@ from viewer.base.errors import ViewerError
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.stream.gl.stream import Stream
-from viewer.window.study.false_color import Shown
+from viewer.window.study.false_color import Legend, Shown
 from viewer.window.study.photon_cells import cell_wires, count_colors, occupied
 from viewer.window.view.view import View
 
@@ -84,15 +84,14 @@ class PhotonStudy:
             self._hits = of, renderer.coarse_hits(camera, self.view.pixels)
         return self._hits[1]
 
-    def wires(self) -> tuple[Camera, NDArray[np.float64], NDArray[np.float32], Shown] | None:
-        """Camera, lines (N, 2, 3), their colours (N, 4), and the legend; None where no cells are to be shown."""
+    def wires(self) -> tuple[Camera, NDArray[np.float64], NDArray[np.float32]] | None:
+        """Camera, lines (N, 2, 3) and their colours (N, 4); None where no cells are to be shown."""
         renderer, camera = self.renderer, self._camera()
         if not self.cells or renderer is None or camera is None:
             return None
-        lines, ink, shown = self._cells(renderer)
-        return camera, lines, ink, shown
+        return camera, *self._cells(renderer)
 
-    def _cells(self, renderer: Renderer) -> tuple[NDArray, NDArray, Shown]:
+    def _cells(self, renderer: Renderer) -> tuple[NDArray, NDArray]:
         made = renderer.photon_maps
         assert made is not None
         if self._wires is None or self._wires[0] != (id(made), made.sorted):
@@ -103,7 +102,12 @@ class PhotonStudy:
             shown = count_colors(counts[:MOST_CELLS])
             wires = cell_wires(cells[:MOST_CELLS], counts[:MOST_CELLS], made.grid)
             self._wires = ((id(made), made.sorted), *wires, shown)
-        return self._wires[1:]
+        return self._wires[1:3]
+
+    @property
+    def legend(self) -> Legend | None:
+        """Of the cells' colours, as last drawn."""
+        return self._wires[3].legend if self._wires is not None else None
 
     def forget(self) -> None:
         """The scene, or the machines, have changed."""
