@@ -36,6 +36,8 @@ FIRST_PIXELS, SHRINKING = 4.0, 2 / 3
 BUCKETS = 1 << 16  # of the hash
 EDGE, EDGE_STEPS = 1.5, 4  # of its cells, in greatest radii, rounded up to a power of the EDGE_STEPS-th root of 2
 NEAREST_SHARE = 1 / 20  # of the scene's diagonal: the greatest radius of an estimate of the nearest, unless told
+ROUGH, LEAST_ROUGH = 4, 1 << 12  # part of the photons that follow what moves, and the least number of them
+TOGETHER = 8  # steps of a map between two looks at the clock
 CELLS_ACROSS = 40  # of the grid, as published
 
 
@@ -63,6 +65,7 @@ class PhotonMaps:
         self._keep: Keep | None = None
         self._sorts: dict[tuple[int, int], PhotonSort] = {}  # by the size of their lists
         self._of: tuple[Prepared, tuple[Any, ...]] | None = None  # what the photons are of
+        self._which = (0, 0)  # sample that they are for, and how many have left the lights
         self._run: set[Key] = set()  # machines of frames that have run, and so are compiled
 
     def ready(self, settings: Settings, machines: Container[Key]) -> bool:
@@ -70,20 +73,32 @@ class PhotonMaps:
         keys = [_frame_key(settings, first) for first in (True, False)[: settings.photon_bounces]]
         return self._keep is not None and all(key in machines and key in self._run for key in keys)
 
-    def make(self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int) -> Iterator[float]:
+    def make(
+        self,
+        prepared: Prepared,
+        settings: Settings,
+        camera: Camera,
+        height: int,
+        number: int,
+        rough: bool = False,
+    ) -> Iterator[float]:
         """The map for sample ``number`` (from 0 on) of a picture of ``height`` pixels; nothing where it is there.
 
+        rough : photons of any sample will do, and where there are none, fewer of them: what moves is to be followed.
         Yields the share that is done. Raises ViewerError for more photons than a texture holds.
         """
-        progressive = settings.estimate == "progressive"
         names = ("photons", "photon_bounces", "sampler", "seed")
-        of = (number if progressive else 0, *(settings[name] for name in names))
+        of = tuple(settings[name] for name in names)
         grid = _grid(prepared, settings, camera, height, number)
-        traced = self._of is not None and self._of[0] is prepared and self._of[1] == of
+        which = (number if settings.estimate == "progressive" else 0, settings.photons)
+        same = self._of is not None and self._of[0] is prepared and self._of[1] == of
+        if rough:
+            which = self._which if same else (which[0], min(settings.photons, max(LEAST_ROUGH, which[1] // ROUGH)))
+        traced = same and self._which == which
         if traced and grid == self.grid:
             return
-        self._of = None
-        for count, _ in enumerate(self.executor.run(self._steps(prepared, settings, of[0], grid, traced))):
+        self._of, self._which = None, which
+        for count, _ in enumerate(_grouped(self.executor.run(self._steps(prepared, settings, which, grid, traced)))):
             yield 1 - 1 / (1 + 0.05 * count)
         self._of, self.grid = (prepared, of), grid
 
@@ -100,8 +115,11 @@ class PhotonMaps:
             found = estimate_uniforms(settings.nearest, radius, settings.estimate == "nearest")
         return {**found, **self.grid.uniforms}
 
-    def _steps(self, prepared: Prepared, settings: Settings, number: int, grid: PhotonGrid, traced: bool) -> Job:
-        """All that is to be done, or where the photons are ``traced`` already, their order alone."""
+    def _steps(
+        self, prepared: Prepared, settings: Settings, which: tuple[int, int], grid: PhotonGrid, traced: bool
+    ) -> Job:
+        """All that is to be done, or where the photons are ``traced`` already, their order alone. which : the sample,
+        and how many photons leave the lights for it."""
         width, height = list_size(settings.photons)
         whole = width, height * settings.photon_bounces
         if max(whole) > self.device.max_texture or whole[0] * whole[1] > LARGEST_INTEGER:  # places are floats
@@ -109,13 +127,15 @@ class PhotonMaps:
             raise ViewerError("photon map", what, "take fewer --photons or --photon-bounces")
         photons = self.resources.stream("photons", PHOTON, whole)
         if not traced:
-            yield from self._trace(prepared, settings, number, photons, (width, height))
-        yield from self._sort(photons, grid)
+            yield from self._trace(prepared, settings, which, photons, (width, height))
+        yield from self._sort(photons, width * -(-which[1] // width) * settings.photon_bounces, grid)
 
     def _trace(
-        self, prepared: Prepared, settings: Settings, number: int, photons: Stream, size: tuple[int, int]
+        self, prepared: Prepared, settings: Settings, which: tuple[int, int], photons: Stream, size: tuple[int, int]
     ) -> Job:
-        """The frames of photons, each of ``size``, one below the other."""
+        """The frames of photons, of streams of ``size`` the rows that are used, one below the other."""
+        number, count = which
+        rows = -(-count // size[0])
         resources = self.resources
         low, high = np.asarray(prepared.scene.bounds(), np.float64)
         middle, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 1e-18)
@@ -125,7 +145,7 @@ class PhotonMaps:
             for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON))
         }
         uniforms = {
-            **photon_uniforms(middle, radius, number, settings.photons, settings.photon_bounces),
+            **photon_uniforms(middle, radius, number, count, settings.photon_bounces),
             **sampler_uniforms(settings.seed),
         }
         yield Clear(frame["photon"])  # where there are fewer photons than places
@@ -134,15 +154,14 @@ class PhotonMaps:
             first = bounce == 0
             program = photon_frame(LEVELS[prepared.structure.levels], first)
             key = _frame_key(settings, first)
-            yield Run(program, (key, settings), size, settings.photons, {"pixel": pixel, **frame}, uniforms)
+            yield Run(program, (key, settings), size, count, {"pixel": pixel, **frame}, uniforms)
             self._run.add(key)
-            yield Copy(photons, frame["photon"], (0, bounce * size[1]), size, back=True)
+            yield Copy(photons, frame["photon"], (0, bounce * rows), (size[0], rows), back=True)
         self.traced += 1
 
-    def _sort(self, photons: Stream, grid: PhotonGrid) -> Job:
-        """The photons by cells."""
+    def _sort(self, photons: Stream, count: int, grid: PhotonGrid) -> Job:
+        """The first ``count`` photons by cells."""
         resources = self.resources
-        count = photons.size[0] * photons.size[1]
         kept = resources.stream("kept photons", ENTRY, photons.size)
         starts = resources.stream("first photons", FIRST, cell_size(grid.cells))
         self._keep = keep = self._keep or Keep(self.device)
@@ -170,6 +189,11 @@ class PhotonMaps:
             if self._keep is not None:
                 self._keep.release()
         self._sorts.clear()
+
+
+def _grouped(steps: Iterator[float]) -> Iterator[float]:
+    """Every `TOGETHER`-th: the passes of a sort are small, and many."""
+    return (share for number, share in enumerate(steps) if number % TOGETHER == 0)
 
 
 def _frame_key(settings: Settings, first: bool) -> Key:

@@ -342,6 +342,7 @@ class Session:
             film=film,
             samples=samples,
             bounce=self.bounce,
+            rough=preview and scale < 1,
         )
         made = Round(pieces, preview, scale, size, renderer.camera, film, samples, added)
         if not preview:
@@ -350,9 +351,7 @@ class Session:
 
     def _more(self, affordable: float, most: int) -> int:
         """Samples to add to each pixel."""
-        # A photon map is one sample's: of a picture in tiles it would be made anew for each.
-        several = 1 if "photons" in self._tracer.program().inputs else MOST_IN_RUN
-        wanted = min(int(affordable / (self.size[0] * self.size[1])), most, several)
+        wanted = min(int(affordable / (self.size[0] * self.size[1])), most, MOST_IN_RUN)
         self._added = max(1, min(wanted, self.rhythm.growth * self._added))
         return self._added
 
@@ -372,7 +371,10 @@ class Session:
             renderer.device.context.finish()  # or the driver queues more than a frame's worth
         seconds = time.perf_counter() - began
         job.spent += seconds
-        self._pace.note(seconds)
+        if renderer.mapping:
+            job.mapping += seconds  # the same for a picture of any size
+        else:
+            self._pace.note(seconds)
         if piece is not None:
             self.progress = piece[0]
             return
@@ -384,10 +386,11 @@ class Session:
         self._job, self.scale, self.seconds = None, job.scale, max(job.spent, 1e-6)
         self.pictures += 1
         self._pace.forget()
-        rate = job.size[0] * job.size[1] * job.added / self.seconds
+        traced = job.size[0] * job.size[1] * job.added
+        rate = traced / self.seconds
         self.rate += self.rhythm.smoothing * (rate - self.rate)
         if job.preview:
-            self.previews.note(rate)
+            self.previews.note(traced / max(job.spent - job.mapping, 1e-6))
             self.shown = job.camera, job.size
         self.samples, self.complete = job.samples, job.scale == 1.0 and not self._again
         self.developing.take(job.film)

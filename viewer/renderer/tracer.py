@@ -53,6 +53,7 @@ class Tracer(DeviceScene):
         self._pixel_pass: Pixels | None = None
         self._photon_maps: PhotonMaps | None = None
         self._held = HeldHits()
+        self.mapping = False  # what `slices` has done last was for a photon map, which is no piece of the picture
 
     def _show(self, *args: Any) -> None:
         self._held = HeldHits()
@@ -92,6 +93,7 @@ class Tracer(DeviceScene):
         settings: Settings | None = None,
         camera: Camera | None = None,
         bounce: int | None = None,
+        rough: bool = False,
     ) -> Generator[tuple[float, Slice | None], None, None]:
         """Render piece by piece: yields the share that is done, and a `Slice` whenever one is complete.
 
@@ -101,16 +103,17 @@ class Tracer(DeviceScene):
         A progressive program brings every pixel of ``film``, of the picture's size, to so many ``samples``.
 
         settings, camera : in place of the tracer's own, over the same scene. bounce : of a progressive program, only
-        light of paths of this length counts.
+        light of paths of this length counts. rough : by a photon map of fewer photons, or of another sample's.
         """
         chosen, eye = settings or self.settings, camera or self.camera
         surface, counting = any(name in SURFACE_LAYERS for name in layers), stats or self._counts(layers)
-        rectangles: Iterable[Rectangle]
+        rectangles: Callable[[], Iterable[Rectangle]]
         if tile is None:
-            rectangles = list(cut(size, self.device.max_texture, LARGEST_STREAM))
-            shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
+            whole = list(cut(size, self.device.max_texture, LARGEST_STREAM))
+            rectangles = partial(iter, whole)
+            shape = (max(c.stop - c.start for _, c in whole), max(r.stop - r.start for r, _ in whole))
         else:
-            rectangles, shape = tiles(size, tile, rows), tile
+            rectangles, shape = partial(tiles, size, tile, rows), tile
         hits, program = self._first_hits(chosen, eye), self.program(surface, chosen, eye)
         uniforms = chosen.path_uniforms(hits.shared, samples, bounce)
         key = self._key(self._picture(surface, chosen, eye), shape, counting, program, chosen)
@@ -129,14 +132,24 @@ class Tracer(DeviceScene):
                 ahead = self._raster.over(self.prepared, chosen, eye, size, shape, not progressive, uniforms)
         buffers = {"film": film} if progressive and film is not None else {}
         piece = Piece(program, (key, chosen), shape, every, buffers, counting)
-        mapped = partial(self._mapped, chosen, eye, size) if "photons" in program.inputs else None
-        yield from self._pieces(piece, rectangles, size, ahead, samples, hits.once, mapped)
+        mapped = partial(self._mapped, chosen, eye, size, rough) if "photons" in program.inputs else None
+        # A map for each sample serves all of the picture before the next one is made.
+        sweeps: Sequence[int] = (samples,)
+        if mapped is not None and chosen.estimate == "progressive" and film is not None:
+            sweeps = range(min(film.samples + 1, samples), samples + 1)
+        for number, end in enumerate(sweeps):
+            for share, part in self._pieces(piece, rectangles(), size, ahead, end, hits.once, mapped):
+                yield (number + share) / len(sweeps), part
 
     def _mapped(
-        self, settings: Settings, camera: Camera, size: tuple[int, int], piece: Piece, number: int
+        self, settings: Settings, camera: Camera, size: tuple[int, int], rough: bool, piece: Piece, number: int
     ) -> Generator[float, None, Piece]:
         """A piece with the photon map of sample ``number`` (from 0 on), which is made if it is not there."""
-        yield from self._photons.make(self.prepared, settings, camera, size[1], number)
+        self.mapping = True
+        try:
+            yield from self._photons.make(self.prepared, settings, camera, size[1], number, rough)
+        finally:
+            self.mapping = False
         uniforms = self._photons.uniforms(self.prepared, settings, camera, size[1], number)
         return replace(piece, uniforms={**piece.uniforms, **uniforms}, streams=self._photons.streams)
 
@@ -162,10 +175,10 @@ class Tracer(DeviceScene):
         for rectangle in rectangles:
             count = (rectangle[0].stop - rectangle[0].start) * (rectangle[1].stop - rectangle[1].start)
             stats = Stats()
-            # Rasterised first hits, unless all samples share one eye ray, and a photon map are those of one sample:
-            # each is a run of its own.
+            # Rasterised first hits, unless all samples share one eye ray, are those of one sample: each is a run of
+            # its own.
             ends: Sequence[int] = (samples,)
-            if ((ahead is not None and not once) or mapped is not None) and isinstance(film, FilmBuffer):
+            if ahead is not None and not once and isinstance(film, FilmBuffer):
                 ends = range(film.samples + 1, samples + 1)
             for number, end in enumerate(ends):
                 step = replace(piece, uniforms={**piece.uniforms, "path_samples": end})

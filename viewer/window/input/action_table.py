@@ -145,6 +145,7 @@ MOUSE: tuple[tuple[str, str], ...] = (
     ("right drag", "dolly"),
     ("Shift+right drag", "turn the environment"),
     ("Ctrl+left drag", "roll"),
+    ("Ctrl+right drag", "move the selected light, or the first one; X, Y, Z along an axis"),
     ("wheel", "dolly to the cursor; speed in flight"),
     ("drop a file", "open it; .hdr and .exr become the environment"),
 )
