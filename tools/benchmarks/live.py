@@ -113,7 +113,9 @@ def _scene(name: str, size: tuple[int, int], seconds: float, samples: int, data:
             while not app.session.complete:
                 app.turn()
             made["stored"] = app.view.renderer.photon_maps.stored
+            app.view.drag = (0, 0)  # a button is down, without modifiers
             made["camera"] = _moving(app, seconds, _turn_camera)
+            app.view.drag = None
             app.view.cursor = (size[0] / 2, size[1] / 2)
             app.desk.motion.drag_light()
             while not app.desk.motion.grabbing or app.view.compiling:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from viewer.base.lock import exclusive
 from viewer.cameras.lens import lens_uniforms
 from viewer.film.buffers import Buffer, FilmBuffer, Pixels
-from viewer.kernels.records import HIT
+from viewer.kernels.records import FILM, HIT, PIXEL
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.programs import LEVELS, eye_hits, feature_buffers, trace
 from viewer.renderer.camera import eye as eye_of
@@ -278,6 +278,17 @@ class Tracer(DeviceScene):
         for number, machine in enumerate(machines):
             for share in warm(self.device, machine):
                 yield (number + share) / len(machines)
+        if self.progressive:
+            self._warm_copies(tile)
+
+    def _warm_copies(self, tile: tuple[int, int]) -> None:
+        """Compile what brings a piece's pixels and film to its machine and back."""
+        with self.device.current():
+            film, rows = Stream(self.device, FILM, (3, 3)), self.resources.stream("film", FILM, tile)
+            self._pixels.fill(self.resources.stream("pixel", PIXEL, tile), (slice(0, 1), slice(0, 1)))
+            self.resources.copies.to_rows(film, rows, (0, 0), (1, 1))
+            self.resources.copies.from_rows(rows, film, (0, 0), (1, 1))
+            film.release()
 
     # -- rays ------------------------------------------------------------------------------------------------------
 

@@ -138,7 +138,9 @@ class App:
         busy = self._tracing or self.stage.loader.busy
         rest = max(REFINING if session.complete else FILLING, self._draw_cost / DRAWING)
         late = busy and now - self._drawn >= rest
-        if view.awake or late or session.pictures != self._pictures:
+        # While something moves, a draw without a new picture would take the time that the next one needs.
+        held = self._moving and session.running and now - self._drawn < self._draw_cost / DRAWING
+        if (view.awake and not held) or late or session.pictures != self._pictures:
             self._draw(dt)
             view.drawn()
         self.turn_seconds = time.monotonic() - began
