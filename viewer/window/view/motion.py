@@ -254,7 +254,7 @@ class Motion:
             self.view.attempt(then)
 
     def update(self, dt: float) -> bool:
-        """``dt`` seconds go by; whether something moves by itself or has moved."""
+        """``dt`` seconds go by; whether something moves by itself, or has moved, if only in the hand so far."""
         view = self.view
         if self.turning and self.active and view.flight is not None and not view.minimised:
             view.flight.orbit(-dt * 2 * np.pi / (TURN_SECONDS * ORBIT), 0.0)
@@ -262,8 +262,9 @@ class Motion:
             self.seconds = (self.seconds + dt) % max(view.scene.duration, 1e-9)
             self._sought = True
         posed = self._sought and self._ready
-        if view.session.previewing or not (self._moved or posed or self._turned):
-            return self.active
+        waits = self._moved or posed or self._turned
+        if view.session.previewing or not waits:
+            return self.active or waits
         if self._turned:
             self._turned = False
             view.session.update(environment_rotation=self.stage.requested.environment_rotation)
