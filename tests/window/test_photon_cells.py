@@ -10,6 +10,8 @@ import pytest
 import viewer
 from viewer import Renderer
 from viewer.photons.grid import PhotonGrid
+from viewer.renderer.pieces import Slice
+from viewer.window.picture.canvas import SEARCHING, Canvas
 from viewer.window.study.inspector import Inspector
 from viewer.window.study.photon_cells import cell_wires, occupied
 
@@ -64,4 +66,20 @@ def test_the_inspector_shows_the_map(device: Any) -> None:
     found = squares > 0
     np.testing.assert_allclose(running[found], sums[found] / (np.pi * squares[found][:, None]), rtol=1e-6)
     assert found.any() and not running[~found].any()
+    growing_on_a_canvas(device, inspector, running)
     inspector.release()
+
+
+def growing_on_a_canvas(device: Any, inspector: Inspector, running: np.ndarray) -> None:
+    """The window shows of rays that are searching what their sample has so far; of the others what it had."""
+    machine, (width, height) = inspector.machine, inspector.size
+    canvas = Canvas(device)
+    canvas.begin((width, height), False)
+    before = canvas.linear()
+    assert canvas.grow(Slice(slice(0, height), slice(0, width), machine))
+    program = machine.linked.program
+    searching = np.isin(machine.state.read()["at"], [program.number(state) for state in SEARCHING])
+    weight, light = machine.streams["path"].read()["throughput"], machine.streams["radiance"].read()["rgb"]
+    assert searching.any() and not searching.all() and running[searching].any()
+    expected = np.where(searching[..., None], light + weight * running, before)
+    np.testing.assert_allclose(canvas.linear(), expected, rtol=1e-6)  # roundings of a quotient and a sum

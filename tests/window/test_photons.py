@@ -162,3 +162,17 @@ def test_a_dragged_light_takes_its_photons_along(mapped: Hands) -> None:
     renderer = app.view.renderer
     other = Renderer(app.view.scene, renderer.settings, camera=renderer.camera, device=app.device)
     np.testing.assert_array_equal(after, other.render(app.session.size, spp=2).linear)
+
+
+def test_no_draw_without_a_picture(mapped: Hands) -> None:
+    """While the camera moves, however long a draw takes: the time is the next picture's."""
+    app = mapped.app
+    app._draw_cost = 1e6
+    draws, pictures = app.draws, app.session.pictures
+    app.view.flight.press("left")
+    mapped.turn(120)
+    app.view.flight.release_all()
+    app._draw_cost = 0.015
+    assert app.session.pictures > pictures
+    assert app.draws - draws <= app.session.pictures - pictures + 2  # until it has begun to move
+    mapped.rest()

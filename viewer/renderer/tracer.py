@@ -53,6 +53,7 @@ class Tracer(DeviceScene):
         self._pixel_pass: Pixels | None = None
         self._photon_maps: PhotonMaps | None = None
         self._held = HeldHits()
+        self.under_way: Slice | None = None  # the rectangle that a machine is working on
         self.mapping = False  # what `slices` has done last was for a photon map, which is no piece of the picture
 
     def _show(self, *args: Any) -> None:
@@ -145,7 +146,7 @@ class Tracer(DeviceScene):
         self, settings: Settings, camera: Camera, size: tuple[int, int], rough: bool, piece: Piece, number: int
     ) -> Generator[float, None, Piece]:
         """A piece with the photon map of sample ``number`` (from 0 on), which is made if it is not there."""
-        self.mapping = True
+        self.mapping, self.under_way = True, None
         try:
             yield from self._photons.make(self.prepared, settings, camera, size[1], number, rough)
         finally:
@@ -189,11 +190,14 @@ class Tracer(DeviceScene):
                         stats.add(self._executor.stats)
                 job = piece_job(step, rectangle, self.resources, self._pixels, ahead)
                 for share in self._executor.run(job):
+                    running = self._executor.machine
+                    self.under_way = Slice(*rectangle, running) if running is not None else None
                     yield (done + count * (number + share) / max(1, len(ends))) / total, None
                 stats.add(self._executor.stats)
             machine = self._executor.machine
             assert machine is not None
             machine.stats = stats
+            self.under_way = None
             done += count
             yield done / total, Slice(*rectangle, machine)
         if isinstance(film, FilmBuffer):

@@ -195,6 +195,9 @@ class App:
         view, pixels, began = self.view, self.window.pixels, time.monotonic()
         if min(pixels) == 0:
             return
+        running = self.session.renderer.under_way if self.session.renderer is not None else None
+        if running is not None and self.session.running and not self.session.previewing:
+            self.canvas.grow(running)
         dim = PHOTON_DIMMING if self.studies.photons.points else 0.0
         self.display.draw(self.canvas.texture, self.window.context.screen, pixels, view.exposure - dim, view.tonemap)
         self._draw_photons(pixels)
