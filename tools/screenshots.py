@@ -1,8 +1,9 @@
-"""The README's pictures of the window: ``python tools/screenshots.py [--out DIR]``.
+"""The README's pictures of the window: ``python tools/screenshots.py [NAME ...] [--out DIR]``.
 
-``window.png``: the built-in teapotahedron, path traced. ``panels.png``: a box with its panels, its lamp
-selected. ``inspector.png``: a frame half way through its passes and the boxes that one ray visits. Taken on an Xvfb of
-their own, so that nothing of the desktop is in them. On the processor alone this takes some minutes.
+``window.png``: the built-in teapotahedron, path traced under its lamp. ``panels.png``: a box with its panels, its lamp
+selected. ``inspector.png``: a frame half way through its passes and the boxes that one ray visits. ``photons.png``: the
+photon map of a box as points. Taken on an Xvfb of their own, so that nothing of the desktop is in them. On the
+processor alone this takes some minutes.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def settle(app: Any, converged: bool = False) -> None:
 
 
 def traced(app: Any) -> None:
-    """The teapotahedron under the default sky, nothing over it."""
+    """The teapotahedron under its lamp, nothing over it."""
     app.view.tonemap = "none"
     settle(app, converged=True)
 
@@ -75,11 +76,19 @@ def inspecting(app: Any) -> None:
     settle(app)
 
 
+def mapped(app: Any) -> None:
+    """The photons of the last sample over the picture, and their panel."""
+    settle(app, converged=True)
+    app.view.do("photons.points")
+    settle(app)
+
+
 TRACED = {"program": "path", "machine": "singlepass"}
 SHOTS: dict[str, tuple[str, dict[str, Any], Callable[[Any], None]]] = {
     "window": ("teapotahedron", TRACED, traced),
     "panels": ("cornell", TRACED, lighting),
     "inspector": ("teapotahedron", {"program": "cast"}, inspecting),
+    "photons": ("cornell_photons", {"program": "photon", "machine": "singlepass", "photons": 1 << 17}, mapped),
 }
 
 
@@ -122,12 +131,17 @@ def packed(pixels: bytes) -> bytes:
 def main(argv: Sequence[str] | None = None) -> int:
     """Take them; 0, or 2 with one line on standard error."""
     parser = argparse.ArgumentParser(prog="screenshots.py", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SHOTS)}; all without")
     parser.add_argument("--out", type=Path, default=PICTURES, help="folder of the pictures")
     parser.add_argument("--samples", type=int, default=64, help="of a pixel, of what is path traced")
     arguments = parser.parse_args(argv)
+    for name in arguments.names:
+        if name not in SHOTS:
+            parser.error(f"unknown picture '{name}'; there are {', '.join(SHOTS)}")
     try:
         with screen(SIZE, own=True):
-            for name, (scene, more, pose) in SHOTS.items():
+            for name in arguments.names or SHOTS:
+                scene, more, pose = SHOTS[name]
                 path = arguments.out / f"{name}.png"
                 path.write_bytes(packed(shoot(scene, more, pose, name != "window", arguments.samples)))
                 say(f"wrote {path}, {path.stat().st_size // 1024} KiB")

@@ -211,6 +211,27 @@ def test_every_setting_of_light_can_be_chosen(stage, monkeypatch):
     assert {"lights.show", "environment.toggle", "ground.toggle"} <= {each for each in found if isinstance(each, str)}
 
 
+def test_every_option_of_photons_can_be_chosen(stage, monkeypatch):
+    """Down the section, which is greyed under another program: what is asked for reaches the renderer."""
+    from viewer.options.photons import PHOTONS
+    from viewer.window.panels import panels
+    from viewer.window.panels.photons import draw_photons
+
+    monkeypatch.setattr(panels, "SECTIONS", (("Photons", draw_photons, True),))
+    stage.draw()
+
+    def asked() -> list[Any]:
+        return [asked for y in range(46, 52 + 24 * len(PHOTONS), 10) for asked in stage.click(250, y)]
+
+    assert not asked()
+    stage.renderer.update(program="photon", estimate="nearest")
+    stage.stage.requested = stage.renderer.settings
+    stage.draw()
+    names = {name for each in asked() if isinstance(each, dict) for name in each}
+    assert names >= {"photons", "photon_bounces", "nearest"}
+    assert stage.renderer.settings.photons > 1 << 16 and stage.renderer.settings.photon_bounces > 32
+
+
 def test_cameras_are_chosen_by_name(stage, monkeypatch):
     """The list folds out below the place that is clicked, one name in a line."""
     import viewer

@@ -65,11 +65,16 @@ class PhotonGrid:
             "photon_grid_kinds": self.kinds,
         }
 
-    def numbers(self, positions: NDArray) -> NDArray[np.int64]:
-        """The cell of each position (N, 3), clamped to the box; in float32, as the device has it."""
+    def cells_of(self, positions: NDArray) -> NDArray[np.int64]:
+        """The cell (N, 3) of each position (N, 3), clamped to the box unless there is a hash; in float32, as the device
+        has it."""
         low, edge = np.array(self.low, np.float32), np.array(self.cell, np.float32)
         at = np.floor((np.asarray(positions, np.float32) - low) / edge)
-        x, y, z = np.clip(at, 0, np.array(self.resolution) - 1).astype(np.int64).T
+        return (at if self.buckets else np.clip(at, 0, np.array(self.resolution) - 1)).astype(np.int64)
+
+    def numbers(self, positions: NDArray) -> NDArray[np.int64]:
+        """The number of the cell of each position (N, 3), of a box."""
+        x, y, z = self.cells_of(positions).T
         return (z * self.resolution[1] + y) * self.resolution[0] + x
 
 

@@ -11,7 +11,7 @@ An environment is a few suns, which cast shadows, and ambient light, which nothi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from viewer.base.errors import ViewerError

@@ -11,6 +11,7 @@ STEP = 0.009  # seconds that a step of a run may take
 LONGEST = 0.02  # seconds that one may take where the picture is as dear as its dearest rows so far
 FORGET = 0.8  # of what the dearest rows cost, from picture to picture
 FIRST_ROWS = 16
+CALMING = 0.7  # of the seconds that a step is expected to take, from step to step
 SCALES = tuple(2 ** (-k / 4) for k in range(13))  # of the picture's width and height, while the camera moves
 FITTING = (0.6, 1.1)  # a preview may take this much of its budget before another scale is chosen
 SMOOTHING = 0.4  # weight of the newest picture in a rate
@@ -47,17 +48,18 @@ class Pace:
     def __init__(self, most: int) -> None:
         self.most = most
         self.rows = min(FIRST_ROWS, most)
-        self._slowest = 0.0
+        self._slowest = self._expected = 0.0
         self._before = self._dearest = 0.0  # seconds of a step for each row: of the last piece, and of the dearest
 
     def note(self, seconds: float) -> None:
         """A step of the piece under way took so long."""
         self._slowest = max(self._slowest, seconds)
+        self._expected = max(seconds, CALMING * self._expected)
 
     @property
     def expected(self) -> float:
-        """Seconds that a step of the piece under way may take."""
-        return self._slowest
+        """Seconds that the next step may take: as many as the last ones, of which one may have been an exception."""
+        return self._expected
 
     def forget(self) -> None:
         """A picture is complete: the next may be cheaper."""

@@ -60,9 +60,8 @@ class PhotonCells:
             hint = "take fewer --photons, --caustic-photons or --photon-bounces, or a coarser --photon-grid"
             raise ViewerError("photon map", what, hint)
 
-    def order(self, photons: Stream, grid: PhotonGrid, settings: Settings) -> Job:
-        """Bring the photons of a stream to the cells."""
-        count = photons.size[0] * photons.size[1]
+    def order(self, photons: Stream, count: int, grid: PhotonGrid, settings: Settings) -> Job:
+        """Bring the photons of a stream's first ``count`` places to the cells."""
         kept = self.resources.stream("kept photons", ENTRY, photons.size)
         self._keep = keep = self._keep or Keep(self.device)
         self.stored = yield Host(lambda: keep.run(photons, count, grid, kept))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Container, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +39,8 @@ CAUSTIC_SHARE = 1 / 2  # of a radius, for caustic photons where they are apart: 
 BUCKETS = 1 << 16  # of the hash
 EDGE, EDGE_STEPS = 1.5, 4  # of its cells, in greatest radii, rounded up to a power of the EDGE_STEPS-th root of 2
 NEAREST_SHARE = 1 / 20  # of the scene's diagonal: the greatest radius of an estimate of the nearest, unless told
+ROUGH, LEAST_ROUGH = 4, 1 << 12  # part of the photons that follow what moves, and the least number of them
+TOGETHER = 8  # steps of a map between two looks at the clock
 CELLS_ACROSS = 40  # of the grid, as published
 LARGEST_KEPT = 1 << 26  # bytes of the first sample's photons, to be kept beside those of a later one
 
@@ -74,6 +76,16 @@ class Emission:
         rows = sum(-(-count // width) for count, _ in sets)
         return cls(sets, spheres, (width, height), (width, rows * settings.photon_bounces))
 
+    def fewer(self) -> Emission:
+        """A part of the photons, in streams of the same size."""
+        sets = tuple((min(count, max(LEAST_ROUGH, count // ROUGH)), kinds) for count, kinds in self.sets)
+        return replace(self, sets=sets)
+
+    def places(self, bounces: int) -> int:
+        """Places of the stream of all frames that photons are in, from the first on."""
+        width = self.frame[0]
+        return sum(-(-count // width) for count, _ in self.sets) * bounces * width
+
     @property
     def apart(self) -> bool:
         """Whether caustic photons are sent apart."""
@@ -105,6 +117,7 @@ class PhotonMaps:
         self._aims: tuple[Scene, NDArray[np.float32]] | None = None  # spheres of what is specular, of a scene
         self._traced: dict[str, tuple[Prepared, tuple[Any, ...]]] = {}  # what the photons of streams are of
         self._mapped = ""  # the stream whose photons are in the map
+        self._run: set[Key] = set()  # machines of frames that have run, and so are compiled
 
     @property
     def streams(self) -> dict[str, Stream]:
@@ -121,18 +134,41 @@ class PhotonMaps:
         """Photons in the map."""
         return self.cells.stored
 
-    def make(self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int) -> Iterator[float]:
+    def ready(self, prepared: Prepared, settings: Settings, machines: Container[Key]) -> bool:
+        """Whether `make` will run without compiling; ``machines``: those that are kept."""
+        size = self._emission(prepared, settings).frame
+        frames = (True, False)[: settings.photon_bounces]
+        keys = [_frame_key(prepared, settings, size, first) for first in frames]
+        return self.cells.orders > 0 and all(key in machines and key in self._run for key in keys)
+
+    def make(
+        self,
+        prepared: Prepared,
+        settings: Settings,
+        camera: Camera,
+        height: int,
+        number: int,
+        rough: bool = False,
+    ) -> Iterator[float]:
         """The map for sample ``number`` (from 0 on) of a picture of ``height`` pixels; nothing where it is there.
 
+        rough : photons of any sample will do, and where there are none, fewer of them: what moves is to be followed.
         Yields the share that is done. Raises ViewerError for more photons than a texture holds.
         """
-        progressive = settings.estimate == "progressive"
-        names = ("photons", "caustic_photons", "photon_bounces", "sampler", "seed")
-        gather = settings.final_gather > 0
-        of = (number if progressive else 0, gather, *(settings[name] for name in names))
         emission = self._emission(prepared, settings)
+        sample = number if settings.estimate == "progressive" else 0
+        names = ("photons", "caustic_photons", "photon_bounces", "sampler", "seed")
+        common = settings.final_gather > 0, *(settings[name] for name in names)
         small = PHOTON.texels * 16 * emission.size[0] * emission.size[1] <= LARGEST_KEPT
-        name = "photons" if of[0] and small else "photons of the first sample"
+        name = "photons" if sample and small else "photons of the first sample"
+        if rough:
+            there = self._traced.get(self._mapped)
+            if there is not None and there[0] is prepared and there[1][2:] == common:
+                name, (sample, sets) = self._mapped, there[1][:2]
+                emission = replace(emission, sets=sets)
+            else:
+                emission = emission.fewer()
+        of = sample, emission.sets, *common
         maps = 2 if emission.apart and settings.estimate != "published" else 1
         grid = _grid(prepared, settings, camera, height, number, maps)
         traced = name in self._traced and self._traced[name][0] is prepared and self._traced[name][1] == of
@@ -142,7 +178,9 @@ class PhotonMaps:
         self._mapped = ""
         if not traced:
             self._traced.pop(name, None)
-        for count, _ in enumerate(self.executor.run(self._steps(prepared, settings, of[0], grid, emission, name))):
+        for count, _ in enumerate(
+            _grouped(self.executor.run(self._steps(prepared, settings, sample, grid, emission, name)))
+        ):
             yield 1 - 1 / (1 + 0.05 * count)
         self._traced[name] = prepared, of
         self._mapped, (self.grid, self._map) = name, ordered
@@ -186,7 +224,7 @@ class PhotonMaps:
             yield Stage("trace photons")
             yield from self._trace(prepared, settings, number, photons, emission)
         yield Stage("build grid")
-        yield from self.cells.order(photons, grid, settings)
+        yield from self.cells.order(photons, emission.places(settings.photon_bounces), grid, settings)
 
     def _trace(self, prepared: Prepared, settings: Settings, number: int, photons: Stream, emission: Emission) -> Job:
         """The frames of photons, one below the other."""
@@ -210,8 +248,9 @@ class PhotonMaps:
             for bounce in range(settings.photon_bounces):
                 first = bounce == 0
                 program = photon_frame(LEVELS[prepared.structure.levels], first, prepared.dispersive)
-                key = Key(("photons", first, prepared.dispersive), size, False, settings.passes, settings.sampler)
+                key = _frame_key(prepared, settings, size, first)
                 yield Run(program, (key, settings), size, count, {"pixel": pixel, **frame}, uniforms)
+                self._run.add(key)
                 yield Copy(photons, frame["photon"], (0, row), (size[0], rows), back=True)
                 row += rows
         self.traced += 1
@@ -226,6 +265,16 @@ class PhotonMaps:
         self.forget()
         with self.device.current():
             self.cells.release()
+
+
+def _grouped(steps: Iterator[float]) -> Iterator[float]:
+    """Every `TOGETHER`-th: the passes of a sort are small, and many."""
+    return (share for number, share in enumerate(steps) if number % TOGETHER == 0)
+
+
+def _frame_key(prepared: Prepared, settings: Settings, size: tuple[int, int], first: bool) -> Key:
+    """Of the machine that traces a frame of that size, the ``first`` one or a later one."""
+    return Key(("photons", first, prepared.dispersive), size, False, settings.passes, settings.sampler)
 
 
 def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[float, float]:

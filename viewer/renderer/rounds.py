@@ -13,8 +13,8 @@ from viewer.scene.camera import Camera
 @dataclass
 class Round:
     """What is under way: its pieces, whether it is a preview, its share of the session's width and height, its size,
-    the camera, the film that it adds to, the samples that every pixel will have, the new ones, and the seconds it has
-    taken."""
+    the camera, the film that it adds to, the samples that every pixel will have, the new ones, the seconds it has
+    taken, and those of them for photon maps."""
 
     pieces: Generator[tuple[float, Slice | None], None, None]
     preview: bool
@@ -25,3 +25,4 @@ class Round:
     samples: int
     added: int
     spent: float = 0.0
+    mapping: float = 0.0

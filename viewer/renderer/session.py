@@ -223,6 +223,7 @@ class Session:
         while not self.waiting(moving):
             if self._job is None:
                 if not begin:
+                    self._warming = None  # others may run meanwhile
                     return
                 if self.tile is not None and not self._tracer.ready(self.tile, self.counting):
                     self._compile(self._tracer, self.tile)
@@ -296,9 +297,11 @@ class Session:
         if not self.compiling:
             self.compiling = renderer.settings.program
             return
-        if self._warming is None or self._warming[0] != renderer.settings:
-            self._warming = renderer.settings, renderer.warm(tile, self.counting)
-        next(self._warming[1], None)
+        now = renderer.settings
+        if self._warming is None or not self._warming[0].differences(now).keys() <= {"camera", "fov"}:
+            self._warming = now, renderer.warm(tile, self.counting)
+        if next(self._warming[1], None) is None:
+            self._warming = None
 
     def _begin(self, preview: bool, budget: float) -> Round:
         """The next picture, or more samples for the one on show."""
@@ -339,6 +342,7 @@ class Session:
             film=film,
             samples=samples,
             bounce=self.bounce,
+            rough=preview and scale < 1,
         )
         made = Round(pieces, preview, scale, size, renderer.camera, film, samples, added)
         if not preview:
@@ -347,9 +351,7 @@ class Session:
 
     def _more(self, affordable: float, most: int) -> int:
         """Samples to add to each pixel."""
-        # A photon map is one sample's: of a picture in tiles it would be made anew for each.
-        several = 1 if "photons" in self._tracer.program().inputs else MOST_IN_RUN
-        wanted = min(int(affordable / (self.size[0] * self.size[1])), most, several)
+        wanted = min(int(affordable / (self.size[0] * self.size[1])), most, MOST_IN_RUN)
         self._added = max(1, min(wanted, self.rhythm.growth * self._added))
         return self._added
 
@@ -369,7 +371,10 @@ class Session:
             renderer.device.context.finish()  # or the driver queues more than a frame's worth
         seconds = time.perf_counter() - began
         job.spent += seconds
-        self._pace.note(seconds)
+        if renderer.mapping:
+            job.mapping += seconds  # the same for a picture of any size
+        else:
+            self._pace.note(seconds)
         if piece is not None:
             self.progress = piece[0]
             return
@@ -381,10 +386,11 @@ class Session:
         self._job, self.scale, self.seconds = None, job.scale, max(job.spent, 1e-6)
         self.pictures += 1
         self._pace.forget()
-        rate = job.size[0] * job.size[1] * job.added / self.seconds
+        traced = job.size[0] * job.size[1] * job.added
+        rate = traced / self.seconds
         self.rate += self.rhythm.smoothing * (rate - self.rate)
         if job.preview:
-            self.previews.note(rate)
+            self.previews.note(traced / max(job.spent - job.mapping, 1e-6))
             self.shown = job.camera, job.size
         self.samples, self.complete = job.samples, job.scale == 1.0 and not self._again
         self.developing.take(job.film)

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from viewer.base.lock import exclusive
 from viewer.cameras.lens import lens_uniforms
 from viewer.film.buffers import Buffer, FilmBuffer, Pixels
-from viewer.kernels.records import HIT
+from viewer.kernels.records import FILM, HIT, PIXEL
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.programs import LEVELS, eye_hits, feature_buffers, trace
 from viewer.renderer.camera import eye as eye_of
@@ -35,6 +35,8 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import LARGEST_STREAM, Stream
 from viewer.stream.machines.counters import Stats
 
+COARSE = 256, 160  # rays across and down, of `Tracer.coarse_hits`
+
 
 class Tracer(DeviceScene):
     """Traces a scene on a device: what `DeviceScene` has, and what is computed from it."""
@@ -52,6 +54,8 @@ class Tracer(DeviceScene):
         self._pixel_pass: Pixels | None = None
         self._photon_maps: PhotonMaps | None = None
         self._held = HeldHits()
+        self.under_way: Slice | None = None  # the rectangle that a machine is working on
+        self.mapping = False  # what `slices` has done last was for a photon map, which is no piece of the picture
 
     def _show(self, *args: Any) -> None:
         self._held = HeldHits()
@@ -91,6 +95,7 @@ class Tracer(DeviceScene):
         settings: Settings | None = None,
         camera: Camera | None = None,
         bounce: int | None = None,
+        rough: bool = False,
     ) -> Generator[tuple[float, Slice | None], None, None]:
         """Render piece by piece: yields the share that is done, and a `Slice` whenever one is complete.
 
@@ -100,16 +105,17 @@ class Tracer(DeviceScene):
         A progressive program brings every pixel of ``film``, of the picture's size, to so many ``samples``.
 
         settings, camera : in place of the tracer's own, over the same scene. bounce : of a progressive program, only
-        light of paths of this length counts.
+        light of paths of this length counts. rough : by a photon map of fewer photons, or of another sample's.
         """
         chosen, eye = settings or self.settings, camera or self.camera
         surface, counting = any(name in SURFACE_LAYERS for name in layers), stats or self._counts(layers)
-        rectangles: Iterable[Rectangle]
+        rectangles: Callable[[], Iterable[Rectangle]]
         if tile is None:
-            rectangles = list(cut(size, self.device.max_texture, LARGEST_STREAM))
-            shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
+            whole = list(cut(size, self.device.max_texture, LARGEST_STREAM))
+            rectangles = partial(iter, whole)
+            shape = (max(c.stop - c.start for _, c in whole), max(r.stop - r.start for r, _ in whole))
         else:
-            rectangles, shape = tiles(size, tile, rows), tile
+            rectangles, shape = partial(tiles, size, tile, rows), tile
         hits, program = self._first_hits(chosen, eye), self.program(surface, chosen, eye)
         uniforms = chosen.path_uniforms(hits.shared, samples, bounce)
         key = self._key(self._picture(surface, chosen, eye), shape, counting, program, chosen)
@@ -128,14 +134,24 @@ class Tracer(DeviceScene):
                 ahead = self._raster.over(self.prepared, chosen, eye, size, shape, not progressive, uniforms)
         buffers = {"film": film} if progressive and film is not None else {}
         piece = Piece(program, (key, chosen), shape, every, buffers, counting)
-        mapped = partial(self._mapped, chosen, eye, size) if "photons" in program.inputs else None
-        yield from self._pieces(piece, rectangles, size, ahead, samples, hits.once, mapped)
+        mapped = partial(self._mapped, chosen, eye, size, rough) if "photons" in program.inputs else None
+        # A map for each sample serves all of the picture before the next one is made.
+        sweeps: Sequence[int] = (samples,)
+        if mapped is not None and chosen.estimate == "progressive" and film is not None:
+            sweeps = range(min(film.samples + 1, samples), samples + 1)
+        for number, end in enumerate(sweeps):
+            for share, part in self._pieces(piece, rectangles(), size, ahead, end, hits.once, mapped):
+                yield (number + share) / len(sweeps), part
 
     def _mapped(
-        self, settings: Settings, camera: Camera, size: tuple[int, int], piece: Piece, number: int
+        self, settings: Settings, camera: Camera, size: tuple[int, int], rough: bool, piece: Piece, number: int
     ) -> Generator[float, None, Piece]:
         """A piece with the photon map of sample ``number`` (from 0 on), which is made if it is not there."""
-        yield from self._photons.make(self.prepared, settings, camera, size[1], number)
+        self.mapping, self.under_way = True, None
+        try:
+            yield from self._photons.make(self.prepared, settings, camera, size[1], number, rough)
+        finally:
+            self.mapping = False
         uniforms = self._photons.uniforms(self.prepared, settings, camera, size[1], number)
         return replace(piece, uniforms={**piece.uniforms, **uniforms}, streams=self._photons.streams)
 
@@ -161,10 +177,10 @@ class Tracer(DeviceScene):
         for rectangle in rectangles:
             count = (rectangle[0].stop - rectangle[0].start) * (rectangle[1].stop - rectangle[1].start)
             stats = Stats()
-            # Rasterised first hits, unless all samples share one eye ray, and a photon map are those of one sample:
-            # each is a run of its own.
+            # Rasterised first hits, unless all samples share one eye ray, are those of one sample: each is a run of
+            # its own.
             ends: Sequence[int] = (samples,)
-            if ((ahead is not None and not once) or mapped is not None) and isinstance(film, FilmBuffer):
+            if ahead is not None and not once and isinstance(film, FilmBuffer):
                 ends = range(film.samples + 1, samples + 1)
             for number, end in enumerate(ends):
                 step = replace(piece, uniforms={**piece.uniforms, "path_samples": end})
@@ -175,11 +191,14 @@ class Tracer(DeviceScene):
                         stats.add(self._executor.stats)
                 job = piece_job(step, rectangle, self.resources, self._pixels, ahead)
                 for share in self._executor.run(job):
+                    running = self._executor.machine
+                    self.under_way = Slice(*rectangle, running) if running is not None else None
                     yield (done + count * (number + share) / max(1, len(ends))) / total, None
                 stats.add(self._executor.stats)
             machine = self._executor.machine
             assert machine is not None
             machine.stats = stats
+            self.under_way = None
             done += count
             yield done / total, Slice(*rectangle, machine)
         if isinstance(film, FilmBuffer):
@@ -222,6 +241,11 @@ class Tracer(DeviceScene):
             return "no light sends photons: --environment sky adds light"
         return "no photon is in the map: no light comes to a surface that is not a mirror or glass, but directly"
 
+    @property
+    def photon_maps(self) -> PhotonMaps | None:
+        """The photon map's maker, with what it has made last; None before it is needed."""
+        return self._photon_maps
+
     def photon_uniforms(self, camera: Camera, size: tuple[int, int]) -> dict[str, Any]:
         """Of the first sample's radiance estimates in a picture of ``size``, by the map that there is."""
         return self._photons.uniforms(self.prepared, self.settings, camera, size[1], 0)
@@ -258,21 +282,39 @@ class Tracer(DeviceScene):
         if self.first_hits.mode == "shared":
             keys.append(self._eye_hits(tile, counting, self.settings)[1][0])
         machines = [self._machines.get(key) for key in keys]
-        return all(machine is not None and machine.warmed for machine in machines)
+        mapped = "photons" not in program.inputs or self._photons.ready(self.prepared, self.settings, self._machines)
+        return mapped and all(machine is not None and machine.warmed for machine in machines)
 
     def warm(self, tile: tuple[int, int], counting: bool = False) -> Iterator[float]:
         """Compile what `slices` of that tile will run, in pieces: GLSL first, then the driver's part of each pass.
 
         Yields the share that is done. Raises ShaderError where a shader does not compile.
         """
+        photons: dict[str, Stream] = {}
+        if "photons" in self.program().inputs:
+            # A map for the first sample: to a driver the shapes of its streams make variants of what reads them.
+            yield from self._photons.make(self.prepared, self.settings, self.camera, tile[1], 0)
+            photons = self._photons.streams
         with self.device.current():
             machines = [self._machine(tile, False, counting, self.settings, self.camera)]
+            machines[0].borrow(photons)
             if self.first_hits.mode == "shared":
                 program, (key, settings) = self._eye_hits(tile, counting, self.settings)
                 machines.append(self._machines.take(program, key, settings))
         for number, machine in enumerate(machines):
             for share in warm(self.device, machine):
                 yield (number + share) / len(machines)
+        if self.progressive:
+            self._warm_copies(tile)
+
+    def _warm_copies(self, tile: tuple[int, int]) -> None:
+        """Compile what brings a piece's pixels and film to its machine and back."""
+        with self.device.current():
+            film, rows = Stream(self.device, FILM, (3, 3)), self.resources.stream("film", FILM, tile)
+            self._pixels.fill(self.resources.stream("pixel", PIXEL, tile), (slice(0, 1), slice(0, 1)))
+            self.resources.copies.to_rows(film, rows, (0, 0), (1, 1))
+            self.resources.copies.from_rows(rows, film, (0, 0), (1, 1))
+            film.release()
 
     # -- rays ------------------------------------------------------------------------------------------------------
 
@@ -298,6 +340,28 @@ class Tracer(DeviceScene):
                 machine = self._machines.take(program, key, self.settings)
                 out[first : first + LARGEST_STREAM] = run_rays(machine, piece)
         return unpack_hits(out, scale, self.prepared)
+
+    @exclusive
+    def coarse_hits(self, camera: Camera, size: tuple[int, int]) -> Stream:
+        """`HIT` of rays through the middles of `COARSE` (width, height) equal parts of a picture of ``size``, row 0 at
+        the top: on the device, until the next call. Nothing is read back."""
+        rows, columns = slice(0, COARSE[1]), slice(0, COARSE[0])
+        with self.device.current():
+            program, key = self._coarse()
+            machine = self._machines.take(program, key, self.settings)
+            self._pixels.fill(machine.streams["pixel"], (rows, columns))
+            view = lens_uniforms(camera.with_lens(0.0), size, "point")
+            machine.set({**view, "camera_texel": (2 / COARSE[0], 2 / COARSE[1]), **self.uniforms()})
+            machine.finish()
+        return machine.streams["hit"]
+
+    def coarse_hits_ready(self) -> bool:
+        """Whether `coarse_hits` will run without compiling."""
+        return self._coarse()[1] in self._machines
+
+    def _coarse(self) -> tuple[Program, Key]:
+        program = eye_hits(LEVELS[self.structure.levels])
+        return program, self._key(("coarse hits",), COARSE, False, program, self.settings)
 
     def trace_ready(self) -> bool:
         """Whether `trace` of a few rays will run without compiling."""

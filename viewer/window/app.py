@@ -23,6 +23,7 @@ from viewer.window.panels.panels import draw_panels
 from viewer.window.panels.space import Space
 from viewer.window.picture.canvas import Canvas
 from viewer.window.picture.display import Display
+from viewer.window.picture.photons import PhotonPicture
 from viewer.window.view.desk import Desk
 from viewer.window.view.markers import Markers
 from viewer.window.view.motion import Motion
@@ -38,7 +39,10 @@ ASLEEP = 0.5  # seconds that the loop may sleep with nothing to do
 LOADING = 0.1  # seconds between two draws of the progress of loading
 FILLING = 0.07  # seconds between two draws while the full picture is filled in
 REFINING = 0.2  # and while it gets more samples
+DRAWING = 1 / 3  # of the time, at most: the rest is the picture's
 HELD = 0.15  # seconds that a drag may rest before the full picture is begun
+PHOTON_DIAMETER = 3.0  # of a photon's point, pixels at a scale of 1
+PHOTON_DIMMING = 2.0  # stops that the picture is darker by under photons
 LONGEST_STEP = 0.1  # seconds: a longer pause is no flight
 
 
@@ -65,6 +69,7 @@ class App:
         imgui.get_io().set_ini_filename("")
         self.draw_imgui = ImguiDraw(self.window.context)
         self.display, self.canvas = Display(self.device), Canvas(self.device)
+        self._photons: PhotonPicture | None = None  # made when they are shown
         stop = Stop(self.preferences.samples, error=self.preferences.noise or None)
         self.session = Session(size=self.window.pixels, stop=stop, screen=self.canvas)
         self.view = View(self.session, self.preferences, keymap)
@@ -82,7 +87,7 @@ class App:
         self._watch, self._broken = Watch(), ""  # of shaders, and why they could not be reloaded
         self._last, self._drawn, self._moved = time.monotonic(), 0.0, 0.0
         self._moving = False
-        self._draw_seconds = 0.015
+        self._draw_seconds = self._draw_cost = 0.015  # of a draw; the first at most a turn's
         self._pictures = 0  # of the session, drawn
         self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
         self.draws = 0  # of the whole window, for tests and statistics
@@ -131,8 +136,11 @@ class App:
         self._work(max(LEAST_BUDGET, TURN - self._draw_seconds))
         view.fade()
         busy = self._tracing or self.stage.loader.busy
-        late = busy and now - self._drawn >= (REFINING if session.complete else FILLING)
-        if view.awake or late or session.pictures != self._pictures:
+        rest = max(REFINING if session.complete else FILLING, self._draw_cost / DRAWING)
+        late = busy and now - self._drawn >= rest
+        # While something moves, a draw without a new picture would take the time that the next one needs.
+        held = self._moving and session.running and now - self._drawn < self._draw_cost / DRAWING
+        if (view.awake and not held) or late or session.pictures != self._pictures:
             self._draw(dt)
             view.drawn()
         self.turn_seconds = time.monotonic() - began
@@ -187,7 +195,12 @@ class App:
         view, pixels, began = self.view, self.window.pixels, time.monotonic()
         if min(pixels) == 0:
             return
-        self.display.draw(self.canvas.texture, self.window.context.screen, pixels, view.exposure, view.tonemap)
+        running = self.session.renderer.under_way if self.session.renderer is not None else None
+        if running is not None and self.session.running and not self.session.previewing:
+            self.canvas.grow(running)
+        dim = PHOTON_DIMMING if self.studies.photons.points else 0.0
+        self.display.draw(self.canvas.texture, self.window.context.screen, pixels, view.exposure - dim, view.tonemap)
+        self._draw_photons(pixels)
         self.input.begin(self.window.size, pixels, dt)
         imgui.new_frame()
         self.space.draw(self.desk)
@@ -199,7 +212,24 @@ class App:
         self.canvas.settle()
         self.draws += 1
         self._pictures, self._drawn = self.session.pictures, began
-        self._draw_seconds += 0.2 * (min(time.monotonic() - began, TURN) - self._draw_seconds)
+        took = time.monotonic() - began
+        self._draw_seconds += 0.2 * (min(took, TURN) - self._draw_seconds)
+        self._draw_cost += 0.2 * (took - self._draw_cost)
+
+    def _draw_photons(self, pixels: tuple[int, int]) -> None:
+        """Photons as points and cells of their grid, where they are to be shown."""
+        study, screen = self.studies.photons, self.window.context.screen
+        points, wires = study.scene(), study.wires()
+        if self._photons is None and (points or wires):
+            self._photons = PhotonPicture(self.device)
+        if self._photons is None:
+            return
+        if wires is not None:
+            self._photons.wires(screen, pixels, *wires)
+        if points is not None and study.renderer is not None and study.renderer.photon_maps is not None:
+            maps, (camera, hits) = study.renderer.photon_maps, points
+            diameter = PHOTON_DIAMETER * self.view.scale
+            self._photons.points(screen, pixels, camera, maps.streams, maps.stored, hits, diameter)
 
     def _reload_shaders(self) -> None:
         """All or none: a shader that does not compile leaves the old ones at work, and its line in the window."""
@@ -207,6 +237,7 @@ class App:
         try:
             self.canvas.reload()
             self.display.reload()
+            self._photons = None
             if view.renderer is not None:
                 view.renderer.reload()
         except ViewerError as error:

@@ -56,6 +56,8 @@ def handlers(desk: Desk, window: Window) -> dict[str, Callable[[], None]]:
         "inspector.restart": studies.restart_inspector,
         "probe.show": studies.toggle_probe,
         "heat.next": studies.next_heat,
+        "photons.points": studies.photons.toggle_points,
+        "photons.cells": studies.photons.toggle_cells,
         "wires.toggle": lambda: _toggle(desk, "wires"),
         "camera.mode": lambda: _mode(desk),
         "camera.frame": lambda: _frame(desk),

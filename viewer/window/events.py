@@ -62,10 +62,14 @@ class Events:
         if action == glfw.PRESS and known and self.desk.motion.button(button == glfw.MOUSE_BUTTON_LEFT):
             return
         if action == glfw.RELEASE:
+            if view.drag is not None and view.drag[0] == button and _moves_light(view.drag):
+                self.desk.motion.end_drag()
             if view.drag is not None and view.drag[0] == button:
                 view.drag = None
         elif not self.input.wants_mouse and view.drag is None:
             view.drag, self._pivoted = (button, mods), False
+            if _moves_light(view.drag):
+                view.attempt(self.desk.motion.drag_light)
 
     def on_move(self, x: float, y: float) -> None:
         """A drag goes on."""
@@ -78,6 +82,8 @@ class Events:
         if view.drag is None or flight is None:
             return
         button, mods = view.drag
+        if _moves_light(view.drag):
+            return
         if button == glfw.MOUSE_BUTTON_MIDDLE or (button == glfw.MOUSE_BUTTON_LEFT and mods & glfw.MOD_SHIFT):
             flight.pan(dx, dy, max(1, view.size[1]))
         elif button == glfw.MOUSE_BUTTON_RIGHT and mods & glfw.MOD_SHIFT:
@@ -117,6 +123,8 @@ class Events:
         """Keys held when the focus goes are let go."""
         self.input.focus(focused)
         if not focused:
+            if self.view.drag is not None and _moves_light(self.view.drag):
+                self.desk.motion.end_drag()
             self.view.drag = None
             if self.view.flight is not None:
                 self.view.flight.release_all()
@@ -132,3 +140,8 @@ class Events:
         """The window has come to a screen of another density."""
         self.view.scale = scale
         self.view.wake()
+
+
+def _moves_light(drag: tuple[int, int]) -> bool:
+    """Whether a drag, of a button with modifiers, is for the selected light."""
+    return drag[0] == glfw.MOUSE_BUTTON_RIGHT and bool(drag[1] & glfw.MOD_CONTROL)

@@ -49,6 +49,8 @@ ACTIONS: tuple[Action, ...] = (
         ("program.whitted", "3", "Whitted: shadows, mirrors and glass", "whitted"),
         ("program.path", "4", "trace paths: global illumination", "path"),
         ("program.photon", "5", "map photons: caustics and indirect light", "photon"),
+        ("photons.points", "Shift+5", "photons as points, coloured by their power", "photon"),
+        ("photons.cells", "Ctrl+5", "cells of the photon map's grid, coloured by their photons", "photon"),
         ("shadows.toggle", "L", "shadows on and off", "shadows"),
         ("reflections.toggle", "R", "reflections on and off", "reflections"),
         ("refractions.toggle", "B", "refractions on and off", "refractions"),
@@ -143,6 +145,7 @@ MOUSE: tuple[tuple[str, str], ...] = (
     ("right drag", "dolly"),
     ("Shift+right drag", "turn the environment"),
     ("Ctrl+left drag", "roll"),
+    ("Ctrl+right drag", "move the selected light, or the first one; X, Y, Z along an axis"),
     ("wheel", "dolly to the cursor; speed in flight"),
     ("drop a file", "open it; .hdr and .exr become the environment"),
 )

@@ -20,6 +20,7 @@ from viewer.window.view.desk import Desk
 
 HEIGHT = 690.0  # at first
 PLOT_HEIGHT = 150.0
+TALLEST = 0.75  # of a picture's width
 RAMP_HEIGHT = 10.0
 LEAST_LEGEND = 220.0  # width, in a window that fits itself to it
 
@@ -124,6 +125,7 @@ def _picture(draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
     assert view.texture is not None
     wide = imgui.get_content_region_avail().x
     corner = imgui.get_cursor_screen_pos()
+    wide *= min(1.0, TALLEST * width / height)
     imgui.image(draw.register(view.texture), ImVec2(wide, wide * height / width))
     if imgui.is_item_hovered():
         mouse = imgui.get_mouse_pos()
@@ -141,7 +143,7 @@ def _hover(inspector: Inspector, channel: str, x: int, y: int) -> None:
         text = ("done", *inspector.colors)[int(value)]
     else:
         text = ", ".join(f"{number:.6g}" for number in np.atleast_1d(value))
-    imgui.set_tooltip(f"ray ({x}, {y}): {text}")
+    imgui.set_tooltip(f"{'ray' if inspector.by_ray(channel) else 'element'} ({x}, {y}): {text}")
 
 
 # -- legend ----------------------------------------------------------------------------------------------------------

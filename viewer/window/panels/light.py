@@ -16,7 +16,7 @@ from viewer.window.view.desk import Desk
 from viewer.window.view.preferences import MOST_SAMPLES
 
 EFFECTS = ("shadows", "reflections", "refractions")
-WHITTED = {"shadow": EFFECTS[:1], "whitted": EFFECTS}  # program -> what it can leave out
+WHITTED = {"shadow": EFFECTS[:1], "whitted": EFFECTS, "photon": EFFECTS[1:]}  # program -> what it can leave out
 MOST_DEPTH, MOST_ROULETTE = 32, 16  # on sliders
 MOST_LISTED = 50  # lights, in the list
 PATHS = ("strategy", "sampler")

@@ -3,6 +3,7 @@ desk and act through its commands and options."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from viewer.window.panels.inspector import draw_inspector
 from viewer.window.panels.light import draw_lens, draw_lights, draw_motion, draw_sampling
 from viewer.window.panels.options import choose, combo, draw_option
 from viewer.window.panels.overlay import draw_overlays, figures
+from viewer.window.panels.photons import draw_photons
 from viewer.window.panels.probe import draw_probe
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import about, fact, grouped, label, memory, press, segments, shares, tip
@@ -27,6 +29,16 @@ EXPOSURES = (-8.0, 8.0)  # stops
 FIELDS_OF_VIEW = (5.0, 140.0)  # degrees, on the slider
 MOST_NOTES = 12
 FIXED = imgui.WindowFlags_.no_move | imgui.WindowFlags_.no_resize | imgui.WindowFlags_.no_title_bar
+
+
+@dataclass
+class _Shown:
+    """What was last on show."""
+
+    program: str = ""
+
+
+_shown = _Shown()
 
 
 def draw_panels(desk: Desk, draw: ImguiDraw) -> None:
@@ -49,8 +61,11 @@ def _draw_side(desk: Desk, size: ImVec2) -> None:
     imgui.set_next_window_pos(ImVec2(room, room))
     imgui.set_next_window_size_constraints(ImVec2(width, 0), ImVec2(width, height))
     if imgui.begin("Raystream", None, FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
+        program = desk.view.renderer.settings.program if desk.view.renderer is not None else ""
         for title, draw, shown in SECTIONS:
             flags = imgui.TreeNodeFlags_.default_open if shown else imgui.TreeNodeFlags_.none
+            if title == "Photons" and program == "photon" != _shown.program:
+                imgui.set_next_item_open(True)
             imgui.push_style_var(imgui.StyleVar_.frame_padding, ImVec2(units(3), units(3)))
             opened = imgui.collapsing_header(title, flags)
             imgui.pop_style_var()
@@ -59,6 +74,7 @@ def _draw_side(desk: Desk, size: ImVec2) -> None:
                 draw(desk)
                 imgui.pop_id()
                 imgui.dummy(ImVec2(0, units(2)))
+        _shown.program = program
     imgui.end()
 
 
@@ -270,6 +286,7 @@ def _recent(desk: Desk, width: float) -> None:
 SECTIONS: tuple[tuple[str, Any, bool], ...] = (
     ("Render", _render, True),
     ("Samples", draw_sampling, True),
+    ("Photons", draw_photons, False),
     ("Lights", draw_lights, True),
     ("Camera", _camera, True),
     ("Motion", draw_motion, True),

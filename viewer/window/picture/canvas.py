@@ -6,12 +6,19 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.kernels.photons import ESTIMATE
+from viewer.kernels.records import FILM, PATH, RADIANCE
+from viewer.photons.passes import fetch
 from viewer.renderer.pieces import Slice
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
 from viewer.stream.gl.stream import float_texture
+from viewer.stream.machines.multipass import Multipass
+
+SEARCHED = {"film": FILM, "radiance": RADIANCE, "path": PATH, "estimate": ESTIMATE}  # streams of a search under way
+SEARCHING = ("cell", "photon", "total")  # its states
 
 
 def film_shader(device: Device, name: str) -> Shader:
@@ -19,6 +26,17 @@ def film_shader(device: Device, name: str) -> Shader:
     source = Source()
     source.add(VERSION, "version")
     source.include(f"film/{name}.glsl")
+    return Shader(device, source)
+
+
+def running_shader(device: Device) -> Shader:
+    """The program that shows radiance estimates while they grow."""
+    source = Source()
+    source.add(VERSION, "version")
+    for name, record in SEARCHED.items():
+        source.add(f"{record.glsl_struct()}\n{record.glsl_unpack()}", f"record {record.name}")
+        source.add(fetch(name, record), f"stream {name}")
+    source.include("film/running.glsl")
     return Shader(device, source)
 
 
@@ -32,6 +50,7 @@ class Canvas:
         self.texture = self._new((1, 1))
         self._coming: moderngl.Texture | None = None  # a preview, which is shown when it is complete
         self._plain = float_texture(device, (1, 1))
+        self._running: Drawing | None = None  # made when there are estimates to show
         self._framebuffers: dict[int, moderngl.Framebuffer] = {}  # of pictures, by the texture's name
         self.reload()
 
@@ -41,6 +60,7 @@ class Canvas:
         square = Tiles(self.device, (1, 1), 1)
         square.keep(None)
         self._place, self._resize = Drawing(self.device, place, square), Drawing(self.device, resize, square)
+        self._square, self._running = square, None
 
     def begin(self, size: tuple[int, int], preview: bool) -> None:
         """Another picture begins: a preview out of sight, any other in place of the one on show, enlarged."""
@@ -99,6 +119,26 @@ class Canvas:
         shader.set("corner", (left, top))
         shader.set("wide", wide)
         self._draw(self._place, target, (left, top, wide, tall))
+
+    def grow(self, piece: Slice) -> bool:
+        """Show the running estimates of a tile under way, where its machine keeps them from pass to pass; whether it
+        does. `put` replaces them when the tile is done."""
+        machine, streams = piece.machine, piece.machine.streams
+        if self._coming is not None or not isinstance(machine, Multipass) or not SEARCHED.keys() <= streams.keys():
+            return False
+        self._running = self._running or Drawing(self.device, running_shader(self.device), self._square)
+        shader = self._running.shader
+        for name in SEARCHED:
+            for k, texture in enumerate(streams[name].textures):
+                shader.bind(f"in_{name}_{k}", texture)
+        shader.bind("in_state", machine.state.textures[0])
+        left, top = piece.columns.start, piece.rows.start
+        wide, tall = piece.columns.stop - left, piece.rows.stop - top
+        shader.set("corner", (left, top))
+        shader.set("wide", wide)
+        shader.set("searching", tuple(machine.linked.program.number(state) for state in SEARCHING))
+        self._draw(self._running, self.texture, (left, top, wide, tall))
+        return True
 
     def _enlarge(self, picture: moderngl.Texture, target: moderngl.Texture) -> None:
         """One picture in another one's size, filtered."""

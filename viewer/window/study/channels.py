@@ -41,6 +41,20 @@ class Channel:
     counted: str = ""
 
 
+RUNNING = Channel(
+    "estimate.radiance",
+    "estimate",
+    "color",
+    COLOR_UNIT,
+    "running estimate: powers so far over the disc that holds them",
+    stream="estimate",
+)
+CELL_COUNTS = Channel(
+    "first_photons.count", "first_photons", "count", "photons", "photons of each cell", stream="first_photons"
+)
+DERIVED = (RUNNING, CELL_COUNTS)  # channels that are no field of a stream, but follow from one
+
+
 def channels(linked: LinkedProgram, stored: Iterable[str]) -> dict[str, Channel]:
     """By name: the state, the counts, and every field of the ``stored`` streams, wide ones also by component."""
     found = [Channel("state", "state", "state", about="what the ray waits for", field="at")]
@@ -55,7 +69,35 @@ def channels(linked: LinkedProgram, stored: Iterable[str]) -> dict[str, Channel]
         if stream in stored:
             for field in record.fields:
                 found += _field_channels(stream, field)
+    found += [channel for channel in DERIVED if channel.stream in stored]
     return {channel.name: channel for channel in found}
+
+
+def gathered_streams(linked: LinkedProgram) -> frozenset[str]:
+    """Streams of any size that kernels read at any place: their elements are no rays."""
+    return frozenset(name for state in linked.program.states for name in state.gathers())
+
+
+def derived(channel: Channel, elements: NDArray) -> NDArray:
+    """The values of one of `DERIVED` from its stream's ``elements`` (H, W), structured; of a cell behind the last one
+    of no meaning."""
+    if channel is CELL_COUNTS:
+        first = elements["first"].ravel().astype(np.int64)
+        return np.diff(first, append=first[-1:]).clip(0).reshape(elements.shape)
+    square = elements["square"][..., None]
+    area = np.where(square > 0, np.pi * square, 1.0)
+    return np.where(square > 0, elements["sum"] / area, 0.0)
+
+
+def present(elements: NDArray, cells: int) -> NDArray[np.bool_]:
+    """(H, W): the elements of a gathered stream that stand for something: stored photons, entries of a grid of so many
+    ``cells``, and a place for each of these."""
+    names = elements.dtype.names or ()
+    if "stored" in names:
+        return np.asarray(elements["stored"] == 1)
+    if "cell" in names:
+        return np.asarray(elements["cell"] < cells)
+    return np.arange(elements.size).reshape(elements.shape) < (cells if "first" in names else elements.size)
 
 
 def _field_channels(stream: str, field: Field) -> list[Channel]:

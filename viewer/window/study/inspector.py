@@ -223,9 +223,17 @@ class Inspector:
             calls = self._calls()
             if found.counted:
                 return calls[found.counted], np.ones((height, width), bool)
-            values = machine.streams[found.stream].read()[found.field]
+            elements = machine.streams[found.stream].read()
+        values = elements[found.field] if found.field else channel_list.derived(found, elements)
         values = values if found.component is None else values[..., found.component]
+        if found.stream in channel_list.gathered_streams(machine.linked):
+            maps = self.renderer.photon_maps
+            return values, channel_list.present(elements, maps.grid.cells if maps is not None else 0)
         return values, channel_list.written(machine.linked, found.stream, calls, (height, width))
+
+    def by_ray(self, channel: str) -> bool:
+        """Whether a channel has a value for each ray; else for each element of a stream that kernels gather from."""
+        return self._channel(channel).stream not in channel_list.gathered_streams(self.machine.linked)
 
     def _show(self, name: str) -> Shown:
         if name not in self._shown:

@@ -42,6 +42,7 @@ class Motion:
         self.playing = self.turning = False
         self.seconds = 0.0  # of the animation
         self._held: _Held | None = None
+        self._dragging = False  # as long as a button is down
         self._moved = False  # the grab has, and nobody has seen it yet
         self._sought = False  # the animation's time was set
         self._turned = False  # the environment was
@@ -130,6 +131,21 @@ class Motion:
         else:
             self._hold(_Held(light.name, Grab(self.markers.place(light)), self._scene, None, light))
 
+    def drag_light(self) -> None:
+        """The selected light, or the first one, follows the mouse until `end_drag`, wherever it is."""
+        self.drop()
+        listed = self.markers.listed()
+        light = next((each for each in listed if self.markers.is_chosen(each)), listed[0] if listed else None)
+        if light is None:
+            raise ViewerError("light", "the scene has none of its own to move")
+        self.markers.visible = self._dragging = True
+        self.grab_light(light)
+
+    def end_drag(self) -> None:
+        """The button is up: the light stays."""
+        self._dragging = False
+        self.drop()
+
     def place_light(self, light: Movable, position: tuple[float, float, float]) -> None:
         """Put a light elsewhere; of one that is nowhere the direction to it."""
         if light.kind == "area":
@@ -141,7 +157,13 @@ class Motion:
     def _hold_instance(self, number: int, point: np.ndarray) -> None:
         instance, mesh = self._scene.instances[number], self._scene.meshes[self._scene.instances[number].mesh]
         name = instance.name or mesh.name or f"object {number}"
-        self._in_two_levels(lambda: self._hold(_Held(name, Grab(point), self._scene, number, None)))
+        dragged = self._dragging
+
+        def hold() -> None:
+            if self._dragging or not dragged:  # else the button is up before the structure is there
+                self._hold(_Held(name, Grab(point), self._scene, number, None))
+
+        self._in_two_levels(hold)
 
     @property
     def _scene(self) -> Scene:
@@ -155,9 +177,8 @@ class Motion:
     def _tell(self) -> None:
         assert self._held is not None
         where = self._held.grab.text
-        self.view.say(
-            f"{self._held.name} follows the mouse {where}; X, Y, Z choose an axis, click or Enter ends, Esc undoes"
-        )
+        ends = "releasing the button" if self._dragging else "click or Enter"
+        self.view.say(f"{self._held.name} follows the mouse {where}; X, Y, Z choose an axis, {ends} ends, Esc undoes")
 
     def _in_two_levels(self, then: Callable[[], None]) -> None:
         """Do something that moves an object: under a structure of two levels, to which the scene changes if need be."""
@@ -233,7 +254,7 @@ class Motion:
             self.view.attempt(then)
 
     def update(self, dt: float) -> bool:
-        """``dt`` seconds go by; whether something moves by itself or has moved."""
+        """``dt`` seconds go by; whether something moves by itself, or has moved, if only in the hand so far."""
         view = self.view
         if self.turning and self.active and view.flight is not None and not view.minimised:
             view.flight.orbit(-dt * 2 * np.pi / (TURN_SECONDS * ORBIT), 0.0)
@@ -241,8 +262,9 @@ class Motion:
             self.seconds = (self.seconds + dt) % max(view.scene.duration, 1e-9)
             self._sought = True
         posed = self._sought and self._ready
-        if view.session.previewing or not (self._moved or posed or self._turned):
-            return self.active
+        waits = self._moved or posed or self._turned
+        if view.session.previewing or not waits:
+            return self.active or waits
         if self._turned:
             self._turned = False
             view.session.update(environment_rotation=self.stage.requested.environment_rotation)

@@ -9,6 +9,7 @@ from viewer.renderer.renderer import Renderer
 from viewer.window.study.heat import Heat
 from viewer.window.study.inspector import Inspector
 from viewer.window.study.probe import Probe, forget, probing
+from viewer.window.view.photons import PhotonStudy
 from viewer.window.view.view import View
 
 HEATS = (None, "steps", "tests")
@@ -17,11 +18,13 @@ HEATS = (None, "steps", "tests")
 class Studies:
     """The studies of the scene on show.
 
-    inspector, probe : None while they are closed. heat : the counts that the heat map shows, None for no map.
+    inspector, probe : None while they are closed. heat : the counts that the heat map shows, None for no map. photons :
+    the photon map's, as points and cells.
     """
 
     def __init__(self, view: View) -> None:
         self.view = view
+        self.photons = PhotonStudy(view)
         self.inspector: Inspector | None = None
         self.inspecting = False  # the inspector runs to its end
         self.probe: Probe | None = None
@@ -174,6 +177,7 @@ class Studies:
         """What was found out about the old scene is of no use."""
         self.probe = self.probing = self.heat_map = self._coming = None
         self._counted.clear()
+        self.photons.forget()
         if self.inspector is not None:
             self.inspector.release()
             self.inspector, self.inspecting = None, False
@@ -190,6 +194,7 @@ class Studies:
         """The shaders are others: the inspector begins anew, and so do heat map and probe."""
         self.heat_map = self._coming = self.probing = None
         self._counted.clear()
+        self.photons.forget()
         if self.view.renderer is not None:
             forget(self.view.renderer)
         if self.inspector is not None and self.view.flight is not None:
