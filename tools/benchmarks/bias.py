@@ -20,7 +20,7 @@ from .scenes import Absent, _file, shared
 
 ABOUT = "photon mapping: errors of published and progressive estimates, by the number of samples"
 
-SCENES = {"metal_ring": "metal_ring_256", "cornell": "cornell_gi_128"}
+SCENES = {"cornell": "cornell_gi_128", "metal_ring": "metal_ring_256"}
 ESTIMATES: dict[str, dict[str, Any]] = {
     "progressive": {"estimate": "progressive"},
     "published, k = 50, 32,768 photons": {"estimate": "published"},
