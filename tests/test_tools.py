@@ -143,6 +143,14 @@ def test_bench_cast(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_bench_bias(tmp_path: Path) -> None:
+    (scene,) = _quick("bias", tmp_path)["scenes"].values()
+    rows = scene["estimates"]
+    assert len(rows) == 5 and all(len(row["errors"]) == 2 and min(row["errors"]) > 0 for row in rows.values())
+    assert rows["progressive"]["errors"][1] < rows["progressive"]["errors"][0]
+
+
+@pytest.mark.slow
 def test_bench_raster(tmp_path: Path) -> None:
     data = _quick("raster", tmp_path)
     assert set(data["scenes"]) == {"cornell", "teapotahedron"}
