@@ -18,7 +18,9 @@ sys.path.insert(0, str(TOOLS))
 
 import bench  # noqa: E402
 import glsl  # noqa: E402
+import luxcore  # noqa: E402
 from benchmarks import common, process  # noqa: E402
+from benchmarks.instructions import count  # noqa: E402
 from benchmarks.masks import active_rays  # noqa: E402
 from benchmarks.scenes import SPAN, facing  # noqa: E402
 from benchmarks.schedule import Runs, Simulation  # noqa: E402
@@ -208,6 +210,69 @@ def test_bench_masks(tmp_path: Path) -> None:
     data = _quick("masks", tmp_path)
     assert {row["mask"] for row in data["passes"]} == {row["mask"] for row in data["whole"]} == set(MASKS)
     assert all(row["mask_passes"] == 0 for row in data["whole"] if row["mask"] in ("none", "tiles"))
+
+
+SPIRV = """
+// Module Version 10000
+                              Capability Shader
+               2:             TypeVoid
+4(main):           2 Function None 3
+5:             Label
+              84:     83(ptr) Variable Function
+              20:      9(int) Load 84(param)
+              21:      9(int) IAdd 20 20
+              22:   10(Entry) FunctionCall 13(fetch_list(i1;) 84(param)
+              23:   10(Entry) FunctionCall 13(fetch_list(i1;) 84(param)
+                              Store 84 21
+                              Return
+                              FunctionEnd
+13(fetch_list(i1;):   10(Entry) Function None 12
+        14(number):     11(ptr) FunctionParameter
+              15:             Label
+              30:      9(int) SDiv 20 20
+              31:   40(fvec4) ImageFetch 70 71 Lod 72
+              32:   10(Entry) FunctionCall 16(unpack_Entry(vf4;) 84(param)
+                              ReturnValue 32
+                              FunctionEnd
+16(unpack_Entry(vf4;):   10(Entry) Function None 12
+              17:             Label
+              33:      9(int) ConvertFToS 91
+                              ReturnValue 33
+                              FunctionEnd
+"""
+
+
+def test_instructions_are_counted_where_they_are_called() -> None:
+    """``main`` has one of its own, and calls twice what divides for an address, fetches, and converts to unpack."""
+    assert vars(count(SPIRV)) == {"all": 7, "textures": 2, "addresses": 2, "packing": 2}
+
+
+@pytest.mark.slow
+def test_bench_photon(tmp_path: Path) -> None:
+    data = _quick("photon", tmp_path)
+    assert [row["passes"] for row in data["sort"]] == [91] and all(row["sorted"] for row in data["sort"])
+    ways = data["tiles"]["GLASS BALL"]
+    assert {way for way, row in ways.items() if row["tiles"]} == {"16 x 16 tiles"}
+    assert len({row["passes"] for way, row in ways.items() if way != "16 x 16 tiles"}) == 1
+    for kind in ("sort", "stencil"):
+        assert set(data["stages"]["GLASS BALL"][kind]) == {
+            *("trace photons", "build grid", "trace rays", "radiance estimate")
+        }
+        assert all(seconds > 0 for seconds in data["stages"]["GLASS BALL"][kind].values())
+
+
+def test_a_caustic_is_compared_with_luxcore_s_where_that_is(tmp_path: Path) -> None:
+    """Without it one line says so; the scene is converted all the same."""
+    scene = viewer.load("glass_ball")
+    luxcore.write_arrays(tmp_path / "scene.npz", scene, 64)
+    arrays = np.load(tmp_path / "scene.npz")
+    assert {*arrays["kinds"]} == {"lambert", "dielectric"} and arrays["emission"].max() == 60
+    np.testing.assert_allclose(np.linalg.norm(arrays["normals"], axis=1), 1, atol=1e-5)  # of float32
+    with pytest.raises(luxcore.Refused, match="no other lights"):
+        luxcore.write_arrays(tmp_path / "ring.npz", viewer.load("ring"), 64)
+    picture = np.random.default_rng(1).random((24, 16, 3))
+    lower = np.roll(picture, luxcore.LOWER, axis=0)
+    assert luxcore.compared(1.1 * picture, lower)["blocks"] == pytest.approx(0.1)
 
 
 @pytest.mark.slow
