@@ -63,7 +63,7 @@ OTHERS = {
     *("scene.open", "scene.reload", "scene.previous", "scene.next", "full_screen", "quit", "accel.next"),
     *("object.grab", "lights.show", "lights.next", "environment.toggle", "animation.play", "turntable"),
     *("depth.less", "depth.more", "shadows.toggle", "reflections.toggle", "refractions.toggle"),
-    "ground.toggle",
+    *("ground.toggle", "photons.points", "photons.cells"),
 }
 
 
@@ -215,6 +215,7 @@ def test_keys_that_save(hands: Hands, place: Path) -> None:
 
     app = hands.app
     app.view.panels_visible = True
+    hands.turn(3)  # ImGui lays out in two
     hands.key("F12", "ctrl+F12", "ctrl+s")
     hands.rest()
     with Image.open(place / "window_001.png") as window, Image.open(place / "teapotahedron_001.png") as picture:
