@@ -66,7 +66,6 @@ def point_sources(fragment: str, output: Record, edge: int, fetched: bool = True
         for name, record in (("kept", ENTRY), ("photons", PHOTON)):
             vertex.add(f"{record.glsl_struct()}\n{record.glsl_unpack()}", f"record {record.name}")
             vertex.add(fetch(name, record), f"stream {name}")
-    vertex.add(f"const int PHOTON_CAUSTIC = {STORED['caustic']};", "constants")
     vertex.include("photons/point_fetch.glsl" if fetched else "photons/point_vertex.glsl")
     vertex.include("photons/route_vertex.glsl")
     pixel.add(VERSION, "version")
