@@ -200,7 +200,7 @@ def _read_backs(device: Device, counts: tuple[int, ...], runs: int) -> list[dict
             renderer = Renderer(
                 viewer.load("glass_ball"),
                 **{"device": device, "program": "photon", "estimate": "published", "photon_grid": "250x1x250"},
-                **{"photon_map": "stencil", "photon_points": way, "photons": photons},
+                **{"photon_map": "stencil", "photon_points": way, "photons": photons, "caustic_photons": 0},
             )
             renderer.render((8, 8), spp=1)
             several = []
