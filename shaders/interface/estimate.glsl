@@ -9,7 +9,8 @@
 //   int estimate_exponent         p of the filter: a photon at distance d counts 1 - c (d / r)^p; 0: alike, whatever c is
 //   float estimate_integral    of the filter over the disc, as a share of its area
 //   int estimate_rays          of a final gather
+//   float estimate_caustic     radius for caustic photons alone, as a share of that for others
 #include "interface/photon_grid.glsl"
 
-// The square of the radius beyond which no photon counts at a position.
-float estimate_limit(vec3 position);
+// The square of the radius beyond which no photon counts at a position; caustic: 1 for caustic photons alone.
+float estimate_limit(vec3 position, int caustic);

@@ -5,6 +5,7 @@
 //   vec3 photon_grid_cell          edges of a cell, scene units
 //   ivec3 photon_grid_resolution   cells along each axis
 //   int photon_grid_buckets        cell numbers of the hash, a power of two; 0: the cells' own numbers
+//   int photon_grid_kinds          2: caustic photons are apart, in cells numbered behind the others'; 1: they are not
 #include "lib/hash.glsl"
 
 // The cell of a position: of the box the nearest one.
@@ -23,6 +24,11 @@ int photon_cell_number(ivec3 cell) {
 int photon_cells() {
     if (photon_grid_buckets > 0) return photon_grid_buckets;
     return photon_grid_resolution.x * photon_grid_resolution.y * photon_grid_resolution.z;
+}
+
+// The number of a cell in the map of caustic photons or of the others, or of both.
+int photon_map_cell(ivec3 cell, bool caustic) {
+    return photon_cell_number(cell) + (caustic && photon_grid_kinds > 1 ? photon_cells() : 0);
 }
 
 // The lowest and highest cells that there are about one, up to a distance in cells.

@@ -25,7 +25,7 @@ float cell_distance_squared(vec3 position, ivec3 cell) {
 
 // All cells that a sphere touches, in rows: for estimates that ask for every photon within a radius.
 int estimate_box(in Interaction interaction, inout Estimate estimate) {
-    float radius = sqrt(estimate_limit(interaction.position));
+    float radius = sqrt(estimate_limit(interaction.position, estimate.caustic));
     ivec3 low = photon_cell(interaction.position - radius), high = photon_cell(interaction.position + radius);
     ivec3 cell = estimate.cell;
     if (estimate.left < 0) {
@@ -37,7 +37,7 @@ int estimate_box(in Interaction interaction, inout Estimate estimate) {
         if (cell.z > high.z) return EXIT_END;
     }
     estimate.cell = cell;
-    photons_of_cell(photon_cell_number(cell), estimate.place, estimate.left);
+    photons_of_cell(photon_map_cell(cell, estimate.caustic == 1), estimate.place, estimate.left);
     return estimate.left > 0 ? EXIT_PHOTON : EXIT_AGAIN;
 }
 
@@ -47,7 +47,7 @@ int estimate_cell(in Interaction interaction, inout Estimate estimate) {
     int shell = estimate.shell;
     ivec3 low = photon_grid_first(middle, shell), high = photon_grid_last(middle, shell);
     bool enough = estimate.count >= estimate_photons;
-    float limit = enough ? estimate.square : estimate_limit(interaction.position);
+    float limit = enough ? estimate.square : estimate_limit(interaction.position, estimate.caustic);
     ivec3 cell = estimate.cell;
     bool begun = estimate.left < 0;
     if (begun) cell = low;
@@ -77,6 +77,6 @@ int estimate_cell(in Interaction interaction, inout Estimate estimate) {
     }
     estimate.cell = cell;
     if (!there || cell_distance_squared(interaction.position, cell) > limit) return EXIT_AGAIN;
-    photons_of_cell(photon_cell_number(cell), estimate.place, estimate.left);
+    photons_of_cell(photon_map_cell(cell, estimate.caustic == 1), estimate.place, estimate.left);
     return estimate.left > 0 ? EXIT_PHOTON : EXIT_AGAIN;
 }

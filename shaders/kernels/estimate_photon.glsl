@@ -12,7 +12,7 @@ int estimate_photon(in Interaction interaction, inout Estimate estimate) {
     // Cells that share a bucket of a hash have each other's photons in it.
     bool own = photon_grid_buckets == 0 || photon_cell(photon.position) == estimate.cell;
     bool asked = estimate.caustic == 0 || photon.stored == PHOTON_CAUSTIC;
-    if (own && asked && square <= (widens ? estimate_limit(interaction.position) : estimate.square)) {
+    if (own && asked && square <= (widens ? estimate_limit(interaction.position, estimate.caustic) : estimate.square)) {
         vec3 wi = -photon.direction;
         float facing = abs(dot(interaction.shading, wi));
         vec3 scattered = vec3(0.0);

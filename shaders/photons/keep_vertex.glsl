@@ -6,6 +6,6 @@ out vec4 entry;  // cell, place, 1 where it is stored
 
 void main() {
     Photon photon = fetch_photons(gl_VertexID);
-    int cell = photon_cell_number(photon_cell(photon.position));
+    int cell = photon_map_cell(photon_cell(photon.position), photon.stored == PHOTON_CAUSTIC);
     entry = vec4(float(cell), float(gl_VertexID), float(photon.stored), 0.0);
 }

@@ -6,9 +6,10 @@
 in vec3 at;
 in vec3 carried;     // its power
 in float number;
+in float kind;       // Photon.stored
 
 void photon_of_point(out int cell, out int photon, out vec3 power) {
-    cell = photon_cell_number(photon_cell(at));
+    cell = photon_map_cell(photon_cell(at), int(kind) == PHOTON_CAUSTIC);
     photon = int(number);
     power = carried;
 }

@@ -40,7 +40,7 @@ def estimate_program(caustics: bool = False) -> Program:
             first if caustics else State("estimate", begin.kernel, {"cell": "cell", "none": DONE}),
             cell,
             photon,
-            State("total", total.kernel, {"done": DONE}),
+            State("total", total.kernel, {"caustic": "cell", "done": DONE}),
         ),
         start="estimate",
     )

@@ -12,9 +12,9 @@ import pytest
 import viewer
 from viewer import Renderer
 from viewer.base.errors import ViewerError
-from viewer.kernels.photons import STORED
+from viewer.kernels.photons import PHOTON, STORED
 from viewer.lighting.lights import emitters
-from viewer.renderer.photon_maps import NEAREST_SHARE, radius_share
+from viewer.renderer.photon_maps import NEAREST_SHARE, PhotonMaps, radius_share
 from viewer.scene.material import Material
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "program": "photon"}
@@ -169,12 +169,51 @@ def test_the_map_is_made_when_light_or_geometry_change(cornell: viewer.Scene) ->
     assert (maps.traced, maps.sorted) == (4, 5)  # other photons for every sample, and the first ones in another grid
 
 
+def test_a_camera_that_moves_sees_the_same_photons() -> None:
+    """Nothing flickers: the k-th sample of every picture has the photons that it had; those of the first stay."""
+    options: dict[str, Any] = {**SINGLE, "photons": 500, "caustic_photons": 300, "photon_bounces": 4}
+    renderer = Renderer(viewer.load("glass_ball"), **options)
+    maps, seen = renderer._photons, []
+    for camera, traced in (("front", 2), ("top", 3), ("0.1,0.4,0.9 0,0,0", 4)):
+        renderer.update(camera=camera)
+        renderer.render((8, 8), spp=2)
+        assert maps.traced == traced  # the second sample's are traced anew
+        with renderer.device.current():
+            seen.append([maps.resources.stream(name, PHOTON, size).read().tobytes() for name, size in sizes(maps)])
+    assert seen[0] == seen[1] == seen[2] and seen[0][0] != seen[0][1]
+    before = maps.traced, maps.sorted
+    renderer.update(camera="0.1,0.4,0.9 0.001,0,0")
+    renderer.render((8, 8), spp=1)
+    renderer.update(camera="0.1,0.4,0.9 0.002,0,0")
+    renderer.render((8, 8), spp=1)
+    assert (maps.traced, maps.sorted) == (before[0], before[1] + 1)  # once back to the first sample's, then none
+    other = Renderer(viewer.load("glass_ball"), **{**options, "machine": "multipass"})
+    other.render((8, 8), spp=2)
+    with other.device.current():
+        streams = [
+            other._photons.resources.stream(name, PHOTON, size).read().tobytes() for name, size in sizes(other._photons)
+        ]
+    assert streams == seen[0]
+
+
+def sizes(maps: PhotonMaps) -> list[tuple[str, tuple[int, int]]]:
+    """The streams of the first sample's photons and of a later one's."""
+    size = maps.streams["photons"].size
+    return [("photons of the first sample", size), ("photons", size)]
+
+
 def test_what_cannot_be_is_said() -> None:
     with pytest.raises(ViewerError, match="take fewer photons"):
         Renderer(viewer.load("cornell"), **SINGLE, photons=1 << 22, photon_bounces=64).render((8, 8), spp=1)
     with pytest.raises(ViewerError, match="count together in an estimate"):
         Renderer(viewer.load("cornell"), **SINGLE).render((8, 8), spp=1, layers="bounce")
-    for wrong in ({"photons": 0}, {"photon_radius": -1}, {"photon_radius": float("nan")}, {"estimate": "some"}):
+    for wrong in (
+        {"photons": 0},
+        {"photon_radius": -1},
+        {"photon_radius": float("nan")},
+        {"estimate": "some"},
+        {"caustic_photons": -1},
+    ):
         with pytest.raises(ViewerError):
             Renderer(viewer.load("cornell"), **SINGLE, **wrong)
 

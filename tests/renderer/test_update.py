@@ -163,7 +163,7 @@ UNIFORMS = {
     "reflections": False,
     "refractions": False,
     "photons": 77,
-    "caustic_photons": 33,
+    "caustic_photons": 55,
     "photon_bounces": 3,
     "estimate": "nearest",
     "nearest": 9,

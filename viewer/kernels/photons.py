@@ -147,8 +147,8 @@ MAPS = {  # by the option's word
 
 FINISH_ESTIMATE = Kernel(
     "finish_estimate",
-    (IN("interaction", INTERACTION), IN("path", PATH), IN("estimate", ESTIMATE), INOUT("radiance", RADIANCE)),
-    exits=("done",),
+    (IN("interaction", INTERACTION), IN("path", PATH), INOUT("estimate", ESTIMATE), INOUT("radiance", RADIANCE)),
+    exits=("caustic", "done"),
     needs=("estimate_settings",),
 )
 

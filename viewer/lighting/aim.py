@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Scene
 
 MOST_SPHERES = 16  # of a scene: each photon looks at all of them
-MESH_SPHERES = 4  # of a mesh, whose parts may lie far apart
+MESH_SPHERES = 8  # of a mesh, whose parts may lie far apart
 GAIN = 0.8  # of two spheres in place of one: their discs together are at most so much of its disc
 MARGIN = 1e-5  # of a sphere's place and size: what the device rounds
 
@@ -95,21 +96,34 @@ def _split(
     most: int,
 ) -> NDArray[np.float64]:
     """(S, 4), S <= ``most``: spheres around groups of things (N, ...), which are halved at the middle of their places
-    (N, 3), the largest first, as long as two smaller spheres are less to aim at than the one."""
+    (N, 3), the largest first, wherever the smaller spheres are less to aim at than the whole."""
     if not len(things):
         return np.zeros((0, 4))
-    groups = [(np.arange(len(things)), *around(things))]
-    whole: list[tuple[NDArray, NDArray, float]] = []  # not to be halved
-    while groups and len(groups) + len(whole) < most:
-        groups.sort(key=lambda group: group[2])
-        members, middle, radius = groups.pop()
-        extent = np.ptp(places[members], axis=0)
-        at = places[members, int(np.argmax(extent))]
+    root = _Group(np.arange(len(things)), *around(things))
+    leaves, ends = [root], 0
+    while leaves and len(leaves) + ends < most:
+        largest = leaves.pop(int(np.argmax([leaf.radius for leaf in leaves])))
+        at = places[largest.members, int(np.argmax(np.ptp(places[largest.members], axis=0)))]
         low = at < (at.min() + at.max()) / 2
-        if low.any() and not low.all():
-            halves = [(part, *around(things[part])) for part in (members[low], members[~low])]
-            if sum(half[2] ** 2 for half in halves) <= GAIN * radius**2:
-                groups += halves
-                continue
-        whole.append((members, middle, radius))
-    return np.array([[*middle, radius] for _, middle, radius in (*groups, *whole)])
+        if not low.any() or low.all():
+            ends += 1  # they lie at one place
+            continue
+        largest.halves = [_Group(part, *around(things[part])) for part in (largest.members[low], largest.members[~low])]
+        leaves += largest.halves
+    return np.array([[*group.middle, group.radius] for group in root.best()])
+
+
+@dataclass
+class _Group:
+    """Things within a sphere, and the two halves of them."""
+
+    members: NDArray[np.intp]
+    middle: NDArray[np.float64]
+    radius: float
+    halves: list[_Group] = field(default_factory=list)
+
+    def best(self) -> list[_Group]:
+        """The groups of the fewest discs in sum."""
+        parts = [group for half in self.halves for group in half.best()]
+        discs = sum(part.radius**2 for part in parts)
+        return parts if parts and discs <= GAIN * self.radius**2 else [self]

@@ -60,13 +60,14 @@ def estimate_uniforms(
     footprint: float = 0.0,
     weights: PhotonFilter = CONSTANT,
     rays: int = 0,
+    caustic: float = 1.0,
 ) -> dict[str, Any]:
     """The uniforms of radiance estimates.
 
     photons : k, that an estimate asks for; None: all within the radius. radius : beyond which none counts, scene
     units; to it ``footprint`` times the distance from the ``eye`` (world) is added. exact : all photons of the sphere
-    count, see ``shaders/interface/estimate.glsl``. weights : of photons by their
-    distance. rays : of a final gather.
+    count, see ``shaders/interface/estimate.glsl``. weights : of photons by their distance. rays : of
+    a final gather. caustic : the radius for caustic photons alone, as a share of that for others.
     """
     return {
         "estimate_photons": UNENDING if photons is None else photons,
@@ -76,6 +77,7 @@ def estimate_uniforms(
         "estimate_eye": tuple(map(float, eye)),
         "estimate_exact": int(exact),
         "estimate_rays": rays,
+        "estimate_caustic": float(caustic),
         "estimate_exponent": weights.exponent,
         "estimate_slope": weights.slope,
         "estimate_integral": weights.integral,
@@ -83,6 +85,7 @@ def estimate_uniforms(
         "photon_grid_cell": (1.0, 1.0, 1.0),
         "photon_grid_resolution": (1, 1, 1),
         "photon_grid_buckets": 0,
+        "photon_grid_kinds": 1,
     }
 
 

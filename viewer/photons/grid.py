@@ -19,38 +19,40 @@ MOST_CELLS = 1 << 24  # cell numbers are integers in floats
 @dataclass(frozen=True)
 class PhotonGrid:
     """low : corner of the lowest cell, world. cell : edges of a cell, scene units. resolution : cells; each (3,).
-    buckets : of a hash of cells without bounds; 0: the cells are those of a box.
+    buckets : of a hash of cells without bounds; 0: the cells are those of a box. kinds : 2 where caustic photons have
+    cells of their own, numbered behind the others'.
     """
 
     low: tuple[float, float, float]
     cell: tuple[float, float, float]
     resolution: tuple[int, int, int]
     buckets: int = 0
+    kinds: int = 1
 
     @classmethod
-    def hashed(cls, low: ArrayLike, edge: float, buckets: int) -> PhotonGrid:
+    def hashed(cls, low: ArrayLike, edge: float, buckets: int, kinds: int = 1) -> PhotonGrid:
         """Cubes of an edge, counted from a corner (3,) without bounds; their numbers are hashes below ``buckets``, a
         power of two (Purcell 2004, section 6.4.4)."""
-        assert 0 < buckets <= MOST_CELLS // 2 and buckets & (buckets - 1) == 0
-        return cls(_three(low), _three((edge, edge, edge)), (1, 1, 1), buckets)
+        assert 0 < buckets <= MOST_CELLS // 4 and buckets & (buckets - 1) == 0
+        return cls(_three(low), _three((edge, edge, edge)), (1, 1, 1), buckets, kinds)
 
     @classmethod
-    def over(cls, low: ArrayLike, high: ArrayLike, resolution: ArrayLike) -> PhotonGrid:
+    def over(cls, low: ArrayLike, high: ArrayLike, resolution: ArrayLike, kinds: int = 1) -> PhotonGrid:
         """Cells over a box (3,), (3,). Raises ViewerError for a resolution below 1 or of more than 2^24 cells."""
         low, high = np.asarray(low, np.float64), np.asarray(high, np.float64)
         cells = np.asarray(resolution, np.int64)
-        if cells.shape != (3,) or (cells < 1).any() or np.prod(cells.astype(float)) >= MOST_CELLS:
+        if cells.shape != (3,) or (cells < 1).any() or kinds * np.prod(cells.astype(float)) >= MOST_CELLS:
             text = " x ".join(map(str, np.ravel(resolution)))
-            hint = f"one to {MOST_CELLS - 1:,} cells in all"
+            hint = f"one to {MOST_CELLS // kinds - 1:,} cells in all"
             raise ViewerError("photon grid", f"{text} cells", hint)
         size = np.maximum(high - low, 1e-6 * max(float(np.abs([low, high]).max()), 1e-30))
         edges = size / cells
-        return cls(_three(low), _three(edges), (int(cells[0]), int(cells[1]), int(cells[2])))
+        return cls(_three(low), _three(edges), (int(cells[0]), int(cells[1]), int(cells[2])), kinds=kinds)
 
     @property
     def cells(self) -> int:
         """How many numbers cells have."""
-        return self.buckets or int(np.prod(self.resolution))
+        return self.kinds * (self.buckets or int(np.prod(self.resolution)))
 
     @property
     def uniforms(self) -> dict[str, Any]:
@@ -60,6 +62,7 @@ class PhotonGrid:
             "photon_grid_cell": self.cell,
             "photon_grid_resolution": self.resolution,
             "photon_grid_buckets": self.buckets,
+            "photon_grid_kinds": self.kinds,
         }
 
     def numbers(self, positions: NDArray) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import moderngl
 
-from viewer.kernels.photons import ENTRY, PHOTON
+from viewer.kernels.photons import ENTRY, PHOTON, STORED
 from viewer.photons.grid import PhotonGrid
 from viewer.photons.passes import fetch
 from viewer.stream.compile.generate import VERSION
@@ -22,6 +22,7 @@ def keep_sources() -> tuple[Source, Source]:
     """Vertex and geometry program."""
     vertex, geometry = Source(), Source()
     vertex.add(VERSION, "version")
+    vertex.add(f"const int PHOTON_CAUSTIC = {STORED['caustic']};", "constants")
     vertex.add(f"{PHOTON.glsl_struct()}\n{PHOTON.glsl_unpack()}", "record Photon")
     vertex.add(fetch("photons", PHOTON), "stream photons")
     vertex.include("photons/keep_vertex.glsl")

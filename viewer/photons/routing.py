@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.kernels.photons import ENTRY, PHOTON, ROUTED_CELL, TOTAL
+from viewer.kernels.photons import ENTRY, PHOTON, ROUTED_CELL, STORED, TOTAL
 from viewer.lighting.photons import footprint_uniforms
 from viewer.photons.grid import PhotonGrid
 from viewer.photons.passes import Pass, fetch, pass_source
@@ -35,7 +35,7 @@ from viewer.stream.jobs import Draw, Host, Job
 PUBLISHED_EDGE = 4  # texels; 1024 / 4 squared are the published 65,536 cells
 LARGEST_EDGE = 16
 REDISTRIBUTIONS = {"none": 0, "count": 1, "power": 2}  # numbers in shaders/photons/redistribute.glsl
-VERTEX = np.dtype([("at", "<f4", 3), ("carried", "<f4", 3), ("number", "<f4")])  # of a photon that was read back
+VERTEX = np.dtype([("at", "<f4", 3), ("carried", "<f4", 3), ("number", "<f4"), ("kind", "<f4")])  # read back
 _REDISTRIBUTE = {"totals": TOTAL, "footprints": ENTRY, "photons": PHOTON}  # streams that the pass reads
 _STENCIL_BYTES = 4  # of a texel, its depth included
 
@@ -61,6 +61,7 @@ def point_sources(fragment: str, output: Record, edge: int, fetched: bool = True
     """
     vertex, pixel = Source(), Source()
     vertex.add(f"{VERSION}\nconst int SIZE = {edge};", "constants")
+    vertex.add(f"const int PHOTON_CAUSTIC = {STORED['caustic']};", "constants")
     if fetched:
         for name, record in (("kept", ENTRY), ("photons", PHOTON)):
             vertex.add(f"{record.glsl_struct()}\n{record.glsl_unpack()}", f"record {record.name}")
@@ -92,6 +93,7 @@ def read_vertices(photons: Stream) -> NDArray:
     numbers = np.flatnonzero(read["stored"] > 0)
     out = np.zeros(len(numbers), VERTEX)
     out["at"], out["carried"], out["number"] = read["position"][numbers], read["power"][numbers], numbers
+    out["kind"] = read["stored"][numbers]
     return out
 
 

@@ -35,6 +35,7 @@ from viewer.stream.jobs import Clear, Copy, Draw, Executor, Job, Run, Stage
 # Of a progressive estimate's first radius, in pixels; each sample's square is that much of the one's before
 # (C. Knaus and M. Zwicker, "Progressive Photon Mapping: A Probabilistic Approach", 2011, equation 15).
 FIRST_PIXELS, SHRINKING = 4.0, 2 / 3
+CAUSTIC_SHARE = 1 / 2  # of a radius, for caustic photons where they are apart: they lie close together
 BUCKETS = 1 << 16  # of the hash
 EDGE, EDGE_STEPS = 1.5, 4  # of its cells, in greatest radii, rounded up to a power of the EDGE_STEPS-th root of 2
 NEAREST_SHARE = 1 / 20  # of the scene's diagonal: the greatest radius of an estimate of the nearest, unless told
@@ -132,7 +133,8 @@ class PhotonMaps:
         emission = self._emission(prepared, settings)
         small = PHOTON.texels * 16 * emission.size[0] * emission.size[1] <= LARGEST_KEPT
         name = "photons" if of[0] and small else "photons of the first sample"
-        grid = _grid(prepared, settings, camera, height, number)
+        kinds = 2 if emission.apart and settings.estimate != "published" else 1  # as published all are in one map
+        grid = _grid(prepared, settings, camera, height, number, kinds)
         traced = name in self._traced and self._traced[name][0] is prepared and self._traced[name][1] == of
         ordered = grid, map_settings(settings)
         if traced and name == self._mapped and ordered == (self.grid, self._map):
@@ -149,7 +151,7 @@ class PhotonMaps:
         self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int
     ) -> dict[str, Any]:
         """Of the estimate in sample ``number`` (from 0 on) of a picture of ``height`` pixels."""
-        common = settings.photon_filter, settings.final_gather
+        common = settings.photon_filter, settings.final_gather, CAUSTIC_SHARE if self.grid.kinds > 1 else 1.0
         if settings.estimate == "progressive":
             radius, footprint = (value * radius_share(number) for value in _first_radius(settings, camera, height))
             found = estimate_uniforms(None, radius, True, camera.origin, footprint, *common)
@@ -232,19 +234,19 @@ def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[floa
     return 0.0, FIRST_PIXELS * pixel
 
 
-def _grid(prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int) -> PhotonGrid:
-    """Cells of a fortieth of the scene, or, of a progressive estimate, a little larger than its greatest radius; in
-    steps, so that the map lasts while the camera moves a little."""
+def _grid(prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int, kinds: int) -> PhotonGrid:
+    """For so many kinds of photons. Cells of a fortieth of the scene, or, of a progressive estimate, a little larger
+    than its greatest radius; in steps, so that the map lasts while the camera moves a little."""
     low, high = np.asarray(prepared.scene.bounds(), np.float64)
     widest = max(float((high - low).max()), 1e-18)
     if settings.estimate != "progressive":
         if settings.photon_grid is not None:
-            return PhotonGrid.over(low, high, settings.photon_grid)
+            return PhotonGrid.over(low, high, settings.photon_grid, kinds)
         edge = max(float(np.ptp(prepared.scene.bounds(ground=False), axis=0).max()), 1e-3 * widest) / CELLS_ACROSS
-        return PhotonGrid.over(low, high, np.maximum(1, np.ceil((high - low) / edge - 1e-3)).astype(int))
+        return PhotonGrid.over(low, high, np.maximum(1, np.ceil((high - low) / edge - 1e-3)).astype(int), kinds)
     radius, footprint = _first_radius(settings, camera, height)
     corners = np.stack(np.meshgrid(*np.stack([low, high], 1), indexing="ij"), -1).reshape(-1, 3)
     farthest = float(np.linalg.norm(corners - np.asarray(camera.origin, np.float64), axis=1).max())
     radius = (radius + footprint * farthest) * radius_share(number)
     edge = 2.0 ** (math.ceil(EDGE_STEPS * math.log2(max(EDGE * radius, 1e-6 * widest))) / EDGE_STEPS)
-    return PhotonGrid.hashed(low, edge, BUCKETS)
+    return PhotonGrid.hashed(low, edge, BUCKETS, kinds)
