@@ -109,7 +109,7 @@ def renderer_of(name: str, device: Device, quick: bool, **more: Any) -> tuple[Re
 def stored(renderer: Renderer) -> int:
     """Photons in the map of the last picture."""
     with renderer.device.current():
-        return int((renderer.photon_streams()["photons"].fields(["stored"])["stored"] == 1).sum())
+        return int((renderer.photon_streams()["photons"].fields(["stored"])["stored"] > 0).sum())
 
 
 def _stages(name: str, device: Device, quick: bool, runs: int) -> dict[str, Any]:
