@@ -88,7 +88,17 @@ SHOTS: dict[str, tuple[str, dict[str, Any], Callable[[Any], None]]] = {
     "window": ("teapotahedron", TRACED, traced),
     "panels": ("cornell", TRACED, lighting),
     "inspector": ("teapotahedron", {"program": "cast"}, inspecting),
-    "photons": ("cornell_photons", {"program": "photon", "machine": "singlepass", "photons": 1 << 17}, mapped),
+    "photons": (
+        "cornell_photons",
+        {
+            "program": "photon",
+            "machine": "singlepass",
+            "photons": 1 << 17,
+            "camera": "378,273,-800 378,273,0",
+            "fov": 39.3,
+        },
+        mapped,
+    ),
 }
 
 

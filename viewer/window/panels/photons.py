@@ -51,7 +51,7 @@ def figures(maps: PhotonMaps, photons: int) -> list[tuple[str, str]]:
         cells = f"{grouped(grid.buckets)} buckets, edge {grid.cell[0]:.3g}"
     else:
         cells = " x ".join(map(str, grid.resolution))
-    return [("photons stored", f"{grouped(maps.stored)}, of {grouped(photons)} traced"), ("cells", cells)]
+    return [("stored", f"{grouped(maps.stored)}, {grouped(photons)} traced"), ("cells", cells)]
 
 
 def _draw(desk: Desk, option: Option, current: Any) -> None:
