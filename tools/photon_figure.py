@@ -88,7 +88,8 @@ def row(name: str, scale: int) -> tuple[list[NDArray], str]:
     for kind in ("sort", "stencil"):
         renderer.update(photon_map=kind)
         pictures.append(renderer.render(size, spp=1).linear.astype(float))
-    stored = renderer._photons.stored
+    assert renderer.photon_maps is not None
+    stored = renderer.photon_maps.stored
     renderer.update(photon_map="sort")
     pictures.append(reference(renderer, size))
     exact = pictures[-1]

@@ -1,6 +1,6 @@
 // Ends of lines in space, under a pinhole camera; what is behind it is clipped.
 uniform vec3 eye;
-uniform vec3 across;   // see point_vertex.glsl
+uniform vec3 across;   // see seen_vertex.glsl
 uniform vec3 upward;
 uniform vec3 forward;
 uniform float near;    // scene units

@@ -1,7 +1,7 @@
 // All lights in one list, chosen by power through an alias table; one random number chooses, in whole numbers of 2^-24.
 // The first environment_levels of these are the environment's; the others are shared evenly by the table's slots.
-// Triangles and spheres are sampled uniformly by area and shine from their front face; points, spots and directional lights have no
-// extent. A spot's falloff is that of KHR_lights_punctual.
+// Triangles and spheres are sampled uniformly by area and shine from their front face; points, spots and directional
+// lights have no extent. A spot's falloff is that of KHR_lights_punctual.
 // The densities are whole quanta, the weights divide by what is there; found.pdf of a triangle is the one of its
 // material, equal but for that rounding, so that whoever meets the surface by chance finds the same number.
 #include "interface/environment.glsl"

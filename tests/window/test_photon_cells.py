@@ -9,6 +9,7 @@ import pytest
 
 import viewer
 from viewer import Renderer
+from viewer.kernels.photons import STORED
 from viewer.photons.grid import PhotonGrid
 from viewer.renderer.pieces import Slice
 from viewer.window.picture.canvas import SEARCHING, Canvas
@@ -40,9 +41,21 @@ def test_every_photon_is_in_a_cell(grid: PhotonGrid) -> None:
 def test_the_inspector_shows_the_map(device: Any) -> None:
     """Streams of other sizes than the rays' as they are; of the list's cells the photons that they hold; the estimate
     while it grows, a pass at a time."""
-    choices = {"photons": 256, "photon_bounces": 2, "estimate": "nearest", "nearest": 8, "depth": 1}
+    choices = {
+        "photons": 256,
+        "caustic_photons": 256,
+        "photon_bounces": 3,
+        "estimate": "nearest",
+        "nearest": 8,
+        "depth": 1,
+    }
     renderer = Renderer(
-        viewer.load("cornell"), device=device, program="photon", machine="singlepass", pixel_filter="point", **choices
+        viewer.load("cornell_photons"),
+        device=device,
+        program="photon",
+        machine="singlepass",
+        pixel_filter="point",
+        **choices,
     )
     renderer.render((8, 6), spp=1)
     maps = renderer.photon_maps
@@ -52,7 +65,10 @@ def test_the_inspector_shows_the_map(device: Any) -> None:
     position, stored = inspector.values("photons.position")
     assert stored.sum() == maps.stored and not inspector.by_ray("photons.position")
     counts, there = inspector.values("first_photons.count")
-    expected = np.bincount(maps.grid.numbers(position[stored]), minlength=maps.grid.cells)
+    caustic = inspector.values("photons.stored")[0][stored] == STORED["caustic"]
+    numbers = maps.grid.numbers(position[stored]) + caustic * (maps.grid.cells // 2)  # behind the others'
+    assert maps.grid.kinds == 2 and caustic.any() and not caustic.all()
+    expected = np.bincount(numbers, minlength=maps.grid.cells)
     np.testing.assert_array_equal(counts[there], expected)
     assert inspector.values("photon_list.photon")[1].sum() == maps.stored
     assert inspector.picture("photon_list.cell").shape[:2] == maps.streams["photon_list"].size[::-1]

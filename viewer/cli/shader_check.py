@@ -17,6 +17,7 @@ from viewer.accel.triangles import TESTS
 from viewer.accel.two_level.top import TOPS
 from viewer.base.errors import ShaderError
 from viewer.options.table import OPTIONS
+from viewer.kernels.photons import MAPS
 from viewer.photons.routing import routing_sources
 from viewer.photons.sort import sort_sources
 from viewer.programs import DISPERSIVE, LEVELS, PICTURES, photon_frame, trace
@@ -101,13 +102,19 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
             yield from _all_forms(renderer, make(traversal), accel, every=accel == "bvh")
             yield from _single(renderer, make(traversal, first_hits="raster"), f"{accel} raster")
         yield from _all_forms(renderer, PICTURES["photon"](traversal, kind="stencil"), f"{accel}, stencil routing")
+        for kind in MAPS:
+            program = PICTURES["photon"](traversal, kind=kind, gather=True)
+            yield from _all_forms(renderer, program, f"{accel}, final gather, {kind}", every=False)
         for first in (True, False):
             yield from _all_forms(renderer, photon_frame(traversal, first), accel)
     renderer = Renderer(everything(dispersion=1.0), accel="bvh", environment="sky", device=device)
     traversal = LEVELS[renderer.structure.levels]
     for name in sorted(DISPERSIVE):
         yield from _all_forms(renderer, PICTURES[name](traversal, dispersion=True), "dispersion")
-    yield from _all_forms(renderer, photon_frame(traversal, True, dispersion=True), "dispersion")
+    gathering = PICTURES["photon"](traversal, gather=True, dispersion=True)
+    yield from _all_forms(renderer, gathering, "dispersion, final gather", every=False)
+    for first in (True, False):
+        yield from _all_forms(renderer, photon_frame(traversal, first, dispersion=True), "dispersion")
     for name, source in (*sort_sources(), *routing_sources()):
         yield f"photon map: {name}", source
     for sampler in OPTIONS["sampler"].choices:

@@ -86,7 +86,7 @@ def _around_quadric(quadric: Quadric) -> Sphere:
     of others around the box."""
     shape, linear = quadric.shape, quadric.shape.transform[:3, :3]
     low, high = shape.bounds()
-    if shape.squares[0] != shape.squares[2]:
+    if not shape.round:
         return _around_corners(quadric.positions.astype(np.float64))
     middle = shape.transform[:3, 3] + linear[:, 1] * (low[1] + high[1]) / 2
     if shape.whole_sphere:

@@ -22,7 +22,7 @@ MAPPED = tuple(option.name for option in PHOTONS)  # of no meaning to other prog
 # Options that older files do not tell of.
 LATER = (
     *("environment_rotation", "eye_rays", "light_samples", "photon_map", "photon_grid", "footprint", "redistribution"),
-    *("photon_filter", "final_gather", "caustic_photons"),
+    *("photon_filter", "final_gather"),
 )
 
 

@@ -43,10 +43,14 @@ class PhotonCells:
         self._keep: Keep | None = None
         self._sorts: dict[tuple[int, int], PhotonSort] = {}  # by the size of their lists
         self._routing: StencilRouting | None = None
+        self._fits: tuple[Any, ...] | None = None  # for which there was memory
 
     def check_memory(self, settings: Settings, grid: PhotonGrid, size: tuple[int, int], beside: int = 0) -> None:
         """Find out, before any is taken, whether the memory that is free holds photons (a stream of ``size``) and their
         map, and ``beside`` bytes more. Raises ViewerError that names both; nothing where the driver has its own."""
+        asked = size, grid.cells, settings.photon_map, settings.footprint, beside
+        if self._fits == asked:  # most of it is taken by now
+            return
         free = available() if self.device.software else None
         places = size[0] * size[1]
         needed = beside + places * 16 * (PHOTON.texels + 2 * ENTRY.texels)  # the list, and its buffer
@@ -59,6 +63,7 @@ class PhotonCells:
             what = f"takes about {text(needed)} of memory, and {text(free)} are free"
             hint = "take fewer --photons, --caustic-photons or --photon-bounces, or a coarser --photon-grid"
             raise ViewerError("photon map", what, hint)
+        self._fits = asked
 
     def order(self, photons: Stream, count: int, grid: PhotonGrid, settings: Settings) -> Job:
         """Bring the photons of a stream's first ``count`` places to the cells."""
@@ -100,7 +105,7 @@ class PhotonCells:
 
     def release(self) -> None:
         """Free what the resources do not own; the context must be current."""
-        self.streams = {}
+        self.streams, self._fits = {}, None
         for sort in self._sorts.values():
             sort.release()
         if self._keep is not None:

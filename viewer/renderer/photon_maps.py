@@ -92,6 +92,11 @@ class Emission:
         return len(self.sets) > 1
 
     @property
+    def small(self) -> bool:
+        """Whether the first sample's photons are kept beside those of a later one."""
+        return PHOTON.texels * 16 * self.size[0] * self.size[1] <= LARGEST_KEPT
+
+    @property
     def photons(self) -> int:
         """How many are sent."""
         return sum(count for count, _ in self.sets)
@@ -104,14 +109,14 @@ class PhotonMaps:
 
     Where something is specular, caustic photons are sent apart from the others, aimed at it.
 
-    traced : how often, so far. cells : the map, and what there is to know of it.
+    traced : how often, so far. sent : photons of the last time. cells : the map, and what there is to know of it.
     """
 
     def __init__(self, device: Device, resources: Resources, executor: Executor, pixels: Pixels) -> None:
         self.device, self.resources, self.executor, self.pixels = device, resources, executor, pixels
         self.cells = PhotonCells(device, resources)
         self.grid = PhotonGrid.over((0, 0, 0), (1, 1, 1), (1, 1, 1))
-        self.traced = 0
+        self.traced = self.sent = 0
         self._map: tuple[Any, ...] = ()  # of what settings the order by cells is
         self._specular = SpecularSpheres()
         self._aims: tuple[Scene, NDArray[np.float32]] | None = None  # spheres of what is specular, of a scene
@@ -159,8 +164,7 @@ class PhotonMaps:
         sample = number if settings.estimate == "progressive" else 0
         names = ("photons", "caustic_photons", "photon_bounces", "sampler", "seed")
         common = settings.final_gather > 0, *(settings[name] for name in names)
-        small = PHOTON.texels * 16 * emission.size[0] * emission.size[1] <= LARGEST_KEPT
-        name = "photons" if sample and small else "photons of the first sample"
+        name = "photons" if sample and emission.small else "photons of the first sample"
         if rough:
             there = self._traced.get(self._mapped)
             if there is not None and there[0] is prepared and there[1][2:] == common:
@@ -216,9 +220,12 @@ class PhotonMaps:
             raise ViewerError("photon map", what, "take fewer --photons, --caustic-photons or --photon-bounces")
         frame = emission.frame[0] * emission.frame[1]
         beside = frame * 16 * (PIXEL.texels + 2 * sum(record.texels for record in (RAY, PATH, PHOTON)))  # lent, and own
-        if settings.estimate == "progressive":  # the first sample's photons are kept
+        if settings.estimate == "progressive" and emission.small:  # the first sample's photons are kept
             beside += 16 * PHOTON.texels * width * height
         self.cells.check_memory(settings, grid, emission.size, beside)
+        held = self.cells.streams.get("photons")
+        if held is not None and held.size != (width, height):  # it ends where another size takes its place
+            self.cells.streams = {}
         photons = self.resources.stream(name, PHOTON, (width, height))
         if name not in self._traced:
             yield Stage("trace photons")
@@ -239,6 +246,8 @@ class PhotonMaps:
         least = 0 if settings.final_gather else 1  # a gather's rays come to surfaces without shadow rays
         common: dict[str, Any] = {"width": size[0], "spheres": emission.spheres, "least": least}
         yield Draw(lambda: self.pixels.fill(pixel, (slice(0, size[1]), slice(0, size[0]))))
+        if emission.places(settings.photon_bounces) < photons.size[0] * photons.size[1]:
+            yield Clear(photons)  # places that fewer photons leave alone hold none of before
         row = 0
         for count, kinds in emission.sets:
             sent = photon_uniforms(middle, radius, number, count, settings.photon_bounces, kinds=kinds, **common)
@@ -253,12 +262,13 @@ class PhotonMaps:
                 self._run.add(key)
                 yield Copy(photons, frame["photon"], (0, row), (size[0], rows), back=True)
                 row += rows
-        self.traced += 1
+        self.traced, self.sent = self.traced + 1, emission.photons
 
     def forget(self) -> None:
         """The photons are of no use any more; they are traced again when they are needed."""
         self._mapped, self.cells.streams = "", {}
         self._traced.clear()
+        self._run.clear()
 
     def release(self) -> None:
         """Free what the resources do not own; the map is made again when it is needed."""

@@ -348,12 +348,14 @@ class Tracer(DeviceScene):
         rows, columns = slice(0, COARSE[1]), slice(0, COARSE[0])
         with self.device.current():
             program, key = self._coarse()
-            machine = self._machines.take(program, key, self.settings)
+            hit = self.resources.stream("coarse hit", HIT, COARSE)  # stays, when the machine is not kept any more
+            machine = self._machines.take(program, key, self.settings, {"hit": hit})
+            machine.borrow({"hit": hit})
             self._pixels.fill(machine.streams["pixel"], (rows, columns))
             view = lens_uniforms(camera.with_lens(0.0), size, "point")
             machine.set({**view, "camera_texel": (2 / COARSE[0], 2 / COARSE[1]), **self.uniforms()})
             machine.finish()
-        return machine.streams["hit"]
+        return hit
 
     def coarse_hits_ready(self) -> bool:
         """Whether `coarse_hits` will run without compiling."""

@@ -73,6 +73,11 @@ class QuadricShape:
         unclipped = np.isinf([self.low, self.high]).all() and self.ring == (0.0, math.inf)
         return bool(unclipped) and a == b == c == -self.constant and a > 0.0 and self.linear == 0.0
 
+    @property
+    def round(self) -> bool:
+        """Whether it turns around the y axis: its box does not cut it along x or z."""
+        return self.squares[0] == self.squares[2] and bool(np.isinf([*self.low[::2], *self.high[::2]]).all())
+
     def bounds(self) -> tuple[Vector, Vector]:
         """Lowest and highest corner (3,) of what is left of it, own space; low above high where that is nothing."""
         low, high = np.array(self.low, np.float64), np.array(self.high, np.float64)
@@ -296,7 +301,7 @@ def bounds_of_quadric(shape: QuadricShape, transform: NDArray[np.float64]) -> ND
     with np.errstate(all="ignore"):
         reach = np.abs(linear) @ half
         a, _, c = shape.squares
-        if a == c and a >= 0.0 and half[0] == half[2]:  # as round as its box is square
+        if a == c and a >= 0.0 and shape.round:
             reach = np.minimum(reach, np.hypot(linear[:, 0], linear[:, 2]) * half[0] + np.abs(linear[:, 1]) * half[1])
         if shape.whole_sphere:
             reach = np.minimum(reach, np.linalg.norm(linear, axis=1) * half[0])

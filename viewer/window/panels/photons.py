@@ -15,7 +15,11 @@ from viewer.window.panels.widgets import fact, grouped, label, press, shares, ti
 from viewer.window.view.desk import Desk
 
 MANY = 100  # values from which on a slider is logarithmic
-UNUSED = {"nearest": ("progressive",)}  # option -> estimates that have no use for it
+# Options -> another option, and its values that have no use for them.
+UNUSED = {
+    **dict.fromkeys(("nearest", "photon_grid"), ("estimate", ("progressive",))),
+    **dict.fromkeys(("footprint", "redistribution", "photon_points"), ("photon_map", ("sort",))),
+}
 
 
 def draw_photons(desk: Desk) -> None:
@@ -29,7 +33,8 @@ def draw_photons(desk: Desk) -> None:
         imgui.text_disabled(f"for program photon, key {desk.view.keymap.text('program.photon')}")
     imgui.begin_disabled(not mapped)
     for option in PHOTONS:
-        imgui.begin_disabled(settings["estimate"] in UNUSED.get(option.name, ()))
+        decides, without = UNUSED.get(option.name, ("estimate", ()))
+        imgui.begin_disabled(settings[decides] in without)
         _draw(desk, option, settings[option.name])
         imgui.end_disabled()
     wide, shown = shares(2), desk.studies.photons
@@ -38,20 +43,20 @@ def draw_photons(desk: Desk) -> None:
     press(desk, "Cells", "photons.cells", wide, on=shown.cells)
     imgui.end_disabled()
     if mapped and renderer.photon_maps is not None:
-        for name, text in figures(renderer.photon_maps, settings["photons"]):
+        for name, text in figures(renderer.photon_maps):
             fact(name, text)
     if mapped and shown.cells and shown.legend is not None:
         draw_legend(shown.legend)
 
 
-def figures(maps: PhotonMaps, photons: int) -> list[tuple[str, str]]:
-    """What a photon map holds of so many ``photons``, by name."""
+def figures(maps: PhotonMaps) -> list[tuple[str, str]]:
+    """What a photon map holds, by name."""
     grid = maps.grid
     if grid.buckets:
         cells = f"{grouped(grid.buckets)} buckets, edge {grid.cell[0]:.3g}"
     else:
         cells = " x ".join(map(str, grid.resolution))
-    return [("stored", f"{grouped(maps.stored)}, {grouped(photons)} traced"), ("cells", cells)]
+    return [("stored", f"{grouped(maps.stored)}, {grouped(maps.sent)} traced"), ("cells", cells)]
 
 
 def _draw(desk: Desk, option: Option, current: Any) -> None:

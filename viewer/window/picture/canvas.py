@@ -129,7 +129,9 @@ class Canvas:
         self._running = self._running or Drawing(self.device, running_shader(self.device), self._square)
         shader = self._running.shader
         for name in SEARCHED:
-            for k, texture in enumerate(streams[name].textures):
+            # Under a final gather the search is for a ray of the surface's, which has a weight of its own.
+            stream = streams.get("gathering", streams["path"]) if name == "path" else streams[name]
+            for k, texture in enumerate(stream.textures):
                 shader.bind(f"in_{name}_{k}", texture)
         shader.bind("in_state", machine.state.textures[0])
         left, top = piece.columns.start, piece.rows.start

@@ -94,7 +94,7 @@ def present(elements: NDArray, cells: int) -> NDArray[np.bool_]:
     ``cells``, and a place for each of these."""
     names = elements.dtype.names or ()
     if "stored" in names:
-        return np.asarray(elements["stored"] == 1)
+        return np.asarray(elements["stored"] > 0)
     if "cell" in names:
         return np.asarray(elements["cell"] < cells)
     return np.arange(elements.size).reshape(elements.shape) < (cells if "first" in names else elements.size)

@@ -67,7 +67,8 @@ class Heat:
         while not (self.complete or (rough and self.ready)):
             started = time.perf_counter()
             piece = next(self._pieces, None)
-            self._pace.note(time.perf_counter() - started)
+            if not self.renderer.mapping:  # whose seconds no row of the picture has
+                self._pace.note(time.perf_counter() - started)
             if piece is None:
                 self._end()
                 continue

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.options import table as options
 from viewer.options.declare import suggestion
+from viewer.options.photons import PHOTONS
 from viewer.options.values import PolicyChoice, Unroll
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
@@ -22,7 +23,7 @@ from viewer.window.study import channels as channel_list
 from viewer.window.study.channels import Channel
 from viewer.window.study.false_color import Color, Legend, Shown, state_colors
 from viewer.window.study.heat import Heat, heat
-from viewer.window.study.unfused import fill, unfused
+from viewer.window.study.unfused import fill, program_form, unfused
 
 __all__ = ["Heat", "Inspector", "Served", "Totals", "heat"]
 
@@ -77,6 +78,7 @@ class Inspector:
         self._machine: Multipass | None = None
         self._made: tuple[Any, ...] = ()
         self._run: Iterator[Progress] | None = None
+        self._camera, self._photons = renderer.camera, self._photon_options()  # of the run
         self._start = (0, 0)
         self._waiting = {"done": 0}
         self._shown: dict[str, Shown] = {}
@@ -99,13 +101,17 @@ class Inspector:
             machine = self._ready()
             fill(machine, self.renderer, camera, self.size)
         self._run = machine.run()
+        self._camera, self._photons = camera, self._photon_options()
         self.passes = []
         self._start = machine.linked.start_numbers()
         self._waiting = self._count(np.full(machine.rays, self._start[0]))
         self._shown, self._read = {}, {}
 
+    def _photon_options(self) -> tuple[Any, ...]:
+        return tuple(self.renderer.settings[option.name] for option in PHOTONS)
+
     def _ready(self) -> Multipass:
-        wanted = (self.renderer.settings.program, self.size, self.policy, self.unroll)
+        wanted = (program_form(self.renderer), self.size, self.policy, self.unroll)
         if self._machine is None or self._made != wanted:
             self.release()
             self._machine, self._made = unfused(self.renderer, self.size, self.policy, self.unroll), wanted
@@ -115,6 +121,9 @@ class Inspector:
     def step(self) -> bool:
         """Draw one kernel pass; False once no ray is left, and nothing was drawn. Raises ViewerError before `begin`."""
         machine = self.machine
+        if self._run is not None and self._photons != self._photon_options():
+            self.begin(self._camera)  # what it has borrowed of the map may be no more
+            machine = self.machine
         if self._run is None:
             return False
         with self.renderer.device.current():

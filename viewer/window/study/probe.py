@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,7 +24,7 @@ from viewer.stream.declare.record import Record
 from viewer.stream.machines.multipass import Multipass
 from viewer.window.study.history import COLUMNS, Change, Probe, Row, Segment, Surface, Test
 from viewer.window.study.traversals import Traversals, traversals
-from viewer.window.study.unfused import fill, unfused
+from viewer.window.study.unfused import fill, program_form, unfused
 
 __all__ = ["COLUMNS", "Probe", "forget", "probe", "probing"]
 
@@ -71,12 +72,12 @@ def probing(renderer: Renderer, camera: Camera, size: tuple[int, int], pixel: tu
     yield history.probe
 
 
-_machines: WeakKeyDictionary[Renderer, dict[tuple[str, int | None], Multipass]] = WeakKeyDictionary()
+_machines: WeakKeyDictionary[Renderer, dict[tuple[Any, ...], Multipass]] = WeakKeyDictionary()
 
 
 def _machine(renderer: Renderer) -> Multipass:
     kept = _machines.setdefault(renderer, {})
-    key = renderer.settings.program, renderer.settings.max_depth  # some programs have streams for every depth
+    key = program_form(renderer)
     if key not in kept:
         kept[key] = unfused(renderer, (1, 1), PolicyChoice("naive"), Unroll((1,)))
     return kept[key]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,6 +36,12 @@ class OneByOne:
                 if step < len(waiting) and waiting[step]:  # a round may outlast its loop
                     return [step]
             self._ahead = list(self.inner.choose(waiting, total))
+
+
+def program_form(renderer: Renderer) -> tuple[Any, ...]:
+    """What tells machines for the renderer's program apart, beside their size and schedule."""
+    settings = renderer.settings
+    return settings.program, settings.sampler, *settings.form.items()
 
 
 def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unroll: Unroll) -> Multipass:

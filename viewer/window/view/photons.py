@@ -97,7 +97,7 @@ class PhotonStudy:
         if self._wires is None or self._wires[0] != (id(made), made.sorted):
             with renderer.device.current():
                 photons = renderer.photon_streams()["photons"].read()
-            stored = photons["position"][photons["stored"] == 1]
+            stored = photons["position"][photons["stored"] > 0]
             cells, counts = occupied(stored, made.grid)
             shown = count_colors(counts[:MOST_CELLS])
             wires = cell_wires(cells[:MOST_CELLS], counts[:MOST_CELLS], made.grid)
