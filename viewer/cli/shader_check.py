@@ -16,8 +16,8 @@ from viewer.accel.grid import grid
 from viewer.accel.triangles import TESTS
 from viewer.accel.two_level.top import TOPS
 from viewer.base.errors import ShaderError
-from viewer.options.table import OPTIONS
 from viewer.kernels.photons import MAPS
+from viewer.options.table import OPTIONS
 from viewer.photons.routing import routing_sources
 from viewer.photons.sort import sort_sources
 from viewer.programs import DISPERSIVE, LEVELS, PICTURES, photon_frame, trace
