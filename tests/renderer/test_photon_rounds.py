@@ -31,9 +31,9 @@ def traced(renderer: Renderer, **choices: Any) -> int:
     return renderer.photon_maps.traced - before
 
 
-@pytest.mark.parametrize(("estimate", "maps"), [("progressive", 3), ("nearest", 1)])
+@pytest.mark.parametrize(("estimate", "maps"), [("nearest", 1), ("progressive", 2)])
 def test_a_round_of_samples_has_a_map_for_each(renderer: Renderer, estimate: str, maps: int) -> None:
-    """Not for each tile of each sample; of an estimate of the nearest one for all."""
+    """Not for each tile of each sample; of an estimate of the nearest one for all, which is the first of others."""
     renderer.update(estimate=estimate, seed=5)
     with renderer.device.current():
         film = FilmBuffer(renderer.device, SIZE)

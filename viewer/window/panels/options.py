@@ -8,7 +8,7 @@ from typing import Any
 from imgui_bundle import imgui
 
 from viewer.options import table as options
-from viewer.options.values import PolicyChoice, Unroll
+from viewer.options.values import PhotonFilter, PolicyChoice, Unroll
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import LABELS, about, label, segments, tip
 from viewer.window.view.desk import Desk
@@ -25,7 +25,7 @@ def draw_option(desk: Desk, name: str, current: Any) -> None:
     elif isinstance(current, bool):
         checkbox(desk, name, current)
     elif options.option(name).choices:
-        choice(desk, name, current)
+        choice(desk, name, current.name if isinstance(current, PhotonFilter) else current)
     else:
         _typed(desk, name, current)
 
