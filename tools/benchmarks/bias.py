@@ -28,7 +28,7 @@ ESTIMATES: dict[str, dict[str, Any]] = {
     "nearest, k = 500, 32,768 photons": {"estimate": "nearest", "nearest": 500},
     "nearest, k = 500, 262,144 photons": {"estimate": "nearest", "nearest": 500, "photons": 1 << 18},
 }
-SAMPLES = (1, 4, 16, 64)
+SAMPLES = (1, 4, 16)
 EDGE = 8  # pixels of a block
 
 
