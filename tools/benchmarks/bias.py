@@ -23,10 +23,10 @@ ABOUT = "photon mapping: errors of published and progressive estimates, by the n
 SCENES = {"cornell": "cornell_gi_128", "metal_ring": "metal_ring_256"}
 ESTIMATES: dict[str, dict[str, Any]] = {
     "progressive": {"estimate": "progressive"},
-    "published, k = 50, 32,768 photons": {"estimate": "published"},
-    "nearest, k = 50, 32,768 photons": {"estimate": "nearest"},
-    "nearest, k = 500, 32,768 photons": {"estimate": "nearest", "nearest": 500},
-    "nearest, k = 500, 262,144 photons": {"estimate": "nearest", "nearest": 500, "photons": 1 << 18},
+    "published, k = 50": {"estimate": "published"},
+    "nearest, k = 50": {"estimate": "nearest"},
+    "nearest, k = 500": {"estimate": "nearest", "nearest": 500},
+    "nearest, k = 50, 8 times the photons": {"estimate": "nearest", "photons": 1 << 18, "caustic_photons": 1 << 17},
 }
 SAMPLES = (1, 4, 16)
 EDGE = 8  # pixels of a block
