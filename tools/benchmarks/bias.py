@@ -3,7 +3,7 @@
 Estimates of the nearest photons keep one map for all samples, as published (Purcell et al. 2003): the samples take the
 noise of shadow rays and pixels off, and what is left is the map's own noise and the blur of its discs. Progressive
 estimates have other photons for every sample and smaller discs, so that their error goes on falling. `errors` says what
-an error is; the bias is that of the whole picture's mean.
+an error is; the bias is that of the whole picture's mean. Numbers of photons and radii are the defaults.
 """
 
 from __future__ import annotations
