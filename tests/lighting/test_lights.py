@@ -236,9 +236,7 @@ def test_photons_leave_a_sphere_with_its_power(device, side: float) -> None:
     """4 pi r^2 pi L, evenly over the surface and by the cosine over directions, from the side that shines."""
     listed = light_list(a_sphere(side), materials=1)
     modules = [environment(DARKNESS), listed.module(), photon_modules(listed)[0]]
-    signature = (
-        "bool light_emit(float choose, vec2 place, vec2 way, bool aimed, out vec3 origin, out vec3 normal, "
-    )
+    signature = "bool light_emit(float choose, vec2 place, vec2 way, bool aimed, out vec3 origin, out vec3 normal, "
     emit = Function(device, f"{signature}out vec3 direction, out vec3 flux)", modules=modules, records=[LIGHT_SAMPLE])
     choose, place = random(20_000)
     sent, origin, normal, direction, flux = emit(choose, place, random(len(place), 2)[1], np.zeros(len(place), bool))
