@@ -15,7 +15,6 @@ from viewer.base.errors import ViewerError
 from viewer.kernels.photons import PHOTON, STORED
 from viewer.lighting.lights import emitters
 from viewer.renderer.photon_maps import NEAREST_SHARE, radius_share
-from viewer.scene.material import Material
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "program": "photon"}
 FEW: dict[str, Any] = {"photons": 2000, "photon_bounces": 4, "estimate": "nearest"}
@@ -212,15 +211,3 @@ def test_what_cannot_be_is_said() -> None:
     ):
         with pytest.raises(ViewerError):
             Renderer(viewer.load("cornell"), **SINGLE, **wrong)
-
-
-def test_no_light_and_no_surface_are_dark() -> None:
-    """What nothing lights, and nothing but mirrors: no photon is stored, and the picture is there."""
-    triangle = [[-1, -1, 0], [1, -1, 0], [0, 1, 0]], [[0, 1, 2]]
-    plain, mirror = viewer.Scene.from_triangles(*triangle), viewer.Scene.from_triangles(*triangle)
-    mirror.materials = [Material("mirror", kind="mirror")]
-    for scene, environment in ((plain, "none"), (mirror, "sky")):
-        renderer = Renderer(scene, **SINGLE, environment=environment, photons=100)
-        linear = renderer.render((8, 8), spp=2).linear
-        assert np.isfinite(linear).all() and renderer._photons.stored == 0
-        assert linear.any() == (environment == "sky")

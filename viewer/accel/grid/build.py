@@ -232,6 +232,11 @@ def at_resolution(survey: Survey, wanted: str | int | Resolution, enter: Callabl
     if (made := enter(family(size))) is not None:
         return made
     fits, fails = 0, size
+    while fails - fits > 1:  # what is too large by its voxels alone is found without entering anything
+        middle = (fits + fails) // 2
+        fits, fails = (middle, fails) if within_limits(family(middle)) else (fits, middle)
+    if fits and enter(family(fits)) is None:
+        fits, fails = 0, fits
     while fails - fits > 1:
         middle = (fits + fails) // 2
         if enter(family(middle)) is not None:
