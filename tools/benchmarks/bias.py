@@ -3,7 +3,9 @@
 Estimates of the nearest photons keep one map for all samples, as published (Purcell et al. 2003): the samples take the
 noise of shadow rays and pixels off, and what is left is the map's own noise and the blur of its discs. Progressive
 estimates have other photons for every sample and smaller discs, so that their error goes on falling. `errors` says what
-an error is; the bias is that of the whole picture's mean. Numbers of photons and radii are the defaults.
+an error is; the bias is that of the whole picture's mean. Photons are those of
+``--photons``; caustic photons are 16,384 in all cases, so that in the ring, where there are no others, the last two are
+one. Radii are the defaults.
 """
 
 from __future__ import annotations
@@ -23,10 +25,10 @@ ABOUT = "photon mapping: errors of published and progressive estimates, by the n
 SCENES = {"cornell": "cornell_gi_128", "metal_ring": "metal_ring_256"}
 ESTIMATES: dict[str, dict[str, Any]] = {
     "progressive": {"estimate": "progressive"},
-    "published, k = 50": {"estimate": "published"},
-    "nearest, k = 50": {"estimate": "nearest"},
-    "nearest, k = 500": {"estimate": "nearest", "nearest": 500},
-    "nearest, k = 50, 8 times the photons": {"estimate": "nearest", "photons": 1 << 18, "caustic_photons": 1 << 17},
+    "published, k = 50, 32,768 photons": {"estimate": "published"},
+    "nearest, k = 50, 32,768 photons": {"estimate": "nearest"},
+    "nearest, k = 500, 32,768 photons": {"estimate": "nearest", "nearest": 500},
+    "nearest, k = 500, 262,144 photons": {"estimate": "nearest", "nearest": 500, "photons": 1 << 18},
 }
 SAMPLES = (1, 4, 16)
 EDGE = 8  # pixels of a block
