@@ -5,6 +5,7 @@
 // top_entries holds the address of each voxel's list, -1 where it is empty, and from top_lists on the lists.
 #include "interface/top.glsl"
 #include "lib/direction.glsl"
+#include "lib/texel_of.glsl"
 
 bool top_start(Ray ray, out TopTraversal top) {
     vec3 inverse = 1.0 / nonzero(ray.direction);
@@ -27,8 +28,8 @@ int top_step(Ray ray, float nearest, inout TopTraversal top) {
     if (top_ends(top, nearest)) return ACCEL_END;
     if (top.list < 0) {
         top.list = fetch_top_entries(top.voxel).entry;
-        int row = top.voxel / top_resolution.x;
-        ivec3 voxel = ivec3(top.voxel - row * top_resolution.x, row % top_resolution.y, row / top_resolution.y);
+        ivec2 row = texel_of(top.voxel, top_resolution.x);
+        ivec3 voxel = ivec3(row.x, texel_of(row.y, top_resolution.y));
         vec3 inverse = 1.0 / nonzero(ray.direction);
         bvec3 up = greaterThan(inverse, vec3(0.0));
         vec3 t = (top_low + vec3(voxel + ivec3(up)) * top_voxel - ray.origin) * inverse;

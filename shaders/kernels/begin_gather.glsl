@@ -1,7 +1,7 @@
 // Begins a surface's final gather: with the caustic photons at the surface itself. The number of the gathering path is
 // that of its ray, -1 before the first.
 #include "interface/bsdf.glsl"
-#include "interface/estimate.glsl"
+#include "interface/gather.glsl"
 #include "interface/path.glsl"
 
 int begin_gather(in Interaction interaction, in Path path, out Interaction spot, out Path gathering) {

@@ -1,7 +1,7 @@
 // A gathering ray goes on where it is reflected or refracted in a single direction. Elsewhere the photons have brought
 // all light, and it ends, as it does behind the estimate of caustics, from which no ray has come.
 #include "interface/bsdf.glsl"
-#include "interface/estimate.glsl"
+#include "interface/gather.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
@@ -9,9 +9,9 @@
 #include "lib/offset_origin.glsl"
 
 int continue_gathering(in Pixel pixel, in Interaction spot, in Path path, inout Path gathering, out Ray ray) {
-    int number = gather_number(estimate_rays, path.number, max(gathering.number, 0));
+    int number = gather_number(gather_rays, path.number, max(gathering.number, 0));
     int surface = 32 + gathering.depth % 32;  // behind those that a gather may begin at
-    int dimension = gather_dimension(estimate_rays, path.number, max(gathering.number, 0), surface);
+    int dimension = gather_dimension(gather_rays, path.number, max(gathering.number, 0), surface);
     vec2 direction = sample_2d(pixel.at, number, dimension), other = sample_2d(pixel.at, number, dimension + 2);
     ray = Ray(vec3(0.0), FAR, vec3(0.0, 0.0, 1.0), 0);
     vec3 weight = vec3(0.0);

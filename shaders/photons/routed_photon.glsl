@@ -8,9 +8,9 @@ Entry fetch_footprints(int texel);
 Photon fetch_photons(int number);
 
 Photon photon_at(int place) {
-    int texels = footprint_edge * footprint_edge;
-    int cell = place / texels;
-    Photon photon = fetch_photons(fetch_footprints(footprint_texel(cell, place - cell * texels)).photon);
+    ivec2 at = texel_of(place, footprint_edge * footprint_edge);
+    int cell = at.y;
+    Photon photon = fetch_photons(fetch_footprints(footprint_texel(cell, at.x)).photon);
     vec3 scale = fetch_routed_cells(cell).scale;
     photon.power = mix(photon.power * scale, -scale, lessThan(scale, vec3(0.0)));
     return photon;

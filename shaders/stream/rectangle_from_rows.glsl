@@ -1,5 +1,6 @@
 // Puts records that lie in row order into their rectangle: the inverse of rows_from_rectangle.glsl.
 // Needs: copy(ivec2), which takes the record of that place over.
+#include "lib/texel_of.glsl"
 
 uniform int width;     // of the stream that is read
 uniform ivec2 wide;    // width of the rectangle, records in it
@@ -9,5 +10,5 @@ void main() {
     ivec2 place = ivec2(gl_FragCoord.xy) - corner;
     int number = place.y * wide.x + place.x;
     if (any(lessThan(place, ivec2(0))) || place.x >= wide.x || number >= wide.y) discard;
-    copy(ivec2(number % width, number / width));
+    copy(texel_of(number, width));
 }

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.kernels import photons as kernels
-from viewer.kernels.photons import ENTRY, FIRST, PHOTON
+from viewer.kernels.photons import ENTRY, FIRST, MAPS, PHOTON, SEARCHES, EstimateKernels
 from viewer.kernels.records import INTERACTION, PATH, RADIANCE
 from viewer.lighting.path import path_settings
 from viewer.lighting.photons import estimate_settings, estimate_uniforms, map_modules
@@ -24,22 +23,22 @@ from viewer.stream.machines.singlepass import Singlepass
 
 WIDTH = 64  # of all streams
 PLACES = 256  # at most, of a call
-ESTIMATE = radiance_estimate("sort")
+ESTIMATES = {search: radiance_estimate("sort", search) for search in SEARCHES}
+STREAMS = ESTIMATES["nearest"].streams
 
 
-def estimate_program(caustics: bool = False) -> Program:
+def estimate_program(search: str, caustics: bool = False) -> Program:
     """The search alone: interactions and paths in, radiance and the search's last state out."""
-    begin, cell, photon, total = ESTIMATE.states
-    first = State("estimate", kernels.BEGIN_CAUSTICS, {"cell": "cell"})
+    begin, *steps, total = ESTIMATES[search].states
+    first = State("estimate", EstimateKernels(MAPS["sort"], search).begin_caustics, {"cell": "cell"})
     return Program(
         "estimate",
-        streams={"interaction": INTERACTION, "path": PATH, "radiance": RADIANCE, **ESTIMATE.streams},
-        inputs=("interaction", "path", "radiance", *ESTIMATE.inputs),
+        streams={"interaction": INTERACTION, "path": PATH, "radiance": RADIANCE, **STREAMS},
+        inputs=("interaction", "path", "radiance", *ESTIMATES[search].inputs),
         results=("radiance", "estimate"),
         states=(
             first if caustics else State("estimate", begin.kernel, {"cell": "cell", "none": DONE}),
-            cell,
-            photon,
+            *steps,
             State("total", total.kernel, {"caustic": "cell", "done": DONE}),
         ),
         start="estimate",
@@ -57,10 +56,10 @@ def photon_records(positions: NDArray, powers: NDArray, up: tuple[float, float, 
 class Estimates:
     """The search on a device, over Lambert's surfaces of albedo 1 and normal +z."""
 
-    def __init__(self, device: Any, caustics: bool = False) -> None:
-        modules = [*bsdfs({"lambert"}), path_settings(), estimate_settings(), *map_modules()]
+    def __init__(self, device: Any, search: str = "nearest", caustics: bool = False) -> None:
+        modules = [*bsdfs({"lambert"}), path_settings(), *estimate_settings(), *map_modules()]
         self.device, self.machine = device, None
-        self.linked = LinkedProgram(estimate_program(caustics), modules)
+        self.linked = LinkedProgram(estimate_program(search, caustics), modules)
 
     def __call__(
         self, places: NDArray, photons: NDArray, grid: PhotonGrid, /, **asked: Any
@@ -78,7 +77,7 @@ class Estimates:
         paths = np.zeros(len(places), PATH.dtype)
         paths["throughput"] = 1
         held = {"photons": photons, "photon_list": entries, "first_photons": first}
-        streams = {name: self._stream(ESTIMATE.streams[name], array) for name, array in held.items()}
+        streams = {name: self._stream(STREAMS[name], array) for name, array in held.items()}
         if self.machine is None:
             self.machine = Singlepass(self.device, self.linked, (WIDTH, PLACES // WIDTH), streams=streams)
         machine, size = self.machine, self.machine.size

@@ -69,5 +69,5 @@ def test_a_caustic_estimate_counts_caustic_photons(device: Any) -> None:
     photons["stored"] = 1, 2, 2, 1
     place = np.array([[0.1, 0.5, 0.25]])
     for caustics, wanted in ((True, (0, 2, 4)), (False, (1, 2, 4))):
-        _, state = Estimates(device, caustics)(place, photons, GRIDS["flat"], photons=None, radius=0.1)
+        _, state = Estimates(device, "radius", caustics)(place, photons, GRIDS["flat"], photons=None, radius=0.1)
         assert np.rint(state["sum"][0] * np.pi).tolist() == list(wanted)

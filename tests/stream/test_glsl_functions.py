@@ -316,3 +316,17 @@ def test_the_helper_carries_every_kind_of_argument(device):
     np.testing.assert_array_equal(result, b[:, :2] + b[:, 2:] + 100 * c[:, None])
     np.testing.assert_array_equal(d, np.float32(1 + a)[:, None] * [1, 1])
     np.testing.assert_array_equal(e, ~c)
+
+
+def test_rows_end_where_integers_end_them(device):
+    """By division of integers; at both ends of rows all over the range, where quotients of floats round upwards."""
+    texel_of = glsl_call.Function(device, "ivec2 texel_of(int number, int width)", ["lib/texel_of.glsl"])
+    widths = [1, 2, 3, 7, 255, 1000, 4095, 4096, 4097, 16384, (1 << 24) - 1]
+    numbers = []
+    for width in widths:
+        rows = np.unique(np.linspace(0, (1 << 24) // width, 300).astype(np.int64)) * width
+        numbers.append(np.clip(np.concatenate([rows, rows - 1, rows + width // 2, [1 << 24]]), 0, 1 << 24))
+    width = np.repeat(widths, [len(part) for part in numbers])
+    number = np.concatenate(numbers)
+    (texel,) = texel_of(number, width)
+    np.testing.assert_array_equal(texel, np.stack([number % width, number // width], axis=1))

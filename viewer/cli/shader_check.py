@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from viewer.accel.grid import grid
 from viewer.accel.triangles import TESTS
 from viewer.accel.two_level.top import TOPS
 from viewer.base.errors import ShaderError
-from viewer.kernels.photons import MAPS
+from viewer.kernels.photons import MAPS, SEARCHES
 from viewer.options.table import OPTIONS
 from viewer.photons.routing import routing_sources
 from viewer.photons.sort import sort_sources
@@ -101,10 +102,11 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
         for make in PICTURES.values():
             yield from _all_forms(renderer, make(traversal), accel, every=accel == "bvh")
             yield from _single(renderer, make(traversal, first_hits="raster"), f"{accel} raster")
-        yield from _all_forms(renderer, PICTURES["photon"](traversal, kind="stencil"), f"{accel}, stencil routing")
-        for kind in MAPS:
-            program = PICTURES["photon"](traversal, kind=kind, gather=True)
-            yield from _all_forms(renderer, program, f"{accel}, final gather, {kind}", every=False)
+        for kind, search in product(MAPS, SEARCHES):
+            mark = f"{accel}, {kind}, {search}"
+            yield from _all_forms(renderer, PICTURES["photon"](traversal, kind=kind, search=search), mark)
+            program = PICTURES["photon"](traversal, kind=kind, search=search, gather=True)
+            yield from _all_forms(renderer, program, f"{mark}, final gather", every=False)
         for first in (True, False):
             yield from _all_forms(renderer, photon_frame(traversal, first), accel)
     renderer = Renderer(everything(dispersion=1.0), accel="bvh", environment="sky", device=device)

@@ -101,12 +101,7 @@ NEXT_SHADOW_RAY = Kernel(
     exits=("again", "shadow", "end"),
     needs=("path_settings", "light_sample", "bsdf_value", "sample_2d"),
 )
-BEGIN_ESTIMATE = Kernel(
-    "begin_estimate",
-    (IN("interaction", INTERACTION), IN("path", PATH), OUT("estimate", ESTIMATE)),
-    exits=("cell", "none"),
-    needs=("estimate_settings", "path_settings", "bsdf_value"),
-)
+SEARCHES = ("nearest", "radius")  # for the k nearest photons, shell by shell; for all within a radius
 
 
 @dataclass(frozen=True)
@@ -123,20 +118,6 @@ class MapForm:
         """All of them."""
         return {each.name: each.record for each in (*self.cell, *self.photon) if isinstance(each.record, Record)}
 
-    @property
-    def estimate_cell(self) -> Kernel:
-        """Finds the next cell."""
-        arguments = (IN("interaction", INTERACTION), INOUT("estimate", ESTIMATE), *self.cell)
-        needs = ("estimate_settings", f"{self.name}_cell")
-        return Kernel("estimate_cell", arguments, exits=("again", "photon", "end"), needs=needs)
-
-    @property
-    def estimate_photon(self) -> Kernel:
-        """Adds the next photon of the cell."""
-        arguments = (IN("interaction", INTERACTION), INOUT("estimate", ESTIMATE), *self.photon)
-        needs = ("estimate_settings", f"{self.name}_photon", "bsdf_value")
-        return Kernel("estimate_photon", arguments, exits=("again", "cell"), needs=needs)
-
 
 _PHOTONS = GATHER("photons", PHOTON)
 _ROUTED_CELLS = GATHER("routed_cells", ROUTED_CELL)
@@ -145,12 +126,62 @@ MAPS = {  # by the option's word
     "stencil": MapForm("routed", (_ROUTED_CELLS,), (_ROUTED_CELLS, GATHER("footprints", ENTRY), _PHOTONS)),
 }
 
-FINISH_ESTIMATE = Kernel(
-    "finish_estimate",
-    (IN("interaction", INTERACTION), IN("path", PATH), INOUT("estimate", ESTIMATE), INOUT("radiance", RADIANCE)),
-    exits=("caustic", "done"),
-    needs=("estimate_settings",),
+
+NEAREST_SHELL = Kernel(
+    "nearest_shell",
+    (IN("interaction", INTERACTION), INOUT("estimate", ESTIMATE)),
+    exits=("cell", "end"),
+    needs=("nearest_estimate",),
 )
+
+
+@dataclass(frozen=True)
+class EstimateKernels:
+    """The kernels of radiance estimates over a kind of photon map, by a way of `SEARCHES`: each of these has programs
+    of its own, since a machine without branches computes what no ray takes, too."""
+
+    form: MapForm
+    search: str
+
+    @property
+    def settings(self) -> str:
+        """The function that the module of their settings stands for."""
+        return f"{self.search}_estimate"
+
+    @property
+    def begin(self) -> Kernel:
+        """Begins at a surface."""
+        arguments = IN("interaction", INTERACTION), IN("path", PATH), OUT("estimate", ESTIMATE)
+        return Kernel("begin_estimate", arguments, ("cell", "none"), (self.settings, "path_settings", "bsdf_value"))
+
+    @property
+    def begin_caustics(self) -> Kernel:
+        """Begins at a surface, for the caustic photons alone."""
+        arguments = IN("interaction", INTERACTION), OUT("estimate", ESTIMATE)
+        return Kernel("begin_caustics", arguments, ("cell",), (self.settings,))
+
+    @property
+    def cell(self) -> Kernel:
+        """Finds the next cell."""
+        arguments = (IN("interaction", INTERACTION), INOUT("estimate", ESTIMATE), *self.form.cell)
+        needs = self.settings, f"{self.form.name}_cell"
+        last = "shell" if self.search == "nearest" else "end"
+        return Kernel(f"{self.search}_cell", arguments, ("again", "photon", last), needs)
+
+    @property
+    def photon(self) -> Kernel:
+        """Adds the next photon of the cell."""
+        arguments = (IN("interaction", INTERACTION), INOUT("estimate", ESTIMATE), *self.form.photon)
+        needs = self.settings, f"{self.form.name}_photon", "bsdf_value"
+        return Kernel("estimate_photon", arguments, ("again", "cell"), needs)
+
+    @property
+    def finish(self) -> Kernel:
+        """Adds the estimate to the picture."""
+        interaction, path = IN("interaction", INTERACTION), IN("path", PATH)
+        arguments = interaction, path, INOUT("estimate", ESTIMATE), INOUT("radiance", RADIANCE)
+        return Kernel("finish_estimate", arguments, ("caustic", "done"), (self.settings,))
+
 
 # Final gather: ``spot`` is where the estimate is made, at the surface itself or where a gathering ray has come to;
 # ``gathering`` is a path whose number is the ray's, and whose depth counts the mirrors and glass on its way.
@@ -158,13 +189,7 @@ BEGIN_GATHER = Kernel(
     "begin_gather",
     (IN("interaction", INTERACTION), IN("path", PATH), OUT("spot", INTERACTION), OUT("gathering", PATH)),
     exits=("surface", "none"),
-    needs=("estimate_settings", "path_settings", "bsdf_delta"),
-)
-BEGIN_CAUSTICS = Kernel(
-    "begin_caustics",
-    (IN("interaction", INTERACTION), OUT("estimate", ESTIMATE)),
-    exits=("cell",),
-    needs=("estimate_settings",),
+    needs=("gather_settings", "path_settings", "bsdf_delta"),
 )
 GATHER_RAY = Kernel(
     "gather_ray",
@@ -176,7 +201,7 @@ GATHER_RAY = Kernel(
         OUT("ray", RAY),
     ),
     exits=("ray", "again", "end"),
-    needs=("estimate_settings", "bsdf_sample", "sample_2d"),
+    needs=("gather_settings", "bsdf_sample", "sample_2d"),
 )
 ARRIVE_GATHERING = Kernel(
     "arrive_gathering",
@@ -188,5 +213,5 @@ CONTINUE_GATHERING = Kernel(
     "continue_gathering",
     (IN("pixel", PIXEL), IN("spot", INTERACTION), IN("path", PATH), INOUT("gathering", PATH), OUT("ray", RAY)),
     exits=("ray", "end"),
-    needs=("estimate_settings", "path_settings", "bsdf_sample", "sample_2d"),
+    needs=("gather_settings", "path_settings", "bsdf_sample", "sample_2d"),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from viewer.kernels.photons import STORED
+from viewer.kernels.photons import SEARCHES, STORED
 from viewer.kernels.records import FAR
 from viewer.lighting.aim import MOST_SPHERES
 from viewer.lighting.lights import LightList
@@ -71,12 +71,11 @@ def estimate_uniforms(
     """
     return {
         "estimate_photons": UNENDING if photons is None else photons,
-        "estimate_all": int(photons is None),
         "estimate_reach": float(radius),
         "estimate_footprint": float(footprint),
         "estimate_eye": tuple(map(float, eye)),
         "estimate_exact": int(exact),
-        "estimate_rays": rays,
+        "gather_rays": rays,
         "estimate_caustic": float(caustic),
         "estimate_exponent": weights.exponent,
         "estimate_slope": weights.slope,
@@ -130,17 +129,27 @@ def photon_modules(listed: LightList) -> list[Module]:
             uniforms=_declared(photons),
             constants=_stored(),
         ),
-        estimate_settings(),
+        *estimate_settings(),
         *map_modules(),
     ]
 
 
-def estimate_settings() -> Module:
-    """The module ``estimate_settings``."""
-    declared = _declared(estimate_uniforms())
-    return Module(
-        "estimate settings", ("estimate_settings",), "shading/estimate.glsl", uniforms=declared, constants=_stored()
-    )
+def estimate_settings() -> list[Module]:
+    """The modules of settings of radiance estimates, one for each of `viewer.kernels.photons.SEARCHES`, and of final
+    gathers. What a way of searching has always alike is a constant of its programs."""
+    fixed: dict[str, dict[str, int | float]] = {
+        "nearest": {"photon_grid_buckets": 0, "estimate_footprint": 0.0},
+        "radius": {"estimate_photons": UNENDING, "estimate_exact": 1},
+    }
+    settings = estimate_uniforms()
+    rays = {"gather_rays": settings.pop("gather_rays")}
+    made = [Module("gather settings", ("gather_settings",), "interface/gather.glsl", uniforms=_declared(rays))]
+    for search in SEARCHES:
+        uniforms = _declared({name: value for name, value in settings.items() if name not in fixed[search]})
+        constants = {**_stored(), **fixed[search]}
+        name = f"estimate settings, {search}"
+        made.append(Module(name, (f"{search}_estimate",), "shading/estimate.glsl", (), uniforms, constants))
+    return made
 
 
 def _stored() -> dict[str, int | float]:

@@ -28,22 +28,23 @@ def pass_source(name: str, inputs: Mapping[str, Record], output: Record, **const
         for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
             source.add(part, f"record {record.name}")
     for stream, record in inputs.items():
-        source.add(fetch(stream, record), f"stream {stream}")
+        add_fetch(source, stream, record)
     source.include(f"photons/{name}.glsl")
     source.add(_main(output), "pass")
     return source
 
 
-def fetch(stream: str, record: Record) -> str:
-    """``RECORD fetch_<stream>(int number)`` over a stream's textures."""
+def add_fetch(source: Source, stream: str, record: Record) -> None:
+    """Append ``RECORD fetch_<stream>(int number)`` over a stream's textures to a source."""
     samplers = "\n".join(f"uniform sampler2D in_{stream}_{k};" for k in range(record.texels))
     texels = ", ".join(f"texelFetch(in_{stream}_{k}, at, 0)" for k in range(record.texels))
-    return f"""{samplers}
+    source.include("lib/texel_of.glsl")
+    text = f"""{samplers}
 {record.name} fetch_{stream}(int number) {{
-    int width = textureSize(in_{stream}_0, 0).x;
-    ivec2 at = ivec2(number % width, number / width);
+    ivec2 at = texel_of(number, textureSize(in_{stream}_0, 0).x);
     return unpack_{record.name}({texels});
 }}"""
+    source.add(text, f"stream {stream}")
 
 
 def _main(output: Record) -> str:

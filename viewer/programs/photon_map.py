@@ -18,40 +18,51 @@ _SPOT = {"interaction": "spot"}
 _ARRIVAL = Call("setup", then="arrive_gathering")
 
 
-def radiance_estimate(kind: str) -> IndirectLight:
-    """The states of the estimate over a map of a kind of `viewer.kernels.photons.MAPS`."""
-    form = photons.MAPS[kind]
+def radiance_estimate(kind: str, search: str) -> IndirectLight:
+    """The states of the estimate over a map of a kind of `viewer.kernels.photons.MAPS`, by one of `SEARCHES` there."""
+    kernels = photons.EstimateKernels(photons.MAPS[kind], search)
     return IndirectLight(
         states=(
-            State("estimate", photons.BEGIN_ESTIMATE, {"cell": "cell", "none": "refract"}),
-            State("cell", form.estimate_cell, {"again": "cell", "photon": "photon", "end": "total"}),
-            State("photon", form.estimate_photon, {"again": "photon", "cell": "cell"}),
-            State("total", photons.FINISH_ESTIMATE, {"caustic": "cell", "done": "refract"}),
+            State("estimate", kernels.begin, {"cell": "cell", "none": "refract"}),
+            *_search(kernels, {}),
+            State("total", kernels.finish, {"caustic": "cell", "done": "refract"}),
         ),
-        streams={"estimate": photons.ESTIMATE, **form.streams},
-        inputs=tuple(form.streams),
+        streams={"estimate": photons.ESTIMATE, **kernels.form.streams},
+        inputs=tuple(kernels.form.streams),
     )
 
 
-def final_gather(kind: str) -> IndirectLight:
-    """The states of a final gather over a map of a kind: the caustic photons at the surface itself, and the radiance,
-    by all photons, of the surfaces that rays from there come to. The estimate's states serve both."""
-    form = photons.MAPS[kind]
+def _search(kernels: photons.EstimateKernels, streams: dict[str, str]) -> tuple[State, ...]:
+    """The states that look for photons, before "total"; shells of cells are in a search for the nearest alone."""
+    photon = State("photon", kernels.photon, {"again": "photon", "cell": "cell"}, streams)
+    if kernels.search == "radius":
+        return State("cell", kernels.cell, {"again": "cell", "photon": "photon", "end": "total"}, streams), photon
+    return (
+        State("shell", photons.NEAREST_SHELL, {"cell": "cell", "end": "total"}, streams),
+        State("cell", kernels.cell, {"again": "cell", "photon": "photon", "shell": "shell"}, streams),
+        photon,
+    )
+
+
+def final_gather(kind: str, search: str) -> IndirectLight:
+    """The states of a final gather over a map of a kind, by a way of searching: the caustic photons at the surface
+    itself, and the radiance, by all photons, of the surfaces that rays from there come to. The estimate's states serve
+    both."""
+    kernels = photons.EstimateKernels(photons.MAPS[kind], search)
     return IndirectLight(
         states=(
             State("begin_gather", photons.BEGIN_GATHER, {"surface": "caustics", "none": "refract"}),
-            State("caustics", photons.BEGIN_CAUSTICS, {"cell": "cell"}, _SPOT),
+            State("caustics", kernels.begin_caustics, {"cell": "cell"}, _SPOT),
             State(
                 "estimate",
-                photons.BEGIN_ESTIMATE,
+                kernels.begin,
                 {"cell": "cell", "none": "continue_gathering"},
                 {**_SPOT, "path": "gathering"},
             ),
-            State("cell", form.estimate_cell, {"again": "cell", "photon": "photon", "end": "total"}, _SPOT),
-            State("photon", form.estimate_photon, {"again": "photon", "cell": "cell"}, _SPOT),
+            *_search(kernels, _SPOT),
             State(
                 "total",
-                photons.FINISH_ESTIMATE,
+                kernels.finish,
                 {"caustic": "cell", "done": "continue_gathering"},
                 {**_SPOT, "path": "gathering"},
             ),
@@ -59,12 +70,12 @@ def final_gather(kind: str) -> IndirectLight:
             State("gather_ray", photons.GATHER_RAY, {"ray": _ARRIVAL, "again": "gather_ray", "end": "refract"}),
             State("arrive_gathering", photons.ARRIVE_GATHERING, {"surface": "estimate", "miss": "gather_ray"}),
         ),
-        streams={"estimate": photons.ESTIMATE, **form.streams, "spot": INTERACTION, "gathering": PATH},
-        inputs=tuple(form.streams),
+        streams={"estimate": photons.ESTIMATE, **kernels.form.streams, "spot": INTERACTION, "gathering": PATH},
+        inputs=tuple(kernels.form.streams),
         groups=(
             ("begin_gather",),
             ("->arrive_gathering", "arrive_gathering"),
-            ("caustics", "estimate", "cell", "photon", "total"),
+            ("caustics", "estimate", *(state.name for state in _search(kernels, _SPOT)), "total"),
             ("continue_gathering",),
             ("gather_ray",),
         ),
@@ -77,13 +88,14 @@ def photon_map(
     depth: int = DEPTH,
     first_hits: str = "rays",
     kind: str = "sort",
+    search: str = "radius",
     gather: bool = False,
     dispersion: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added; photons and their map are other streams, of any size.
 
-    kind : of the map, a key of `viewer.kernels.photons.MAPS`. gather : a final gather is between the surface and the
-    photons' estimate (Purcell 2004, section 6.4.5).
+    kind : of the map, a key of `viewer.kernels.photons.MAPS`. search : for its photons, one of `SEARCHES` there. gather
+    : a final gather is between the surface and the photons' estimate (Purcell 2004, section 6.4.5).
     """
-    indirect = final_gather(kind) if gather else radiance_estimate(kind)
+    indirect = (final_gather if gather else radiance_estimate)(kind, search)
     return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion)

@@ -88,8 +88,9 @@ class Settings(Mapping[str, Any]):
         found = {name: options.OPTIONS[name].affects for name in differ}
         if "depth" in found and not {self.program, other.program}.isdisjoint(DEPTHS):
             found["depth"] = Affects.PROGRAM  # the number of streams follows from it
-        if "final_gather" in found and self.form.get("gather") != other.form.get("gather"):
-            found["final_gather"] = Affects.PROGRAM
+        for option, part in (("final_gather", "gather"), ("estimate", "search")):
+            if option in found and self.form.get(part) != other.form.get(part):
+                found[option] = Affects.PROGRAM
         return found
 
     # -- what follows ----------------------------------------------------------------------------------------------
@@ -103,8 +104,13 @@ class Settings(Mapping[str, Any]):
     def form(self) -> dict[str, Any]:
         """What the chosen program is made with, beside how rays walk and how first hits are found."""
         found: dict[str, Any] = {"depth": self.max_depth} if self.program in DEPTHS else {}
-        photon = {"kind": self.photon_map, "gather": self.final_gather > 0}
+        photon = {"kind": self.photon_map, "search": self.search, "gather": self.final_gather > 0}
         return found | (photon if self.program == "photon" else {})
+
+    @property
+    def search(self) -> str:
+        """How radiance estimates look for photons: one of `viewer.kernels.photons.SEARCHES`."""
+        return "radius" if self.estimate == "progressive" else "nearest"
 
     @property
     def stepwise(self) -> bool:

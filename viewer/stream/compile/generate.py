@@ -90,13 +90,23 @@ def cold_glsl(table: Table, base: int, counting: bool) -> str:
     return f"{record} fetch_{table.name}(int i) {{\n{setup}    return unpack_{record}({fetches});\n}}"
 
 
+def uniform_glsl(kind: str, name: str, about: str = "") -> str:
+    """A uniform of a fragment program, read once: llvmpipe (Mesa 22.3) reads one that stands in a loop anew in every
+    turn, lane by lane, by some thirty instructions, and takes back copies that do not depend on the fragment. An array
+    stays as it is."""
+    declared = f"uniform {kind} {name};{about and '  // '}{about}"
+    if kind.endswith("]"):
+        return declared
+    return f"{declared}\n{kind} once_{name} = gl_FragCoord.x < 0.0 ? {kind}(0) : {name};\n#define {name} once_{name}"
+
+
 def gather_glsl(argument: str, stream: str, record: Record, counting: bool) -> str:
     """``fetch_<argument>`` over a stream, whose elements are numbered row by row."""
     fetches = ", ".join(f"texelFetch(in_{stream}_{k}, at, 0)" for k in range(record.texels))
     setup = f"    random_words += {4 * record.texels};\n" if counting else ""
     return (
-        f"{record.name} fetch_{argument}(int i) {{\n{setup}    int width = textureSize(in_{stream}_0, 0).x;\n"
-        f"    ivec2 at = ivec2(i % width, i / width);\n    return unpack_{record.name}({fetches});\n}}"
+        f"{record.name} fetch_{argument}(int i) {{\n{setup}"
+        f"    ivec2 at = texel_of(i, textureSize(in_{stream}_0, 0).x);\n    return unpack_{record.name}({fetches});\n}}"
     )
 
 
@@ -148,8 +158,11 @@ def _add_records(source: Source, linked: LinkedProgram, step: Step, form: Form, 
             source.add(record.glsl_pack(), origin)
 
 
-def add_modules(source: Source, modules: Sequence[Module], addresses: Addresses, counting: bool) -> None:
-    """The constants, uniforms, memories and functions of modules, providers before users."""
+def add_modules(
+    source: Source, modules: Sequence[Module], addresses: Addresses, counting: bool, loops: bool = True
+) -> None:
+    """The constants, uniforms, memories and functions of modules, providers before users. Only a fragment program may
+    have ``loops``."""
     if any(isinstance(m, Table) and not m.hot for module in modules for m in module.memories):
         source.add(arena_glsl(addresses.arena_row), "arena")
     for module in modules:
@@ -157,7 +170,7 @@ def add_modules(source: Source, modules: Sequence[Module], addresses: Addresses,
         for name, value in module.constants.items():
             source.add(f"const {'int' if isinstance(value, int) else 'float'} {name} = {value!r};", origin)
         for name, (kind, _) in module.uniforms.items():
-            source.add(f"uniform {kind} {name};", origin)
+            source.add(uniform_glsl(kind, name) if loops else f"uniform {kind} {name};", origin)
         for memory in module.memories:
             if isinstance(memory, Table) and not memory.hot:
                 text = cold_glsl(memory, addresses.base(memory), counting)
@@ -192,13 +205,15 @@ def _add_interface(source: Source, linked: LinkedProgram, step: Step, form: Form
         kind = f"vec{2 if name == 'state' else 4}"
         source.add(f"layout(location = {location}) out {kind} out_{name};\ninvariant out_{name};", "streams")
     if not form.scheduled:
-        source.add("uniform ivec2 extent;  // width of the streams, rays to run", "extent")
+        source.add(uniform_glsl("ivec2", "extent", "width of the streams, rays to run"), "extent")
     if _unrolls(step, form):
-        source.add("uniform int unroll;  // most kernel calls, or turns of the program, in this pass", "unroll")
+        about = "most kernel calls, or turns of the program, in this pass"
+        source.add(uniform_glsl("int", "unroll", about), "unroll")
     for name in step.states:
         state = linked.program.by_name[name]
         for argument in state.kernel.gathered:
             stream = state.stream_of(argument.name)
+            source.include("lib/texel_of.glsl")
             text = gather_glsl(argument.name, stream, linked.records[stream], bool(form.counts))
             if not any(line == text.splitlines()[0] for line, _ in source.lines):
                 source.add(text, f"gather {argument.name}")

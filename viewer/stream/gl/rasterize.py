@@ -43,7 +43,7 @@ def draw_source(
     for record in dict.fromkeys(used):
         for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
             source.add(part, f"record {record.name}")
-    add_modules(source, modules, addresses, counting=False)
+    add_modules(source, modules, addresses, counting=False, loops=False)
     source.include(file)
     return source
 

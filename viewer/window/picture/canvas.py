@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from viewer.kernels.photons import ESTIMATE
 from viewer.kernels.records import FILM, PATH, RADIANCE
-from viewer.photons.passes import fetch
+from viewer.photons.passes import add_fetch
 from viewer.renderer.pieces import Slice
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
@@ -18,7 +18,7 @@ from viewer.stream.gl.stream import float_texture
 from viewer.stream.machines.multipass import Multipass
 
 SEARCHED = {"film": FILM, "radiance": RADIANCE, "path": PATH, "estimate": ESTIMATE}  # streams of a search under way
-SEARCHING = ("cell", "photon", "total")  # its states
+SEARCHING = ("shell", "cell", "photon", "total")  # its states
 
 
 def film_shader(device: Device, name: str) -> Shader:
@@ -35,7 +35,7 @@ def running_shader(device: Device) -> Shader:
     source.add(VERSION, "version")
     for name, record in SEARCHED.items():
         source.add(f"{record.glsl_struct()}\n{record.glsl_unpack()}", f"record {record.name}")
-        source.add(fetch(name, record), f"stream {name}")
+        add_fetch(source, name, record)
     source.include("film/running.glsl")
     return Shader(device, source)
 
@@ -138,7 +138,8 @@ class Canvas:
         wide, tall = piece.columns.stop - left, piece.rows.stop - top
         shader.set("corner", (left, top))
         shader.set("wide", wide)
-        shader.set("searching", tuple(machine.linked.program.number(state) for state in SEARCHING))
+        program = machine.linked.program
+        shader.set("searching", tuple(program.number(state) if state in program.by_name else -1 for state in SEARCHING))
         self._draw(self._running, self.texture, (left, top, wide, tall))
         return True
 
