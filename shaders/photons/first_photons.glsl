@@ -1,11 +1,17 @@
 // Binary search, all probes in one pass (Purcell et al. 2003, section 2.2.1): the place of a cell's first photon in the
-// sorted list; of an empty cell, of the next one's first. Behind the last cell stands the number of photons stored.
+// sorted list; of an empty cell, of the next one's first. Behind the last cell stands the number of photons stored. How
+// many there are is the difference from the next cell's place: found here once, and not by every estimate again.
 
-First element(int number) {
+int first_of(int cell) {
     int low = 0;
     for (int size = LENGTH; size > 0; size >>= 1) {
         int middle = low + size - 1;
-        if (middle < LENGTH && fetch_list(middle).cell < number) low = middle + 1;
+        if (middle < LENGTH && fetch_list(middle).cell < cell) low = middle + 1;
     }
-    return First(low);
+    return low;
+}
+
+First element(int number) {
+    int first = first_of(number);
+    return First(first, first_of(number + 1) - first);
 }

@@ -4,6 +4,7 @@
 First fetch_first_photons(int number);
 
 void photons_of_cell(int cell, out int place, out int count) {
-    place = fetch_first_photons(cell).first;
-    count = fetch_first_photons(cell + 1).first - place;
+    First found = fetch_first_photons(cell);
+    place = found.first;
+    count = found.count;
 }

@@ -70,6 +70,7 @@ class Estimates:
         entries["cell"], entries["photon"] = grid.numbers(photons["position"])[order], order
         first = np.zeros(grid.cells + 1, FIRST.dtype)
         first["first"] = np.searchsorted(entries["cell"], np.arange(grid.cells + 1))
+        first["count"][:-1] = np.diff(first["first"])
         interactions = np.zeros(len(places), INTERACTION.dtype)
         interactions["position"] = places
         interactions["normal"] = interactions["shading"] = interactions["wo"] = (0, 0, 1)

@@ -46,7 +46,7 @@ def sorted_by_device(device: Any, keys: np.ndarray, cells: int) -> tuple[np.ndar
     passes = run(sort.sort())
     assert passes == sort.passes
     run(sort.search(first))
-    found = sort.list.read().ravel(), first.read().ravel()["first"][: cells + 1], passes
+    found = sort.list.read().ravel(), first.read().ravel()[: cells + 1], passes
     sort.release()
     return found
 
@@ -62,7 +62,9 @@ def test_sorted_and_found_as_by_numpy(device: Any, kind: str, count: int) -> Non
     order = np.lexsort((np.arange(len(found)), padded))
     assert np.array_equal(found["photon"], order)
     assert np.array_equal(found["cell"], padded[order])
-    assert np.array_equal(first, np.searchsorted(padded[order], np.arange(cells + 1)))
+    expected = np.searchsorted(padded[order], np.arange(cells + 1))
+    assert np.array_equal(first["first"], expected)
+    assert np.array_equal(first["count"][:cells], np.diff(expected))
 
 
 @pytest.mark.parametrize(("count", "passes"), [(8, 6), (64, 21), (1024, 55), (5000, 91), (16_000, 105), (65_000, 136)])

@@ -31,7 +31,11 @@ ENTRY = Record(
     Field("photon", "int", about="its place in the stream of photons"),
 )
 
-FIRST = Record("First", Field("first", "int", about="place of a cell's first photon in the sorted list"))
+FIRST = Record(
+    "First",
+    Field("first", "int", about="place of a cell's first photon in the sorted list"),
+    Field("count", "int", about="photons of the cell"),
+)
 
 TOTAL = Record(
     "Total",

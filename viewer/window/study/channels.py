@@ -41,6 +41,7 @@ class Channel:
     counted: str = ""
 
 
+# Of no field of a stream: it follows from several.
 RUNNING = Channel(
     "estimate.radiance",
     "estimate",
@@ -49,10 +50,6 @@ RUNNING = Channel(
     "running estimate: powers so far over the disc that holds them",
     stream="estimate",
 )
-CELL_COUNTS = Channel(
-    "first_photons.count", "first_photons", "count", "photons", "photons of each cell", stream="first_photons"
-)
-DERIVED = (RUNNING, CELL_COUNTS)  # channels that are no field of a stream, but follow from one
 
 
 def channels(linked: LinkedProgram, stored: Iterable[str]) -> dict[str, Channel]:
@@ -69,7 +66,7 @@ def channels(linked: LinkedProgram, stored: Iterable[str]) -> dict[str, Channel]
         if stream in stored:
             for field in record.fields:
                 found += _field_channels(stream, field)
-    found += [channel for channel in DERIVED if channel.stream in stored]
+    found += [RUNNING] if RUNNING.stream in stored else []
     return {channel.name: channel for channel in found}
 
 
@@ -78,12 +75,8 @@ def gathered_streams(linked: LinkedProgram) -> frozenset[str]:
     return frozenset(name for state in linked.program.states for name in state.gathers())
 
 
-def derived(channel: Channel, elements: NDArray) -> NDArray:
-    """The values of one of `DERIVED` from its stream's ``elements`` (H, W), structured; of a cell behind the last one
-    of no meaning."""
-    if channel is CELL_COUNTS:
-        first = elements["first"].ravel().astype(np.int64)
-        return np.diff(first, append=first[-1:]).clip(0).reshape(elements.shape)
+def running_radiance(elements: NDArray) -> NDArray:
+    """The values of `RUNNING` from its stream's ``elements`` (H, W), structured."""
     square = elements["square"][..., None]
     area = np.where(square > 0, np.pi * square, 1.0)
     return np.where(square > 0, elements["sum"] / area, 0.0)

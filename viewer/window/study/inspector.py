@@ -233,7 +233,7 @@ class Inspector:
             if found.counted:
                 return calls[found.counted], np.ones((height, width), bool)
             elements = machine.streams[found.stream].read()
-        values = elements[found.field] if found.field else channel_list.derived(found, elements)
+        values = elements[found.field] if found.field else channel_list.running_radiance(elements)
         values = values if found.component is None else values[..., found.component]
         if found.stream in channel_list.gathered_streams(machine.linked):
             maps = self.renderer.photon_maps
