@@ -187,8 +187,8 @@ class StencilRouting:
         yield Draw(lambda: self._add(photons, kept, count, grid))
 
     def read_counts(self) -> Job:
-        """(cells,) int32 photons of each cell as the stencil has counted them, read back as published: up to 255, and
-        of m = 16 up to 254 where it saturates, else modulo 256."""
+        """(cells,) int32 photons of each cell as the stencil has counted them, read back as published: up to 255; of
+        m = 16, unless it saturates, modulo 256."""
         found = yield Host(self._counts)
         return found
 
