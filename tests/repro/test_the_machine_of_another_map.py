@@ -1,5 +1,5 @@
-"""Inspector and probe kept their machine by the program's name: over a map of another kind, or with a final gather, they
-ran the search over the streams of the map before, or none."""
+"""Inspector and probe kept their machine by the program's name: over a map of another kind, or with a final gather,
+they ran the search over the streams of the map before, or none."""
 
 from __future__ import annotations
 
