@@ -24,8 +24,9 @@ def renderer(device: Any) -> Renderer:
     scene = viewer.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
     scene.lights = [Light("point", "lamp", (0.0, 0.5, 0.5))]
     options: dict[str, Any] = {"program": "photon", "machine": "singlepass", "photons": 64, "photon_bounces": 2}
-    options |= {"estimate": "nearest", "nearest": 4, "photon_grid": "2x2x2", "environment": "none"}
-    return Renderer(scene, device=device, pixel_filter="point", depth=1, **options)
+    options |= {"estimate": "nearest", "nearest": 4, "photon_grid": "2x2x2", "photon_radius": 1}
+    options |= {"environment": "none", "pixel_filter": "point", "depth": 1, "camera": "0,1,1 0,0.3,0.3"}
+    return Renderer(scene, device=device, **options)
 
 
 def test_each_runs_over_the_map_that_there_is(renderer: Renderer) -> None:
