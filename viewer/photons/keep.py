@@ -11,7 +11,7 @@ import moderngl
 
 from viewer.kernels.photons import ENTRY, PHOTON, STORED
 from viewer.photons.grid import PhotonGrid
-from viewer.photons.passes import add_streams
+from viewer.photons.passes import fetch
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
@@ -25,7 +25,8 @@ def keep_sources() -> tuple[Source, Source]:
     vertex, geometry = Source(), Source()
     vertex.add(VERSION, "version")
     vertex.add(f"const int PHOTON_CAUSTIC = {STORED['caustic']};", "constants")
-    add_streams(vertex, {"photons": PHOTON})
+    vertex.add(f"{PHOTON.glsl_struct()}\n{PHOTON.glsl_unpack()}", "record Photon")
+    vertex.add(fetch("photons", PHOTON), "stream photons")
     vertex.include("photons/keep_vertex.glsl")
     geometry.add(VERSION, "version")
     geometry.include("photons/keep_geometry.glsl")

@@ -34,13 +34,6 @@ def pass_source(name: str, inputs: Mapping[str, Record], output: Record, **const
     return source
 
 
-def add_streams(source: Source, streams: Mapping[str, Record]) -> None:
-    """Give a program streams by name, each of a record of its own; each as `fetch`."""
-    for name, record in streams.items():
-        source.add(f"{record.glsl_struct()}\n{record.glsl_unpack()}", f"record {record.name}")
-        source.add(fetch(name, record), f"stream {name}")
-
-
 def fetch(stream: str, record: Record) -> str:
     """``RECORD fetch_<stream>(int number)`` over a stream's textures."""
     samplers = "\n".join(f"uniform sampler2D in_{stream}_{k};" for k in range(record.texels))

@@ -22,7 +22,7 @@ from viewer.base.errors import ViewerError
 from viewer.kernels.photons import ENTRY, PHOTON, ROUTED_CELL, STORED, TOTAL
 from viewer.lighting.photons import footprint_uniforms
 from viewer.photons.grid import PhotonGrid
-from viewer.photons.passes import Pass, add_streams, pass_source
+from viewer.photons.passes import Pass, fetch, pass_source
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import LARGEST_INTEGER, Record
@@ -63,7 +63,9 @@ def point_sources(fragment: str, output: Record, edge: int, fetched: bool = True
     vertex.add(f"{VERSION}\nconst int SIZE = {edge};", "constants")
     vertex.add(f"const int PHOTON_CAUSTIC = {STORED['caustic']};", "constants")
     if fetched:
-        add_streams(vertex, {"kept": ENTRY, "photons": PHOTON})
+        for name, record in (("kept", ENTRY), ("photons", PHOTON)):
+            vertex.add(f"{record.glsl_struct()}\n{record.glsl_unpack()}", f"record {record.name}")
+            vertex.add(fetch(name, record), f"stream {name}")
     vertex.include("photons/point_fetch.glsl" if fetched else "photons/point_vertex.glsl")
     vertex.include("photons/route_vertex.glsl")
     pixel.add(VERSION, "version")

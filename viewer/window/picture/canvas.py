@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from viewer.kernels.photons import ESTIMATE
 from viewer.kernels.records import FILM, PATH, RADIANCE
-from viewer.photons.passes import add_streams
+from viewer.photons.passes import fetch
 from viewer.renderer.pieces import Slice
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
@@ -33,7 +33,9 @@ def running_source() -> Source:
     """The fragment program that shows radiance estimates while they grow."""
     source = Source()
     source.add(VERSION, "version")
-    add_streams(source, SEARCHED)
+    for name, record in SEARCHED.items():
+        source.add(f"{record.glsl_struct()}\n{record.glsl_unpack()}", f"record {record.name}")
+        source.add(fetch(name, record), f"stream {name}")
     source.include("film/running.glsl")
     return source
 

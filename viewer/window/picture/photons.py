@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from viewer.kernels.photons import ENTRY, PHOTON
 from viewer.kernels.records import HIT
-from viewer.photons.passes import add_streams
+from viewer.photons.passes import fetch
 from viewer.scene.camera import Camera
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
@@ -29,7 +29,9 @@ def point_sources() -> tuple[Source, Source]:
     """Vertex and fragment program of the points."""
     vertex = Source()
     vertex.add(VERSION, "version")
-    add_streams(vertex, READ)
+    for name, record in READ.items():
+        vertex.add(f"{record.glsl_struct()}\n{record.glsl_unpack()}", f"record {record.name}")
+        vertex.add(fetch(name, record), f"stream {name}")
     vertex.include("photons/seen_vertex.glsl")
     return vertex, _fragment("seen")
 
