@@ -33,10 +33,13 @@ def radiance_estimate(kind: str) -> IndirectLight:
     )
 
 
-def final_gather(kind: str) -> IndirectLight:
+def final_gather(kind: str, dispersion: bool = False) -> IndirectLight:
     """The states of a final gather over a map of a kind: the caustic photons at the surface itself, and the radiance,
-    by all photons, of the surfaces that rays from there come to. The estimate's states serve both."""
+    by all photons, of the surfaces that rays from there come to. The estimate's states serve both. dispersion : a ray
+    goes on in one channel where these part."""
     form = photons.MAPS[kind]
+    on = ("gathering_channel", "continue_gathering") if dispersion else ("continue_gathering",)
+    channel = State("gathering_channel", photons.CHOOSE_GATHERING_CHANNEL, {"done": "continue_gathering"})
     return IndirectLight(
         states=(
             State("begin_gather", photons.BEGIN_GATHER, {"surface": "caustics", "none": "refract"}),
@@ -44,7 +47,7 @@ def final_gather(kind: str) -> IndirectLight:
             State(
                 "estimate",
                 photons.BEGIN_ESTIMATE,
-                {"cell": "cell", "none": "continue_gathering"},
+                {"cell": "cell", "none": on[0]},
                 {**_SPOT, "path": "gathering"},
             ),
             State("cell", form.estimate_cell, {"again": "cell", "photon": "photon", "end": "total"}, _SPOT),
@@ -55,6 +58,7 @@ def final_gather(kind: str) -> IndirectLight:
                 {"caustic": "cell", "done": "continue_gathering"},
                 {**_SPOT, "path": "gathering"},
             ),
+            *((channel,) if dispersion else ()),
             State("continue_gathering", photons.CONTINUE_GATHERING, {"ray": _ARRIVAL, "end": "gather_ray"}),
             State("gather_ray", photons.GATHER_RAY, {"ray": _ARRIVAL, "again": "gather_ray", "end": "refract"}),
             State("arrive_gathering", photons.ARRIVE_GATHERING, {"surface": "estimate", "miss": "gather_ray"}),
@@ -65,7 +69,7 @@ def final_gather(kind: str) -> IndirectLight:
             ("begin_gather",),
             ("->arrive_gathering", "arrive_gathering"),
             ("caustics", "estimate", "cell", "photon", "total"),
-            ("continue_gathering",),
+            on,
             ("gather_ray",),
         ),
         rays=("arrive_gathering",),
@@ -85,5 +89,5 @@ def photon_map(
     kind : of the map, a key of `viewer.kernels.photons.MAPS`. gather : a final gather is between the surface and the
     photons' estimate (Purcell 2004, section 6.4.5).
     """
-    indirect = final_gather(kind) if gather else radiance_estimate(kind)
+    indirect = final_gather(kind, dispersion) if gather else radiance_estimate(kind)
     return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion)
