@@ -8,7 +8,7 @@
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "interface/whitted.glsl"
-#include "lib/offset_origin.glsl"
+#include "lib/shadow_ray.glsl"
 
 int next_light(
     in Pixel pixel, in Interaction interaction, in Path path, inout Tree tree, inout Ray ray, inout Radiance radiance,
@@ -41,10 +41,6 @@ int next_light(
         radiance.rgb += pending.rgb;
         return EXIT_AGAIN;
     }
-    ray.origin = offset_origin(interaction.position, interaction.normal, light.direction, interaction.error);
-    ray.direction = light.direction;
-    // Short of the light's own surface, whose rounding error is in proportion to the distance and to the position's.
-    ray.t_max = max(light.distance * 0.99999 - 4.0 * interaction.error, 0.0);
-    ray.any_hit = 1;
+    ray = shadow_ray(interaction, light.direction, light.distance);
     return EXIT_SHADOW;
 }

@@ -5,7 +5,7 @@
 #include "interface/light.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
-#include "lib/offset_origin.glsl"
+#include "lib/shadow_ray.glsl"
 
 int next_shadow_ray(
     in Pixel pixel, in Interaction interaction, in Path path, inout Tree tree, inout Ray ray, out Radiance pending
@@ -25,10 +25,6 @@ int next_shadow_ray(
     pending.rgb = path.throughput * light.weight * bsdf_value(interaction, interaction.wo, light.direction);
     pending.rgb *= 1.0 / float(path_light_samples);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_AGAIN;
-    ray.origin = offset_origin(interaction.position, interaction.normal, light.direction, interaction.error);
-    ray.direction = light.direction;
-    // Short of the light's own surface, whose rounding error is in proportion to the distance and to the position's.
-    ray.t_max = max(light.distance * 0.99999 - 4.0 * interaction.error, 0.0);
-    ray.any_hit = 1;
+    ray = shadow_ray(interaction, light.direction, light.distance);
     return EXIT_SHADOW;
 }

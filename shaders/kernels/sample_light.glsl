@@ -5,7 +5,7 @@
 #include "interface/light.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
-#include "lib/offset_origin.glsl"
+#include "lib/shadow_ray.glsl"
 
 int sample_light(in Pixel pixel, in Interaction interaction, in Path path, inout Ray ray, out Radiance pending) {
     pending.rgb = vec3(0.0);
@@ -20,10 +20,6 @@ int sample_light(in Pixel pixel, in Interaction interaction, in Path path, inout
         pending.rgb *= mis_weight(light.pdf, bsdf_pdf(interaction, interaction.wo, light.direction));
     }
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_NONE;
-    ray.origin = offset_origin(interaction.position, interaction.normal, light.direction, interaction.error);
-    ray.direction = light.direction;
-    // Short of the light's own surface, whose rounding error is in proportion to the distance and to the position's.
-    ray.t_max = max(light.distance * 0.99999 - 4.0 * interaction.error, 0.0);
-    ray.any_hit = 1;
+    ray = shadow_ray(interaction, light.direction, light.distance);
     return EXIT_SHADOW;
 }

@@ -13,7 +13,7 @@ from oracle import moller_trumbore
 from soups import KINDS, read_ply, soup
 
 from viewer.accel.bvh import build as bvh_build
-from viewer.accel.bvh import loops as bvh_kernels
+from viewer.accel.bvh import splits as bvh_kernels
 from viewer.accel.bvh.build import MOST_DEPTH, Bvh, build, build_boxes, octant_links
 from viewer.base.errors import ViewerError
 

@@ -21,6 +21,7 @@ from viewer.cli import shader_check
 from viewer.cli.commands import _unused
 from viewer.cli.main import _parse
 from viewer.film.image import read_exr
+from viewer.stream.compile.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ("--size", "24x16", "--machine", "singlepass")
@@ -269,10 +270,23 @@ def test_the_scene_for_checking_shaders_has_everything(device):
     assert np.isfinite(made.linear).all()
 
 
+def test_what_is_drawn_beside_machines_compiles(monkeypatch, request):
+    """Without a context that somebody else has made current, as from the command line."""
+    device, lines = request.getfixturevalue("device"), []
+    routed = [*shader_check.routed_sources(), ("broken", (Source(), Source()))]
+    monkeypatch.setattr(shader_check, "routed_sources", lambda: iter(routed))
+    monkeypatch.setattr(shader_check, "_sources", lambda device: iter(()))
+    assert shader_check.check_shaders(lines.append, device) == 1
+    passed = {line.split(": ok")[0] for line in lines if ": ok" in line}
+    assert {"photon map: route, fetched", "photon map: keep", "window: photons", "window: panels"} <= passed
+    assert "photon map: broken" not in passed and any(line.startswith("photon map: broken: ") for line in lines)
+    assert "kernels/scatter.glsl: in no program" in lines
+
+
 @pytest.mark.slow
-def test_all_shaders_compile(device):
-    lines = []
-    assert shader_check.check_shaders(lines.append, device) == 0
-    text = "\n".join(lines)
+def test_all_shaders_compile():
+    done = subprocess.run([sys.executable, "-m", "viewer", "check-shaders"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr
     for program in ("cast", "shadow", "whitted", "path"):
-        assert f"{program} single pass" in text and f"{program} none/" in text
+        assert f"{program} single pass" in done.stdout and f"{program} none/" in done.stdout
+    assert ": in no program" not in done.stdout

@@ -11,9 +11,15 @@ import pytest
 
 import viewer
 from viewer import Renderer
+from viewer.scene.light import Light
+from viewer.scene.material import Material
+from viewer.scene.quadric import Quadric
+from viewer.scene.scene import Instance
+from viewer.window.study.inspector import Inspector
 
 SINGLE: dict[str, Any] = {"machine": "singlepass"}
 SEEDS = range(8)
+CHANNEL = ("gathering_channel", "continue_gathering")
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +86,51 @@ def test_zero_is_the_program_without_it(cornell: viewer.Scene) -> None:
     assert not np.array_equal(gathered, before)
     renderer.update(final_gather=0)
     assert np.array_equal(renderer.render((8, 8), spp=1).linear, before)
+
+
+def test_where_channels_part_a_gathering_ray_follows_one(device: Any) -> None:
+    """On a floor under a glass ball: the sum of what a ray carries stays, and its direction is that of its channel's
+    index, by Snell's law."""
+    floor = [[-4, 0, -4], [4, 0, -4], [4, 0, 4], [-4, 0, 4]]
+    scene = viewer.Scene.from_triangles(floor, [[0, 2, 1], [0, 3, 2]])
+    glass = Material("glass", kind="dielectric", ior=1.5, dispersion=10.0)
+    scene.materials.append(glass)
+    scene.meshes.append(Quadric.sphere((0, 1.2, 0), 1.0, material=1))
+    scene.instances.append(Instance(1))
+    scene.lights = [Light("point", "lamp", (0.0, 4.0, 2.0))]
+    options: dict[str, Any] = {"photons": 64, "photon_bounces": 1, "final_gather": 2, "estimate": "nearest"}
+    options |= {"photon_grid": "1x1x1", "nearest": 1, "depth": 4, "environment": "none", "camera": "1.5,0.4,0 0,0,0"}
+    renderer = Renderer(scene, **SINGLE, program="photon", **options, device=device)
+    renderer.render((16, 12), spp=1)
+    inspector = Inspector(renderer, (16, 12), unroll="auto")
+    inspector.begin(renderer.camera)
+    machine, carried, refracted = inspector.machine, np.full((12, 16), -1), [0, 0, 0]
+    while True:
+        state = machine.state.read()["at"]
+        waiting = {name: state == machine.linked.program.number(name) for name in CHANNEL}
+        before = machine.read("gathering")["throughput"].astype(float)
+        if not inspector.step():
+            break
+        served = inspector.passes[-1].state
+        if served == "gathering_channel":
+            after = machine.read("gathering")["throughput"].astype(float)
+            here = waiting[served]
+            np.testing.assert_allclose(after[here].sum(axis=1), before[here].sum(axis=1), rtol=1e-6)
+            carried[here] = np.where((after[here] > 0).sum(axis=1) == 1, after[here].argmax(axis=1), -1)
+        if served == "continue_gathering":
+            spot, way = machine.read("spot"), machine.read("ray")["direction"].astype(float)
+            normal, wo = spot["shading"].astype(float), spot["wo"].astype(float)
+            across = [np.linalg.norm(np.cross(normal, each), axis=-1) for each in (wo, way)]
+            cosine = (normal * wo).sum(axis=-1)
+            through = waiting[served] & (carried >= 0) & ((normal * way).sum(axis=-1) * cosine < 0)
+            for channel, ior in enumerate(glass.iors):
+                rays = through & (carried == channel)
+                index = np.where(cosine[rays] > 0, ior, 1 / ior)
+                np.testing.assert_allclose(across[0][rays], index * across[1][rays], atol=1e-5)  # float32's sines
+                refracted[channel] += int(rays.sum())
+            carried[waiting[served]] = -1
+    assert min(refracted) > 10
+    inspector.release()
 
 
 @pytest.mark.slow

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from test_bad_input import OPTIONS, point, scene_of
 
 import viewer
 from viewer import Renderer
@@ -63,6 +65,14 @@ def test_caustic_photons_come_from_specular_surfaces_alone() -> None:
     kind = photons["stored"][1:][floor[1:]]
     assert np.array_equal(kind, np.where(before[:-1][floor[1:]], STORED["indirect"], STORED["caustic"]))
     assert all((kind == one).any() for one in STORED.values())
+
+
+def test_photons_that_come_to_one_surface_leave_direct_light_alone(cornell: viewer.Scene) -> None:
+    """They are direct light, which shadow rays bring: the picture is Whitted's, to the bit."""
+    direct = Renderer(cornell, **{**SINGLE, "program": "whitted"}).render((8, 8), spp=1).linear
+    for bounces, same in ((1, True), (2, False)):
+        picture = Renderer(cornell, **SINGLE, **{**FEW, "photon_bounces": bounces}).render((8, 8), spp=1).linear
+        assert (picture.tobytes() == direct.tobytes()) is same and (picture >= direct).all()
 
 
 # -- the search ------------------------------------------------------------------------------------------------------
@@ -166,6 +176,20 @@ def test_the_map_is_made_when_light_or_geometry_change(cornell: viewer.Scene) ->
     renderer.update(estimate="progressive")
     renderer.render((8, 8), spp=3)
     assert (maps.traced, maps.sorted) == (4, 5)  # other photons for every sample, and the first ones in another grid
+
+
+def test_the_map_is_made_anew_for_a_light_that_moves() -> None:
+    renderer = Renderer(scene_of(point()), **OPTIONS, estimate="nearest")
+    maps, moved = renderer._photons, replace(renderer.scene, lights=[point((0.2, 0.3, 1.0))])
+    for change, times in (
+        ({}, 1),
+        ({"scene": moved}, 2),
+        ({"camera": "0,0,4 0,0,0"}, 2),
+        ({"scene": scene_of(point())}, 3),
+    ):
+        renderer.update(**change)
+        renderer.render((4, 4), spp=1)
+        assert (maps.traced, maps.sorted) == (times, times), change
 
 
 def test_a_camera_that_moves_sees_the_same_photons() -> None:

@@ -141,9 +141,9 @@ def test_fly_forward(hands: Hands) -> None:
     before = app.view.flight.camera
     xdotool("keydown", "w")
     hands.until(lambda: app.view.flight.camera.origin != before.origin)
-    assert app.view.flight._held == {"forward"}
+    assert app.view.flight._thrust.held == {"forward"}
     xdotool("keyup", "w")
-    hands.until(lambda: not app.view.flight._held)
+    hands.until(lambda: not app.view.flight._thrust.held)
     hands.rest()
     moved = np.subtract(app.view.flight.camera.origin, before.origin)
     np.testing.assert_allclose(moved / np.linalg.norm(moved), before.basis()[2], atol=1e-6)

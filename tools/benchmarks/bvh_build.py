@@ -11,7 +11,7 @@ import numpy as np
 
 import viewer
 from viewer.accel.bvh import build as bvh_build
-from viewer.accel.bvh.loops import TEST, TRAVERSAL
+from viewer.accel.bvh.splits import TEST, TRAVERSAL
 
 from . import plots
 from .common import Options, Result, Table, facts, interleave, say

@@ -1,13 +1,14 @@
-"""Assembles fragment programs of every program, machine and fusion; compiles and, where it is installed, validates
-each with glslangValidator."""
+"""Assembles the programs of every machine and fusion, and of all that is drawn beside; compiles and, where it is
+installed, validates each with glslangValidator."""
 
 from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,12 +17,16 @@ from viewer.accel.bvh import tree as bvh
 from viewer.accel.grid import grid
 from viewer.accel.triangles import TESTS
 from viewer.accel.two_level.top import TOPS
+from viewer.base import paths
 from viewer.base.errors import ShaderError
+from viewer.film.buffers import error_source, pixels_source
 from viewer.kernels.photons import MAPS, SEARCHES
 from viewer.options.table import OPTIONS
-from viewer.photons.routing import routing_sources
+from viewer.photons.keep import OUTPUTS, keep_sources
+from viewer.photons.routing import routed_sources, routing_sources
 from viewer.photons.sort import sort_sources
-from viewer.programs import DISPERSIVE, LEVELS, PICTURES, photon_frame, trace
+from viewer.programs import DISPERSIVE, LEVELS, PICTURES, eye_hits, feature_buffers, photon_frame, trace
+from viewer.renderer.rasterized import raster_sources
 from viewer.renderer.renderer import Renderer
 from viewer.scene.light import KINDS as LIGHTS
 from viewer.scene.light import Light
@@ -30,12 +35,21 @@ from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
 from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.link import MOST_ATTACHMENTS
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.program import Program
+from viewer.stream.gl.copy import FORMS
+from viewer.stream.gl.copy import copy_source as rectangle_source
 from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.gl.draw import tiles_source
+from viewer.stream.gl.probe import probe_sources
+from viewer.stream.machines.copies import copy_source, snapshot_source
 from viewer.stream.machines.count import EDGE, census_sources
 from viewer.stream.machines.mask import stream_sources
+from viewer.window.picture.canvas import film_source, running_source
+from viewer.window.picture.photons import point_sources, wire_sources
+
+Parts = dict[str, Source]  # of a program, by stage: vert, frag, geom
 
 VALIDATOR = "glslangValidator"
 # Every module of structures and triangle tests is in one of these.
@@ -51,37 +65,101 @@ _TRIANGLE = ([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
 
 
 def check_shaders(report: Callable[[str], None] = print, device: Device | None = None) -> int:
-    """Check all shaders; ``report`` gets a line for each program. Returns the number of failures."""
+    """Check all shaders; ``report`` gets a line for each program, and one for each file that is in none. Returns the
+    number of failures."""
     device = device or shared_device()
+    with device.current():
+        return _check(report, device)
+
+
+def _check(report: Callable[[str], None], device: Device) -> int:
     validator = shutil.which(VALIDATOR)
     failures = checked = 0
-    seen: set[str] = set()
-    for name, source in _sources(device):
-        if source.text in seen:
+    seen: set[tuple[str, ...]] = set()
+    validated: set[str] = set()
+    unused = {str(file.relative_to(paths.shaders())) for file in Path(paths.shaders()).rglob("*.glsl")}
+    for name, parts in programs(device):
+        texts = tuple(source.text for source in parts.values())
+        if texts in seen:
             continue
-        seen.add(source.text)
+        seen.add(texts)
         checked += 1
+        unused.difference_update(*(source.files for source in parts.values()))
         try:
-            with device.current():
-                device.program(tiles_source(), source).release()
-            if validator:
-                _validate(validator, source)
+            _compile(device, parts)
+            for stage, source in parts.items() if validator else ():
+                if source.text not in validated:
+                    validated.add(source.text)
+                    _validate(str(validator), stage, source)
         except ShaderError as error:
             failures += 1
             report(f"{name}: {error}")
             for line in error.log.splitlines():
                 report(f"    {line}")
         else:
-            report(f"{name}: ok, {len(source.lines)} lines")
+            report(f"{name}: ok, {sum(len(source.lines) for source in parts.values())} lines")
+    for file in sorted(unused):
+        report(f"{file}: in no program")
     how = f"compiled by {device.name}"
     how += f" and validated by {VALIDATOR}" if validator else f" ({VALIDATOR} is not installed, so not validated by it)"
     report(f"{checked} programs {how}, {failures} failed")
     return failures
 
 
+def _compile(device: Device, parts: Parts) -> None:
+    """Raises ShaderError with what the driver says."""
+    if "geom" in parts:
+        device.feedback_program(parts["vert"], parts["geom"], OUTPUTS).release()
+    else:
+        device.program(parts["vert"], parts["frag"]).release()
+
+
+def programs(device: Device) -> Iterator[tuple[str, Parts]]:
+    """Name and sources by stage (vert, frag, geom) of programs in which every module, kernel and form occurs, though
+    not in every company. The device's context must be current."""
+    tiles = tiles_source()
+    for name, source in _sources(device):
+        yield name, {"vert": tiles, "frag": source}
+    for name, source in _drawn_over_streams():
+        yield name, {"vert": tiles, "frag": source}
+    triangle, samplers = Scene.from_triangles(*_TRIANGLE), OPTIONS["sampler"].choices
+    for test in TESTS:
+        renderer = Renderer(triangle, intersection=test, device=device)
+        for sampler in samplers if test == "watertight" else samplers[:1]:
+            parts = raster_sources(renderer.prepared, renderer.resources, sampler)
+            yield f"first hits drawn ({test}, {sampler})", _drawn(parts)
+    for name, parts in routed_sources():
+        yield f"photon map: {name}", _drawn(parts)
+    yield "photon map: keep", dict(zip(("vert", "geom"), keep_sources(), strict=True))
+    yield "window: photons", _drawn(point_sources())
+    yield "window: cells of photons", _drawn(wire_sources())
+    yield "window: panels", _drawn((film_source("panel_vertex"), film_source("panel_fragment")))
+    yield "device: array stores", _drawn(probe_sources())
+
+
+def _drawn(parts: Sequence[Source]) -> Parts:
+    """Of a vertex and a fragment program."""
+    return dict(zip(("vert", "frag"), parts, strict=True))
+
+
+def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
+    """Fragment programs that are no kernels'."""
+    for name, source in (*sort_sources(), *routing_sources()):
+        yield f"photon map: {name}", source
+    for form in FORMS:
+        for texels in (1, MOST_ATTACHMENTS):
+            yield f"copy: {form}, {texels} textures", rectangle_source(form, texels)
+    yield "copy: states", snapshot_source()
+    yield "film: error", error_source()
+    yield "film: pixels", pixels_source()
+    for name in ("place", "resize", "show"):
+        yield f"window: {name}", film_source(name)
+    yield "window: running estimate", running_source()
+
+
 def _sources(device: Device) -> Iterator[tuple[str, Source]]:
-    """Name and source of fragment programs in which every module, kernel and form occurs, though not in every company:
-    all structures under the ray caster, all programs over a scene with everything, all that can be exchanged there."""
+    """Name and source of the machines' fragment programs: all structures under the ray caster, all programs over a
+    scene with everything, all that can be exchanged there."""
     plain = Scene.from_triangles(*_TRIANGLE)
     for number, recipe in enumerate(_RECIPES):
         renderer = Renderer(plain, program="cast", device=device, **recipe)
@@ -109,6 +187,8 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
             yield from _all_forms(renderer, program, f"{mark}, final gather", every=False)
         for first in (True, False):
             yield from _all_forms(renderer, photon_frame(traversal, first), accel)
+        for program in (eye_hits(traversal), feature_buffers(traversal)):
+            yield from _all_forms(renderer, program, accel, every=accel == "bvh")
     renderer = Renderer(everything(dispersion=1.0), accel="bvh", environment="sky", device=device)
     traversal = LEVELS[renderer.structure.levels]
     for name in sorted(DISPERSIVE):
@@ -117,8 +197,6 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
     yield from _all_forms(renderer, gathering, "dispersion, final gather", every=False)
     for first in (True, False):
         yield from _all_forms(renderer, photon_frame(traversal, first, dispersion=True), "dispersion")
-    for name, source in (*sort_sources(), *routing_sources()):
-        yield f"photon map: {name}", source
     for sampler in OPTIONS["sampler"].choices:
         for environment in ("none", "sky"):
             renderer = Renderer(rich, sampler=sampler, environment=environment, device=device)
@@ -159,6 +237,7 @@ def _all_forms(renderer: Renderer, program: Program, mark: str, every: bool = Fa
                 marks = [mark, *(["without mask"] if discards else [])]
                 form, name = Form(True, discards), f"{program.name} {fuse}/{step.name} ({', '.join(marks)}"
                 yield f"{name})", fragment(linked, step, form, renderer.resources)
+                yield f"{name}, copied back)", copy_source(linked, step, form)
                 for part in linked.count_parts(step) if every else ():
                     source = fragment(linked, step, replace(form, counts=part), renderer.resources)
                     yield f"{name}, counts {part[0]} to {part[-1]})", source
@@ -168,10 +247,10 @@ def _all_forms(renderer: Renderer, program: Program, mark: str, every: bool = Fa
             yield f"{program.name} {fuse}: census {number}", source
 
 
-def _validate(validator: str, source: Source) -> None:
-    """Raises ShaderError with what the validator says."""
+def _validate(validator: str, stage: str, source: Source) -> None:
+    """Raises ShaderError with what the validator says. stage : vert, geom or frag."""
     done = subprocess.run(
-        [validator, "--stdin", "-S", "frag"], input=source.text, capture_output=True, text=True, timeout=60, check=False
+        [validator, "--stdin", "-S", stage], input=source.text, capture_output=True, text=True, timeout=60, check=False
     )
     if done.returncode:
         log = "\n".join(line for line in done.stdout.splitlines() if not line.startswith("stdin"))

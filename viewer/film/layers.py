@@ -27,7 +27,7 @@ class Layer:
     def empty(self, height: int, width: int) -> NDArray:
         """(height, width) or (height, width, components) of the background."""
         shape = (height, width) if len(self.components) == 1 else (height, width, len(self.components))
-        return np.full(shape, self.background, self.dtype)
+        return np.full(shape, self.background, self.dtype) if self.background else np.zeros(shape, self.dtype)
 
 
 XYZ, RGB = ("X", "Y", "Z"), ("R", "G", "B")

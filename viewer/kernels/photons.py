@@ -219,3 +219,9 @@ CONTINUE_GATHERING = Kernel(
     exits=("ray", "end"),
     needs=("gather_settings", "path_settings", "bsdf_sample", "sample_2d"),
 )
+CHOOSE_GATHERING_CHANNEL = Kernel(
+    "choose_gathering_channel",
+    (IN("pixel", PIXEL), IN("path", PATH), INOUT("spot", INTERACTION), INOUT("gathering", PATH)),
+    exits=("done",),
+    needs=("gather_settings", "channels_part", "at_channel", "bsdf_branches", "sample_2d"),
+)

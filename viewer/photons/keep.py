@@ -17,6 +17,8 @@ from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
 
+OUTPUTS = ("kept",)  # of the geometry program, which transform feedback writes
+
 
 def keep_sources() -> tuple[Source, Source]:
     """Vertex and geometry program."""
@@ -36,7 +38,7 @@ class Keep:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self.program = device.feedback_program(*keep_sources(), outputs=("kept",))
+        self.program = device.feedback_program(*keep_sources(), outputs=OUTPUTS)
         self._members = {name: self.program[name] for name in self.program}
         self._points = device.context.vertex_array(self.program, [])
         self._query = device.context.query(primitives=True)

@@ -74,6 +74,14 @@ def point_sources(fragment: str, output: Record, edge: int, fetched: bool = True
     return vertex, pixel
 
 
+def routed_sources() -> Iterator[tuple[str, tuple[Source, Source]]]:
+    """The vertex and fragment programs of a map by stencil routing that draw photons as points, by name."""
+    for fetched in (True, False):
+        how = "fetched" if fetched else "read back"
+        yield f"route, {how}", point_sources("route_fragment", ENTRY, PUBLISHED_EDGE, fetched)
+        yield f"total, {how}", point_sources("total_fragment", TOTAL, 1, fetched)
+
+
 def routing_sources() -> Iterator[tuple[str, Source]]:
     """The fragment programs of a map by stencil routing that are drawn over whole streams, by name."""
     yield "stencil bit", _bit_source(PUBLISHED_EDGE)
@@ -187,8 +195,8 @@ class StencilRouting:
         yield Draw(lambda: self._add(photons, kept, count, grid))
 
     def read_counts(self) -> Job:
-        """(cells,) int32 photons of each cell as the stencil has counted them, read back as published: up to 255, and
-        of m = 16 up to 254 where it saturates, else modulo 256."""
+        """(cells,) int32 photons of each cell as the stencil has counted them, read back as published: up to 255; of
+        m = 16, unless it saturates, modulo 256."""
         found = yield Host(self._counts)
         return found
 

@@ -44,11 +44,13 @@ def _search(kernels: photons.EstimateKernels, streams: dict[str, str]) -> tuple[
     )
 
 
-def final_gather(kind: str, search: str) -> IndirectLight:
+def final_gather(kind: str, search: str, dispersion: bool = False) -> IndirectLight:
     """The states of a final gather over a map of a kind, by a way of searching: the caustic photons at the surface
     itself, and the radiance, by all photons, of the surfaces that rays from there come to. The estimate's states serve
-    both."""
+    both. dispersion : a ray goes on in one channel where these part."""
     kernels = photons.EstimateKernels(photons.MAPS[kind], search)
+    on = ("gathering_channel", "continue_gathering") if dispersion else ("continue_gathering",)
+    channel = State("gathering_channel", photons.CHOOSE_GATHERING_CHANNEL, {"done": "continue_gathering"})
     return IndirectLight(
         states=(
             State("begin_gather", photons.BEGIN_GATHER, {"surface": "caustics", "none": "refract"}),
@@ -56,7 +58,7 @@ def final_gather(kind: str, search: str) -> IndirectLight:
             State(
                 "estimate",
                 kernels.begin,
-                {"cell": "cell", "none": "continue_gathering"},
+                {"cell": "cell", "none": on[0]},
                 {**_SPOT, "path": "gathering"},
             ),
             *_search(kernels, _SPOT),
@@ -66,6 +68,7 @@ def final_gather(kind: str, search: str) -> IndirectLight:
                 {"caustic": "cell", "done": "continue_gathering"},
                 {**_SPOT, "path": "gathering"},
             ),
+            *((channel,) if dispersion else ()),
             State("continue_gathering", photons.CONTINUE_GATHERING, {"ray": _ARRIVAL, "end": "gather_ray"}),
             State("gather_ray", photons.GATHER_RAY, {"ray": _ARRIVAL, "again": "gather_ray", "end": "refract"}),
             State("arrive_gathering", photons.ARRIVE_GATHERING, {"surface": "estimate", "miss": "gather_ray"}),
@@ -76,7 +79,7 @@ def final_gather(kind: str, search: str) -> IndirectLight:
             ("begin_gather",),
             ("->arrive_gathering", "arrive_gathering"),
             ("caustics", "estimate", *(state.name for state in _search(kernels, _SPOT)), "total"),
-            ("continue_gathering",),
+            on,
             ("gather_ray",),
         ),
         rays=("arrive_gathering",),
@@ -97,5 +100,5 @@ def photon_map(
     kind : of the map, a key of `viewer.kernels.photons.MAPS`. search : for its photons, one of `SEARCHES` there. gather
     : a final gather is between the surface and the photons' estimate (Purcell 2004, section 6.4.5).
     """
-    indirect = (final_gather if gather else radiance_estimate)(kind, search)
+    indirect = final_gather(kind, search, dispersion) if gather else radiance_estimate(kind, search)
     return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion)

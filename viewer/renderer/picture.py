@@ -124,6 +124,7 @@ def collect(
             for target, source in zip(components(layer[at], 2), components(surfaces[name], 2), strict=True):
                 target[...] = source
         elif name == "depth":
-            layer[at] = np.where(hit["triangle"] >= 0, hit["t"], np.inf)
+            layer[at] = hit["t"]
+            np.copyto(layer[at], np.inf, where=hit["triangle"] < 0)
         else:
             layer[at] = prepared.triangle_numbers(hit) if name == "triangle" else prepared.instance_numbers(hit)

@@ -8,7 +8,7 @@ the same hits to the bit; what of them differs at silhouettes, if anything, is f
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from viewer.renderer.prepared import Prepared
 from viewer.renderer.rays import FAR
 from viewer.scene.camera import Camera
 from viewer.stream.compile.link import LinkedProgram
+from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Kernel, Module, Table
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
@@ -56,6 +57,40 @@ def unsupported_reason(prepared: Prepared, camera: Camera, shared: bool) -> str:
     return ""
 
 
+def raster_sources(prepared: Prepared, resources: Resources, sampler: str) -> tuple[Source, Source]:
+    """Vertex and fragment program of `RasterizedHits`."""
+    return _sources(*_modules(prepared, sampler), resources)
+
+
+def _sources(
+    vertex: Sequence[Module], fragment: Sequence[Module], order: Module, resources: Resources
+) -> tuple[Source, Source]:
+    return (
+        draw_source([*vertex, order], [FACE, VERTEX], "raster/triangle_cover.glsl", resources),
+        draw_source(fragment, [RAY, HIT], "raster/triangle_hit.glsl", resources),
+    )
+
+
+def _modules(prepared: Prepared, sampler: str) -> tuple[Sequence[Module], Sequence[Module], Module]:
+    """Modules of the vertex program, of the fragment program, and the one with the triangles that are drawn."""
+    linked = LinkedProgram(shadow_cast(), prepared.modules(lit=True, sampler=sampler))
+    table = Table("drawn", DRAWN, _table(linked))
+    order = Module("drawn triangles", (), "raster/drawn.glsl", memories=(table,))
+    return linked.modules_for([_VERTEX]), linked.modules_for([_FRAGMENT]), order
+
+
+def _table(linked: LinkedProgram) -> NDArray:
+    """(T,) `DRAWN` in the scene's order, which decides ties: the finite triangles of the test's table."""
+    modules = [linked.providers[name] for name in ("triangle_test", "geometry_at")]
+    tables: dict[str, Any] = {memory.name: memory.data for module in modules for memory in module.memories}
+    numbers, addresses = np.unique(tables["triangles"]["number"], return_index=True)
+    finite = np.isfinite(tables["vertices"]["position"]).all(axis=1)
+    kept = finite[tables["faces"]["corners"][numbers]].all(axis=1)
+    out = np.zeros(int(kept.sum()), DRAWN.dtype)
+    out["number"], out["address"] = numbers[kept], addresses[kept]
+    return out
+
+
 class RasterizedHits:
     """The feed-forward pass over a scene of one flat object.
 
@@ -68,11 +103,8 @@ class RasterizedHits:
     ) -> None:
         self.size, self.picture = size, size
         self._drawn: tuple[Any, ...] | None = None  # what the target holds
-        linked = LinkedProgram(shadow_cast(), prepared.modules(lit=True, sampler=sampler))
-        vertex, fragment = linked.modules_for([_VERTEX]), linked.modules_for([_FRAGMENT])
-        table = self._table(linked)
-        self.triangles = len(table)
-        order = Module("drawn triangles", (), "raster/drawn.glsl", memories=(Table("drawn", DRAWN, table),))
+        vertex, fragment, order = _modules(prepared, sampler)
+        self.triangles = len(order.memories[0].data)
         blank = np.zeros(1, HIT.dtype)
         blank["t"], blank["triangle"] = FAR, -1
         used = [memory for module in (*vertex, *fragment, order) for memory in module.memories]
@@ -80,8 +112,7 @@ class RasterizedHits:
         self._resources, self._order = resources, order
         self.draw = Rasterizer(
             device,
-            draw_source([*vertex, order], [FACE, VERTEX], "raster/triangle_cover.glsl", resources),
-            draw_source(fragment, [RAY, HIT], "raster/triangle_hit.glsl", resources),
+            *_sources(vertex, fragment, order, resources),
             HIT,
             size,
             blank,
@@ -90,18 +121,6 @@ class RasterizedHits:
         self.uniforms = {name: value for module in (*vertex, *fragment) for name, (_, value) in module.uniforms.items()}
         corners = np.array(np.meshgrid(*np.asarray(prepared.scene.bounds(), np.float64).T)).reshape(3, -1).T
         self._corners = corners[np.isfinite(corners).all(axis=1)]
-
-    @staticmethod
-    def _table(linked: LinkedProgram) -> NDArray:
-        """(T,) `DRAWN` in the scene's order, which decides ties: the finite triangles of the test's table."""
-        modules = [linked.providers[name] for name in ("triangle_test", "geometry_at")]
-        tables: dict[str, Any] = {memory.name: memory.data for module in modules for memory in module.memories}
-        numbers, addresses = np.unique(tables["triangles"]["number"], return_index=True)
-        finite = np.isfinite(tables["vertices"]["position"]).all(axis=1)
-        kept = finite[tables["faces"]["corners"][numbers]].all(axis=1)
-        out = np.zeros(int(kept.sum()), DRAWN.dtype)
-        out["number"], out["address"] = numbers[kept], addresses[kept]
-        return out
 
     def set(self, values: Mapping[str, Any], picture: tuple[int, int]) -> None:
         """Set uniforms of modules, those of camera, sampler and path, for a picture of a size (width, height)."""

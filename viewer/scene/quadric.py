@@ -173,16 +173,7 @@ class Quadric(Mesh):
     ) -> Quadric:
         """An open cylinder around the line from ``start`` to ``end``; where ``flipped`` its front is the inside."""
         first, axis, size = *_axis(name, start, end), _length(name, "radius", radius)
-        shape = QuadricShape(
-            (1, 0, 1),
-            0,
-            -1,
-            (-math.inf, 0.0, -math.inf),
-            (math.inf, 1.0, math.inf),
-            transform=_frame(first, axis, size),
-            flipped=flipped,
-        )
-        return cls.surface(shape, material, name)
+        return cls.surface(_open((1, 0, 1), -1, 0.0, _frame(first, axis, size), flipped), material, name)
 
     @classmethod
     def cone(
@@ -202,15 +193,7 @@ class Quadric(Mesh):
                 name, f"end_radius {end_radius} of a cone of radius {size:g}", "from 0 to below the radius"
             )
         tip = first + axis * (size / (size - end_radius))
-        shape = QuadricShape(
-            (1, -1, 1),
-            0,
-            0,
-            (-math.inf, end_radius / size, -math.inf),
-            (math.inf, 1.0, math.inf),
-            transform=_frame(tip, first - tip, size),
-            flipped=flipped,
-        )
+        shape = _open((1, -1, 1), 0, end_radius / size, _frame(tip, first - tip, size), flipped)
         return cls.surface(shape, material, name)
 
     @classmethod
@@ -319,6 +302,14 @@ def check_map(where: str, transform: NDArray[np.float64]) -> None:
     if not distortion <= MOST_DISTORTION:
         hint = "scale all axes about alike, or use a disk"
         raise ViewerError(where, "a quadric that its transformation makes flat, or nearly", hint)
+
+
+def _open(
+    squares: tuple[float, float, float], constant: float, lowest: float, transform: NDArray[np.float64], flipped: bool
+) -> QuadricShape:
+    """Of these coefficients, from the height ``lowest`` to 1, without ends."""
+    low, high = (-math.inf, lowest, -math.inf), (math.inf, 1.0, math.inf)
+    return QuadricShape(squares, 0, constant, low, high, transform=transform, flipped=flipped)
 
 
 def _point(name: str, what: str, values: ArrayLike) -> Vector:

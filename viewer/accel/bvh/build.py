@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from viewer.accel.bvh import layout as bvh_layout
 from viewer.accel.bvh import loops
-from viewer.accel.bvh.loops import CACHED, FAR_TEST, MOST_DEPTH, TEST, TRAVERSAL
+from viewer.accel.bvh.splits import CACHED, FAR_TEST, MOST_DEPTH, TEST, TRAVERSAL
 from viewer.base.errors import ViewerError
 from viewer.base.jit import run
 

@@ -65,7 +65,8 @@ class Memory:
 
     def fill(self) -> Iterator[float]:
         """Upload piece by piece; yields the share that is done."""
-        if not isinstance(self.texture, BufferTexture):
+        if not isinstance(self.texture, BufferTexture):  # uploaded when it was made
+            yield 1.0
             return
         source = self.source
         flat: NDArray

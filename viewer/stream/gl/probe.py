@@ -9,18 +9,22 @@ from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 
 
+def probe_sources() -> tuple[Source, Source]:
+    """Vertex and fragment program of `array_stores`."""
+    vertex, fragment = Source(), Source()
+    for source, name in ((vertex, "probe_vertex"), (fragment, "probe_array_store")):
+        source.add(VERSION, "version")
+        source.include(f"stream/{name}.glsl")
+    return vertex, fragment
+
+
 def array_stores(context: moderngl.Context) -> bool:
     """Whether each pixel stores into a local array at an index of its own. The context must be current.
 
     Mesa's softpipe (22.3) stores those of four pixels at the index of the first.
     """
-    sources = []
-    for name in ("probe_vertex", "probe_array_store"):
-        source = Source()
-        source.add(VERSION, "version")
-        source.include(f"stream/{name}.glsl")
-        sources.append(source.text)
-    program = context.program(vertex_shader=sources[0], fragment_shader=sources[1])
+    vertex, fragment = probe_sources()
+    program = context.program(vertex_shader=vertex.text, fragment_shader=fragment.text)
     texture = context.texture((4, 1), 4, dtype="f4")
     target = context.framebuffer([texture])
     target.use()

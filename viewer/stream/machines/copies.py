@@ -37,16 +37,21 @@ def copy_source(linked: LinkedProgram, step: Step, form: Form) -> Source:
     return source
 
 
+def snapshot_source() -> Source:
+    """The pass of `Snapshot`."""
+    source = Source()
+    source.add(VERSION, "version")
+    source.add("uniform sampler2D in_state;\nout vec4 before;", "snapshot")
+    source.add("void main() { before = texelFetch(in_state, ivec2(gl_FragCoord.xy), 0); }", "snapshot")
+    return source
+
+
 class Snapshot:
     """The states of all rays before a pass: without a mask they tell the copy pass which rays ran."""
 
     def __init__(self, device: Device, before: Stream, tiles: Tiles) -> None:
         self.before = before
-        source = Source()
-        source.add(VERSION, "version")
-        source.add("uniform sampler2D in_state;\nout vec4 before;", "snapshot")
-        source.add("void main() { before = texelFetch(in_state, ivec2(gl_FragCoord.xy), 0); }", "snapshot")
-        self._drawing = Drawing(device, Shader(device, source), tiles)
+        self._drawing = Drawing(device, Shader(device, snapshot_source()), tiles)
         self._target = device.context.framebuffer(before.textures)
 
     @property

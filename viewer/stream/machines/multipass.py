@@ -17,20 +17,20 @@ import moderngl
 import numpy as np
 
 from viewer.base.errors import ViewerError
-from viewer.stream.compile.generate import Form, outputs
 from viewer.stream.compile.inline import origin
 from viewer.stream.compile.link import LinkedProgram, Step
 from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.draw import Tiles
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
-from viewer.stream.machines.common import STATE_WORDS, Machine, Progress
-from viewer.stream.machines.copies import Snapshot, copy_source
+from viewer.stream.machines.common import Machine, Progress
+from viewer.stream.machines.copies import Snapshot
 from viewer.stream.machines.count import EDGE, MANY, Census, Queries, waiting
 from viewer.stream.machines.counters import Pass, Stats
-from viewer.stream.machines.mask import DEPTH_OF_STEP, MASKS
+from viewer.stream.machines.mask import MASKS
 from viewer.stream.machines.policy import Policy, Sweep
+from viewer.stream.machines.step_pass import StepPass
 from viewer.stream.machines.tiled import TileLoop
 
 STATE = Record("State", Field("at", "int", about="0: done"), Field("back", "int", about="state after a RETURN"))
@@ -43,43 +43,6 @@ ROUNDS = ((0.05, 4), (0.0, 8))
 LATE = 1  # rounds after which a round's queries are read, so that the device is not waited for
 
 Unroll = int | Sequence[int] | str
-
-
-class _Pass:
-    """A step, compiled: its shader, targets and samplers."""
-
-    def __init__(self, machine: Multipass, step: Step, number: int) -> None:
-        device, self.machine = machine.device, machine
-        self.step, self.number = step, number
-        self.form = Form(scheduled=True, discards=machine.mask.discards)
-        self.drawing = Drawing(device, machine._compile(step, self.form), machine.tiles)
-        self.counts = machine._count_drawings(step, self.form, machine.tiles)
-        program = machine.linked.program
-        self.loops = step.turns or (not step.fused and step.name in program.looping())
-        self.words = (
-            sum(4 * machine.linked.records[s].texels for s in step.loads) + STATE_WORDS,
-            sum(4 * machine.linked.records[s].texels for s in step.stores) + STATE_WORDS,
-        )
-        self.copy: Drawing | None = None
-        if machine.copies:
-            copying = Shader(device, copy_source(machine.linked, step, self.form))
-            self.copy = Drawing(device, copying, machine.tiles)
-        for drawing in (self.drawing, *self.counts, *([self.copy] if self.copy else [])):
-            drawing.shader.set("depth", number * DEPTH_OF_STEP)
-        self.attach()
-
-    def attach(self) -> None:
-        """Bind the textures of the machine's streams."""
-        machine, step, form = self.machine, self.step, self.form
-        self.samplers = machine._samplers(step, form)
-        attach = machine.mask.attach
-        self.target = attach(machine._targets(step, form, back=machine.copies))
-        parts = machine.linked.count_parts(step) if self.counts else ()
-        self.count_targets = [attach([machine.counts[f"count_{k}"].textures[0] for k in p]) for p in parts]
-        if self.copy is not None:
-            names, written = outputs(machine.linked, step, form), machine._targets(step, form, back=True)
-            self.copy_samplers = [(f"in_{n}", t) for n, t in zip(names, written, strict=True)]
-            self.copy_target = attach(machine._targets(step, form))
 
 
 class Multipass(Machine):
@@ -122,7 +85,10 @@ class Multipass(Machine):
         self.tiles = Tiles(device, size, tile)
         self.tiles.keep(None)
         self.mask = MASKS[mask](device, linked, self.steps, self.state, self.tiles)
-        self.passes = {step: _Pass(self, step, number) for number, step in enumerate(self.steps, 1)}
+        self.passes = {
+            step: StepPass(self, self.mask, self.tiles, self.copies, step, number)
+            for number, step in enumerate(self.steps, 1)
+        }
         self.stages = [[self.passes[step] for step in stage] for stage in linked.stages(self.steps)]
         self.queries = Queries(device)
         self._census: Census | None = None
@@ -222,7 +188,7 @@ class Multipass(Machine):
             self._clear_counts()
             self._before = dict.fromkeys((s.name for s in self.linked.counted.states), 0)
 
-    def _serve(self, stage: list[_Pass]) -> Iterator[Progress]:
+    def _serve(self, stage: list[StepPass]) -> Iterator[Progress]:
         """Serve a loop of steps until none of its rays is left in it."""
         if len(stage) == 1 and not stage[0].loops:  # rays come once and leave
             self._draw(stage[0])
@@ -239,7 +205,7 @@ class Multipass(Machine):
     def _progress(self) -> Progress:
         return Progress(self.stats.kernel_passes, self.active, self.stats.rays)
 
-    def _choose(self, stage: list[_Pass]) -> Iterator[Progress]:
+    def _choose(self, stage: list[StepPass]) -> Iterator[Progress]:
         """By a policy that must know how many rays wait before every pass."""
         queried = self.count == "query"
         loop = TileLoop(self.tiles, self.queries, len(stage)) if queried and self.mask.by_tiles else None
@@ -260,12 +226,12 @@ class Multipass(Machine):
                     self._draw_tiles(stage[k], loop, k)
             yield self._progress()
 
-    def _waiting(self, stage: list[_Pass]) -> list[int]:
+    def _waiting(self, stage: list[StepPass]) -> list[int]:
         self.stats.waits += 1
         self._settle()
         return waiting(self.mask, self.queries, [entry.number for entry in stage])
 
-    def _sweep_by_queries(self, stage: list[_Pass]) -> Iterator[Progress]:
+    def _sweep_by_queries(self, stage: list[StepPass]) -> Iterator[Progress]:
         """Round by round, every pass inside a query that is read a round late, until a round has found no ray."""
         found = [1] * len(stage)  # rays that each step's pass ran on, in the last round that was read
         asked: deque[list[moderngl.Query]] = deque()
@@ -286,7 +252,7 @@ class Multipass(Machine):
         for queries in asked:
             self.queries.give_back(queries)
 
-    def _sweep_by_tiles(self, stage: list[_Pass]) -> Iterator[Progress]:
+    def _sweep_by_tiles(self, stage: list[StepPass]) -> Iterator[Progress]:
         """Round by round, every pass on the tiles that may hold rays for it, each inside a query; all of a round's are
         read together, a round late."""
         loop = TileLoop(self.tiles, self.queries, len(stage))
@@ -297,7 +263,7 @@ class Multipass(Machine):
             self.active = min(self.active, found) if found else self.active
             yield self._progress()
 
-    def _draw_tiles(self, entry: _Pass, loop: TileLoop, number: int) -> bool:
+    def _draw_tiles(self, entry: StepPass, loop: TileLoop, number: int) -> bool:
         """Draw a pass of a loop on its tiles; whether there were any."""
         queries = loop.ask(number)
         if queries:
@@ -305,7 +271,7 @@ class Multipass(Machine):
             self.stats.tiles += len(queries)
         return bool(queries)
 
-    def _sweep_by_census(self, stage: list[_Pass]) -> Iterator[Progress]:
+    def _sweep_by_census(self, stage: list[StepPass]) -> Iterator[Progress]:
         """Several rounds, then a census, until nobody waits."""
         rays = self._take_census(stage)
         while any(rays):
@@ -316,7 +282,7 @@ class Multipass(Machine):
                 yield self._progress()
             rays = self._take_census(stage)
 
-    def _take_census(self, stage: list[_Pass]) -> list[int]:
+    def _take_census(self, stage: list[StepPass]) -> list[int]:
         """Rays that wait for each step of the stage; keeps the tiles that hold any."""
         self.stats.waits += 1
         self.stats.count_passes += 1
@@ -335,7 +301,7 @@ class Multipass(Machine):
 
     def _draw(
         self,
-        entry: _Pass,
+        entry: StepPass,
         masked: bool = False,
         query: moderngl.Query | None = None,
         conditional: bool = False,
@@ -384,19 +350,21 @@ class Multipass(Machine):
         )
         return fragments
 
-    def _calls(self, entry: _Pass) -> int:
+    def _calls(self, entry: StepPass) -> int:
         """Most kernel calls in one pass, or turns of the whole program."""
         if entry.step.turns:
             first = next(iter(self.calls_in_pass.values()), UNLIMITED)
             return TURNS if isinstance(self.unroll, str) else first
         return self.calls_in_pass.get(entry.step.name, 1) if entry.loops else 1
 
-    def _bind(self, entry: _Pass) -> None:
+    def _bind(self, entry: StepPass) -> None:
         if entry.loops:
             for drawing in (entry.drawing, *entry.counts):
                 drawing.shader.set("unroll", self._calls(entry))
 
-    def _kernel(self, entry: _Pass, query: moderngl.Query | None = None, each: Sequence[moderngl.Query] = ()) -> None:
+    def _kernel(
+        self, entry: StepPass, query: moderngl.Query | None = None, each: Sequence[moderngl.Query] = ()
+    ) -> None:
         """The pass itself, inside a ``query``, with another one for ``each`` tile.
 
         To llvmpipe a program inside a query is another one than without, which it would compile when the first such
@@ -416,7 +384,7 @@ class Multipass(Machine):
             self.queries.give_back([unread])
         self.stats.kernel_passes += 1
 
-    def _copy_back(self, entry: _Pass) -> None:
+    def _copy_back(self, entry: StepPass) -> None:
         if entry.copy is None:
             return
         self._prepare(entry.copy_target, entry.number)
@@ -433,7 +401,7 @@ class Multipass(Machine):
         self.device.context.disable(moderngl.BLEND | moderngl.CULL_FACE)
         self.mask.enter(number)
 
-    def _new_calls(self, entry: _Pass) -> int:
+    def _new_calls(self, entry: StepPass) -> int:
         """Kernel calls since the last pass of these states, from the per-ray counts."""
         counted = self._counted()
         total = 0

@@ -27,35 +27,22 @@ from viewer.window.input.pose import (
     pose_of,
     turn,
 )
+from viewer.window.input.thrust import Thrust
 
 Array = NDArray[np.float64]
 
 ORBIT = math.radians(0.4)  # radians per pixel: once round in 900 pixels
 LOOK = math.radians(0.1)  # radians per pixel at a field of view of 40 degrees; less where it is narrower
-GLIDE = 0.06  # seconds: the time constant with which flight takes up and loses speed
 ZOOM = 0.05  # seconds: the time constant of the wheel
 WHEEL_DOLLY = 0.85  # distance per step of the wheel
 WHEEL_SPEED = 1.2  # speed per step of the wheel
-FAST, SLOW = 4.0, 0.25
 FOV_STEP = 1.05
 LEAST_FOV, MOST_FOV = 1.0, 170.0  # degrees
 CROSSING = 4.0  # seconds in which flight crosses the scene at its own speed
-AT_REST = 0.005  # share of the speed below which flight ends
 ZOOM_REST = 0.002  # share of the distance below which the wheel's dolly ends
 LONGEST_STEP = 3600.0  # seconds in one update
 NEAREST_PIVOT = 0.01  # of the scene's diagonal: nearer ones would hold orbit fast
 CLOSEST, FARTHEST = 1e-5, 1e4  # distances to the target that a dolly reaches, in diagonals of the scene
-
-# Motion -> its part in the camera's right, the world's up, the camera's forward.
-MOTIONS = {
-    "forward": (0, 0, 1),
-    "back": (0, 0, -1),
-    "left": (-1, 0, 0),
-    "right": (1, 0, 0),
-    "down": (0, -1, 0),
-    "up": (0, 1, 0),
-}
-PACES = {"fast": FAST, "slow": SLOW}
 
 # View -> direction from the scene's middle to the camera.
 VIEWS = {"front": (0.0, 0.0, 1.0), "right": (1.0, 0.0, 0.0), "top": (0.0, 1.0, 0.0)}
@@ -76,14 +63,13 @@ class Flight:
     _lens: tuple[float, float | None]  # radius, and distance of the plane in focus
     _camera: Camera | None  # of the pose; made when it is asked for
     _move: Move | None
-    _velocity: Array  # of flight by keys, world space
     _pending: float  # logarithm of the distance's factor that the wheel has still to give
     _anchor: Array  # the point that the wheel's dolly leaves where it is in the picture
     _changed: bool
 
     def __init__(self, camera: Camera, bounds: ArrayLike) -> None:
         self.mode = "orbit"
-        self._held: set[str] = set()
+        self._thrust = Thrust()
         self._diagonal = diagonal(bounds)
         self._bounds = np.asarray(bounds, np.float64)
         self.speed = self.natural_speed
@@ -264,17 +250,15 @@ class Flight:
 
     def press(self, motion: str) -> None:
         """A key goes down: forward, back, left, right, down, up, fast or slow; more often is once."""
-        if motion not in MOTIONS and motion not in PACES:
-            raise ValueError(f"no motion '{motion}'")
-        self._held.add(motion)
+        self._thrust.press(motion)
 
     def release(self, motion: str) -> None:
         """A key goes up."""
-        self._held.discard(motion)
+        self._thrust.held.discard(motion)
 
     def release_all(self) -> None:
         """All keys go up, as when the window loses the focus."""
-        self._held.clear()
+        self._thrust.held.clear()
 
     def update(self, dt: float) -> bool:
         """Advance eased motion by ``dt`` seconds; whether the camera has changed since the last update, by drags too.
@@ -294,11 +278,11 @@ class Flight:
 
     @property
     def _easing(self) -> bool:
-        return self._move is not None or self._pending != 0.0 or bool(self._velocity.any())
+        return self._move is not None or self._pending != 0.0 or bool(self._thrust.velocity.any())
 
     def _stop(self) -> None:
         self._move = None
-        self._velocity = np.zeros(3)
+        self._thrust.stop()
         self._pending = 0.0
         self._anchor = self._pose.target
 
@@ -394,27 +378,11 @@ class Flight:
         self._pending = left
 
     def _advance_flight(self, dt: float) -> None:
-        """Velocity v decays towards what the keys want, w: x(dt) = x + w dt + (v - w) T (1 - exp(-dt / T))."""
         wanted = self._wanted()
-        if not wanted.any() and not self._velocity.any():
-            return
-        lag = self._velocity - wanted
-        decay = math.exp(-dt / GLIDE)
-        # Where keys are up, the rest of the way is taken in one: the place of rest is the same at every frame rate.
-        least = AT_REST * max(self.speed, 1e-3 * self.natural_speed)
-        ending = not wanted.any() and np.linalg.norm(lag) * decay < least
-        if ending or decay == 0.0:
-            decay = 0.0
-        self._velocity = wanted + lag * decay
-        self._shift(wanted * dt + lag * (GLIDE * (1 - decay)))
+        if wanted.any() or self._thrust.velocity.any():
+            self._shift(self._thrust.advance(dt, wanted, max(self.speed, 1e-3 * self.natural_speed)))
 
     def _wanted(self) -> Array:
         """The velocity that the keys ask for, world space, scene units per second."""
-        parts = np.sum([MOTIONS[key] for key in self._held if key in MOTIONS] or [(0, 0, 0)], axis=0)
         right, _, forward = self._pose.basis()
-        direction = parts[0] * right + parts[1] * np.array([0.0, 1.0, 0.0]) + parts[2] * forward
-        length = float(np.linalg.norm(direction))
-        if length < 1e-6 or not math.isfinite(self.speed):
-            return np.zeros(3)
-        pace = math.prod(PACES[key] for key in self._held if key in PACES)
-        return direction * (min(max(self.speed, 0.0), ENDS) * pace / length)
+        return self._thrust.wanted(right, forward, self.speed)

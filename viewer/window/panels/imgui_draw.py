@@ -11,21 +11,13 @@ import numpy as np
 from imgui_bundle import imgui
 from numpy.typing import NDArray
 
-from viewer.stream.compile.generate import VERSION
-from viewer.stream.compile.source import Source
+from viewer.window.picture.canvas import film_source
 
 _SCISSOR_TEST = 0x0C11
 _BLEND_FUNCTIONS = (0x80C9, 0x80C8, 0x80CB, 0x80CA)  # GL_BLEND_SRC_RGB, DST_RGB, SRC_ALPHA, DST_ALPHA
 _BLEND_EQUATIONS = (0x8009, 0x883D)  # GL_BLEND_EQUATION_RGB, ALPHA
 _PREMULTIPLIED = (moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA)
 _LEAST_BYTES = 1 << 16  # of a buffer
-
-
-def _source(name: str) -> Source:
-    source = Source()
-    source.add(VERSION, "version")
-    source.include(name)
-    return source
 
 
 class _Blending:
@@ -59,7 +51,7 @@ class ImguiDraw:
 
     def __init__(self, context: moderngl.Context) -> None:
         self.context = context
-        vertex, fragment = _source("film/panel_vertex.glsl"), _source("film/panel_fragment.glsl")
+        vertex, fragment = film_source("panel_vertex"), film_source("panel_fragment")
         try:
             self._program = context.program(vertex_shader=vertex.text, fragment_shader=fragment.text)
         except moderngl.Error as error:

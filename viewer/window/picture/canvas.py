@@ -21,23 +21,23 @@ SEARCHED = {"film": FILM, "radiance": RADIANCE, "path": PATH, "estimate": ESTIMA
 SEARCHING = ("shell", "cell", "photon", "total")  # its states
 
 
-def film_shader(device: Device, name: str) -> Shader:
+def film_source(name: str) -> Source:
     """A program of ``shaders/film``."""
     source = Source()
     source.add(VERSION, "version")
     source.include(f"film/{name}.glsl")
-    return Shader(device, source)
+    return source
 
 
-def running_shader(device: Device) -> Shader:
-    """The program that shows radiance estimates while they grow."""
+def running_source() -> Source:
+    """The fragment program that shows radiance estimates while they grow."""
     source = Source()
     source.add(VERSION, "version")
     for name, record in SEARCHED.items():
         source.add(f"{record.glsl_struct()}\n{record.glsl_unpack()}", f"record {record.name}")
         add_fetch(source, name, record)
     source.include("film/running.glsl")
-    return Shader(device, source)
+    return source
 
 
 class Canvas:
@@ -56,7 +56,7 @@ class Canvas:
 
     def reload(self) -> None:
         """Compile the shaders anew. Raises ShaderError; the old ones then stay."""
-        place, resize = film_shader(self.device, "place"), film_shader(self.device, "resize")
+        place, resize = (Shader(self.device, film_source(name)) for name in ("place", "resize"))
         square = Tiles(self.device, (1, 1), 1)
         square.keep(None)
         self._place, self._resize = Drawing(self.device, place, square), Drawing(self.device, resize, square)
@@ -126,7 +126,7 @@ class Canvas:
         machine, streams = piece.machine, piece.machine.streams
         if self._coming is not None or not isinstance(machine, Multipass) or not SEARCHED.keys() <= streams.keys():
             return False
-        self._running = self._running or Drawing(self.device, running_shader(self.device), self._square)
+        self._running = self._running or Drawing(self.device, Shader(self.device, running_source()), self._square)
         shader = self._running.shader
         for name in SEARCHED:
             # Under a final gather the search is for a ray of the surface's, which has a weight of its own.

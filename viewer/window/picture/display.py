@@ -6,8 +6,8 @@ import moderngl
 
 from viewer.film.tonemap import TONEMAPS
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Drawing, Tiles
-from viewer.window.picture.canvas import film_shader
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.window.picture.canvas import film_source
 
 
 class Display:
@@ -19,7 +19,7 @@ class Display:
 
     def reload(self) -> None:
         """Compile its shader anew. Raises ShaderError; the old one then stays."""
-        shader = film_shader(self.device, "show")
+        shader = Shader(self.device, film_source("show"))
         square = Tiles(self.device, (1, 1), 1)
         square.keep(None)
         self._drawing = Drawing(self.device, shader, square)
