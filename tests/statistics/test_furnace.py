@@ -224,7 +224,7 @@ def lit_by(environment: ImageEnvironment | tuple[float, float, float]) -> dict[s
     made = places.scene([places.flat(BALL), places.flat(PLATE - np.float32([0, 1, 0]))], [places.material(0.5)])
     found = {}
     for strategy in ("both", "lights", "bsdf"):
-        film, _ = rendered(made, 64, 48, depth=3, strategy=strategy, environment=environment)
+        film, _ = rendered(made, 64, 16, depth=3, strategy=strategy, environment=environment)
         found[strategy] = float(film.variance().mean())
     return found
 

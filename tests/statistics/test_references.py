@@ -17,12 +17,12 @@ from viewer.film.film import LUMINANCE
 
 # Reference -> scene, surfaces of a path (Mitsuba counts edges), samples of the quick test: half a minute of CPU in all.
 REFERENCES = {
-    "cornell_direct_128": ("cornell", 1, 96),
-    "cornell_depth5_128": ("cornell", 4, 96),
-    "cornell_gi_128": ("cornell", 15, 48),
+    "cornell_direct_128": ("cornell", 1, 64),
+    "cornell_depth5_128": ("cornell", 4, 64),
+    "cornell_gi_128": ("cornell", 15, 32),
     "bunny_ground_depth5_256": ("bunny_ground", 4, 32),
-    "glass_sphere_256": ("glass_sphere", 15, 48),
-    "metal_ring_256": ("metal_ring", 15, 48),
+    "glass_sphere_256": ("glass_sphere", 15, 32),
+    "metal_ring_256": ("metal_ring", 15, 32),
 }
 MANY = 1024
 LEAST_CHANCE = 1e-4  # of the sum of all squared scores
