@@ -20,7 +20,7 @@ from viewer.kernels.photons import MAPS
 from viewer.options.table import OPTIONS
 from viewer.photons.routing import routing_sources
 from viewer.photons.sort import sort_sources
-from viewer.programs import DISPERSIVE, LEVELS, PICTURES, photon_frame, trace
+from viewer.programs import DISPERSIVE, LEVELS, PICTURES, feature_buffers, photon_frame, trace
 from viewer.renderer.renderer import Renderer
 from viewer.scene.light import KINDS as LIGHTS
 from viewer.scene.light import Light
@@ -98,6 +98,7 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
         renderer = Renderer(rich, accel=accel, environment="sky", device=device)
         traversal = LEVELS[renderer.structure.levels]
         yield from _all_forms(renderer, PICTURES["cast"](traversal, layers=True), accel)
+        yield from _all_forms(renderer, feature_buffers(traversal), accel)
         for make in PICTURES.values():
             yield from _all_forms(renderer, make(traversal), accel, every=accel == "bvh")
             yield from _single(renderer, make(traversal, first_hits="raster"), f"{accel} raster")
