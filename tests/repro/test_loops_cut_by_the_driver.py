@@ -65,7 +65,7 @@ def test_paths_that_are_cut_short_go_on(renderer: Renderer) -> None:
     pictures = []
     for choices in CHOICES:
         renderer.update(**choices, program="path", depth=1)  # the way to a surface, and from there to the light
-        pictures.append(renderer.render((12, 10), spp=2))
+        pictures.append(renderer.render((6, 5), spp=2))
     renderer.update(program="cast", depth=None)
     assert pictures[0].linear.max() > 0.1
     for picture in pictures:

@@ -208,7 +208,7 @@ def test_strategies_converge_to_one_picture(device, lit) -> None:
     scene, options = lit()
     made = {}
     for number, strategy in enumerate(("both", "lights", "bsdf")):
-        film, _ = rendered(scene, 64, 112, depth=3, strategy=strategy, seed=10 + number, **options)
+        film, _ = rendered(scene, 64, 64, depth=3, strategy=strategy, seed=10 + number, **options)
         made[strategy] = of_film(film)
         assert made[strategy].mean.min() > 0.01
     for one, other in (("both", "lights"), ("both", "bsdf"), ("lights", "bsdf")):
