@@ -38,6 +38,7 @@ STRUCTURES = {
 SINGLE: dict[str, Any] = {"machine": "singlepass"}
 RAY_PASSES = {"machine": "multipass", "fuse": "ray", "unroll": "auto"}
 STEPS = {"machine": "multipass", "fuse": "none", "unroll": "auto"}
+LARGE = 500_000  # triangles, from which on a walk of each structure is asked: of smaller scenes they agree to the bit
 LARGEST_EXCLUDED = 1e-4  # share of rays that may pass an edge too near to tell
 COLUMNS = 256
 
@@ -115,7 +116,9 @@ def test_every_structure_and_walk_finds_what_embree_finds(device: Any, made: Mad
     rays = made.origins, made.directions
     exact.assert_right(made.corners, *rays, first["triangle"], t, expected, LARGEST_EXCLUDED)
     for which, (_, traversals) in STRUCTURES.items():
-        for traversal in traversals:
+        for traversal in traversals[:1] if len(made.corners) > LARGE else traversals:
+            if (which, traversal) == ("bvh", "stack"):
+                continue
             other = run(device, made.structures[which], traversal, made.origins, made.directions, **SINGLE)
             assert other.tobytes() == first.tobytes(), (which, traversal)
 
@@ -132,7 +135,7 @@ def machines() -> Iterator[dict[str, Any]]:
 @pytest.mark.parametrize("made", ["bunny", "stadium"], indirect=True)
 def test_every_machine_gives_the_same_bits_whatever_the_walk(device: Any, made: Made) -> None:
     """In the stadium's grid llvmpipe cuts long loops short, which the machines have to mend (`Machine._again`)."""
-    some = slice(None, None, 4 if made.name == "stadium" else 1)
+    some = slice(None, None, 4)
     rays = made.origins[some], made.directions[some]
     first = run(device, made.structures["bvh"], "stack", *rays, **SINGLE).tobytes()
     for which, (_, traversals) in STRUCTURES.items():

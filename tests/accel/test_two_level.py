@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import exact
 import instances
@@ -30,8 +31,16 @@ LARGEST_EXCLUDED = 1e-3  # share of rays that may pass an edge too near to tell
 NAMES = [" over ".join((top if top != "auto" else accel[10:], accel[10:])) for accel, top in KINDS]
 
 
-def assert_as_flat(scene: Scene, found: viewer.Renderer, count: int = 20_000, seed: int = 0) -> None:
-    """Hits and the instances they name, against Embree on the flattened scene; ties by distance."""
+class Flattened(NamedTuple):
+    """The first triangle of every instance, the corners (T, 3, 3), which of them are finite, and Embree over them."""
+
+    starts: NDArray
+    corners: NDArray
+    sound: NDArray
+    embree: Any
+
+
+def flattened(scene: Scene) -> Flattened:
     pytest.importorskip("embreex", reason="Embree is the oracle")
     from embreex.mesh_construction import TriangleMesh
     from embreex.rtcore_scene import EmbreeScene
@@ -42,6 +51,14 @@ def assert_as_flat(scene: Scene, found: viewer.Renderer, count: int = 20_000, se
     corners[~sound] = 1e9  # out of the way, for oracles that know no broken triangle
     embree = EmbreeScene(robust=True)
     TriangleMesh(embree, corners)
+    return Flattened(flat.instances, corners, sound, embree)
+
+
+def assert_as_flat(
+    scene: Scene, found: viewer.Renderer, count: int = 20_000, seed: int = 0, flat: Flattened | None = None
+) -> None:
+    """Hits and the instances they name, against Embree on the flattened scene; ties by distance."""
+    starts, corners, sound, embree = flat or flattened(scene)
     origins, directions = instances.rays(scene.bounds(), count, seed)
     hits = found.trace(origins, directions)
     answer = embree.run(origins, directions, output=1)
@@ -53,7 +70,7 @@ def assert_as_flat(scene: Scene, found: viewer.Renderer, count: int = 20_000, se
     assert share < LARGEST_EXCLUDED
     assert (hits.triangle >= 0).mean() > 0.1
     hit = hits.triangle >= 0
-    owner = np.searchsorted(flat.instances, hits.triangle, side="right") - 1
+    owner = np.searchsorted(starts, hits.triangle, side="right") - 1
     assert (hits.instance[hit] == owner[hit]).all() and (hits.instance[~hit] == -1).all()
     # Where a hit is, from its weights of the corners as flattened, and from its distance.
     hit[verdict.near_edge] = False
@@ -75,19 +92,24 @@ def test_nested_instances_are_hit_as_if_flattened(device: object, kind: tuple[st
     assert "triangles" not in vars(found.prepared)  # nothing has flattened the scene
 
 
-@pytest.mark.parametrize(
-    ("name", "kind"), list(zip(["forest.glb", "forest_gpuinst.glb"], KINDS[:2], strict=True)), ids=NAMES[:2]
-)
+@pytest.fixture(scope="module")
+def forest(shared_scenes: Path) -> tuple[Scene, Flattened]:
+    """tests/formats/test_models.py equates it to the one by instances of glTF's extension."""
+    scene = viewer.load(shared_scenes / "forest.glb")
+    return scene, flattened(scene)
+
+
+@pytest.mark.parametrize("kind", KINDS[:2], ids=NAMES[:2])
 def test_the_forest_is_hit_as_if_flattened(
-    device: object, shared_scenes: Path, name: str, kind: tuple[str, str]
+    device: object, forest: tuple[Scene, Flattened], kind: tuple[str, str]
 ) -> None:
-    scene = viewer.load(shared_scenes / name)
+    scene, flat = forest
     found = instances.renderer(scene, kind)
     info = found.info()
     # 1,000,192 triangles, in the memory of the distinct meshes and 2,000 trees
     assert scene.triangle_count > 1_000_000 > 50 * info[kind[0]]["triangles"]
     assert info["gpu memory"]["total"] < 8 << 20
-    assert_as_flat(scene, found)
+    assert_as_flat(scene, found, flat=flat)
 
 
 def test_every_machine_finds_the_same_bits(device: object) -> None:

@@ -26,7 +26,7 @@ def resident(device) -> int:
 
 
 def test_300_renders(device) -> None:
-    renderer = Renderer(viewer.load("cornell"), device=device)
+    renderer = Renderer(viewer.load("cornell"), device=device, depth=1)
     for _ in range(20):
         renderer.render((64, 64), spp=1, layers="normal")
     before, held = resident(device), len(device.context.objects)

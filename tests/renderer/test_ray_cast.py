@@ -36,9 +36,9 @@ class Judged(NamedTuple):
         exact.assert_right(self.corners, origins, directions, triangle, t, other, LARGEST_EXCLUDED)
 
 
-@pytest.fixture(scope="module", params=["forest", "teapotahedron"])
+@pytest.fixture(scope="module", params=[pytest.param("forest", marks=pytest.mark.slow), "teapotahedron"])
 def judged(request: pytest.FixtureRequest) -> Iterator[Judged]:
-    """Built-in scenes; tests/accel/test_structures.py asks Embree about files."""
+    """Built-in scenes; tests/accel/test_structures.py asks Embree about files, a forest among them."""
     name = request.param
     pytest.importorskip("embreex", reason="Embree is the oracle")
     from embreex.mesh_construction import TriangleMesh
@@ -78,7 +78,9 @@ def test_random_rays(judged: Judged, start: str) -> None:
     judged.check(origins, directions, hits.triangle, hits.distance)
 
 
-@pytest.mark.parametrize("name", ["primary_bunny_512", "primary_forest_flat_path_512"])
+@pytest.mark.parametrize(
+    "name", ["primary_bunny_512", pytest.param("primary_forest_flat_path_512", marks=pytest.mark.slow)]
+)
 def test_reference_hits(name: str, request: pytest.FixtureRequest) -> None:
     scenes, refs = (request.getfixturevalue(f) for f in ("shared_scenes", "shared_refs"))
     about = json.loads((refs / f"{name}.json").read_text())
@@ -105,7 +107,7 @@ def test_reference_hits(name: str, request: pytest.FixtureRequest) -> None:
 # --- the same bits
 
 
-SIZE = (128, 128)
+SIZE = (80, 64)
 POLICIES, MASKS = ("sweep", "naive", "threshold", "most-work"), ("depth", "stencil", "kill", "tiles", "none")
 UNROLLS = {"bunny": (1, (4, 2), "auto"), "stadium": ((16, 2048), "auto")}  # 57,000 triangles are in one of its voxels
 

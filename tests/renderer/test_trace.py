@@ -27,7 +27,7 @@ def cloud() -> np.ndarray:
 def test_grazing_rays(cloud: np.ndarray) -> None:
     """Rays almost in a triangle's plane, from 1e-2 down to nothing, past it and through it, from everywhere."""
     rng = np.random.default_rng(5)
-    count = 30_000
+    count = 12_000
     own = cloud[rng.integers(0, len(cloud), count)].astype(np.float64)
     a, ab, ac = own[:, 0], own[:, 1] - own[:, 0], own[:, 2] - own[:, 0]
     normal = np.cross(ab, ac)
@@ -51,7 +51,7 @@ def test_axis_parallel_rays(cloud: np.ndarray) -> None:
     rng = np.random.default_rng(6)
     renderer = tracer(cloud)
     grid = renderer.grid.built
-    count = 20_000
+    count = 6_000  # twelve times
     planes = grid.low + rng.integers(0, np.array(grid.resolution) + 1, (count, 3)).astype(np.float32) * grid.voxel
     for where, origins in (
         ("anywhere", rng.uniform(-1.5, 1.5, (count, 3))),
@@ -106,7 +106,7 @@ def test_origins_on_the_box_and_far_away(cloud: np.ndarray) -> None:
     grid = renderer.grid.built
     low = grid.low.astype(np.float32)
     high = low + grid.voxel * np.array(grid.resolution, np.float32)
-    count = 20_000
+    count = 8_000
     inside = rng.uniform(low, high, (count, 3)).astype(np.float32)
     faces = np.where(rng.integers(0, 2, (count, 3)) > 0, low, high).astype(np.float32)
     on_face = np.where(np.eye(3, dtype=bool)[rng.integers(0, 3, count)], faces, inside)
@@ -260,7 +260,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def test_resolution_changes_no_hit(cloud: np.ndarray, shared_scenes) -> None:
     rng = np.random.default_rng(17)
     bunny = viewer.load(shared_scenes / "bunny.ply").flatten().corners()
-    for corners, resolutions, count in ((cloud, (1, 2, 7, 64, "auto"), 40_000), (bunny, (7, 64, "auto"), 40_000)):
+    for corners, resolutions, count in ((cloud, (1, 2, 7, 64, "auto"), 16_000), (bunny, (7, 64, "auto"), 16_000)):
         low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
         origins = rng.uniform(low - (high - low), high + (high - low), (count, 3)).astype(np.float32)
         directions = (rng.uniform(low, high, (count, 3)) - origins).astype(np.float32)

@@ -27,10 +27,10 @@ def teapot() -> meshes.Mesh:
 
 
 MESHES: dict[str, tuple[int, Callable[[], meshes.Mesh]]] = {  # rays
-    "icosphere": (300_000, lambda: meshes.icosphere(4)),
-    "box": (100_000, meshes.box),
-    "needle": (100_000, meshes.needle),
-    "teapot": (200_000, teapot),
+    "icosphere": (100_000, lambda: meshes.icosphere(4)),
+    "box": (40_000, meshes.box),
+    "needle": (30_000, meshes.needle),
+    "teapot": (60_000, teapot),
 }
 
 

@@ -64,9 +64,9 @@ def test_paths_that_are_cut_short_go_on(renderer: Renderer) -> None:
     """Programs that add samples in place: pixels whose passes were cut short get theirs, and none gets one twice."""
     pictures = []
     for choices in CHOICES:
-        renderer.update(**choices, program="path")
-        pictures.append(renderer.render((12, 10), spp=2))
-    renderer.update(program="cast")
+        renderer.update(**choices, program="path", depth=1)  # the way to a surface, and from there to the light
+        pictures.append(renderer.render((6, 5), spp=2))
+    renderer.update(program="cast", depth=None)
     assert pictures[0].linear.max() > 0.1
     for picture in pictures:
         assert picture.film is not None and (picture.film.count == 2).all()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.scene.environment import MOST_TEXELS, ConstantEnvironment, ImageEnvironment, sky
+from viewer.scene.environment import MOST_TEXELS, ConstantEnvironment, ImageEnvironment, once_for_the_same, sky
 from viewer.scene.light import luminance
 
 
@@ -66,3 +66,23 @@ def test_the_sky_lights_a_level_plane_like_paper_in_the_sun() -> None:
     steps = max(np.abs(np.diff(luminance(given.pixels), axis=axis)).max() for axis in (0, 1))
     assert steps < 0.25 * luminance(given.pixels).max()
     assert given.pixels.min() > 0.05  # nothing is quite dark
+
+
+def test_what_is_made_of_the_sky_is_made_once() -> None:
+    """Whatever its rotation; of a picture that its owner may write to every time."""
+    asked: list[ImageEnvironment] = []
+    light = once_for_the_same(lambda image: asked.append(image) or float(image.pixels.sum()))
+    assert sky() is sky() and not sky().pixels.flags.writeable
+    whole = light(sky())
+    assert [light(sky().rotated(degrees)) for degrees in (0, 90, -20)] == [whole] * 3 and asked == [sky()]
+    own = ImageEnvironment(np.ones((2, 4, 3), np.float32))
+    assert light(own.rotated(30)) == 24
+    own.pixels[:] = 2
+    assert light(own.rotated(30)) == 48
+    assert light(sky(64)) < whole and light(sky(64)) == light(sky(64).rotated(5)) and len(asked) == 4
+
+
+def test_a_rotation_is_checked_and_keeps_the_flux() -> None:
+    assert sky().rotated(30).rotated(5).flux == sky().flux and sky().rotated(30).rotated(5).rotation == 5
+    with pytest.raises(ViewerError, match="rotation of nan"):
+        sky().rotated(float("nan"))

@@ -208,7 +208,7 @@ def test_strategies_converge_to_one_picture(device, lit) -> None:
     scene, options = lit()
     made = {}
     for number, strategy in enumerate(("both", "lights", "bsdf")):
-        film, _ = rendered(scene, 64, 112, depth=3, strategy=strategy, seed=10 + number, **options)
+        film, _ = rendered(scene, 64, 64, depth=3, strategy=strategy, seed=10 + number, **options)
         made[strategy] = of_film(film)
         assert made[strategy].mean.min() > 0.01
     for one, other in (("both", "lights"), ("both", "bsdf"), ("lights", "bsdf")):
@@ -224,7 +224,7 @@ def lit_by(environment: ImageEnvironment | tuple[float, float, float]) -> dict[s
     made = places.scene([places.flat(BALL), places.flat(PLATE - np.float32([0, 1, 0]))], [places.material(0.5)])
     found = {}
     for strategy in ("both", "lights", "bsdf"):
-        film, _ = rendered(made, 64, 48, depth=3, strategy=strategy, environment=environment)
+        film, _ = rendered(made, 64, 16, depth=3, strategy=strategy, environment=environment)
         found[strategy] = float(film.variance().mean())
     return found
 

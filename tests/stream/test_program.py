@@ -33,7 +33,7 @@ def program(*states: State, **changed: object) -> Program:
 
 def test_the_proper_program_is_accepted():
     made = program()
-    assert made.looping() == ["use"] and made.successors("make") == ["use"] and made.number("use") == 2
+    assert made.looping() == ["use"] and made.successors("make") == ("use",) and made.number("use") == 2
 
 
 MADE = STATES[0]
@@ -186,7 +186,7 @@ def test_what_one_caller_has_written_is_not_asked_of_another():
         State("use", use, {"done": DONE}),
     )
     parts = {"streams": {"a": A, "b": B, "c": A}, "inputs": ("a",), "results": ("c",), "start": "first"}
-    assert Program("calls", states=states, **parts).successors("walk") == ["walk", "write", "use"]
+    assert Program("calls", states=states, **parts).successors("walk") == ("walk", "write", "use")
     swapped = (replace(states[0], exits={"go": Call("walk", then="use")}), *states[1:])
     with pytest.raises(WiringError, match=r"state use.*reads stream 'b'|state write.*never reached"):
         Program("calls", states=swapped, **parts)

@@ -244,3 +244,17 @@ def hands(window: Hands, place: Path) -> Iterator[Hands]:
     error = app.window.context.error
     glfw.make_context_current(None)
     assert error == "GL_NO_ERROR", f"the window left an OpenGL error behind: {error}"
+
+
+@pytest.fixture
+def stage(device: Any) -> Iterator[Any]:
+    """A desk without a window, see `panel_stage`."""
+    imgui = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed").imgui
+    from panel_stage import Stage
+
+    made = Stage(device)
+    yield made
+    if made.studies.inspector is not None:
+        made.studies.inspector.release()
+    made.draw_imgui.release()
+    imgui.destroy_context(made.imgui)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,123 +10,7 @@ import pytest
 imgui_bundle = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
 imgui, ImVec2 = imgui_bundle.imgui, imgui_bundle.ImVec2
 
-
-SIZE = (1280, 800)
-
-
-class Stage:
-    """A desk without a window: the panels are drawn into a texture, and what they ask for is written down."""
-
-    def __init__(self, device: Any) -> None:
-        from viewer.renderer.renderer import Renderer
-        from viewer.renderer.session import Session
-        from viewer.renderer.settings import Settings
-        from viewer.scene.scene import Scene
-        from viewer.window.input.actions import Keymap
-        from viewer.window.input.flight import Flight
-        from viewer.window.panels.imgui_draw import ImguiDraw
-        from viewer.window.picture.canvas import Canvas
-        from viewer.window.view import stage, view
-        from viewer.window.view.desk import Desk
-        from viewer.window.view.markers import Markers
-        from viewer.window.view.motion import Motion
-        from viewer.window.view.preferences import Preferences
-        from viewer.window.view.studies import Studies
-
-        asked = self.asked = []
-
-        class View(view.View):
-            compiling = ""
-
-            def programs(self) -> list[tuple[str, bool]]:
-                return [("cast", True), ("path", False)]
-
-            def available(self, action: Any) -> bool:
-                return action.requires is None
-
-            def do(self, name: str) -> None:
-                asked.append(name)
-
-            def wake(self) -> None:
-                asked.append("wake")
-
-        class Bringing(stage.Stage):
-            loading = None
-
-            def set(self, **changes: Any) -> None:
-                asked.append(changes)
-                if isinstance(self.requested, Settings):
-                    super().set(**changes)
-
-            def open(self, path: str) -> None:
-                asked.append(path)
-
-        self.device, self.imgui = device, imgui.create_context()
-        imgui.get_io().set_ini_filename("")
-        self.draw_imgui = ImguiDraw(device.context)
-        scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0.5]], [[0, 1, 2], [1, 3, 2]])
-        self.session = Session(Renderer(scene, device=device, program="cast"), SIZE, screen=Canvas(device))
-        preferences = Preferences(path=Path())
-        preferences.recent = ["/a/b.ply"]
-        self.view = View(self.session, preferences, Keymap())
-        self.view.size, self.view.pixels = SIZE, SIZE
-        self.studies, self.markers = Studies(self.view), Markers(self.view)
-        self.stage = Bringing(self.view, self.studies, device, self.renderer.settings, lambda path: scene)
-        self.motion = Motion(self.view, self.stage, self.studies, self.markers)
-        self.desk = Desk(self.view, self.stage, self.motion, self.markers, self.studies)
-        self.view.flight = Flight(self.renderer.camera, scene.bounds())
-        self.session.complete = self.session.converged = True
-        self.session.samples, self.session.seconds = 1, 0.1
-        self.target = device.context.framebuffer([device.context.texture(SIZE, 4)])
-
-    @property
-    def renderer(self) -> Any:
-        return self.session.renderer
-
-    def draw(self, frames: int = 3, size: tuple[int, int] = SIZE, mouse: Any = None, down: bool = False) -> np.ndarray:
-        """(height, width) bool: where something was drawn."""
-        from viewer.window.panels.panels import draw_panels
-
-        io = imgui.get_io()
-        for _ in range(frames):
-            io.display_size, io.delta_time = ImVec2(*size), 1 / 60
-            if mouse is not None:
-                io.add_mouse_pos_event(*mouse)
-                io.add_mouse_button_event(0, down)
-            imgui.new_frame()
-            draw_panels(self.desk, self.draw_imgui)
-            imgui.render()
-        self.target.use()
-        self.target.clear()
-        self.draw_imgui.render(imgui.get_draw_data())
-        pixels = np.frombuffer(self.target.read(components=4), np.uint8).reshape(SIZE[1], SIZE[0], 4)[::-1]
-        return pixels[..., 3] > 0
-
-    def click(self, x: float, y: float) -> list[Any]:
-        """What the panels ask for when the mouse is pressed there."""
-        self.asked.clear()
-        self.draw(2, mouse=(x, y))
-        self.draw(1, mouse=(x, y), down=True)
-        self.draw(2, mouse=(x, y))
-        return list(self.asked)
-
-    def inspect(self) -> None:
-        from viewer.window.study.inspector import Inspector
-
-        self.studies.inspector = Inspector(self.renderer, size=(24, 16))
-        self.studies.inspector.begin(self.view.flight.camera)
-        for _ in range(5):
-            self.studies.inspector.step()
-
-
-@pytest.fixture
-def stage(device: Any) -> Iterator[Stage]:
-    made = Stage(device)
-    yield made
-    if made.studies.inspector is not None:
-        made.studies.inspector.release()
-    made.draw_imgui.release()
-    imgui.destroy_context(made.imgui)
+from panel_stage import SIZE, Stage  # noqa: E402  # imports imgui
 
 
 def test_the_side_panel_and_the_status_line(stage):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment
+from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, once_for_the_same
 from viewer.scene.light import luminance
 
 MOST_SUNS = 4
@@ -69,7 +69,12 @@ def ambient(environment: Environment) -> Ambient:
         quadratic = np.zeros((3, 4, 4))
         quadratic[:, 3, 3] = math.pi * np.asarray(environment.radiance, np.float64)
         return Ambient(np.zeros((0, 3)), np.zeros((0, 3)), quadratic)
-    cells = cells_of(environment)
+    return _of_image(environment)
+
+
+@once_for_the_same
+def _of_image(image: ImageEnvironment) -> Ambient:
+    cells = cells_of(image)
     towards, irradiance, rest = _suns(cells)
     return Ambient(towards, irradiance, _quadratic(cells._replace(radiance=rest)))
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.lighting import alias
-from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment
+from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, once_for_the_same
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
 
@@ -82,6 +82,7 @@ class ImageTables(NamedTuple):
     excess: int
 
 
+@once_for_the_same
 def image_tables(image: ImageEnvironment) -> ImageTables:
     """Two alias tables in one memory, for steps read from few: by flux, and by flux over the mean.
 

@@ -6,14 +6,18 @@ Radiance is linear sRGB, W/(m^2 sr), from infinitely far. World space is right-h
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.scene.light import BRIGHTEST, Vector, luminance
+
+Result = TypeVar("Result")
 
 # Texels of an environment: their addresses live in floats.
 MOST_TEXELS = 1 << 24
@@ -51,6 +55,7 @@ class ImageEnvironment:
     pixels: NDArray[np.float32]
     name: str = "image"
     rotation: float = 0.0
+    original: ImageEnvironment | None = field(default=None, init=False, repr=False)  # that this is a rotation of
 
     def __post_init__(self) -> None:
         where, shape = f"environment {self.name}", np.shape(self.pixels)
@@ -64,7 +69,9 @@ class ImageEnvironment:
 
     def rotated(self, degrees: float) -> ImageEnvironment:
         """The same picture, at another rotation."""
-        return replace(self, rotation=degrees)
+        other = replace(self, rotation=degrees)
+        object.__setattr__(other, "original", self.original or self)
+        return other
 
     @property
     def turn(self) -> tuple[float, float]:
@@ -76,6 +83,8 @@ class ImageEnvironment:
     @cached_property
     def flux(self) -> float:
         """Luminance integrated over all directions, W/m^2, as far as rows are thin."""
+        if self.original is not None:
+            return self.original.flux
         return float(self.cell_flux().sum())
 
     def solid_angles(self) -> NDArray[np.float64]:
@@ -116,6 +125,20 @@ class ImageEnvironment:
 
 Environment = ConstantEnvironment | ImageEnvironment
 
+
+def once_for_the_same(make: Callable[[ImageEnvironment], Result]) -> Callable[[ImageEnvironment], Result]:
+    """``make``, which is to depend on an image's pixels alone: asked again for the same ones, or a rotation of them, it
+    gives what it gave before. That is kept of one image, and of pixels that nobody can have written meanwhile alone, as
+    the default sky's, which one renderer after another asks for."""
+    kept = lru_cache(maxsize=1)(make)
+
+    def made(image: ImageEnvironment) -> Result:
+        image = image.original or image
+        return make(image) if image.pixels.flags.writeable else kept(image)
+
+    return made
+
+
 DARKNESS = ConstantEnvironment(name="none")
 
 
@@ -146,9 +169,11 @@ _ZENITH, _HORIZON, _GROUND = (0.25, 0.45, 0.95), (0.75, 0.85, 1.0), (0.28, 0.25,
 _SUN_COLOR = (1.0, 0.93, 0.82)
 
 
+@lru_cache(maxsize=1)
 def sky(width: int = 512) -> ImageEnvironment:
     """The sky of scenes without lights: blue above, paler at the horizon, brown below, and a sun ten degrees wide with
-    soft edges. An invention to see things by, no model of the atmosphere."""
+    soft edges. An invention to see things by, no model of the atmosphere. Its pixels cannot be written: until another
+    width is asked for, everybody gets the same ones."""
     height = width // 2
     polar, around = (np.arange(height) + 0.5) * math.pi / height, ((np.arange(width) + 0.5) / width - 0.5) * 2 * math.pi
     ring = np.sin(polar)[:, None]
@@ -166,4 +191,6 @@ def sky(width: int = 512) -> ImageEnvironment:
     share = np.arccos(np.clip(direction @ towards, -1.0, 1.0)) / _SUN_RADIUS
     disc = np.clip(1.0 - share * share, 0.0, 1.0)[..., None] ** 2 * np.asarray(_SUN_COLOR)
     disc *= _SUN_IRRADIANCE / float((luminance(disc) * level).sum())
-    return ImageEnvironment((gradient + disc).astype(np.float32), "sky")
+    pixels = (gradient + disc).astype(np.float32)
+    pixels.flags.writeable = False
+    return ImageEnvironment(pixels, "sky")

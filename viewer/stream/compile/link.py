@@ -173,7 +173,7 @@ class LinkedProgram:
             writes = {stream for s in touched for stream in s.writes()}
             after = {s for name in inside for s in program.successors(name) if s not in inside}
             # A stack that is filled and emptied within the pass lives in its local variables.
-            local = set() if turns else {s for s in program.stacked if self._emptied(s, inside, after)}
+            local = set() if turns else self._emptied(inside, after)
             needed = self._read_before_written(inside, entered) - local
             live = set(program.results)
             if turns or len(inside) == 1:  # a pass may end with the ray where it was
@@ -191,21 +191,28 @@ class LinkedProgram:
             name, tuple(flatten(order)), order, entries, tuple(loads), tuple(stores), len(inside) > 1, gathers, turns
         )
 
-    def _emptied(self, stream: str, inside: Sequence[str], after: set[str]) -> bool:
-        """Whether a stack that a group fills is empty where rays leave it for ``after``: its users are all of the
-        group, and no ray comes back to them before it begins anew."""
-        users, start = self._users(stream), entry_state(self.program.start)
+    def _emptied(self, inside: Sequence[str], after: set[str]) -> set[str]:
+        """The stacks that a group fills and that are empty where rays leave it for ``after``: their users are all of
+        the group, and no ray comes back to them before it begins anew."""
+        owned = {stream for stream in self.program.stacked if self._users[stream] <= set(inside)}
+        if not owned:
+            return owned
+        start = entry_state(self.program.start)
         reached, ahead = set(after), [name for name in after if name != start]
         while ahead:
             for name in self.program.successors(ahead.pop()):
                 if name not in reached:
                     reached.add(name)
                     ahead += [name] if name != start else []
-        return users <= set(inside) and users.isdisjoint(reached)
+        return {stream for stream in owned if self._users[stream].isdisjoint(reached)}
 
-    def _users(self, stream: str) -> set[str]:
-        """The states that read or write a stream."""
-        return {s.name for s in self.program.states if stream in (*s.reads(), *s.writes())}
+    @cached_property
+    def _users(self) -> dict[str, set[str]]:
+        """The states that read or write each stack."""
+        states = self.program.states
+        return {
+            stream: {s.name for s in states if stream in (*s.reads(), *s.writes())} for stream in self.program.stacked
+        }
 
     def _turned(self, loop: Element) -> list[str]:
         """The states of a loop that follow a later one in its order: where a ray may be when a turn is over."""

@@ -6,15 +6,17 @@ is not used, because Mesa drops the number in many messages.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import lru_cache
 
 from viewer.base import paths
 from viewer.base.errors import ShaderError
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*$')
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # whichever begins first
 _LOG_FORMS = (
     re.compile(r"^\s*\d+:(\d+)\(\d+\)\s*:\s*(?P<rest>.*)$"),  # Mesa: 0:8(9): error: ...
     re.compile(r"^\s*\d+\((\d+)\)\s*:\s*(?P<rest>.*)$"),  # NVIDIA: 0(8) : error C1008: ...
@@ -63,18 +65,16 @@ class Source:
         except (FileNotFoundError, IsADirectoryError):
             raise ShaderError(name, "shader file not found", "names are relative to shaders/") from None
         self.files.append(name)
-        lines, visible = text.removesuffix("\n").split("\n"), _blank_comments(text).split("\n")
-        for number, (line, bare) in enumerate(zip(lines, visible, strict=False), 1):
-            match = _INCLUDE.match(bare)
-            if match is None:
-                self.lines.append((line, Origin(name, number)))
+        for line, origin, included in _parsed(name, text):
+            if included is None:
+                self.lines.append((line, origin))
                 continue
             try:
-                self.include(match.group(1))
+                self.include(included)
             except ShaderError as error:
-                if error.where != match.group(1):
+                if error.where != included:
                     raise
-                raise ShaderError(f"{name}:{number}", f'include "{error.where}" not found', error.hint) from None
+                raise ShaderError(str(origin), f'include "{error.where}" not found', error.hint) from None
 
     def explain(self, log: str) -> str:
         """A driver's log with every line number mapped to its origin, and the offending line shown below."""
@@ -111,23 +111,21 @@ class Source:
 
 def read_shader(name: str) -> str:
     """The text of a file below ``shaders/``."""
-    return Path(paths.shaders(), name).read_text(encoding="utf-8")
+    with open(os.path.join(paths.shaders(), name), encoding="utf-8") as file:
+        return file.read()
+
+
+@lru_cache(maxsize=1024)  # the same few hundred files are in most programs
+def _parsed(name: str, text: str) -> tuple[tuple[str, Origin, str | None], ...]:
+    """A file's lines, each with its origin and the file that it includes, if it does."""
+    lines, visible = text.removesuffix("\n").split("\n"), _blank_comments(text).split("\n")
+    found = []
+    for number, (line, bare) in enumerate(zip(lines, visible, strict=False), 1):
+        match = _INCLUDE.match(bare)
+        found.append((line, Origin(name, number), match.group(1) if match else None))
+    return tuple(found)
 
 
 def _blank_comments(text: str) -> str:
     """The text with comments blanked out, line ends kept, so that an include inside a comment is not one."""
-    out, at, end = [], 0, len(text)
-    while at < end:
-        two = text[at : at + 2]
-        if two == "//":
-            stop = text.find("\n", at)
-            at = end if stop < 0 else stop
-        elif two == "/*":
-            stop = text.find("*/", at + 2)
-            stop = end if stop < 0 else stop + 2
-            out.append("\n" * text.count("\n", at, stop))
-            at = stop
-        else:
-            out.append(text[at])
-            at += 1
-    return "".join(out)
+    return _COMMENT.sub(lambda match: "\n" * match.group().count("\n"), text)

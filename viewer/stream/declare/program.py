@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from viewer.base.errors import WiringError
 from viewer.stream.declare.kernel import Kernel, ModuleState
@@ -47,17 +48,27 @@ class State:
         """The stream that serves an argument."""
         return self.streams.get(argument, argument)
 
-    def gathers(self) -> list[str]:
+    def gathers(self) -> tuple[str, ...]:
         """Streams that a call reads at any index."""
-        return [self.stream_of(a.name) for a in self.kernel.gathered]
+        return self._touched[0]
 
-    def reads(self) -> list[str]:
+    def reads(self) -> tuple[str, ...]:
         """Streams that are loaded for a call."""
-        return [self.stream_of(a.name) for a in self.kernel.arguments if a.access.reads]
+        return self._touched[1]
 
-    def writes(self) -> list[str]:
+    def writes(self) -> tuple[str, ...]:
         """Streams that are stored after a call."""
-        return [self.stream_of(a.name) for a in self.kernel.arguments if a.access.writes]
+        return self._touched[2]
+
+    @cached_property
+    def _touched(self) -> tuple[tuple[str, ...], ...]:
+        """What is gathered, read, written; asked for thousands of times while a program is linked."""
+        arguments = self.kernel.arguments
+        return (
+            tuple(self.stream_of(a.name) for a in self.kernel.gathered),
+            tuple(self.stream_of(a.name) for a in arguments if a.access.reads),
+            tuple(self.stream_of(a.name) for a in arguments if a.access.writes),
+        )
 
 
 @dataclass
@@ -189,13 +200,20 @@ class Program:
                 raise self._fault(state.name, "an exit returns, but nobody called", "wire a Call to this part")
         return found
 
-    def successors(self, name: str) -> list[str]:
+    def successors(self, name: str) -> tuple[str, ...]:
         """The states that a ray may be in after this one, returns included."""
-        out: list[str] = []
-        for target in self.by_name[name].exits.values():
-            follow: list[str | _Mark] = self.returns[name] if target is RETURN else [entry_state(target)]
-            out += [t for t in follow if isinstance(t, str) and t not in out]
-        return out
+        return self._successors[name]
+
+    @cached_property
+    def _successors(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for state in self.states:
+            out: list[str] = []
+            for target in state.exits.values():
+                follow: list[str | _Mark] = self.returns[state.name] if target is RETURN else [entry_state(target)]
+                out += [t for t in follow if isinstance(t, str) and t not in out]
+            found[state.name] = tuple(out)
+        return found
 
     def _moves(self, name: str, caller: str | _Mark | None) -> Iterable[tuple[str | _Mark, str | _Mark | None]]:
         """Where a ray may go from a state, and the state that it is then to return to (None outside of a call)."""

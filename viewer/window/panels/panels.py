@@ -167,9 +167,7 @@ def _camera(desk: Desk) -> None:
         flight.set_fov(fov)
         desk.view.wake()
     label("speed")
-    changed, speed = imgui.drag_float(
-        "##speed", flight.speed, flight.speed * 0.01, 0.0, 0.0, "%.3g units/s", imgui.SliderFlags_.logarithmic
-    )
+    changed, speed = imgui.drag_float("##speed", flight.speed, flight.speed * 0.01, 0.0, 0.0, "%.3g units/s")
     if changed and speed > 0:
         flight.speed = speed
     draw_lens(desk)
@@ -190,7 +188,7 @@ def _picture(desk: Desk) -> None:
     label("exposure")
     changed, exposure = imgui.slider_float("##exposure", desk.view.exposure, *EXPOSURES, "%+.2f stops")
     tip("Ctrl+click to type a number; double-click for 0")
-    if imgui.is_item_hovered() and imgui.is_mouse_double_clicked(0):
+    if imgui.is_item_active() and imgui.get_io().mouse_clicked_last_count[0] >= 2:  # until the button is released
         changed, exposure = True, 0.0
     if changed:
         desk.view.exposure = exposure
