@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from viewer.base.errors import ViewerError
 from viewer.kernels import paths, photons, whitted
-from viewer.kernels.records import FILM, INTERACTION, PATH, PIXEL, RADIANCE
+from viewer.kernels.records import FILM, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.stream.declare.program import DONE, Call, Program, State
@@ -111,7 +111,7 @@ def whitted_trace(
             "path": PATH,
             "radiance": RADIANCE,
             "tree": whitted.TREE,
-            "interaction": INTERACTION,
+            "interaction": SCENE_INTERACTION,
             "pending": RADIANCE,
             "waiting": whitted.BRANCH,
             **dict.fromkeys(stack, whitted.BRANCH),
