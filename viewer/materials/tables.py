@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import GEOMETRY, HIT, MATERIAL, RAY, SURFACE
+from viewer.materials.albedo import ggx_albedo, rise_albedo
 from viewer.materials.bsdf import bsdfs
 from viewer.materials.look import Look, look_of
 from viewer.materials.principled import principled_materials
@@ -126,6 +127,7 @@ def appearance(
         materials(found, len(textures), light_density),
         *principled_materials(found, look, len(textures)),
         surfaces(),
+        *([ggx_albedo(), rise_albedo()] if look.principled else []),
         *bsdfs(look),
         interactions(look),
     ]
