@@ -92,6 +92,8 @@ class Scene:
     hierarchy: Hierarchy | None = None
     animations: list[Animation] = field(default_factory=list)
     animation: int = 0
+    variants: dict[str, dict[int, int]] = field(default_factory=dict)  # name -> material of meshes, by number
+    variant: str | None = None  # the one shown
     _poser: Poser | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
@@ -184,6 +186,25 @@ class Scene:
                 below[node] = parent >= 0 and (parent == nodes[number] or below[parent])
             found |= {each for each, node in enumerate(nodes) if node >= 0 and below[node]}
         return sorted(found)
+
+    def with_variant(self, name: str | None) -> Scene:
+        """The scene in one of its ``variants``: with other materials on some meshes; None: as the file has it.
+
+        Raises ViewerError for an unknown one, and lists the known ones.
+        """
+        if name is not None and name not in self.variants:
+            known = ", ".join(f"'{each}'" for each in self.variants) or "none"
+            raise ViewerError(self.name, f"no variant '{name}'", f"variants: {known}")
+        if name == self.variant:
+            return self
+        changing = set().union(*self.variants.values())
+        chosen = {} if name is None else self.variants[name]
+        instances = [
+            replace(each, material=chosen.get(each.mesh)) if each.mesh in changing else each for each in self.instances
+        ]
+        scene = replace(self, instances=instances, variant=name)
+        scene._poser = self._poser
+        return scene
 
     def __repr__(self) -> str:
         quadrics = self.quadric_count
