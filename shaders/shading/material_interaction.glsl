@@ -2,6 +2,12 @@
 #include "interface/bsdf.glsl"
 #include "interface/geometry.glsl"
 #include "interface/material.glsl"
+#ifdef HAVE_TEXTURES
+#include "interface/texture.glsl"
+#endif
+#ifdef HAVE_SECOND_UV
+#include "interface/detail.glsl"
+#endif
 #ifdef HAVE_TANGENTS
 #include "interface/detail.glsl"
 #include "lib/hemisphere.glsl"
@@ -44,7 +50,12 @@ Interaction interaction_at(Ray ray, Hit hit, out vec3 emission, out float light_
     found.uv_1 = detail_at(hit).uv_1;
 #endif
 #ifdef HAVE_TANGENTS
-    principled_frame(detail_at(hit).tangent, found);
+    vec3 right, up;
+    vec4 tangent = detail_at(hit).tangent;
+    frame_around(found.shading, right, up);
+    vec2 along = vec2(dot(tangent.xyz, right), dot(tangent.xyz, up));
+    found.turn = dot(along, along) > 0.0 ? atan(along.y, along.x) : 0.0;
+    if (tangent.w < 0.0) found.turn += 16.0;
 #endif
     return found;
 }

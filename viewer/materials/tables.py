@@ -12,6 +12,7 @@ from viewer.kernels.records import GEOMETRY, HIT, MATERIAL, RAY, SURFACE
 from viewer.materials.albedo import ggx_albedo, rise_albedo
 from viewer.materials.bsdf import bsdfs
 from viewer.materials.look import Look, look_of
+from viewer.materials.opacity import opacity
 from viewer.materials.principled import principled_materials
 from viewer.materials.textures import textures as texture_module
 from viewer.scene.material import KINDS, LARGEST_DISPERSION, Material
@@ -89,7 +90,7 @@ def surfaces() -> Module:
 
 def interactions(look: Look) -> Module:
     """``interaction_at`` over any geometry: what a path meets at a hit."""
-    needs = ("geometry_at", *(("detail_at",) if look.detailed else ()), *(("principled_at",) if look.principled else ()))
+    needs = ["geometry_at", *(["detail_at"] if look.detailed else []), *(["principled_at"] if look.principled else [])]
     return Module(
         "interactions",
         provides=("interaction_at",),
@@ -106,6 +107,7 @@ def with_tables(
     """The modules of `appearance` for other materials of the same look or under other lights: the same objects, but
     for the materials' tables."""
     fresh = [materials(found, texture_count, light_density), *principled_materials(found, look, texture_count)]
+    fresh += opacity(found, look, texture_count)
     by_name = {module.name: module for module in fresh}
     return [by_name.get(module.name, module) for module in modules]
 
@@ -126,6 +128,7 @@ def appearance(
         texels or texture_module(textures),
         materials(found, len(textures), light_density),
         *principled_materials(found, look, len(textures)),
+        *opacity(found, look, len(textures)),
         surfaces(),
         *([ggx_albedo(), rise_albedo()] if look.principled else []),
         *bsdfs(look),
