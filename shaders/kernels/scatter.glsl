@@ -2,6 +2,7 @@
 // Synthesis" (1990). Of the dimensions of surface k, 4 + 8 k on, it takes 4, 5 and 6 for the direction, 7 for the
 // roulette.
 #include "interface/bsdf.glsl"
+#include "interface/cone.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
@@ -18,6 +19,7 @@ int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray
         return EXIT_END;
     }
     path.throughput *= weight;
+    path.cone = cone_scattered(path.cone, path.pdf);
     float brightest = max(path.throughput.x, max(path.throughput.y, path.throughput.z));
     if (path.depth >= path_roulette) {
         float survives = min(brightest, 0.95);

@@ -3,8 +3,9 @@
 #include "interface/geometry.glsl"
 #include "interface/material.glsl"
 
-Interaction interaction_at(Ray ray, Hit hit, out vec3 emission, out float light_pdf) {
+Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out float light_pdf) {
     Geometry at = geometry_at(ray, hit);
+    at.uv.z += log2(max(width, 1e-37));
     Material material = fetch_materials(at.material);
     bool front = dot(at.normal, ray.direction) < 0.0;
     emission = front ? material_emission(at, material) : vec3(0.0);

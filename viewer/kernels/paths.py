@@ -9,13 +9,13 @@ BEGIN = Kernel(
     "begin_path",
     (IN("pixel", PIXEL), IN("film", FILM), OUT("path", PATH), OUT("radiance", RADIANCE), OUT("ray", RAY)),
     exits=("ray", "done"),
-    needs=("path_settings", "camera_sample", "sample_2d"),
+    needs=("path_settings", "camera_sample", "sample_2d", "cone_of_pixel"),
 )
 ARRIVE = Kernel(
     "arrive",
     (IN("ray", RAY), IN("hit", HIT), IN("path", PATH), INOUT("radiance", RADIANCE), OUT("interaction", INTERACTION)),
     exits=("surface", "end"),
-    needs=("path_settings", "interaction_at", "environment_radiance", "environment_pdf"),
+    needs=("path_settings", "interaction_at", "environment_radiance", "environment_pdf", "cone_width"),
 )
 SAMPLE_LIGHT = Kernel(
     "sample_light",
@@ -44,7 +44,7 @@ SCATTER = Kernel(
     "scatter",
     (IN("pixel", PIXEL), IN("interaction", INTERACTION), INOUT("path", PATH), OUT("ray", RAY)),
     exits=("ray", "end"),
-    needs=("path_settings", "bsdf_sample", "sample_2d"),
+    needs=("path_settings", "bsdf_sample", "sample_2d", "cone_scattered"),
 )
 FINISH = Kernel(
     "finish_path",

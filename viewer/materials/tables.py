@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import GEOMETRY, HIT, INTERACTION, MATERIAL, RAY, SURFACE
+from viewer.materials.textures import cones
 from viewer.materials.textures import textures as texture_module
 from viewer.scene.material import KINDS, LARGEST_DISPERSION, Material
 from viewer.scene.texture import Texture
@@ -77,13 +78,16 @@ def dispersive(found: Sequence[Material]) -> bool:
     return any(material.half_spread > 0.0 for material in found)
 
 
-def surfaces() -> Module:
-    """``surface_at`` over any geometry: shading normal on the ray's side, and base colour."""
+def surfaces(textured: bool = False) -> Module:
+    """``surface_at`` over any geometry: shading normal on the ray's side, and base colour.
+
+    textured : there are textures, of which the camera's rays see the mip levels that fit.
+    """
     return Module(
         "surfaces",
         provides=("surface_at",),
-        source="shading/surface.glsl",
-        needs=("geometry_at", "material_color"),
+        source=f"shading/surface{'_textured' if textured else ''}.glsl",
+        needs=("geometry_at", "material_color", *(("camera_spread",) if textured else ())),
         uses=(RAY, HIT, GEOMETRY, SURFACE),
     )
 
@@ -124,7 +128,8 @@ def appearance(
     return [
         texels or texture_module(textures),
         materials(found, len(textures), light_density),
-        surfaces(),
+        surfaces(bool(textures)),
         *bsdfs({material.kind for material in found} or {"lambert"}, dispersive(found)),
         interactions(),
+        cones(bool(textures)),
     ]
