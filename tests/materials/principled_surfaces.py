@@ -36,7 +36,11 @@ class Surfaces:
         self.device, self.materials = device, found
         self.look = look_of(found)
         self.modules = [
-            *principled_materials(found, self.look), path_settings(), ggx_albedo(), rise_albedo(), *bsdfs(self.look)
+            *principled_materials(found, self.look),
+            path_settings(),
+            ggx_albedo(),
+            rise_albedo(),
+            *bsdfs(self.look),
         ]
         self.smooth = smooth
         self._made: dict[str, glsl_call.Function] = {}
