@@ -25,7 +25,7 @@ _LARGEST_IOR = 100.0
 _PRIORITIES = 1000
 
 # Whether materials that are not plain diffuse become `principled`; if not, mirrors, clear glass and Lambert stand in.
-PRINCIPLED = False
+PRINCIPLED = True
 
 # Extensions whose fields are read here.
 EXTENSIONS = frozenset(
