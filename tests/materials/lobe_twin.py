@@ -84,3 +84,44 @@ def specular(wo: Array, wi: Array, alpha: Array, ior: Array, f0: Array, f90: Arr
     """(N, 3)."""
     share = dielectric(dot(wo, half(wo, wi)), ior, f0, f90)
     return share * compensation(f0, albedo) * reflection(wo, wi, alpha)[..., None]
+
+
+def choice(share: Array, tint: Array) -> Array:
+    """Probability of reflecting, (N,): in proportion to what is reflected and what, tinted, is not."""
+    return share.sum(axis=-1) / (share + (1 - share) * tint).sum(axis=-1)
+
+
+def refracting_half(wo: Array, wi: Array, ratio: Array) -> Array:
+    """The normal, above, at which wo is refracted to wi below; Walter 2007, eq. 16."""
+    h = unit(wo + ratio[..., None] * wi)
+    return h * np.sign(h[..., 2:])
+
+
+def rough_dielectric(
+    wo: Array, wi: Array, alpha: Array, ratio: Array, f0: Array, f90: Array, tint: Array, total: Array
+) -> tuple[Array, Array]:
+    """Value (N, 3) and density (N,); Walter 2007, eq. 17, 20 and 21, with radiance scaled by 1 / ratio^2."""
+    above = wi[..., 2] > 0
+    h = np.where(above[..., None], half(wo, wi), refracting_half(wo, wi, ratio))
+    here, there = dot(wo, h), dot(wi, h)
+    share = dielectric(np.clip(here, 0, 1), ratio, f0, f90)
+    shadowed = distribution(h, alpha) / (1 + smith(wo, alpha) + smith(wi, alpha))
+    jacobian = np.where(above, 0.25 / here, ratio**2 * np.abs(there) / (here + ratio * there) ** 2)
+    possible = (here > 0) & (above | (there < 0))
+    single = np.where(possible, shadowed * np.abs(here) / wo[..., 2] * jacobian / np.where(above, 1, ratio**2), 0)
+    probability = choice(share, tint)
+    density = visible_normals(wo, h, alpha) * jacobian * np.where(above, probability, 1 - probability)
+    shares = np.where(above[..., None], share, (1 - share) * tint)
+    return shares * single[..., None] / total, np.where(possible, density, 0)
+
+
+def thin_dielectric(
+    wo: Array, wi: Array, alpha: Array, ior: Array, f0: Array, f90: Array, tint: Array, albedo: Array
+) -> tuple[Array, Array]:
+    """Value (N, 3) and density (N,)."""
+    mirrored = np.concatenate([wi[..., :2], np.abs(wi[..., 2:])], axis=-1)
+    share = dielectric(dot(wo, half(wo, mirrored)), ior, f0, f90)
+    above, probability = wi[..., 2] > 0, choice(share, tint)
+    shares = np.where(above[..., None], share, (1 - share) * tint)
+    density = bounded_density(wo, mirrored, alpha) * np.where(above, probability, 1 - probability)
+    return shares * (reflection(wo, mirrored, alpha) / albedo)[..., None], density
