@@ -244,7 +244,7 @@ def _load(arguments: Namespace, progress: Progress) -> Scene:
     """The scene with its notes told and its animation chosen."""
     import viewer
 
-    scene = viewer.load(arguments.scene)
+    scene = viewer.load(arguments.scene, arguments.variant)
     _tell(scene.warnings, arguments, progress)
     if arguments.animation is not None:
         scene.play(arguments.animation)
