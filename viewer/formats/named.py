@@ -11,10 +11,10 @@ from viewer.scene import builtin
 from viewer.scene.scene import Scene
 
 
-def load(scene: str | os.PathLike[str], variant: str | None = None) -> Scene:
+def load(scene: str | os.PathLike[str], variant: str | int | None = None) -> Scene:
     """The scene of a file (.gltf, .glb, .ply, .obj, .stl), or a built-in one by name; a file of that name goes first.
 
-    variant : which of the file's material variants, by name (see `Scene.with_variant`); None: as the file has it.
+    variant : which of the file's material variants, as `Scene.with_variant` has it.
 
     Raises ViewerError that names the file, the part and what is wrong.
     """

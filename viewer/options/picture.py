@@ -196,17 +196,6 @@ MOTION = (
         scope="command",
         default_text="the scene's first",
     ),
-    Option(
-        "variant",
-        values.read_optional_name,
-        None,
-        "which of a glTF file's material variants is shown (info lists them)",
-        Affects.SCENE,
-        "NAME",
-        values="a name",
-        scope="command",
-        default_text="the file's own materials",
-    ),
 )
 
 COMMAND = (
