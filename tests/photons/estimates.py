@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from viewer.kernels import photons as kernels
 from viewer.kernels.photons import ENTRY, FIRST, PHOTON
-from viewer.kernels.records import INTERACTION, PATH, RADIANCE
+from viewer.kernels.records import INTERACTION, PATH, RADIANCE, SCENE_INTERACTION
 from viewer.lighting.path import path_settings
 from viewer.lighting.photons import estimate_settings, estimate_uniforms, map_modules
 from viewer.materials.bsdf import bsdfs
@@ -33,7 +33,7 @@ def estimate_program(caustics: bool = False) -> Program:
     first = State("estimate", kernels.BEGIN_CAUSTICS, {"cell": "cell"})
     return Program(
         "estimate",
-        streams={"interaction": INTERACTION, "path": PATH, "radiance": RADIANCE, **ESTIMATE.streams},
+        streams={"interaction": SCENE_INTERACTION, "path": PATH, "radiance": RADIANCE, **ESTIMATE.streams},
         inputs=("interaction", "path", "radiance", *ESTIMATE.inputs),
         results=("radiance", "estimate"),
         states=(

@@ -21,8 +21,8 @@ class Material:
     """How a surface looks; colours are linear sRGB. Every kind may emit as well, from its front face.
 
     base_color : albedo of ``lambert`` and of the diffuse part of ``phong``; tint of a ``mirror``, and of what a
-    ``dielectric`` transmits; the fourth is opacity, which counts as ``alpha_mode`` says. texture : number of the scene's texture that
-    multiplies it, or None. emission_texture : the same for the emission; such a surface is seen, and found by chance,
+    ``dielectric`` transmits; the fourth is opacity, which counts as ``alpha_mode`` says. texture : number of the
+    scene's texture that multiplies it, or None. emission_texture : the same for the emission; such a surface is seen, and found by chance,
     but is no light that paths choose. ior : index of refraction of a dielectric's inside, relative to the outside (the
     front); of green where there is dispersion. dispersion : of a dielectric, 20 / Abbe number, by which the index grows
     from red to blue (KHR_materials_dispersion); 0: alike for all. specular, exponent : reflectance (0 .. 1) and

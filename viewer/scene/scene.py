@@ -20,7 +20,7 @@ from viewer.scene.mesh import Float, Int, Mesh
 from viewer.scene.normals import with_normals
 from viewer.scene.quadric import PlacedQuadric, Quadric, bounds_of_quadric, check_map
 from viewer.scene.texture import Texture
-from viewer.scene.transform import transform_normals, transform_points
+from viewer.scene.transform import transform_normals, transform_points, transform_tangents
 from viewer.stream.declare.record import LARGEST_INTEGER
 
 # Beyond this the products of the watertight triangle test (two coordinates each) leave float32's range.
@@ -47,6 +47,7 @@ class Triangles:
     triangles (T, 3), materials (T,): int32.
     ``instances`` (I + 1,) int32: the first triangle of each instance, and the count at the end.
     Triangles with a corner that is not finite are kept, so that numbers stay; structures leave them out.
+    uvs_1 (V, 2), tangents (V, 4) float32, as in `Mesh`, with zeros where a mesh has none; None where none has.
     ``quadrics``, ascending, have a triangle's number each; the triangle in its place has no area.
     """
 
@@ -58,6 +59,8 @@ class Triangles:
     uvs: Float
     instances: Int
     quadrics: tuple[PlacedQuadric, ...] = ()
+    uvs_1: Float | None = None
+    tangents: Float | None = None
 
     def __len__(self) -> int:
         return len(self.triangles)
@@ -359,6 +362,7 @@ class Scene:
                 "use --accel two-level-bvh, which leaves instances apart, or a smaller scene",
             )
         parts: list[tuple[NDArray, ...]] = []
+        further: list[tuple[Mesh, NDArray]] = []
         quadrics: list[PlacedQuadric] = []
         starts, offset, total = [0], 0, 0
         complete: dict[int, Mesh] = {}
@@ -388,6 +392,7 @@ class Scene:
                 materials = np.full(len(triangles), instance.material, np.int32)
             colors = np.ones((count, 3), np.float32) if mesh.colors is None else mesh.colors[:, :3]
             uvs = np.zeros((count, 2), np.float32) if mesh.uvs is None else mesh.uvs
+            further.append((mesh, instance.transform))
             parts.append(
                 (
                     positions.astype(np.float32),
@@ -407,7 +412,33 @@ class Scene:
         columns = [column[0] if len(column) == 1 else np.concatenate(column) for column in zip(*parts, strict=True)]
         positions, triangles, materials, normals, colors, uvs = columns
         first = np.asarray(starts, np.int32)
-        return Triangles(positions, triangles, materials, normals, colors, uvs, first, tuple(quadrics))
+        flat = Triangles(positions, triangles, materials, normals, colors, uvs, first, tuple(quadrics))
+        flat.uvs_1 = _second_coordinates([mesh for mesh, _ in further])
+        flat.tangents = _tangents(further)
+        return flat
+
+
+def _second_coordinates(meshes: list[Mesh]) -> Float | None:
+    """Of all meshes, one behind the other; None where none has any."""
+    if all(mesh.uvs_1 is None for mesh in meshes):
+        return None
+    return np.concatenate(
+        [np.zeros((len(mesh.positions), 2), np.float32) if mesh.uvs_1 is None else mesh.uvs_1 for mesh in meshes]
+    )
+
+
+def _tangents(placed: list[tuple[Mesh, NDArray]]) -> Float | None:
+    """Of all meshes in world space, one behind the other; None where none has any."""
+    if all(mesh.tangents is None for mesh, _ in placed):
+        return None
+    return np.concatenate(
+        [
+            np.zeros((len(mesh.positions), 4), np.float32)
+            if mesh.tangents is None
+            else transform_tangents(mesh.tangents, transform)
+            for mesh, transform in placed
+        ]
+    )
 
 
 def _used(mesh: Mesh) -> NDArray[np.float64]:
