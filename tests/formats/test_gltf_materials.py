@@ -14,7 +14,7 @@ from PIL import Image as Pillow
 
 from viewer.base.errors import ViewerError
 from viewer.formats import load
-from viewer.formats.gltf import materials
+from viewer.formats import principled as principled_module
 from viewer.formats.image.color import linear_from_srgb
 from viewer.formats.image.images import decode
 from viewer.lighting.lights import scene_lights
@@ -24,7 +24,7 @@ from viewer.scene.material import TEXTURE_FIELDS
 @pytest.fixture
 def principled(monkeypatch):
     """As once the renderer knows the kind."""
-    monkeypatch.setattr(materials, "PRINCIPLED", True)
+    monkeypatch.setattr(principled_module, "PRINCIPLED", True)
 
 
 PIXELS = np.random.default_rng(0).integers(0, 256, (5, 3, 4), np.uint8)
