@@ -7,6 +7,6 @@ int arrive_gathering(in Ray ray, in Hit hit, out Interaction spot) {
     if (hit.triangle < 0) return EXIT_MISS;
     vec3 emission;
     float per_area;
-    spot = interaction_at(ray, hit, emission, per_area);
+    spot = interaction_at(ray, hit, 0.0, emission, per_area);
     return EXIT_SURFACE;
 }

@@ -9,6 +9,6 @@ int arrive_photon(in Ray ray, in Hit hit, inout Path path, out Interaction inter
     }
     vec3 emission;
     float per_area;
-    interaction = interaction_at(ray, hit, emission, per_area);
+    interaction = interaction_at(ray, hit, 0.0, emission, per_area);
     return EXIT_SURFACE;
 }

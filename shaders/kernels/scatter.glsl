@@ -1,6 +1,7 @@
 // Chooses where the path goes on, or ends it. Russian roulette: J. Arvo and D. Kirk, "Particle Transport and Image
 // Synthesis" (1990).
 #include "interface/bsdf.glsl"
+#include "interface/cone.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
@@ -17,6 +18,7 @@ int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray
         return EXIT_END;
     }
     path.throughput *= weight;
+    path.cone = cone_scattered(path.cone, path.pdf);
     float brightest = max(path.throughput.x, max(path.throughput.y, path.throughput.z));
     if (path.depth >= path_roulette) {
         float survives = min(brightest, 0.95);

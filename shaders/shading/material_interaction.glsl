@@ -2,23 +2,27 @@
 #include "interface/bsdf.glsl"
 #include "interface/geometry.glsl"
 #include "interface/material.glsl"
+#ifdef HAVE_SECOND_UV
+#include "interface/detail.glsl"
+#endif
 #ifdef HAVE_TANGENTS
 #include "interface/detail.glsl"
 #include "lib/hemisphere.glsl"
 #endif
 
-Interaction interaction_at(Ray ray, Hit hit, out vec3 emission, out float light_pdf) {
+Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out float light_pdf) {
     Geometry at = geometry_at(ray, hit);
+    at.uv.z += log2(max(width, 1e-37));
     Material material = fetch_materials(at.material);
     bool front = dot(at.normal, ray.direction) < 0.0;
-    emission = front ? material_emission(at, material) : vec3(0.0);
+    emission = front ? material_emission(at, hit, material) : vec3(0.0);
     light_pdf = front ? material.light_density : 0.0;
     Interaction found;
     found.wo = -ray.direction;
     found.position = at.position;
     found.error = at.error;
     found.normal = at.normal;
-    found.albedo = material_color(at, material);
+    found.albedo = material_color(at, hit, material);
     found.kind = material.kind;
 #ifdef HAVE_PARAMETERS
     found.parameter = material.parameter;
@@ -38,13 +42,18 @@ Interaction interaction_at(Ray ray, Hit hit, out vec3 emission, out float light_
     bool away = dot(at.shading, ray.direction) * dot(at.normal, ray.direction) <= 0.0;
     if (away && !single) found.shading = at.normal;
 #ifdef HAVE_TEXTURES
-    found.place = vec3(at.uv, TEXTURE_SHARP);
+    found.place = at.uv;
 #endif
 #ifdef HAVE_SECOND_UV
     found.uv_1 = detail_at(hit).uv_1;
 #endif
 #ifdef HAVE_TANGENTS
-    principled_frame(detail_at(hit).tangent, found);
+    vec3 right, up;
+    vec4 tangent = detail_at(hit).tangent;
+    frame_around(found.shading, right, up);
+    vec2 along = vec2(dot(tangent.xyz, right), dot(tangent.xyz, up));
+    found.turn = dot(along, along) > 0.0 ? atan(along.y, along.x) : 0.0;
+    if (tangent.w < 0.0) found.turn += 16.0;
 #endif
     return found;
 }

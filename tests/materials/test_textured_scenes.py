@@ -50,10 +50,13 @@ def test_info_lists_textures_and_their_memory(device):
         "bytes": 256,
         "wrap": ["repeat", "repeat"],
         "filter": "nearest",
+        "minification": "nearest_mipmap_linear",
+        "type": "uint8",
+        "content": "color",
     }
-    assert data["gpu"]["gpu memory"]["texels"] == 4 * 256  # whole blocks
+    assert data["gpu"]["gpu memory"]["texels"] == 4 * (64 + 16 + 4 + 1)  # with its mip levels
     text = "\n".join(report.lines(data))
-    assert "dots: 8 x 8, 256 bytes, repeat, nearest" in text
+    assert "dots: 8 x 8, 256 bytes, repeat, nearest, mip levels" in text
     assert "lambert, base colour (1, 0.5, 0.25) times texture 0" in text
 
 

@@ -78,6 +78,9 @@ def describe(scene: Scene, program: str = OPTIONS["program"].default) -> dict[st
                 "bytes": texture.image.texels.nbytes,
                 "wrap": texture.wrap,
                 "filter": "nearest" if texture.nearest else "linear",
+                "minification": texture.minification,
+                "type": str(texture.image.texels.dtype),
+                "content": texture.content,
             }
             for texture in scene.textures
         ],
@@ -250,8 +253,10 @@ def _camera(camera: Mapping[str, Any]) -> str:
 
 def _texture(texture: Mapping[str, Any]) -> str:
     wide, tall = texture["size"]
-    wrap = " and ".join(dict.fromkeys(texture["wrap"]))
-    return f"{texture['image']}: {wide:,} x {tall:,}, {size_text(texture['bytes'])}, {wrap}, {texture['filter']}"
+    parts = [f"{wide:,} x {tall:,}", size_text(texture["bytes"]), " and ".join(dict.fromkeys(texture["wrap"]))]
+    parts += [texture["filter"], *(["mip levels"] if "mipmap" in texture["minification"] else [])]
+    parts += {"uint16": ["16 bits"], "float16": ["halfs"]}.get(texture["type"], [])
+    return f"{texture['image']}: {', '.join(parts)}"
 
 
 def _rows(label: str, value: Any, bytes_: bool = False) -> Iterator[tuple[str, str]]:

@@ -9,7 +9,7 @@ BEGIN = Kernel(
     "begin_path",
     (IN("pixel", PIXEL), IN("film", FILM), OUT("path", PATH), OUT("radiance", RADIANCE), OUT("ray", RAY)),
     exits=("ray", "done"),
-    needs=("path_settings", "camera_sample", "sample_2d"),
+    needs=("path_settings", "camera_sample", "sample_2d", "cone_of_pixel"),
 )
 ARRIVE = Kernel(
     "arrive",
@@ -21,7 +21,7 @@ ARRIVE = Kernel(
         OUT("interaction", SCENE_INTERACTION),
     ),
     exits=("surface", "end"),
-    needs=("path_settings", "interaction_at", "environment_radiance", "environment_pdf"),
+    needs=("path_settings", "interaction_at", "environment_radiance", "environment_pdf", "cone_width"),
 )
 SAMPLE_LIGHT = Kernel(
     "sample_light",
@@ -50,7 +50,7 @@ SCATTER = Kernel(
     "scatter",
     (IN("pixel", PIXEL), IN("interaction", SCENE_INTERACTION), INOUT("path", PATH), OUT("ray", RAY)),
     exits=("ray", "end"),
-    needs=("path_settings", "bsdf_sample", "sample_2d"),
+    needs=("path_settings", "bsdf_sample", "sample_2d", "cone_scattered"),
 )
 FINISH = Kernel(
     "finish_path",

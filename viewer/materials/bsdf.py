@@ -147,6 +147,7 @@ def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = No
             lines += ["    }"]
         lines += [f"    return {nothing};", "}"] if nothing else ["}"]
     single = [f"interaction_kind(at) == {constant(kind)}" for kind in present if kind in DELTA]
-    single += [f"(interaction_kind(at) == {constant(kind)} && {kind}_delta(at))" for kind in present if kind in SOMETIMES_DELTA]
+    sometimes = [kind for kind in present if kind in SOMETIMES_DELTA]
+    single += [f"(interaction_kind(at) == {constant(kind)} && {kind}_delta(at))" for kind in sometimes]
     lines += ["bool bsdf_delta(Interaction at) {", f"    return {' || '.join(single) or 'false'};", "}"]
     return "\n".join(lines)

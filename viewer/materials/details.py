@@ -1,4 +1,5 @@
-"""What hits need of a mesh where its materials have normal maps, a direction, or textures of the second coordinates."""
+"""What hits need of a mesh where its materials have normal maps, a direction, holes, or textures of the
+second coordinates."""
 
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ DETAIL = Record(
     "Detail",
     Field("tangent", "vec4", "unit length", "world", "along +u; 1 or -1, times the cross product of normal and it: -v"),
     Field("uv_1", "vec2", about="second texture coordinates"),
+    Field("opacity", "float", about="of the vertex colour"),
 )
 
 
@@ -27,6 +29,7 @@ def flat_details(triangles: Triangles) -> Module:
         rows["tangent"] = triangles.tangents
     if triangles.uvs_1 is not None:
         rows["uv_1"] = triangles.uvs_1
+    rows["opacity"] = 1.0 if triangles.opacities is None else triangles.opacities
     return _module("flat", rows)
 
 
@@ -38,6 +41,7 @@ def object_details(meshes: Sequence[Mesh]) -> Module:
         part = rows[first : first + len(mesh.positions)]
         part["tangent"] = 0.0 if mesh.tangents is None else mesh.tangents
         part["uv_1"] = 0.0 if mesh.uvs_1 is None else mesh.uvs_1
+        part["opacity"] = 1.0 if mesh.colors is None else mesh.colors[:, 3]
         first += len(part)
     return _module("objects", rows)
 
@@ -45,7 +49,7 @@ def object_details(meshes: Sequence[Mesh]) -> Module:
 def _module(which: str, rows: np.ndarray) -> Module:
     return Module(
         NAME,
-        provides=("detail_at",),
+        provides=("detail_at", "opacity_face"),
         source=f"shading/detail_{which}.glsl",
         memories=(Table("details", DETAIL, rows),),
         needs=("geometry_at",),

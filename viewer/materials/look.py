@@ -98,7 +98,7 @@ class Look:
 
     kinds : of materials. lobes : of `LOBES`, of principled ones. textures : fields of principled materials that name a
     texture somewhere. second_uv : whether some of these textures are looked up by a mesh's second coordinates.
-    dispersion : whether channels part somewhere.
+    dispersion : whether channels part somewhere. alpha : whether some surfaces have holes or let light pass.
     """
 
     kinds: frozenset[str] = frozenset({"lambert"})
@@ -106,6 +106,7 @@ class Look:
     textures: frozenset[str] = frozenset()
     second_uv: bool = False
     dispersion: bool = False
+    alpha: bool = False
 
     @property
     def principled(self) -> bool:
@@ -120,7 +121,7 @@ class Look:
     @property
     def detailed(self) -> bool:
         """Whether hits need what `viewer.materials.details` brings."""
-        return self.tangents or self.second_uv
+        return self.tangents or self.second_uv or self.alpha
 
     @property
     def features(self) -> frozenset[str]:
@@ -130,8 +131,7 @@ class Look:
         found |= {"SECOND_UV"} if self.second_uv else set()
         found |= {"TANGENTS"} if self.tangents else set()
         found |= {"TEXTURES"} if self.textures else set()
-        found |= {"TURN"} if any(each.name == "turn" for each in self.interaction.fields) else set()
-        found |= {"PARAMETERS"} if _OF_OLD <= {each.name for each in self.interaction.fields} else set()
+        found |= {"PARAMETERS"} if {each.name for each in self.interaction.fields} >= _OF_OLD else set()
         return frozenset(found)
 
     @property
@@ -147,10 +147,9 @@ class Look:
             fields.append(Field("place", "vec3", about="where textures are looked up, see interface/texture.glsl"))
         if self.second_uv:
             fields.append(Field("uv_1", "vec2"))
-        if "normal" in self.lobes:
-            fields.append(Field("smooth_normal", "vec3", "unit length", "world", "interpolated, on the front side"))
-        if "anisotropy" in self.lobes or "clearcoat_normal" in self.lobes:
-            fields.append(Field("turn", "float", "radians", about="of the tangent, in frame_around(shading)"))
+        if self.tangents:
+            about = "of the tangent, in frame_around(shading); 16 more where the image is mirrored"
+            fields.append(Field("turn", "float", "radians", about=about))
         return Record(INTERACTION.name, *fields)
 
     @property
@@ -169,13 +168,10 @@ def look_of(materials: Iterable[Material], textures: Sequence[Texture] = ()) -> 
     principled = [each for each in found if each.kind == "principled"]
     lobes = {lobe for lobe, has in LOBES.items() if any(has(each) for each in principled)}
     named = {
-        name: getattr(each, name)
-        for each in principled
-        for name in TEXTURE_FIELDS
-        if getattr(each, name) is not None
+        name: getattr(each, name) for each in principled for name in TEXTURE_FIELDS if getattr(each, name) is not None
     }
     asked = {field.name for lobe, fields in FIELDS.items() if not lobe or lobe in lobes for field in fields}
-    numbers = {getattr(each, name) for each in principled for name in named}
+    numbers = {getattr(each, name) for each in found for name in TEXTURE_FIELDS}
     second = any(n is not None and 0 <= n < len(textures) and textures[n].uv_set == 1 for n in numbers)
     return Look(
         kinds=frozenset(each.kind for each in found),
@@ -183,4 +179,5 @@ def look_of(materials: Iterable[Material], textures: Sequence[Texture] = ()) -> 
         textures=frozenset(named) & asked,
         second_uv=second,
         dispersion=any(each.half_spread > 0.0 for each in found),
+        alpha=any(each.alpha_mode != "opaque" for each in found),
     )

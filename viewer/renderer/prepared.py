@@ -20,6 +20,7 @@ from viewer.materials.details import flat_details, object_details
 from viewer.materials.geometry import flat_geometry
 from viewer.materials.geometry_objects import object_geometry
 from viewer.materials.look import Look, look_of
+from viewer.materials.opacity import asking
 from viewer.materials.tables import appearance, with_tables
 from viewer.renderer.changes import SceneChanges, scene_changes
 from viewer.renderer.lighting import Lighting, scene_lighting
@@ -113,7 +114,8 @@ class Prepared:
         lit : with the scene's lights and environment, and random numbers by that ``sampler``; else before a plain
         background.
         """
-        return [*self.structure.modules(stepwise), *self.shading, *self.lighting.modules(lit, sampler)]
+        walk = asking(self.structure.modules(stepwise), self.look)
+        return [*walk, *self.shading, *self.lighting.modules(lit, sampler)]
 
     def scene_modules(self) -> list[Module]:
         """The modules with tables of this scene, its structure's aside; those of lights where they have been made."""

@@ -47,7 +47,8 @@ class Triangles:
     triangles (T, 3), materials (T,): int32.
     ``instances`` (I + 1,) int32: the first triangle of each instance, and the count at the end.
     Triangles with a corner that is not finite are kept, so that numbers stay; structures leave them out.
-    uvs_1 (V, 2), tangents (V, 4) float32, as in `Mesh`, with zeros where a mesh has none; None where none has.
+    uvs_1 (V, 2), tangents (V, 4), opacities (V,) float32, as in `Mesh`, with zeros (opacities: ones) where a mesh has
+    none; None where none has.
     ``quadrics``, ascending, have a triangle's number each; the triangle in its place has no area.
     """
 
@@ -61,6 +62,7 @@ class Triangles:
     quadrics: tuple[PlacedQuadric, ...] = ()
     uvs_1: Float | None = None
     tangents: Float | None = None
+    opacities: Float | None = None
 
     def __len__(self) -> int:
         return len(self.triangles)
@@ -415,6 +417,7 @@ class Scene:
         flat = Triangles(positions, triangles, materials, normals, colors, uvs, first, tuple(quadrics))
         flat.uvs_1 = _second_coordinates([mesh for mesh, _ in further])
         flat.tangents = _tangents(further)
+        flat.opacities = _opacities([mesh for mesh, _ in further])
         return flat
 
 
@@ -424,6 +427,15 @@ def _second_coordinates(meshes: list[Mesh]) -> Float | None:
         return None
     return np.concatenate(
         [np.zeros((len(mesh.positions), 2), np.float32) if mesh.uvs_1 is None else mesh.uvs_1 for mesh in meshes]
+    )
+
+
+def _opacities(meshes: list[Mesh]) -> Float | None:
+    """Of the vertex colours of all meshes, one behind the other; None where all are 1."""
+    if all(mesh.colors is None or bool((mesh.colors[:, 3] == 1.0).all()) for mesh in meshes):
+        return None
+    return np.concatenate(
+        [np.ones(len(mesh.positions), np.float32) if mesh.colors is None else mesh.colors[:, 3] for mesh in meshes]
     )
 
 

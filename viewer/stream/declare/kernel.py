@@ -170,7 +170,8 @@ class Module:
     provides : function names. source : file relative to ``shaders/``. uniforms : name -> (GLSL type, value).
     constants : name -> value, emitted as GLSL ``const`` (declared once, in Python). keeps : a record, or None.
     needs : functions of other modules. uses : records that its functions take. text : generated GLSL, emitted before
-    the source. features : names of parts of its source, for which `viewer.stream.compile.source` looks. local : between calls it keeps more than its record (a stack), in variables that end with the pass.
+    the source. local : between calls it keeps more than its record (a stack), in variables that end with the pass.
+    features : parts of sources that go in, of this module and of those with it; see `viewer.stream.compile.source`.
     """
 
     name: str
