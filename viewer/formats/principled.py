@@ -5,7 +5,7 @@ from __future__ import annotations
 from viewer.scene.material import Material
 
 # Whether materials that are not plain diffuse become `principled`; if not, mirrors, clear glass and Lambert stand in.
-PRINCIPLED = False
+PRINCIPLED = True
 
 
 def kind_of(material: Material) -> str:
