@@ -13,18 +13,10 @@ from looks import PIXELS, encoded, full, textured, with_materials
 
 from viewer.base.errors import ViewerError
 from viewer.formats import load
-from viewer.formats import principled as principled_module
 from viewer.formats.image.color import linear_from_srgb
 from viewer.formats.image.images import decode
 from viewer.lighting.lights import scene_lights
 from viewer.scene.material import TEXTURE_FIELDS
-
-
-@pytest.fixture
-def principled(monkeypatch):
-    """As once the renderer knows the kind."""
-    monkeypatch.setattr(principled_module, "PRINCIPLED", True)
-
 
 FACTORS = {
     "base_color": (0.1, 0.2, 0.3, 0.4),
@@ -81,7 +73,7 @@ TEXTURES = {
 }
 
 
-def test_every_field(tmp_path, principled):
+def test_every_field(tmp_path):
     scene = load(full().write(tmp_path))
     (material,) = scene.materials
     assert material.kind == "principled" and material.name == "everything"
@@ -150,7 +142,7 @@ def test_extras_may_be_anything(extras, tmp_path):
     assert load(doc.write(tmp_path)).materials[0].priority == 0
 
 
-def test_unlit_leaves_the_rest_alone(tmp_path, principled):
+def test_unlit_leaves_the_rest_alone(tmp_path):
     doc = full()
     doc.json["materials"][0]["extensions"]["KHR_materials_unlit"] = {}
     (material,) = load(doc.write(tmp_path)).materials
@@ -182,7 +174,7 @@ SOLID = {**GLASS, "KHR_materials_volume": {"thicknessFactor": 1}}
         (0, DULL, {"normalTexture": {"index": 0}}, "principled"),
     ],
 )
-def test_only_a_diffuse_lobe_is_lambert(metallic, extensions, more, kind, tmp_path, principled):
+def test_only_a_diffuse_lobe_is_lambert(metallic, extensions, more, kind, tmp_path):
     doc = textured()
     doc.json["materials"][0] |= {"extensions": extensions, **more}
     doc.json["materials"][0]["pbrMetallicRoughness"]["metallicFactor"] = metallic

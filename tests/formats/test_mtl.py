@@ -9,7 +9,6 @@ import pytest
 from PIL import Image as Pillow
 
 from viewer.formats import load
-from viewer.formats import principled as principled_module
 from viewer.formats.obj.mtl import read_mtl
 from viewer.formats.obj.mtl_textures import _parse
 from viewer.scene.material import TEXTURE_FIELDS
@@ -22,8 +21,8 @@ DOTS = np.random.default_rng(1).integers(0, 256, (2, 3, 4), np.uint8)
     [
         ("Kd .5 .5 .5", "lambert", (0.5, 0.5, 0.5)),
         ("Kd .5 .5 .5\nKs 1 1 1\nNs 90\nillum 1", "lambert", (0.5, 0.5, 0.5)),
-        ("Kd .5 .5 .5\nKs .3 .3 .3\nNs 90", "phong", (0.5, 0.5, 0.5)),
-        ("Kd .5 .5 .5\nKs .3 .3 .3\nNs 90\nillum 3", "phong", (0.5, 0.5, 0.5)),
+        ("Kd .5 .5 .5\nKs .3 .3 .3\nNs 90", "principled", (0.5, 0.5, 0.5)),
+        ("Kd .5 .5 .5\nKs .3 .3 .3\nNs 90\nillum 3", "principled", (0.5, 0.5, 0.5)),
         ("Kd .5 .5 .5\nKs 0 0 0\nNs 90\nillum 2", "lambert", (0.5, 0.5, 0.5)),
         ("Kd 0 0 0\nKs .9 .8 .7\nNs 1000\nillum 3", "mirror", (0.9, 0.8, 0.7)),
         ("Kd 0 0 0\nKs .9 .9 .9\nNi 1.7\nillum 7", "dielectric", (1, 1, 1)),
@@ -35,9 +34,6 @@ DOTS = np.random.default_rng(1).integers(0, 256, (2, 3, 4), np.uint8)
 def test_kinds(text, kind, color):
     (material,) = read_mtl(b"newmtl m\n" + text.encode(), "m.mtl", [])
     assert (material.kind, material.base_color[:3]) == (kind, color)
-    if kind == "phong":
-        assert (material.specular, material.exponent) == (pytest.approx(0.3), 90)
-        assert material.reflectivity == (pytest.approx(0.3) if "illum 3" in text else 0)
     if kind == "dielectric":
         assert material.ior == (1.7 if "Ni" in text else 1.5)
 
@@ -103,12 +99,6 @@ def test_one_number_stands_for_three(text, color):
     assert material.base_color[:3] == (0.8, 0.8, 0.8) and "m.mtl: line 2 is not understood" in warnings[0]
 
 
-@pytest.fixture
-def principled(monkeypatch):
-    """As once the renderer knows the kind."""
-    monkeypatch.setattr(principled_module, "PRINCIPLED", True)
-
-
 GLOSS = "Kd .5 .5 .5\nKs .04 .08 .02\nNs 98"
 
 
@@ -129,10 +119,12 @@ GLOSS = "Kd .5 .5 .5\nKs .04 .08 .02\nNs 98"
         ("Pc .6\nPcr .2", "principled", {"clearcoat": 0.6, "clearcoat_roughness": 0.2}),
         ("Pr .4\naniso .5\nanisor .25", "principled", {"anisotropy": 0.5, "anisotropy_rotation": np.pi / 2}),
         ("Kd 0 0 0\nNi 1.7\nPr .2\nillum 7", "principled", {"transmission": 1, "ior": 1.7, "roughness": 0.2}),
+        ("Kd 0 0 0\nKs 1 1 1\nillum 3\nd .5", "principled", {"metallic": 1, "roughness": 0, "alpha_mode": "blend"}),
+        ("Ks .04 .04 .04\nNs 98\nnorm n.png", "principled", {"specular_color": (1, 1, 1)}),
         ("Pc 7\nPr -1\nPm 9\nd -3\nNi 1e9", "principled", {"clearcoat": 1, "roughness": 0, "metallic": 1, "ior": 100}),
     ],
 )
-def test_nearest_principled_material(text, kind, fields, principled):
+def test_nearest_principled_material(text, kind, fields):
     (material,) = read_mtl(b"newmtl m\n" + text.encode(), "m.mtl", [])
     assert material.kind == kind
     for name, value in fields.items():
@@ -144,7 +136,7 @@ def written(folder, name: str, texels: np.ndarray) -> None:
     Pillow.fromarray(texels).save(folder / name)
 
 
-def test_pictures_of_fields(tmp_path, principled):
+def test_pictures_of_fields(tmp_path):
     """Roughness in green and metallic in blue of one texture, opacity in that of the colour."""
     random = np.random.default_rng(2).integers(0, 256, (4, 2, 3, 4), np.uint8)
     grey = np.repeat(random[..., :1], 3, axis=-1)
@@ -176,7 +168,7 @@ def test_pictures_of_fields(tmp_path, principled):
     }
 
 
-def test_a_grey_bump_map_holds_heights(tmp_path, principled):
+def test_a_grey_bump_map_holds_heights(tmp_path):
     heights = np.zeros((4, 4), np.uint8)
     heights[:, 1:3] = 255  # a ridge: up at column 0 to 1, down at 2 to 3
     written(tmp_path, "h.png", heights)
@@ -189,7 +181,7 @@ def test_a_grey_bump_map_holds_heights(tmp_path, principled):
     assert np.allclose(normal[:, 1], 0, atol=1 / 255) and np.allclose(normal[:, 2], np.sqrt(0.5), atol=1 / 255)
 
 
-def test_exponents_of_a_picture_are_roughness(tmp_path, principled):
+def test_exponents_of_a_picture_are_roughness(tmp_path):
     written(tmp_path, "ns.png", np.uint8([[0, 255]]))
     scene = read(tmp_path, "Ks .1 .1 .1\nNs 98\nmap_Ns ns.png")
     (material,) = (each for each in scene.materials if each.name == "m")

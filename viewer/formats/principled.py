@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from viewer.scene.material import Material
 
-# Whether materials that are not plain diffuse become `principled`; if not, mirrors, clear glass and Lambert stand in.
-PRINCIPLED = True
-
 
 def kind_of(material: Material) -> str:
     """``lambert`` where only the diffuse lobe of ``principled`` is left, at full opacity and without normal map."""
-    if PRINCIPLED:
-        return "lambert" if is_diffuse(material) else "principled"
-    if material.metallic >= 0.5:
-        return "mirror" if material.roughness < 0.1 else "lambert"
-    return "dielectric" if material.transmission > 0.0 else "lambert"
+    return "lambert" if is_diffuse(material) else "principled"
 
 
 def is_diffuse(material: Material) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from viewer.formats import principled
 from viewer.scene.material import Material
 
 # Bytes of a library that are read.
@@ -12,9 +11,7 @@ LARGEST = 16 << 20
 
 _COLORS = ("kd", "ke", "ks", "ka", "tf")
 # Fields of physically based rendering, and those that bend normals.
-_PHYSICAL = frozenset(
-    ("pr", "pm", "ps", "pc", "pcr", "aniso", "map_pr", "map_pm", "map_ps", "map_pc", "map_pcr", "norm")
-)
+_PHYSICAL = frozenset(("pr", "pm", "ps", "pc", "pcr", "aniso", "map_pr", "map_pm", "map_ps", "map_pc", "map_pcr"))
 _BUMPS = frozenset(("norm", "bump", "map_bump"))
 _SHEEN_ROUGHNESS = 0.5  # MTL has none
 LARGEST_IOR = 100.0
@@ -31,7 +28,7 @@ def read_mtl(content: bytes, name: str, warnings: list[str]) -> list[Material]:
     illum 0 and 1 are matte; 4, 6, 7 and 9 are glass of index Ni (1.5 where there is none) that tints by Tf, where d, Tf
     or Ni say that it lets light through; 3, 5 and 8 are mirrors of reflectance Ks where that outshines Kd. Of what is
     left, Ks is what a dielectric layer over Kd reflects along the normal. Where there are fields of physically based
-    rendering (Pr, Pm, Ps sheen, Pc and Pcr clearcoat, aniso and anisor, norm), Ks has no effect, and Ni says what is
+    rendering (Pr, Pm, Ps sheen, Pc and Pcr clearcoat, aniso and anisor), Ks has no effect, and Ni says what is
     reflected. What is plain diffuse is ``lambert``, a clear mirror ``mirror``, clear glass ``dielectric``, all else
     ``principled``.
     """
@@ -113,54 +110,41 @@ def roughness_of(exponent: float) -> float:
 
 
 def _scatter(material: Material) -> None:
-    """Choose the material's kind."""
+    """Choose the material's kind, and the fields that it takes from Ks, Ni, Tf and the opacity."""
     source = material.source
     model = int(source.get("illum", 2))
     ks = [share(value) for value in source.get("ks", [0.0, 0.0, 0.0])]
-    exponent, ior = max(source.get("ns", 0.0), 0.0), source.get("ni", 0.0)
+    exponent, ior, opacity = max(source.get("ns", 0.0), 0.0), source.get("ni", 0.0), material.base_color[3]
     material.ior = min(ior, LARGEST_IOR) if ior > 1.0 else 1.5
-    clear = material.base_color[3] < 1.0 or ior > 1.0 or any(source.get("tf", [0.0]))
-    physical = not _PHYSICAL.isdisjoint(source)
-    if model in (4, 6, 7, 9) and clear:
+    physical, bumps = not _PHYSICAL.isdisjoint(source), not _BUMPS.isdisjoint(source)
+    reflects = model in (3, 5, 8)
+    if model in (4, 6, 7, 9) and (opacity < 1.0 or ior > 1.0 or any(source.get("tf", [0.0]))):
         tint = [share(value) for value in source.get("tf", [1.0, 1.0, 1.0])]
         if not any(tint):  # written by programs that mean no filter
             tint = [1.0, 1.0, 1.0]
-        material.kind = "dielectric"
-        material.base_color = (tint[0], tint[1], tint[2], material.base_color[3])
+        material.base_color = (tint[0], tint[1], tint[2], opacity)
         material.transmission = material.thickness = 1.0
-        if "pr" not in source:  # the highlight's exponent is of lights, not of what is seen through the glass
+        if "pr" not in source:  # the exponent is that of lights' highlights, not of what is seen through the glass
             material.roughness = 0.0
-    elif model in (3, 5, 8) and sum(ks) > sum(material.base_color[:3]) and not physical:
-        material.kind = "mirror"
-        material.base_color = (ks[0], ks[1], ks[2], material.base_color[3])
-    elif model not in (0, 1) and any(ks) and (exponent > 0.0 or model in (3, 5, 8)) and not physical:
-        material.kind, material.exponent = "phong", exponent
-        material.specular = sum(ks) / 3.0 if exponent > 0.0 else 0.0
-        material.reflectivity = sum(ks) / 3.0 if model in (3, 5, 8) else 0.0
-    if principled.PRINCIPLED:
-        _make_principled(material, ks, physical)
-
-
-def _make_principled(material: Material, ks: list[float], physical: bool) -> None:
-    """Give `principled` to what the simple kinds do not hold: gloss, opacity, bumps, physically based fields."""
-    source = material.source
-    holes = material.base_color[3] < 1.0 or "map_d" in source
-    bumps = not _BUMPS.isdisjoint(source)
-    if material.kind in ("dielectric", "mirror") and not (physical or bumps or (holes and material.kind == "mirror")):
+        material.kind = "principled" if physical or bumps else "dielectric"
         return
-    if material.kind == "mirror":
-        material.metallic = 1.0
-        material.roughness = 0.0
-    elif material.kind == "phong":
+    holes = opacity < 1.0 or "map_d" in source
+    material.alpha_mode = "blend" if holes else "opaque"
+    special = holes or bumps
+    if physical:
+        special = True
+    elif reflects and sum(ks) > sum(material.base_color[:3]):
+        material.base_color = (ks[0], ks[1], ks[2], opacity)
+        material.metallic, material.roughness = 1.0, 0.0
+        material.kind = "mirror"
+    elif model not in (0, 1) and any(ks) and (exponent > 0.0 or reflects):
         normal = ((material.ior - 1.0) / (material.ior + 1.0)) ** 2  # reflectance along the normal
         red, green, blue = (value / normal for value in ks)
         material.specular_color = (red, green, blue)
-        if material.exponent == 0.0:
+        if exponent == 0.0:
             material.roughness = 0.0
-        material.specular = material.exponent = material.reflectivity = 0.0
-    elif material.kind == "lambert" and not physical:
+        special = True
+    else:
         material.specular_factor = 0.0
-    if holes and material.kind != "dielectric":
-        material.alpha_mode = "blend"
-    if material.kind != "lambert" or physical or holes or bumps:
+    if special:
         material.kind = "principled"
