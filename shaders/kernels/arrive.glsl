@@ -10,7 +10,7 @@ int arrive(in Ray ray, in Hit hit, in Path path, inout Radiance radiance, out In
     vec3 emission;
     float other;  // density with which light sampling finds this, per solid angle
     bool missed = hit.triangle < 0;
-    interaction = Interaction(vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0, -ray.direction, 0.0);
+    interaction = interaction_nowhere(-ray.direction);
     if (missed) {
         emission = environment_radiance(ray.direction);
         other = environment_pdf(ray.direction, path_strategy == PATH_BOTH);

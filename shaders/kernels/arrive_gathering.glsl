@@ -3,7 +3,7 @@
 #include "interface/material.glsl"
 
 int arrive_gathering(in Ray ray, in Hit hit, out Interaction spot) {
-    spot = Interaction(vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0, -ray.direction, 0.0);
+    spot = interaction_nowhere(-ray.direction);
     if (hit.triangle < 0) return EXIT_MISS;
     vec3 emission;
     float per_area;

@@ -2,7 +2,7 @@
 #include "interface/material.glsl"
 
 int arrive_photon(in Ray ray, in Hit hit, inout Path path, out Interaction interaction) {
-    interaction = Interaction(vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0, -ray.direction, 0.0);
+    interaction = interaction_nowhere(-ray.direction);
     if (hit.triangle < 0) {
         path.throughput = vec3(0.0);
         return EXIT_DONE;

@@ -16,7 +16,8 @@ int choose_channel(in Pixel pixel, inout Interaction interaction, inout Path pat
             bsdf_branches(interaction, interaction.wo, reflected, reflection, refracted, refraction);
             vec3 through = carried - carried * reflection;
             float whole = carried.x + carried.y + carried.z, two = through.x + through.y;
-            float at = whole * sample_2d(pixel.at, path.number, 4 + 8 * path.depth + 6).x;
+            int dimension = surface_dimension(path.depth) + DIMENSION_LOBE;
+            float at = whole * sample_2d(pixel.at, path.number, dimension).x;
             if (at < two + through.z) {
                 int channel = at < through.x ? 0 : at < two ? 1 : 2;
                 path.throughput = vec3(equal(ivec3(0, 1, 2), ivec3(channel))) * whole;

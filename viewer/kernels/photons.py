@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from viewer.kernels.records import HIT, INTERACTION, PATH, PIXEL, RADIANCE, RAY
+from viewer.kernels.records import HIT, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.kernels.whitted import TREE
 from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel
 from viewer.stream.declare.record import Field, Record
@@ -71,19 +71,19 @@ EMIT_PHOTON = Kernel(
 CONTINUE_PHOTON = Kernel("continue_photon", (IN("path", PATH), OUT("photon", PHOTON)), exits=("ray", "done"))
 ARRIVE_PHOTON = Kernel(
     "arrive_photon",
-    (IN("ray", RAY), IN("hit", HIT), INOUT("path", PATH), OUT("interaction", INTERACTION)),
+    (IN("ray", RAY), IN("hit", HIT), INOUT("path", PATH), OUT("interaction", SCENE_INTERACTION)),
     exits=("surface", "done"),
     needs=("interaction_at",),
 )
 STORE_PHOTON = Kernel(
     "store_photon",
-    (IN("interaction", INTERACTION), IN("path", PATH), OUT("photon", PHOTON)),
+    (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("photon", PHOTON)),
     exits=("done",),
     needs=("photon_settings", "bsdf_sample"),
 )
 SCATTER_PHOTON = Kernel(
     "scatter_photon",
-    (IN("pixel", PIXEL), IN("interaction", INTERACTION), INOUT("path", PATH), INOUT("ray", RAY)),
+    (IN("pixel", PIXEL), IN("interaction", SCENE_INTERACTION), INOUT("path", PATH), INOUT("ray", RAY)),
     exits=("done",),
     needs=("photon_settings", "bsdf_sample", "sample_2d"),
 )
@@ -92,7 +92,7 @@ NEXT_SHADOW_RAY = Kernel(
     "next_shadow_ray",
     (
         IN("pixel", PIXEL),
-        IN("interaction", INTERACTION),
+        IN("interaction", SCENE_INTERACTION),
         IN("path", PATH),
         INOUT("tree", TREE),
         INOUT("ray", RAY),
@@ -103,7 +103,7 @@ NEXT_SHADOW_RAY = Kernel(
 )
 BEGIN_ESTIMATE = Kernel(
     "begin_estimate",
-    (IN("interaction", INTERACTION), IN("path", PATH), OUT("estimate", ESTIMATE)),
+    (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("estimate", ESTIMATE)),
     exits=("cell", "none"),
     needs=("estimate_settings", "path_settings", "bsdf_value"),
 )
@@ -126,14 +126,14 @@ class MapForm:
     @property
     def estimate_cell(self) -> Kernel:
         """Finds the next cell."""
-        arguments = (IN("interaction", INTERACTION), INOUT("estimate", ESTIMATE), *self.cell)
+        arguments = (IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE), *self.cell)
         needs = ("estimate_settings", f"{self.name}_cell")
         return Kernel("estimate_cell", arguments, exits=("again", "photon", "end"), needs=needs)
 
     @property
     def estimate_photon(self) -> Kernel:
         """Adds the next photon of the cell."""
-        arguments = (IN("interaction", INTERACTION), INOUT("estimate", ESTIMATE), *self.photon)
+        arguments = (IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE), *self.photon)
         needs = ("estimate_settings", f"{self.name}_photon", "bsdf_value")
         return Kernel("estimate_photon", arguments, exits=("again", "cell"), needs=needs)
 
@@ -147,7 +147,7 @@ MAPS = {  # by the option's word
 
 FINISH_ESTIMATE = Kernel(
     "finish_estimate",
-    (IN("interaction", INTERACTION), IN("path", PATH), INOUT("estimate", ESTIMATE), INOUT("radiance", RADIANCE)),
+    (IN("interaction", SCENE_INTERACTION), IN("path", PATH), INOUT("estimate", ESTIMATE), INOUT("radiance", RADIANCE)),
     exits=("caustic", "done"),
     needs=("estimate_settings",),
 )
@@ -156,13 +156,13 @@ FINISH_ESTIMATE = Kernel(
 # ``gathering`` is a path whose number is the ray's, and whose depth counts the mirrors and glass on its way.
 BEGIN_GATHER = Kernel(
     "begin_gather",
-    (IN("interaction", INTERACTION), IN("path", PATH), OUT("spot", INTERACTION), OUT("gathering", PATH)),
+    (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("spot", SCENE_INTERACTION), OUT("gathering", PATH)),
     exits=("surface", "none"),
     needs=("estimate_settings", "path_settings", "bsdf_delta"),
 )
 BEGIN_CAUSTICS = Kernel(
     "begin_caustics",
-    (IN("interaction", INTERACTION), OUT("estimate", ESTIMATE)),
+    (IN("interaction", SCENE_INTERACTION), OUT("estimate", ESTIMATE)),
     exits=("cell",),
     needs=("estimate_settings",),
 )
@@ -170,7 +170,7 @@ GATHER_RAY = Kernel(
     "gather_ray",
     (
         IN("pixel", PIXEL),
-        IN("interaction", INTERACTION),
+        IN("interaction", SCENE_INTERACTION),
         IN("path", PATH),
         INOUT("gathering", PATH),
         OUT("ray", RAY),
@@ -180,13 +180,13 @@ GATHER_RAY = Kernel(
 )
 ARRIVE_GATHERING = Kernel(
     "arrive_gathering",
-    (IN("ray", RAY), IN("hit", HIT), OUT("spot", INTERACTION)),
+    (IN("ray", RAY), IN("hit", HIT), OUT("spot", SCENE_INTERACTION)),
     exits=("surface", "miss"),
     needs=("interaction_at",),
 )
 CONTINUE_GATHERING = Kernel(
     "continue_gathering",
-    (IN("pixel", PIXEL), IN("spot", INTERACTION), IN("path", PATH), INOUT("gathering", PATH), OUT("ray", RAY)),
+    (IN("pixel", PIXEL), IN("spot", SCENE_INTERACTION), IN("path", PATH), INOUT("gathering", PATH), OUT("ray", RAY)),
     exits=("ray", "end"),
     needs=("estimate_settings", "path_settings", "bsdf_sample", "sample_2d"),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from viewer.stream.declare.kernel import ModuleState
 from viewer.stream.declare.record import Field, Record
 
 PIXEL = Record("Pixel", Field("at", "ivec2", "pixels", "picture", "column and row, row 0 at the top"))
@@ -138,6 +139,9 @@ INTERACTION = Record(
         "reflectivity", "float", about="as in Material; dielectric: 1 and -1 make it refract and reflect for certain"
     ),
 )
+
+# Streams hold what the scene's surfaces need of it: `INTERACTION`, or more (`viewer.materials.look`).
+SCENE_INTERACTION = ModuleState(INTERACTION.name)
 
 LIGHT_SAMPLE = Record(
     "LightSample",

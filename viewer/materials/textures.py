@@ -74,7 +74,7 @@ def textures(found: Sequence[Texture]) -> Module:
             Texels("texels", texels),
         ),
         constants={"TEXTURE_BLOCK": BLOCK, **FLAGS},
-        text="#define WITH_WIDE_TEXELS" if any(_wide(texture.image) for texture in found) else "",
+        features=frozenset({"WIDE_TEXELS"} if any(_wide(texture.image) for texture in found) else ()),
     )
 
 

@@ -8,7 +8,7 @@ one begins within the same run, so that passes stay full.
 from __future__ import annotations
 
 from viewer.kernels import paths
-from viewer.kernels.records import FILM, INTERACTION, PATH, PIXEL, RADIANCE
+from viewer.kernels.records import FILM, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
 from viewer.programs.dispersion import channel_states
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
@@ -33,7 +33,7 @@ def path_trace(traversal: TraversalStates = FLAT, first_hits: str = "rays", disp
             **traversal.streams,
             "path": PATH,
             "radiance": RADIANCE,
-            "interaction": INTERACTION,
+            "interaction": SCENE_INTERACTION,
             "pending": RADIANCE,
         },
         inputs=("pixel", "film", *first_hit_streams(first_hits)),

@@ -9,7 +9,7 @@ next photon.
 from __future__ import annotations
 
 from viewer.kernels import photons
-from viewer.kernels.records import INTERACTION, PATH
+from viewer.kernels.records import PATH, SCENE_INTERACTION
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.programs.whitted import DEPTH, IndirectLight, whitted_trace
 from viewer.stream.declare.program import Call, Program, State
@@ -59,7 +59,7 @@ def final_gather(kind: str) -> IndirectLight:
             State("gather_ray", photons.GATHER_RAY, {"ray": _ARRIVAL, "again": "gather_ray", "end": "refract"}),
             State("arrive_gathering", photons.ARRIVE_GATHERING, {"surface": "estimate", "miss": "gather_ray"}),
         ),
-        streams={"estimate": photons.ESTIMATE, **form.streams, "spot": INTERACTION, "gathering": PATH},
+        streams={"estimate": photons.ESTIMATE, **form.streams, "spot": SCENE_INTERACTION, "gathering": PATH},
         inputs=tuple(form.streams),
         groups=(
             ("begin_gather",),

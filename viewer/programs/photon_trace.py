@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from viewer.kernels import photons
-from viewer.kernels.records import INTERACTION, PATH, PIXEL
+from viewer.kernels.records import PATH, PIXEL, SCENE_INTERACTION
 from viewer.programs.dispersion import channel_states
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.stream.declare.program import DONE, Call, Program, State
@@ -26,7 +26,7 @@ def photon_frame(traversal: TraversalStates = FLAT, first: bool = True, dispersi
             "pixel": PIXEL,
             **traversal.streams,
             "path": PATH,
-            "interaction": INTERACTION,
+            "interaction": SCENE_INTERACTION,
             "photon": photons.PHOTON,
         },
         inputs=("pixel",) if first else ("pixel", "ray", "path"),

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 
 from viewer.base.errors import ViewerError
 from viewer.kernels import paths, photons, whitted
-from viewer.kernels.records import FILM, INTERACTION, PATH, PIXEL, RADIANCE
+from viewer.kernels.records import FILM, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.stream.declare.kernel import ModuleState
 from viewer.stream.declare.program import DONE, Call, Program, State
 from viewer.stream.declare.record import Record
 
@@ -40,7 +41,7 @@ class IndirectLight:
     """
 
     states: tuple[State, ...] = ()
-    streams: Mapping[str, Record] = field(default_factory=dict)
+    streams: Mapping[str, Record | ModuleState] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
     groups: tuple[tuple[str, ...], ...] = ()
     rays: tuple[str, ...] = ()
@@ -111,7 +112,7 @@ def whitted_trace(
             "path": PATH,
             "radiance": RADIANCE,
             "tree": whitted.TREE,
-            "interaction": INTERACTION,
+            "interaction": SCENE_INTERACTION,
             "pending": RADIANCE,
             "waiting": whitted.BRANCH,
             **dict.fromkeys(stack, whitted.BRANCH),

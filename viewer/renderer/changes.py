@@ -95,7 +95,7 @@ def _other_shape(before: Mesh, after: Mesh) -> bool:
 
 
 def _other_attributes(before: Mesh, after: Mesh) -> bool:
-    names = ("materials", "normals", "uvs", "colors")
+    names = ("materials", "normals", "uvs", "colors", "uvs_1", "tangents")
     return before is not after and any(getattr(before, name) is not getattr(after, name) for name in names)
 
 

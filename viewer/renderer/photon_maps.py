@@ -15,6 +15,7 @@ from viewer.film.buffers import Pixels
 from viewer.kernels.photons import PHOTON, STORED
 from viewer.kernels.records import PATH, PIXEL, RAY
 from viewer.lighting.aim import SpecularSpheres
+from viewer.lighting.path import SMOOTH_OF_TREES
 from viewer.lighting.photons import estimate_uniforms, photon_uniforms
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.photons.grid import PhotonGrid
@@ -251,7 +252,7 @@ class PhotonMaps:
         row = 0
         for count, kinds in emission.sets:
             sent = photon_uniforms(middle, radius, number, count, settings.photon_bounces, kinds=kinds, **common)
-            uniforms = {**sent, **sampler_uniforms(settings.seed)}
+            uniforms = {**sent, **sampler_uniforms(settings.seed), "path_smooth": SMOOTH_OF_TREES}
             rows = -(-count // size[0])
             yield Clear(frame["photon"])  # where there are fewer photons than places
             for bounce in range(settings.photon_bounces):

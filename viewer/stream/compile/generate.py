@@ -152,6 +152,7 @@ def add_modules(source: Source, modules: Sequence[Module], addresses: Addresses,
     """The constants, uniforms, memories and functions of modules, providers before users."""
     if any(isinstance(m, Table) and not m.hot for module in modules for m in module.memories):
         source.add(arena_glsl(addresses.arena_row), "arena")
+    source.features |= {feature for module in modules for feature in module.features}
     for module in modules:
         origin = f"module {module.name}"
         for name, value in module.constants.items():

@@ -15,6 +15,8 @@ from viewer.base import paths
 from viewer.base.errors import ShaderError
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*$')
+_CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|else|endif)\b\s*(\w*)")
+FEATURE = "HAVE_"  # names of conditions on what the scene has begin so
 _LOG_FORMS = (
     re.compile(r"^\s*\d+:(\d+)\(\d+\)\s*:\s*(?P<rest>.*)$"),  # Mesa: 0:8(9): error: ...
     re.compile(r"^\s*\d+\((\d+)\)\s*:\s*(?P<rest>.*)$"),  # NVIDIA: 0(8) : error C1008: ...
@@ -38,12 +40,15 @@ class Origin:
 class Source:
     """A shader's text, line by line, each with its origin.
 
-    ``read`` gives a file's text by its name relative to ``shaders/``; ``files`` are those that went in.
+    ``read`` gives a file's text by its name relative to ``shaders/``; ``files`` are those that went in. Between
+    ``#ifdef HAVE_X`` and ``#else`` or ``#endif`` lines of a file go in where X is of ``features`` alone, and the other
+    way round with ``#ifndef``: what a scene has no part of is not in its source.
     """
 
     read: Callable[[str], str] = field(default=lambda name: read_shader(name))
     lines: list[tuple[str, Origin]] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    features: set[str] = field(default_factory=set)
 
     @property
     def text(self) -> str:
@@ -64,7 +69,10 @@ class Source:
             raise ShaderError(name, "shader file not found", "names are relative to shaders/") from None
         self.files.append(name)
         lines, visible = text.removesuffix("\n").split("\n"), _blank_comments(text).split("\n")
+        within: list[bool | None] = []  # whether lines go in, of each condition that is open; None: of the compiler's
         for number, (line, bare) in enumerate(zip(lines, visible, strict=False), 1):
+            if self._condition(bare, within) or not all(each is not False for each in within):
+                continue
             match = _INCLUDE.match(bare)
             if match is None:
                 self.lines.append((line, Origin(name, number)))
@@ -75,6 +83,24 @@ class Source:
                 if error.where != match.group(1):
                     raise
                 raise ShaderError(f"{name}:{number}", f'include "{error.where}" not found', error.hint) from None
+
+    def _condition(self, line: str, within: list[bool | None]) -> bool:
+        """Whether a line is of a condition on a feature; ``within`` follows all conditions."""
+        match = _CONDITION.match(line)
+        if match is None:
+            return False
+        word, name = match.group(1), match.group(2) or ""
+        if word.startswith("if"):
+            ours = word != "if" and name.startswith(FEATURE)
+            within.append((name.removeprefix(FEATURE) in self.features) == (word == "ifdef") if ours else None)
+        elif word == "else":
+            if within[-1] is not None:
+                within[-1] = not within[-1]
+                return True
+            return False
+        else:
+            return within.pop() is not None
+        return within[-1] is not None
 
     def explain(self, log: str) -> str:
         """A driver's log with every line number mapped to its origin, and the offending line shown below."""

@@ -1,0 +1,151 @@
+"""Makes assets/albedo.npz: directional albedos of the lobes of glTF's materials, by quadrature in float64.
+
+Turquin, "Practical multiple scattering compensation for microfacet models" (Industrial Light & Magic, 2019), keeps them
+by direction, roughness and index. Run `python tools/albedo.py`: two minutes, the same file each time. Its arrays are
+uint16, value * 65535:
+
+reflection (roughness, cosine)
+    E of GGX that reflects everything (Fresnel's reflectance is 1).
+rise (index, roughness, cosine)
+    S of GGX times the rise s of Fresnel's reflectance, F = F0 + (F90 - F0) s: what is reflected in all is
+    F0 (E - S) + F90 S.
+crossing (index, roughness, cosine)
+    A of GGX's refraction times 1 - s. What crosses in all, in power, is (1 - F0) A + (1 - F90) B.
+crossing_rise (index, roughness, cosine), of indices from 1 up
+    B of GGX's refraction times s.
+sheen (roughness, cosine)
+    of Charlie's sheen, Estevez and Kulla 2017.
+
+Roughness is perceptual (alpha = roughness^2), even from 0 to 1; the cosine of direction and normal is the square of
+what is even from 0 to 1; the ratio n of the indices, behind / in front, by r = (n - 1) / (n + 1) = 0.512 x |x|, x even
+from -1 to 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+ASSET = Path(__file__).resolve().parents[1] / "assets" / "albedo.npz"
+COSINES, ROUGHNESSES = 32, 32
+INDICES = 16  # intervals on either side of equal indices
+REFLECTION = 64  # cosines and roughnesses of the array without indices
+LARGEST = 0.512  # r, of ratios of indices from 0.32 to 3.1; 1.5 is slice 10
+SAMPLES = 256  # along each side of the square of a quadrature
+LEAST_ALPHA = 1e-4
+LEAST_COSINE = 1e-4
+
+Array = NDArray[np.float64]
+
+
+@numba.njit(cache=False)
+def _lambda(cosine: float, alpha: float) -> float:
+    """Smith's Lambda of GGX (Heitz 2014, eq. 72)."""
+    if abs(cosine) < 1e-9:
+        return 1e12
+    return 0.5 * (math.sqrt(1.0 + alpha * alpha * (1.0 - cosine * cosine) / (cosine * cosine)) - 1.0)
+
+
+@numba.njit(cache=False)
+def _ggx(cosine: float, alpha: float, ratios: Any, samples: int, out: Any) -> float:
+    """E, and into out (N, 3) S, A and B of each ratio: means over the visible normals (Dupuy and Benyoub 2023)."""
+    out[:] = 0.0
+    total = 0.0
+    sine = math.sqrt(max(0.0, 1.0 - cosine * cosine))
+    long = math.sqrt(alpha * alpha * sine * sine + cosine * cosine)
+    x, z = alpha * sine / long, cosine / long
+    shadow = _lambda(cosine, alpha)
+    for i in range(samples):
+        angle = math.pi * (i + 0.5) / samples  # the other half is its mirror image
+        for j in range(samples):
+            # Shifted from angle to angle: seen from straight above, all angles would count the same heights.
+            height = 1.0 - (j + (0.5 + 0.6180339887498949 * i) % 1.0) / samples * (1.0 + z)
+            radius = math.sqrt(max(0.0, 1.0 - height * height))
+            hx, hy = alpha * (x + radius * math.cos(angle)), alpha * radius * math.sin(angle)
+            hz = z + height
+            size = math.sqrt(hx * hx + hy * hy + hz * hz)
+            hx, hz = hx / size, hz / size
+            along = hx * sine + hz * cosine
+            above = 2.0 * along * hz - cosine
+            weight = (1.0 + shadow) / (1.0 + shadow + _lambda(above, alpha)) if above > 0.0 else 0.0
+            total += weight
+            for k in range(len(ratios)):
+                ratio = ratios[k]
+                squared = 1.0 - (1.0 - along * along) / (ratio * ratio)
+                if squared <= 0.0:
+                    out[k, 0] += weight
+                    continue
+                behind = math.sqrt(squared)
+                across = (along - ratio * behind) / (along + ratio * behind)
+                parallel = (ratio * along - behind) / (ratio * along + behind)
+                f0 = ((ratio - 1.0) / (ratio + 1.0)) ** 2
+                rise = (0.5 * (across * across + parallel * parallel) - f0) / (1.0 - f0)
+                out[k, 0] += weight * rise
+                below = (along / ratio - behind) * hz - cosine / ratio
+                if below < 0.0:
+                    crossing = (1.0 + shadow) / (1.0 + shadow + _lambda(below, alpha))
+                    out[k, 1] += crossing * (1.0 - rise)
+                    out[k, 2] += crossing * rise
+    count = samples * samples
+    out /= count
+    return total / count
+
+
+def ggx(cosines: Array, alphas: Array, ratios: Array, samples: int = SAMPLES) -> tuple[Array, Array]:
+    """E (alphas, cosines), and S, A, B (3, ratios, alphas, cosines)."""
+    reflected = np.zeros((len(alphas), len(cosines)))
+    others = np.zeros((3, len(ratios), len(alphas), len(cosines)))
+    out = np.zeros((len(ratios), 3))
+    for row, alpha in enumerate(alphas):
+        for column, cosine in enumerate(cosines):
+            reflected[row, column] = _ggx(cosine, alpha, ratios, samples, out)
+            others[:, :, row, column] = out.T
+    return reflected, others
+
+
+def cosine_axis(count: int = COSINES) -> Array:
+    """Cosines of the columns; the first is nearly, but not, 0."""
+    return np.maximum((np.arange(count) / (count - 1)) ** 2, LEAST_COSINE)
+
+
+def alpha_axis(count: int = ROUGHNESSES) -> Array:
+    """GGX's alphas of the rows."""
+    return np.maximum((np.arange(count) / (count - 1)) ** 2, LEAST_ALPHA)
+
+
+def ratio_axis(count: int = INDICES) -> Array:
+    """Ratios of the slices, 2 count + 1."""
+    x = np.arange(-count, count + 1) / count
+    r = LARGEST * x * np.abs(x)
+    return (1 + r) / (1 - r)
+
+
+def stored(values: Array) -> NDArray[np.uint16]:
+    """As the file keeps them."""
+    return np.round(np.clip(values, 0, 1) * 65535).astype(np.uint16)
+
+
+def main() -> None:
+    """Write the file."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
+    parser.add_argument("--output", type=Path, default=ASSET)
+    arguments = parser.parse_args()
+    reflection, _ = ggx(cosine_axis(REFLECTION), alpha_axis(REFLECTION), np.zeros(0))
+    _, (rise, crossing, crossing_rise) = ggx(cosine_axis(), alpha_axis(), ratio_axis())
+    np.savez(
+        arguments.output,
+        reflection=stored(reflection),
+        rise=stored(rise),
+        crossing=stored(crossing),
+        crossing_rise=stored(crossing_rise[INDICES:]),
+    )
+
+
+if __name__ == "__main__":
+    main()
