@@ -36,7 +36,7 @@ STANDARD_OUTPUT = "-"
 # What the window takes of the options; the rest is the file's or the panels' business.
 VIEWED = (
     *("program", "machine", "policy", "unroll", "fuse", "mask", "tile", "count", *keywords("prepare")),
-    *("ground", "camera", "fov", "barrier", "memory", "debug"),
+    *("variant", "ground", "camera", "fov", "barrier", "memory", "debug"),
 )
 # The published machine, and the path tracer as it ran there: T. J. Purcell, I. Buck, W. R. Mark, P. Hanrahan, "Ray
 # Tracing on Programmable Graphics Hardware" (2002), sections 3.1.4, 3.2 and table 3; T. J. Purcell, *Ray Tracing on a
@@ -244,7 +244,7 @@ def _load(arguments: Namespace, progress: Progress) -> Scene:
     """The scene with its notes told and its animation chosen."""
     import viewer
 
-    scene = viewer.load(arguments.scene)
+    scene = viewer.load(arguments.scene).with_variant(arguments.variant)
     _tell(scene.warnings, arguments, progress)
     if arguments.animation is not None:
         scene.play(arguments.animation)

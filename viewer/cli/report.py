@@ -106,6 +106,7 @@ def describe(scene: Scene, program: str = OPTIONS["program"].default) -> dict[st
             {"name": animation.name, "seconds": animation.duration, "tracks": len(animation.tracks)}
             for animation in scene.animations
         ],
+        "variants": list(scene.variants),
         "extensions_used": scene.extensions_used,
         "extensions_ignored": scene.extensions_ignored,
         "warnings": [*scene.warnings, *lighting.notes],
@@ -140,6 +141,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         ("environment", _environment(data["environment"])),
         *_listed("cameras", [_camera(camera) for camera in data["cameras"]]),
         *_listed("animations", [f"{a['name']}: {a['seconds']:g} s" for a in data["animations"]]),
+        *([("variants", ", ".join(data["variants"]))] if data["variants"] else []),
         ("extensions", ", ".join(data["extensions_used"]) or "none"),
     ]
     if data["extensions_ignored"]:

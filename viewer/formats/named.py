@@ -11,13 +11,16 @@ from viewer.scene import builtin
 from viewer.scene.scene import Scene
 
 
-def load(scene: str | os.PathLike[str]) -> Scene:
+def load(scene: str | os.PathLike[str], variant: str | int | None = None) -> Scene:
     """The scene of a file (.gltf, .glb, .ply, .obj, .stl), or a built-in one by name; a file of that name goes first.
+
+    variant : which of the file's material variants, as `Scene.with_variant` has it.
 
     Raises ViewerError that names the file, the part and what is wrong.
     """
     name = _name(scene)
-    return builtin.build(name) if is_builtin(name) else formats.load(name)
+    found = builtin.build(name) if is_builtin(name) else formats.load(name)
+    return found.with_variant(variant)
 
 
 def is_builtin(scene: str | os.PathLike[str]) -> bool:

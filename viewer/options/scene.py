@@ -88,6 +88,17 @@ STRUCTURE = (
 
 VIEW = (
     Option(
+        "variant",
+        values.read_optional_name,
+        None,
+        "which of a glTF file's material variants is shown",
+        Affects.SCENE,
+        "NAME|N",
+        values="a name, or a number from 0 in the file's order",
+        scope="command",
+        default_text="the file's own materials",
+    ),
+    Option(
         "ground",
         values.read_ground,
         None,

@@ -189,14 +189,20 @@ class Scene:
             found |= {each for each, node in enumerate(nodes) if node >= 0 and below[node]}
         return sorted(found)
 
-    def with_variant(self, name: str | None) -> Scene:
-        """The scene in one of its ``variants``: with other materials on some meshes; None: as the file has it.
+    def with_variant(self, variant: str | int | None) -> Scene:
+        """The scene in one of its ``variants``, by name or by number from 0 in the file's order: with other materials
+        on some meshes; None: as the file has it.
 
         Raises ViewerError for an unknown one, and lists the known ones.
         """
-        if name is not None and name not in self.variants:
-            known = ", ".join(f"'{each}'" for each in self.variants) or "none"
-            raise ViewerError(self.name, f"no variant '{name}'", f"variants: {known}")
+        name, names = None, list(self.variants)
+        if variant is not None:
+            name, text = str(variant), str(variant)[:9]
+            if name not in names and text.isascii() and text.isdigit() and int(text) < len(names):
+                name = names[int(text)]
+            if name not in names:
+                known = ", ".join(f"{number} '{each}'" for number, each in enumerate(names)) or "none"
+                raise ViewerError(self.name, f"no variant '{variant}'", f"variants: {known}")
         if name == self.variant:
             return self
         changing = set().union(*self.variants.values())

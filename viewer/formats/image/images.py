@@ -31,7 +31,7 @@ def decode(data: bytes, where: str, name: str = "image", most: int = LARGEST_IMA
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of pictures that are very large: the limit below is this loader's own
-            with Library.open(io.BytesIO(data), formats=("PNG", "JPEG")) as opened:
+            with Library.open(io.BytesIO(data), formats=("PNG", "JPEG", "WEBP")) as opened:
                 width, height = opened.size
                 if width * height > most:
                     raise ViewerError(
