@@ -195,7 +195,10 @@ Layers principled_layers(Interaction at, Principled own, vec3 normal, bool front
     found.clear = found.opaque * clamp(own.transmission, 0.0, 1.0);
     found.opaque -= found.clear;
     found.tint = at.albedo;
+    found.wall = true;
+#ifdef HAVE_VOLUME
     found.wall = own.thickness <= 0.0;
+#endif
     found.ratio = found.wall || front ? own.ior : 1.0 / own.ior;
 #ifdef HAVE_VOLUME
     float other = rise_albedo(cosine, found.alpha, found.ratio);
@@ -468,7 +471,7 @@ bool principled_delta(Interaction at) {
 float principled_index(Interaction at) {
 #ifdef HAVE_VOLUME
     Principled own = principled_at(at);
-    return own.thickness > 0.0 && own.transmission > 0.0 ? own.ior : 1.0;
+    return own.thickness > 0.0 ? own.ior : 1.0;
 #else
     return 1.0;
 #endif

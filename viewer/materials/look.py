@@ -48,9 +48,9 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
     "transmission": (
         Field("transmission", "float"),
         Field("transmission_texture", "int"),
-        Field("thickness", "float", "scene units", about="0: a thin wall"),
     ),
     "volume": (
+        Field("thickness", "float", "scene units", about="0: a thin wall"),
         Field("attenuation", "vec3", "1 / scene units", about="coefficient of absorption"),
         Field("priority", "int", about="of nested volumes the highest is there"),
     ),
