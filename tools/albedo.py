@@ -1,7 +1,7 @@
 """Makes assets/albedo.npz: directional albedos of the lobes of glTF's materials, by quadrature in float64.
 
 Turquin, "Practical multiple scattering compensation for microfacet models" (Industrial Light & Magic, 2019), keeps them
-by direction, roughness and index. Run `python tools/albedo.py`, a minute: the same file each time. Its arrays are
+by direction, roughness and index. Run `python tools/albedo.py`, a minute: the same arrays each time. They are
 uint16, value * 65535:
 
 reflection (roughness, cosine)

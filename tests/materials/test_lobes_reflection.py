@@ -161,10 +161,10 @@ def test_white_furnace_of_brushed_metals(functions):
 
 def test_albedos_are_integrals(functions):
     """The tables, against sums over the hemisphere; where lobes span many cells of it."""
-    grid, cell = sphere_grid(1_600, 200)
+    grid, cell = sphere_grid(1_200, 60)
     grid = grid[: len(grid) // 2]
     random = np.random.default_rng(6)
-    for roughness, cosine in zip(random.uniform(0.35, 1, 6), random.uniform(0.1, 1, 6), strict=True):
+    for roughness, cosine in zip(random.uniform(0.35, 1, 5), random.uniform(0.1, 1, 5), strict=True):
         wo, alpha, ratio = seen_at(cosine), np.full(2, roughness**2), random.uniform(1.1, 2.4)
         lobe = twin.reflection(np.tile(wo, (len(grid), 1)), grid, alpha)
         h = twin.half(np.tile(wo, (len(grid), 1)), grid)
