@@ -40,7 +40,7 @@ SIGNATURES = {
     "diffuse": "vec3 diffuse_value(vec3 wi, vec3 reflected, vec3 transmitted, out float pdf)",
     "diffuse sample": "vec3 diffuse_sample(vec3 u, vec3 reflected, vec3 transmitted)",
     "iridescent": "vec3 iridescent_fresnel(float cosine, float outside, float film, float thickness, vec3 f0)",
-    "iridescent f0": "vec3 iridescent_f0(vec3 fresnel, float rise)",
+    "iridescent f0": "vec3 iridescent_f0(vec3 share, float rise)",
     "coated": "vec3 coated_sampled(vec3 wo, vec3 u, vec2 alpha, out vec3 weight, out float pdf)",
     "cloth": "vec3 cloth_sampled(vec3 wo, vec3 u, vec2 alpha, out vec3 weight, out float pdf)",
 }
