@@ -91,6 +91,13 @@ class Textures:
         numbers = [getattr(material, name) for name in TEXTURE_FIELDS]
         return frozenset(self.textures[number].uv_set for number in numbers if number is not None)
 
+    def tangent_set(self, material: Material) -> int | None:
+        """Which set of texture coordinates the tangents of a material's meshes follow; None where it needs none."""
+        for number in (material.normal_texture, material.clearcoat_normal_texture, material.anisotropy_texture):
+            if number is not None:
+                return self.textures[number].uv_set
+        return 0 if material.anisotropy > 0.0 else None
+
     def warnings(self) -> list[str]:
         """A line about the images that could not be had, and one about texture coordinates."""
         if not self.faults:
