@@ -4,7 +4,7 @@
 // Heckbert, Fundamentals of Texture Mapping and Image Warping (1989).
 #include "interface/texture.glsl"
 #include "lib/srgb.glsl"
-#ifdef WITH_WIDE_TEXELS
+#ifdef HAVE_WIDE_TEXELS
 #include "shading/texel_wide.glsl"
 #else
 #include "shading/texel_bytes.glsl"

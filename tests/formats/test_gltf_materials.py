@@ -17,6 +17,7 @@ from viewer.formats.image.color import linear_from_srgb
 from viewer.formats.image.images import decode
 from viewer.lighting.lights import scene_lights
 from viewer.scene.material import TEXTURE_FIELDS
+from viewer.scene.texture import Image
 
 FACTORS = {
     "base_color": (0.1, 0.2, 0.3, 0.4),
@@ -309,24 +310,28 @@ def png_of(width: int, height: int) -> bytes:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "no PNG or JPEG"),
-        (b"GIF89a" + bytes(20), "no PNG or JPEG"),
-        (encoded()[:60], "no PNG or JPEG"),
-        (encoded(np.zeros((40, 40, 3), np.uint8), "JPEG")[:300], "no PNG or JPEG"),
-        (png_of(12_000, 12_000), "more than"),
-        (png_of(60_000, 60_000), "no PNG or JPEG|more than"),
-        (png_of(0, 0), "no PNG or JPEG"),
-        (png_of(5, 5), "no PNG or JPEG"),
+        (b"", "no PNG, JPEG or WebP"),
+        (b"GIF89a" + bytes(20), "no PNG, JPEG or WebP"),
+        (encoded()[:60], "no PNG, JPEG or WebP"),
+        (encoded(np.zeros((40, 40, 3), np.uint8), "JPEG")[:300], "no PNG, JPEG or WebP"),
+        (png_of(20_000, 20_000), "more than"),
+        (png_of(60_000, 60_000), "no PNG, JPEG or WebP|more than"),
+        (png_of(0, 0), "no PNG, JPEG or WebP"),
+        (png_of(5, 5), "no PNG, JPEG or WebP"),
     ],
 )
-def test_broken_images_are_white(data, reason, tmp_path):
+def test_broken_images(data, reason, tmp_path):
+    """Refused, with file and image; leniently a checkerboard, with a word."""
     with pytest.raises(ViewerError, match=reason):
         decode(data, "here")
     doc = textured()
     doc.json["images"] = [{"bufferView": doc.view(data)}]
-    scene = load(doc.write(tmp_path))
-    assert len(scene.warnings) == 1 and "images[0] not read, white instead" in scene.warnings[0]
-    np.testing.assert_array_equal(scene.textures[0].image.texels, [[[255] * 4]])
+    path = doc.write(tmp_path)
+    with pytest.raises(ViewerError, match=rf"{path.name}: images\[0\].*: .*({reason})"):
+        load(path)
+    scene = load(path, lenient=True)
+    assert len(scene.warnings) == 1 and "images[0] not read, a checkerboard instead" in scene.warnings[0]
+    np.testing.assert_array_equal(scene.textures[0].image.texels, Image.checkerboard().texels)
 
 
 @pytest.mark.parametrize(
@@ -338,9 +343,11 @@ def test_images_elsewhere_are_not_opened(uri, tmp_path):
     inner = tmp_path / "inner"
     inner.mkdir()
     (tmp_path / "dots.png").write_bytes(encoded())
-    scene = load(doc.write(inner))
-    assert any("white instead" in warning for warning in scene.warnings)
-    assert scene.textures[0].image.size == (1, 1)
+    scene = load(doc.write(inner), lenient=True)
+    assert any("a checkerboard instead" in warning for warning in scene.warnings)
+    assert scene.textures[0].image.size == (8, 8)
+    with pytest.raises(ViewerError, match=r"images\[0\].*lenient shows a checkerboard"):
+        load(next(inner.iterdir()))
 
 
 @pytest.mark.parametrize(
@@ -372,8 +379,8 @@ def test_a_texture_that_is_not_there(tmp_path):
 def test_kinds_of_pictures():
     grey = np.arange(12, dtype=np.uint8).reshape(3, 4) * 20
     np.testing.assert_array_equal(decode(encoded(grey), "").texels[..., 1], grey)
-    deep = grey.astype(np.uint16) * 257  # 16 bits: the upper eight are kept
-    np.testing.assert_array_equal(decode(encoded(deep), "").texels[..., 2], grey)
+    deep = grey.astype(np.uint16) * 257  # 16 bits are kept
+    np.testing.assert_array_equal(decode(encoded(deep), "").texels[..., 2], deep)
     np.testing.assert_array_equal(decode(encoded(grey, mode="P"), "").texels[..., 0], grey)
     flat = np.full((16, 16, 3), (200, 100, 50), np.uint8)
     jpeg = decode(encoded(flat, "JPEG"), "").texels

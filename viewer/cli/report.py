@@ -32,16 +32,19 @@ ABILITIES = {
 }
 
 
-def describe(scene: Scene, program: str = OPTIONS["program"].default) -> dict[str, Any]:
+def describe(scene: Scene, program: str = OPTIONS["program"].default, max_texture: int | None = None) -> dict[str, Any]:
     """A scene as plain data: counts, bounds, materials, lights, environment, cameras, extensions, and what the scene
     and a ray of that program take on the GPU.
 
+    max_texture : longest side of textures, as the option has it.
     Where there is no OpenGL, ``gpu`` is None and a warning says why.
     """
     from viewer.renderer.lighting import scene_lighting
+    from viewer.renderer.prepared import arranged
     from viewer.renderer.renderer import Renderer
     from viewer.renderer.settings import Settings
 
+    scene = arranged(scene, Settings(max_texture=max_texture))
     lighting = scene_lighting(scene, Settings())
     used = sorted({instance.mesh for instance in scene.instances})
     data: dict[str, Any] = {

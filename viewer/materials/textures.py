@@ -44,7 +44,9 @@ def textures(found: Sequence[Texture]) -> Module:
     mipmapped = {_key(texture) for texture in found if _mipmapped(texture)}
     kinds = {_key(texture): (texture.image, texture.content) for texture in found}
     levels = np.zeros(sum(len(_sizes(*kinds[key], key in mipmapped)) for key in kinds), TEXTURE_LEVEL.dtype)
-    first, places, row, count = {}, {}, 0, 0
+    first: dict[tuple[int, str], tuple[int, int]] = {}
+    places: dict[tuple[int, str], list[int]] = {}
+    row = count = 0
     for key, (image, content) in kinds.items():
         sizes = _sizes(image, content, key in mipmapped)
         first[key], places[key] = (row, len(sizes)), []
@@ -74,7 +76,7 @@ def textures(found: Sequence[Texture]) -> Module:
             Texels("texels", texels),
         ),
         constants={"TEXTURE_BLOCK": BLOCK, **FLAGS},
-        text="#define WITH_WIDE_TEXELS" if any(_wide(texture.image) for texture in found) else "",
+        features=frozenset({"WIDE_TEXELS"} if any(_wide(texture.image) for texture in found) else ()),
     )
 
 

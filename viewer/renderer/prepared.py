@@ -25,6 +25,7 @@ from viewer.materials.tables import appearance, with_tables
 from viewer.renderer.changes import SceneChanges, scene_changes
 from viewer.renderer.lighting import Lighting, scene_lighting
 from viewer.renderer.settings import PREPARED, Settings
+from viewer.scene.mipmaps import reduced
 from viewer.scene.movable import with_light_at
 from viewer.scene.scene import Scene, Triangles
 from viewer.stream.declare.kernel import Module
@@ -66,6 +67,11 @@ class Prepared:
     def dispersive(self) -> bool:
         """Whether there are surfaces at which the channels of light part."""
         return self.look.dispersion
+
+    @property
+    def absorbing(self) -> bool:
+        """Whether there are volumes that absorb light."""
+        return "volume" in self.look.lobes
 
     @cached_property
     def look(self) -> Look:
@@ -152,12 +158,23 @@ def prepare(
 
 
 def arranged(scene: Scene, settings: Settings) -> Scene:
-    """The scene on the ground of the option ``ground``, with its lights where the option ``light`` puts them."""
+    """The scene as options want it: textures within ``max_texture``, on the ground of ``ground``, with its lights where
+    ``light`` puts them."""
+    if settings.max_texture is not None:
+        scene = with_textures_within(scene, settings.max_texture)
     if settings.ground is not None:
         scene = scene.on_ground(settings.ground)
     for name, position in settings.light:
         scene = with_light_at(scene, name, position)
     return scene
+
+
+def with_textures_within(scene: Scene, most: int) -> Scene:
+    """The scene with images whose sides are at most so many texels; the same where all are."""
+    made = [replace(each, image=reduced(each.image, each.content, most)) for each in scene.textures]
+    if all(new.image is old.image for new, old in zip(made, scene.textures, strict=True)):
+        return scene
+    return replace(scene, textures=made)
 
 
 def keeps_structure(before: Prepared, settings: Settings, changes: SceneChanges) -> bool:

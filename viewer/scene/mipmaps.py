@@ -114,7 +114,7 @@ def _unit(values: Floats) -> Floats:
     """Vectors (v + 1) / 2 made unit vectors; those that cancel out point up."""
     vectors = 2.0 * values[..., :3] - 1.0
     length = np.sqrt(np.einsum("...k,...k->...", vectors, vectors))[..., None]
-    vectors = np.where(length > 1e-4, vectors / np.maximum(length, 1e-4), np.float32([0, 0, 1]))
+    vectors = np.where(length > 1e-4, vectors / np.maximum(length, 1e-4), np.array([0, 0, 1], np.float32))
     return np.concatenate([0.5 * vectors + 0.5, values[..., 3:]], axis=-1, dtype=np.float32)
 
 

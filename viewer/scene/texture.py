@@ -43,7 +43,7 @@ class Image:
     name: str = "image"
 
     def __post_init__(self) -> None:
-        self.texels = np.ascontiguousarray(self.texels)
+        self.texels = np.ascontiguousarray(self.texels)  # type: ignore[assignment]
         shape, kind = self.texels.shape, self.texels.dtype
         if kind not in DTYPES or len(shape) != 3 or shape[2] != 4 or not self.texels.size:
             wanted = "expected (H, W, 4) of uint8, uint16 or float16"

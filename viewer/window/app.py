@@ -61,6 +61,7 @@ class App:
         camera: str | None = None,
         fov: float | None = None,
         variant: str | int | None = None,
+        lenient: bool = False,
         **chosen: Any,
     ) -> None:
         settings = Settings(camera=camera, fov=fov, **chosen)
@@ -79,7 +80,7 @@ class App:
         self.markers = Markers(self.view)
 
         def load(path: str) -> Scene:
-            return viewer.load(path, variant if path == scene else None)
+            return viewer.load(path, variant if path == scene else None, lenient)
 
         self.stage = Stage(self.view, self.studies, self.device, settings, load, self.window.wake)
         self.motion = Motion(self.view, self.stage, self.studies, self.markers)

@@ -3,15 +3,21 @@ KHR_texture_basisu and EXT_texture_webp."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from viewer.base.errors import ViewerError
+from viewer.base.memory import available
 from viewer.formats.files import decode_data_uri, read_file, resolve_uri
 from viewer.formats.gltf import basis
 from viewer.formats.gltf.accessors import Accessors
 from viewer.formats.gltf.extras import BASISU, MissingExtra, installed
 from viewer.formats.gltf.json import Object
-from viewer.formats.image.images import LARGEST_IMAGE, MOST_TEXELS, decode
+from viewer.formats.image.images import LARGEST_IMAGE, MOST_TEXELS, decode, size_of
 from viewer.scene.material import TEXTURE_FIELDS, Material
 from viewer.scene.texture import Image, Texture, uv_transform
 
@@ -29,13 +35,14 @@ _WEBP, _BASIS = "EXT_texture_webp", "KHR_texture_basisu"
 
 
 class Textures:
-    """The textures that materials use; an image is decoded when the first of them asks for it.
+    """The textures that materials use; their images are decoded side by side when the first is asked for.
 
-    textures : as the scene holds them. Where an image cannot be had, it is white, and ``faults`` says why, once per
-    image.
+    textures : as the scene holds them. An image that cannot be had is refused; where that is ``lenient``, it is a
+    checkerboard, and ``faults`` says why, once per image.
     """
 
-    def __init__(self, document: Object, accessors: Accessors, path: Path) -> None:
+    def __init__(self, document: Object, accessors: Accessors, path: Path, lenient: bool = False) -> None:
+        self.lenient = lenient
         self.document = document
         self.accessors = accessors
         self.folder = path.parent
@@ -44,8 +51,7 @@ class Textures:
         self.notes: list[str] = []
         self._sets: list[int] = []  # of each texture: the set of texture coordinates that the file names
         self._numbers: dict[tuple, int] = {}
-        self._images: dict[int, Image] = {}
-        self._texels = 0
+        self._images: dict[int, Image | ViewerError] = {}
 
     def number(self, owner: Object, key: str, content: str = "color") -> int:
         """The scene's number of the texture that ``owner[key]`` describes. content : see `Texture`.
@@ -104,7 +110,7 @@ class Textures:
             return self.notes[:1]
         place, what = next(iter(self.faults.items()))
         count = f"{len(self.faults)} images, " if len(self.faults) > 1 else ""
-        return [f"{count}{place} not read, white instead: {what}", *self.notes[:1]]
+        return [f"{count}{place} not read, a checkerboard instead: {what}", *self.notes[:1]]
 
     def _texture(self, texture: Object, index: int) -> Texture:
         sampler = self._sampler(texture)
@@ -115,7 +121,24 @@ class Textures:
         return Texture(self._source(texture), (wrap[0], wrap[1]), nearest, name=name, minification=smaller)
 
     def _source(self, texture: Object) -> Image:
-        """The image of a texture: WebP and Basis before PNG and JPEG, which are there for other readers.
+        """The image of a texture. Raises ViewerError for one that cannot be had."""
+        number = self._number_of_source(texture)
+        if not self._images:
+            self._decode()
+        image = self._images[number]
+        if isinstance(image, Image):
+            return image
+        if isinstance(image, MissingExtra):
+            raise image
+        if not self.lenient:
+            hint = "--lenient shows a checkerboard instead"
+            raise ViewerError(image.where, image.what, f"{image.hint}; {hint}" if image.hint else hint)
+        self.faults.setdefault(image.where.split(": ")[-1], image.what)
+        self._images[number] = made = Image.checkerboard(f"image {number}")
+        return made
+
+    def _number_of_source(self, texture: Object) -> int:
+        """WebP and Basis before PNG and JPEG, which are there for other readers.
 
         Without the decoder of Basis it is the other image, where there is one; else ViewerError says what to install.
         """
@@ -126,38 +149,51 @@ class Textures:
                 continue
             if name == _BASIS and "source" in texture and not installed(BASISU):
                 continue
-            return self._image(extension.index("source", count, "image"))
+            return extension.index("source", count, "image")
         if "source" not in texture:
             raise texture.fail(
                 "source", "is missing, and no extension that is known names an image", "convert the file"
             )
-        return self._image(texture.index("source", count, "image"))
+        return texture.index("source", count, "image")
 
     def _sampler(self, texture: Object) -> Object:
         samplers = self.document.objects("samplers")
         number = texture.index("sampler", len(samplers), "sampler", None)
         return Object({}, texture.where) if number is None else samplers[number]
 
-    def _image(self, number: int) -> Image:
-        if number not in self._images:
-            image = self.document.objects("images")[number]
-            image.index("bufferView", len(self.accessors.views), "buffer view", None)
-            name = image.text("name", "") or f"image {number}"
-            try:
-                data, most = self._bytes(image), min(LARGEST_IMAGE, MOST_TEXELS - self._texels)
-                read = basis.decode if basis.sniff(data) else decode
-                found = read(data, image.where, name, most)
-            except MissingExtra:
-                raise
-            except ViewerError as error:
-                self._fault(error)
-                found = Image.white(name)
-            self._texels += found.texels.shape[0] * found.texels.shape[1]
-            self._images[number] = found
-        return self._images[number]
+    def _decode(self) -> None:
+        """Decode the images of all textures that materials name, on all processors; faults are kept in their places.
 
-    def _fault(self, error: ViewerError) -> None:
-        self.faults.setdefault(error.where.split(": ")[-1], error.what)
+        What they take is added up before, image by image in the file's order.
+        """
+        images, texels, budget = self.document.objects("images"), 0, _budget()
+        work: dict[int, Callable[[], Image]] = {}
+        for number in sorted(self._wanted()):
+            image = images[number]
+            image.index("bufferView", len(self.accessors.views), "buffer view", None)
+            try:
+                data, most = self._bytes(image), min(LARGEST_IMAGE, budget - texels)
+                read = basis.decode if basis.sniff(data) else decode
+                if read is decode:
+                    width, height = size_of(data, image.where, most)
+                    texels += width * height
+                name = image.text("name", "") or f"image {number}"
+                work[number] = partial(read, data, image.where, name, most)
+            except ViewerError as error:
+                self._images[number] = error
+        if work:
+            with ThreadPoolExecutor(min(len(work), os.cpu_count() or 1)) as pool:
+                found = pool.map(lambda number: _tried(images[number].where, work[number]), work)
+                self._images.update(zip(work, found, strict=True))
+
+    def _wanted(self) -> set[int]:
+        """Numbers of the images that materials' textures name; those of damaged references, too."""
+        textures, wanted = self.document.objects("textures"), set()
+        for index in _indices(self.document.data.get("materials")):
+            if 0 <= index < len(textures):
+                with suppress(ViewerError):
+                    wanted.add(self._number_of_source(textures[index]))
+        return wanted
 
     def _bytes(self, image: Object) -> bytes:
         uri = image.text("uri", None)
@@ -167,3 +203,31 @@ class Textures:
         if uri[:5].lower() == "data:":
             return decode_data_uri(uri, where)
         return read_file(resolve_uri(self.folder, uri, where), where, most=16 * LARGEST_IMAGE)
+
+
+def _indices(value: object, key: str = "") -> Iterator[int]:
+    """The numbers of the textures that part of a JSON document names: ``index`` of what is called a texture."""
+    if isinstance(value, dict):
+        index = value.get("index")
+        if key.endswith("Texture") and isinstance(index, int):
+            yield index
+        for inner, each in value.items():
+            yield from _indices(each, inner)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _indices(each)
+
+
+def _budget() -> int:
+    """Texels of all images that may be read: four bytes each here, and as many and a third on the device."""
+    free = available()
+    return MOST_TEXELS if free is None else min(MOST_TEXELS, free // 10)
+
+
+def _tried(where: str, read: Callable[[], Image]) -> Image | ViewerError:
+    try:
+        return read()
+    except ViewerError as error:
+        return error
+    except MemoryError:
+        return ViewerError(where, "not enough memory to read it", "use a smaller image, or close other programs")

@@ -66,8 +66,10 @@ def sniff(head: bytes, path: Path) -> bool:
     return head[:4] == _MAGIC or head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
 
 
-def read(path: Path) -> Scene:
+def read(path: Path, lenient: bool = False) -> Scene:
     """The default scene of a file, one mesh per primitive and one instance of it per node or gpu instance.
+
+    lenient : checkerboards take the place of images that cannot be read.
 
     Raises ViewerError for malformed files, required extensions that are not known, and references out of the folder.
     """
@@ -87,7 +89,7 @@ def read(path: Path) -> Scene:
     budget = Budget(where)
     budget.grant(len(data))
     accessors = Accessors(document, path, binary, budget)
-    textures = Textures(document, accessors, path)
+    textures = Textures(document, accessors, path, lenient)
     materials = read_materials(document, warnings, textures)
     sets = textures.coordinates()
     warnings.extend(textures.warnings())
