@@ -1,7 +1,7 @@
 """Makes assets/albedo.npz: directional albedos of the lobes of glTF's materials, by quadrature in float64.
 
 Turquin, "Practical multiple scattering compensation for microfacet models" (Industrial Light & Magic, 2019), keeps them
-by direction, roughness and index. Run `python tools/albedo.py`: two minutes, the same file each time. Its arrays are
+by direction, roughness and index. Run `python tools/albedo.py`: three minutes, the same file each time. Its arrays are
 uint16, value * 65535:
 
 reflection (roughness, cosine)
@@ -14,7 +14,7 @@ crossing (index, roughness, cosine)
 crossing_rise (index, roughness, cosine), of indices from 1 up
     B of GGX's refraction times s.
 sheen (roughness, cosine)
-    of Charlie's sheen, Estevez and Kulla 2017.
+    of Charlie's sheen, Estevez and Kulla 2017; divided by 8.
 
 Roughness is perceptual (alpha = roughness^2), even from 0 to 1; the cosine of direction and normal is the square of
 what is even from 0 to 1; the ratio n of the indices, behind / in front, by r = (n - 1) / (n + 1) = 0.512 x |x|, x even
@@ -35,10 +35,12 @@ from numpy.typing import NDArray
 ASSET = Path(__file__).resolve().parents[1] / "assets" / "albedo.npz"
 COSINES, ROUGHNESSES = 32, 32
 INDICES = 16  # intervals on either side of equal indices
-REFLECTION = 64  # cosines and roughnesses of the array without indices
+FINE = 64  # cosines and roughnesses of the arrays without indices
 LARGEST = 0.512  # r, of ratios of indices from 0.32 to 3.1; 1.5 is slice 10
 SAMPLES = 256  # along each side of the square of a quadrature
 LEAST_ALPHA = 1e-4
+LEAST_SHEEN = 1e-3  # alpha: the lobe is bright within 2 degrees of the horizon
+BRIGHTEST_SHEEN = 8.0  # the fit of its shadowing lets more than all come back where it is smooth
 LEAST_COSINE = 1e-4
 
 Array = NDArray[np.float64]
@@ -109,6 +111,43 @@ def ggx(cosines: Array, alphas: Array, ratios: Array, samples: int = SAMPLES) ->
     return reflected, others
 
 
+@numba.njit(cache=False)
+def _charlie_lambda(cosine: float, alpha: float) -> float:
+    """Lambda of Charlie's sheen: Estevez and Kulla 2017, section 3, fitted by them."""
+    share = (1.0 - alpha) * (1.0 - alpha)
+    a, b = 21.5473 + (25.3245 - 21.5473) * share, 3.82987 + (3.32435 - 3.82987) * share
+    c, d = 0.19823 + (0.16801 - 0.19823) * share, -1.97760 + (-1.27393 + 1.97760) * share
+    e = -4.32054 + (-4.85967 + 4.32054) * share
+    x = cosine if cosine < 0.5 else 1.0 - cosine
+    fit = a / (1.0 + b * x**c) + d * x + e
+    if cosine < 0.5:
+        return math.exp(fit)
+    return math.exp(2.0 * (a / (1.0 + b * 0.5**c) + d * 0.5 + e) - fit)
+
+
+@numba.njit(cache=False)
+def _charlie(cosine: float, alpha: float, samples: int) -> float:
+    """Charlie's albedo, over directions whose heights' roots are even: it is brightest near the horizon."""
+    sine, total = math.sqrt(max(0.0, 1.0 - cosine * cosine)), 0.0
+    here = _charlie_lambda(cosine, alpha)
+    for j in range(samples):
+        root = (j + 0.5) / samples
+        height = root * root
+        radius = math.sqrt(1.0 - height * height)
+        shadow = 1.0 / ((1.0 + here + _charlie_lambda(height, alpha)) * 4.0 * cosine)
+        for i in range(samples):
+            angle = math.pi * (i + 0.5) / samples
+            hx, hy, hz = sine + radius * math.cos(angle), radius * math.sin(angle), cosine + height
+            across = (hx * hx + hy * hy) / (hx * hx + hy * hy + hz * hz)
+            total += (2.0 + 1.0 / alpha) * across ** (0.5 / alpha) / (2.0 * math.pi) * shadow * 2.0 * root
+    return total / (samples * samples) * 2.0 * math.pi
+
+
+def sheen(cosines: Array, alphas: Array, samples: int = SAMPLES // 2) -> Array:
+    """(alphas, cosines)."""
+    return np.array([[_charlie(cosine, alpha, samples) for cosine in cosines] for alpha in alphas])
+
+
 def cosine_axis(count: int = COSINES) -> Array:
     """Cosines of the columns; the first is nearly, but not, 0."""
     return np.maximum((np.arange(count) / (count - 1)) ** 2, LEAST_COSINE)
@@ -136,7 +175,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--output", type=Path, default=ASSET)
     arguments = parser.parse_args()
-    reflection, _ = ggx(cosine_axis(REFLECTION), alpha_axis(REFLECTION), np.zeros(0))
+    reflection, _ = ggx(cosine_axis(FINE), alpha_axis(FINE), np.zeros(0))
     _, (rise, crossing, crossing_rise) = ggx(cosine_axis(), alpha_axis(), ratio_axis())
     np.savez(
         arguments.output,
@@ -144,6 +183,7 @@ def main() -> None:
         rise=stored(rise),
         crossing=stored(crossing),
         crossing_rise=stored(crossing_rise[INDICES:]),
+        sheen=stored(sheen(cosine_axis(FINE), np.maximum(alpha_axis(FINE), LEAST_SHEEN)) / BRIGHTEST_SHEEN),
     )
 
 

@@ -74,15 +74,16 @@ float ggx_reflection(vec3 wo, vec3 wi, vec2 alpha, out float pdf) {
     float over = float(wo.z > 0.0 && wi.z > 0.0), here = max(wo.z, 1e-9), there = max(wi.z, 0.0);
     float near = ggx_stretch(wo, alpha), distribution = 0.5 * over * ggx_distribution(h, alpha);
     pdf = distribution / (ggx_bound(wo, alpha) * here + near);
-    return distribution * there / (near * there + ggx_stretch(wi, alpha) * here);
+    return distribution * there / max(near * there + ggx_stretch(wi, alpha) * here, 1e-30);
 }
 
 // A direction by bounded visible normals: Eto and Tokuyoshi, Bounded VNDF Sampling for Smith-GGX Reflections (2023).
-// Where z is not positive, nothing is reflected.
+// Zero where it would be below: absorbed.
 vec3 ggx_reflection_sample(vec3 wo, vec2 u, vec2 alpha) {
     vec3 stretched = normalize(vec3(alpha * wo.xy, wo.z));
     vec3 h = ggx_cap_normal(stretched, ggx_bound(wo, alpha) * stretched.z, u, alpha);
-    return normalize(2.0 * dot(wo, h) * h - wo);
+    vec3 wi = normalize(2.0 * dot(wo, h) * h - wo);
+    return wi * float(wi.z > 0.0);
 }
 
 // What a single-scattering lobe is to be multiplied with for the light that leaves after several reflections. albedo:

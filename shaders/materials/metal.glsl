@@ -1,7 +1,7 @@
 // A metal: GGX with Schlick's Fresnel reflectance, compensated for several reflections.
 //
 //   vec3 metal_value(vec3 wo, vec3 wi, vec2 alpha, vec3 f0, vec3 f90, float albedo, out float pdf)
-//   vec3 metal_sample(vec3 wo, vec2 u, vec2 alpha)       absorbed where z is not positive
+//   vec3 metal_sample(vec3 wo, vec2 u, vec2 alpha)       zero: absorbed
 //   vec3 metal_albedo(float cosine, vec3 f0, vec3 f90, float albedo)
 //
 // Directions as in ggx.glsl. f0: the base colour; f90: 1. albedo: ggx_albedo(wo.z, alpha). glTF 2.0, appendix B.2.1.

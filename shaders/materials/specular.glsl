@@ -2,7 +2,7 @@
 // reflections. What is below it gets what it does not reflect: (1 - specular_albedo) times the base.
 //
 //   vec3 specular_value(vec3 wo, vec3 wi, vec2 alpha, float ior, vec3 f0, vec3 f90, float albedo, out float pdf)
-//   vec3 specular_sample(vec3 wo, vec2 u, vec2 alpha)    absorbed where z is not positive
+//   vec3 specular_sample(vec3 wo, vec2 u, vec2 alpha)    zero: absorbed
 //   vec3 specular_albedo(vec3 f0, vec3 f90, float albedo, float rise)
 //
 // Directions as in ggx.glsl. ior: of the material, against air. f0, f90 (KHR_materials_specular):

@@ -15,14 +15,14 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     at.uv.z += log2(max(width, 1e-37));
     Material material = fetch_materials(at.material);
     bool front = dot(at.normal, ray.direction) < 0.0;
-    emission = front ? material_emission(at, material) : vec3(0.0);
+    emission = front ? material_emission(at, hit, material) : vec3(0.0);
     light_pdf = front ? material.light_density : 0.0;
     Interaction found;
     found.wo = -ray.direction;
     found.position = at.position;
     found.error = at.error;
     found.normal = at.normal;
-    found.albedo = material_color(at, material);
+    found.albedo = material_color(at, hit, material);
     found.kind = material.kind;
 #ifdef HAVE_PARAMETERS
     found.parameter = material.parameter;

@@ -9,8 +9,8 @@ from viewer.stream.declare.kernel import Module
 # Direct light sampling: numbers in shaders/interface/path.glsl.
 STRATEGIES = {"both": 0, "lights": 1, "bsdf": 2}
 DEPTH = 5  # surface interactions
-# Roughness (glTF's) below which a glossy lobe counts as a mirror. A lobe so narrow blurs by less than half a degree, and
-# float32 directions do not do it justice. Programs that follow mirrors, and light up what is rough by lamps alone,
+# Roughness (glTF's) below which a glossy lobe counts as a mirror. A lobe so narrow blurs by less than half a degree,
+# and float32 directions do not do it justice. Programs that follow mirrors, and light up what is rough by lamps alone,
 # show more with the larger limit.
 SMOOTH, SMOOTH_OF_TREES = 0.02, 0.25
 NEVER = 1 << 20  # surface interactions: no path is that long

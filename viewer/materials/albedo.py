@@ -18,6 +18,8 @@ from viewer.stream.declare.record import Field, Record
 
 ALBEDO = Record("Albedo", Field("corners", "vec4", about="of a cell: (row, column), next column, next row, both next"))
 
+BRIGHTEST_SHEEN = 8.0  # by which tools/albedo.py divides
+
 
 @cache
 def arrays() -> dict[str, NDArray[np.float64]]:
@@ -53,6 +55,8 @@ def _module(name: str, function: str) -> Module:
         both = name != "crossing_rise"  # ratios below 1 as well
         step = (values.shape[-1] - 1) * (values.shape[-2] - 1)
         constants |= {f"{upper}_SLICES": slices, f"{upper}_FIRST": slices // 2 if both else 0, f"{upper}_STEP": step}
+    if name == "sheen":
+        constants[f"{upper}_BRIGHTEST"] = BRIGHTEST_SHEEN
     return Module(
         f"{name} albedo",
         provides=(function,),
@@ -80,3 +84,8 @@ def crossing_albedo() -> Module:
 def crossing_rise_albedo() -> Module:
     """``crossing_rise_albedo``: what a reflectance below 1 at grazing incidence adds to what crosses."""
     return _module("crossing_rise", "crossing_rise_albedo")
+
+
+def sheen_albedo() -> Module:
+    """``sheen_albedo``: of Charlie's sheen."""
+    return _module("sheen", "sheen_albedo")

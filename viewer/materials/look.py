@@ -171,7 +171,7 @@ def look_of(materials: Iterable[Material], textures: Sequence[Texture] = ()) -> 
         name: getattr(each, name) for each in principled for name in TEXTURE_FIELDS if getattr(each, name) is not None
     }
     asked = {field.name for lobe, fields in FIELDS.items() if not lobe or lobe in lobes for field in fields}
-    numbers = {getattr(each, name) for each in principled for name in named}
+    numbers = {getattr(each, name) for each in found for name in TEXTURE_FIELDS}
     second = any(n is not None and 0 <= n < len(textures) and textures[n].uv_set == 1 for n in numbers)
     return Look(
         kinds=frozenset(each.kind for each in found),

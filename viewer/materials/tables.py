@@ -24,7 +24,12 @@ from viewer.stream.declare.kernel import Module, Table
 LARGEST_EXPONENT = 1e5
 
 
-def materials(found: Sequence[Material], texture_count: int = 0, light_density: ArrayLike | None = None) -> Module:
+def materials(
+    found: Sequence[Material],
+    texture_count: int = 0,
+    light_density: ArrayLike | None = None,
+    look: Look = Look(),  # noqa: B008 - it never changes
+) -> Module:
     """``material_color``, ``material_emission`` and the table ``fetch_materials``; never empty, so that a stray number
     finds something.
 
@@ -62,8 +67,9 @@ def materials(found: Sequence[Material], texture_count: int = 0, light_density: 
         provides=("material_color", "material_emission"),
         source="shading/material.glsl",
         memories=(Table("materials", MATERIAL, table),),
-        needs=("texture_color",),
-        uses=(GEOMETRY,),
+        needs=("texture_color", *(("detail_at",) if look.second_uv else ())),
+        uses=(GEOMETRY, HIT),
+        features=look.features,
     )
 
 
@@ -110,7 +116,7 @@ def with_tables(
 ) -> list[Module]:
     """The modules of `appearance` for other materials of the same look or under other lights: the same objects, but
     for the materials' tables."""
-    fresh = [materials(found, texture_count, light_density), *principled_materials(found, look, texture_count)]
+    fresh = [materials(found, texture_count, light_density, look), *principled_materials(found, look, texture_count)]
     fresh += opacity(found, look, texture_count)
     by_name = {module.name: module for module in fresh}
     return [by_name.get(module.name, module) for module in modules]
@@ -130,7 +136,7 @@ def appearance(
     look = look_of(found, textures)
     return [
         texels or texture_module(textures),
-        materials(found, len(textures), light_density),
+        materials(found, len(textures), light_density, look),
         *principled_materials(found, look, len(textures)),
         *opacity(found, look, len(textures)),
         surfaces(bool(textures)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
@@ -20,6 +21,7 @@ DECODERS = {
 }
 
 _INSTALL = 'install it: pip install "raystream[gltf]"'
+_NO_WHEEL = "there is none for Linux on ARM; convert the images to PNG"
 
 
 class MissingExtra(ViewerError):
@@ -36,4 +38,5 @@ def decoder(module: str, where: str) -> ModuleType:
     try:
         return import_module(module)
     except ImportError:
-        raise MissingExtra(where, f"needs the decoder {module}, which is not installed", _INSTALL) from None
+        hint = _NO_WHEEL if module == BASISU and platform.machine() == "aarch64" else _INSTALL
+        raise MissingExtra(where, f"needs the decoder {module}, which is not installed", hint) from None

@@ -16,6 +16,7 @@ from viewer.formats.files import short
 from viewer.formats.gltf.images import Textures
 from viewer.formats.gltf.json import Object
 from viewer.formats.image.color import linear_from_srgb
+from viewer.formats.principled import kind_of
 from viewer.scene.material import ALPHA_MODES, LARGEST_DISPERSION, Material
 
 # Emission beyond this would leave float32's range when samples are added up.
@@ -23,9 +24,6 @@ _BRIGHTEST = 1e30
 _LARGEST = 1e30
 _LARGEST_IOR = 100.0
 _PRIORITIES = 1000
-
-# Whether materials that are not plain diffuse become `principled`; if not, mirrors, clear glass and Lambert stand in.
-PRINCIPLED = False
 
 # Extensions whose fields are read here.
 EXTENSIONS = frozenset(
@@ -70,29 +68,6 @@ def read_materials(document: Object, warnings: list[str], textures: Textures) ->
     if clamped:
         warnings.append(f"factors out of range were clamped in {len(clamped)} materials: {', '.join(clamped[:3])}")
     return materials
-
-
-def kind_of(material: Material) -> str:
-    """``lambert`` where only the diffuse lobe of ``principled`` is left, at full opacity and without normal map."""
-    if PRINCIPLED:
-        return "lambert" if _is_diffuse(material) else "principled"
-    if material.metallic >= 0.5:
-        return "mirror" if material.roughness < 0.1 else "lambert"
-    return "dielectric" if material.transmission > 0.0 else "lambert"
-
-
-def _is_diffuse(material: Material) -> bool:
-    lobes = (
-        material.metallic,
-        material.specular_factor,
-        material.transmission,
-        material.clearcoat,
-        material.iridescence,
-        *material.sheen_color,
-        material.diffuse_transmission,
-    )
-    plain = material.alpha_mode == "opaque" and not material.unlit and material.normal_texture is None
-    return plain and not any(lobes)
 
 
 class _Reader:

@@ -148,12 +148,12 @@ def _unpack(data: bytes, where: str) -> tuple[bytes, bytes | None]:
                 f"a chunk of {size:,} bytes, of which {length - at:,} are there",
                 "the file is damaged or truncated",
             )
-        if kind == b"JSON" and text is None:
+        if text is None:
+            if kind != b"JSON":
+                raise ViewerError(where, "the first chunk is not JSON", "the file is damaged")
             text = data[at : at + size]
         elif kind == b"BIN\0" and binary is None:
             binary = data[at : at + size]
-        elif text is None:
-            raise ViewerError(where, "the first chunk is not JSON", "the file is damaged")
         at += size
     if text is None:
         raise ViewerError(where, "has no JSON chunk", "the file is damaged or truncated")
