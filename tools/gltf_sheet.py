@@ -35,8 +35,13 @@ def render(name: str, spp: int, lobes: bool, program: str) -> NDArray[np.float32
     seen = Camera(camera["origin"], camera["target"], camera["up"], camera["fov_vertical"])
     environment = str(REFERENCES / "lobes.hdr") if lobes else ConstantEnvironment((1.0, 1.0, 1.0))
     renderer = viewer.Renderer(
-        str(MODELS / about["model"]), program=program, camera=seen, environment=environment, machine="singlepass",
-        pixel_filter="box", **({"depth": about["settings"]["same_depth_in_raystream"]} if program == "path" else {}),
+        str(MODELS / about["model"]),
+        program=program,
+        camera=seen,
+        environment=environment,
+        machine="singlepass",
+        pixel_filter="box",
+        **({"depth": about["settings"]["same_depth_in_raystream"]} if program == "path" else {}),
     )
     for line in renderer.scene.warnings:
         print(f"    {name}: {line}")
@@ -59,8 +64,11 @@ def compare(name: str, picture: NDArray, lobes: bool) -> dict[str, float]:
     scale = np.maximum(high, 0.02)
     off = np.maximum(np.maximum(low - mine, mine - high), 0.0) / scale
     return {
-        "agree": float((off <= NEAR).mean()), "worst": float(off.max()), "mean": float(picture.mean()),
-        "low": float(min(each.mean() for each in found)), "high": float(max(each.mean() for each in found)),
+        "agree": float((off <= NEAR).mean()),
+        "worst": float(off.max()),
+        "mean": float(picture.mean()),
+        "low": float(min(each.mean() for each in found)),
+        "high": float(max(each.mean() for each in found)),
     }
 
 
@@ -87,7 +95,9 @@ def main() -> None:
         held = np.load(REFERENCES / f"{name}.npz")
         if chosen.lobes and "multi_lobes" not in held:
             continue
-        file = folder / f"{name}{'_lobes' if chosen.lobes else ''}{'' if chosen.program == 'path' else chosen.program}.npy"
+        file = (
+            folder / f"{name}{'_lobes' if chosen.lobes else ''}{'' if chosen.program == 'path' else chosen.program}.npy"
+        )
         began = time.perf_counter()
         if not file.exists():
             try:
@@ -101,9 +111,12 @@ def main() -> None:
         print(
             f"{name:28} {100 * found['agree']:5.1f} % of blocks agree, worst {100 * found['worst']:6.1f} %, "
             f"mean {found['mean']:.4f} of {found['low']:.4f} .. {found['high']:.4f}  "
-            f"[{trust[name].get('material')}, {trust[name]['use']}] {seconds:.0f} s", flush=True,
+            f"[{trust[name].get('material')}, {trust[name]['use']}] {seconds:.0f} s",
+            flush=True,
         )
-        key = "thin" if trust[name]["use"] == "thin" and not chosen.lobes else f"multi{'_lobes' if chosen.lobes else ''}"
+        key = (
+            "thin" if trust[name]["use"] == "thin" and not chosen.lobes else f"multi{'_lobes' if chosen.lobes else ''}"
+        )
         tiles.append(np.concatenate([picture, held[key].astype(np.float32)]))
     if chosen.sheet and tiles:
         _sheet(tiles, chosen.sheet)

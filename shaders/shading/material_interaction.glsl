@@ -24,6 +24,9 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     found.normal = at.normal;
     found.albedo = material_color(at, hit, material);
     found.kind = material.kind;
+#ifdef HAVE_UNLIT
+    if (material.kind == BSDF_PRINCIPLED && fetch_principled(at.material).unlit == 1) emission = found.albedo;
+#endif
 #ifdef HAVE_PARAMETERS
     found.parameter = material.parameter;
     found.specular = material.specular;

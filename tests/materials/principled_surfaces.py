@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.lighting.path import SMOOTH, path_settings
-from viewer.materials.albedo import ggx_albedo, rise_albedo
 from viewer.materials.bsdf import bsdfs
 from viewer.materials.look import look_of
-from viewer.materials.principled import principled_materials
+from viewer.materials.principled import albedos, principled_materials
 from viewer.scene.material import KINDS, Material
 
 AT = "Interaction at, vec3 wo"
@@ -38,8 +37,7 @@ class Surfaces:
         self.modules = [
             *principled_materials(found, self.look),
             path_settings(),
-            ggx_albedo(),
-            rise_albedo(),
+            *albedos(self.look),
             *bsdfs(self.look),
         ]
         self.smooth = smooth

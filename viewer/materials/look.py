@@ -128,6 +128,7 @@ class Look:
         """The names that shaders ask for by ``#ifdef HAVE_``."""
         found = {lobe.upper() for lobe in self.lobes} | {name.upper() for name in self.textures}
         found |= {"PRINCIPLED"} if self.principled else set()
+        found |= {"BELOW"} if not self.lobes.isdisjoint({"transmission", "diffuse_transmission"}) else set()
         found |= {"SECOND_UV"} if self.second_uv else set()
         found |= {"TANGENTS"} if self.tangents else set()
         found |= {"TEXTURES"} if self.textures else set()

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from viewer.base.errors import ViewerError
+from viewer.materials.albedo import crossing_albedo, crossing_rise_albedo, ggx_albedo, rise_albedo, sheen_albedo
 from viewer.materials.look import Look
 from viewer.scene.material import TEXTURE_FIELDS, Material
 from viewer.stream.declare.kernel import Module, Table
@@ -43,7 +44,16 @@ def principled_materials(found: Sequence[Material], look: Look, texture_count: i
 
 def needs_of(look: Look) -> tuple[str, ...]:
     """What the BSDF of these materials needs of other modules."""
-    return ("principled_at", "path_settings", "ggx_albedo", "rise_albedo")
+    return ("principled_at", "path_settings", *(module.provides[0] for module in albedos(look)))
+
+
+def albedos(look: Look) -> list[Module]:
+    """The tables of albedos that its lobes ask for."""
+    if not look.principled:
+        return []
+    found = [ggx_albedo(), rise_albedo()]
+    found += [crossing_albedo(), crossing_rise_albedo()] if "volume" in look.lobes else []
+    return [*found, *([sheen_albedo()] if "sheen" in look.lobes else [])]
 
 
 def _value(material: Material, name: str, texture_count: int) -> object:

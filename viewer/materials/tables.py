@@ -9,11 +9,10 @@ from numpy.typing import ArrayLike
 
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import GEOMETRY, HIT, MATERIAL, RAY, SURFACE
-from viewer.materials.albedo import ggx_albedo, rise_albedo
 from viewer.materials.bsdf import bsdfs
 from viewer.materials.look import Look, look_of
 from viewer.materials.opacity import opacity
-from viewer.materials.principled import principled_materials
+from viewer.materials.principled import albedos, principled_materials
 from viewer.materials.textures import cones
 from viewer.materials.textures import textures as texture_module
 from viewer.scene.material import KINDS, LARGEST_DISPERSION, Material
@@ -140,7 +139,7 @@ def appearance(
         *principled_materials(found, look, len(textures)),
         *opacity(found, look, len(textures)),
         surfaces(bool(textures)),
-        *([ggx_albedo(), rise_albedo()] if look.principled else []),
+        *albedos(look),
         *bsdfs(look),
         interactions(look),
         cones(bool(textures)),
