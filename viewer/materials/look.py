@@ -144,13 +144,12 @@ class Look:
         fields = [each for each in INTERACTION.fields if not (plain and each.name in _OF_OLD)]
         kind = Field("kind", "int", about="BSDF_LAMBERT and so on, and 8 times the address of the material")
         fields = [kind if each.name == "kind" else each for each in fields]
-        if self.textures:
-            fields.append(Field("place", "vec3", about="where textures are looked up, see interface/texture.glsl"))
-        if self.second_uv:
+        if self.textures or self.tangents:
+            fields.append(Field("place", "vec3", about="texture coordinates, level and tangent: interaction_place"))
+        # Where there are the parameters of other kinds, these lie in their places.
+        if self.second_uv and plain:
             fields.append(Field("uv_1", "vec2"))
-        if self.tangents:
-            about = "of the tangent, in frame_around(shading); 16 more where the image is mirrored"
-            fields.append(Field("turn", "float", "radians", about=about))
+
         return Record(INTERACTION.name, *fields)
 
     @property

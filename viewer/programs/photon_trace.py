@@ -23,7 +23,7 @@ def photon_frame(
     """
     channel, scatter = channel_states(dispersion)
     absorb, arrive, arriving = arrival(volumes)
-    turn = ("begin", *arriving, "store", *channel, "scatter")
+    turn = ("begin", *arriving, "lose", "store", *channel, "scatter")
     kernel = photons.EMIT_PHOTON if first else photons.CONTINUE_PHOTON
     return Program(
         "photons",
@@ -40,7 +40,8 @@ def photon_frame(
             State("begin", kernel, {"ray": Call("setup", then=arrive), "done": DONE}),
             *traversal.states,
             *absorb,
-            State("arrive", photons.ARRIVE_PHOTON, {"surface": "store", "done": DONE}),
+            State("arrive", photons.ARRIVE_PHOTON, {"surface": "store", "miss": "lose"}),
+            State("lose", photons.LOSE_PHOTON, {"done": DONE}),
             State("store", photons.STORE_PHOTON, {"done": scatter}),
             *channel.values(),
             State("scatter", photons.SCATTER_PHOTON, {"done": DONE}),
