@@ -242,15 +242,18 @@ def test_faults_are_named():
 # -- the memory ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("two_dimensional", [False, True], ids=["buffer texture", "2-D texture"])
-def test_texels_are_exact(device, two_dimensional):
+@pytest.mark.parametrize("form", ["buffer texture", "2-D texture", "2-D array texture"])
+def test_texels_are_exact(device, form):
     data = np.random.default_rng(6).integers(0, 256, (300_001, 4), np.uint8)
     source = Texels("texels", data)
-    form = layout(2048, source, 0 if two_dimensional else device.max_buffer)
-    assert (form.per_row == IN_BUFFER) != two_dimensional
-    memory = Memory(device, source, form)
-    assert memory.bytes == (4 * len(data) if not two_dimensional else 4 * form.per_row * -(-len(data) // form.per_row))
-    text = memory_glsl(source, form, counting=False) + "\nvec4 read(int i) { return fetch_texels(i); }"
+    largest = 128 if "array" in form else 2048
+    chosen = layout(largest, source, device.max_buffer if form == "buffer texture" else 0)
+    assert (chosen.per_row == IN_BUFFER) == (form == "buffer texture")
+    assert chosen.layers == (19 if "array" in form else 0)  # of 128 x 128
+    memory = Memory(device, source, chosen)
+    rows = chosen.per_row * chosen.layers or -(-len(data) // max(1, chosen.per_row))
+    assert memory.bytes == 4 * (rows * chosen.per_row or len(data))
+    text = memory_glsl(source, chosen, counting=False) + "\nvec4 read(int i) { return fetch_texels(i); }"
     function = glsl_call.Function(device, "vec4 read(int i)", text=text)
     function.shader.bind("memory_texels", memory.texture)
     at = np.random.default_rng(7).integers(0, len(data), 20_000)
@@ -278,5 +281,7 @@ def test_a_texel_counts_as_one_word():
 
 
 def test_a_texture_too_large_for_the_driver_says_so():
-    with pytest.raises(ViewerError, match="exceed a texture of 64 x 64"):
-        layout(64, Texels("texels", np.zeros((4097, 4), np.uint8)), 4096)
+    most = 256 * 64 * 64
+    assert layout(64, Texels("texels", np.zeros((most, 4), np.uint8)), 4096).layers == 256
+    with pytest.raises(ViewerError, match=r"exceed 256 textures of 64 x 64 .reduce the images by max_texture"):
+        layout(64, Texels("texels", np.zeros((most + 1, 4), np.uint8)), 4096)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from viewer.scene.texture import Image
 
-STRIP = 1 << 20  # texels that are decoded at once: of large images only smaller levels are held as floats
+STRIP = 1 << 15  # texels that are decoded at once, as many floats as a processor's cache holds
 Floats = NDArray[np.float32]
 
 
@@ -83,8 +83,7 @@ def _decoded(texels: NDArray, content: str) -> Floats:
     most = np.iinfo(texels.dtype).max
     if content != "color":
         return texels * np.float32(1.0 / most)
-    out = np.empty(texels.shape, np.float32)
-    out[..., :3] = _linear_of(most)[texels[..., :3]]
+    out = _linear_of(most).take(texels)
     out[..., 3] = texels[..., 3] * np.float32(1.0 / most)
     return out
 
@@ -96,26 +95,27 @@ def _encoded(values: Floats, kind: np.dtype, content: str) -> NDArray:
     if kind == np.float16:
         return values.astype(np.float16)
     most = np.iinfo(kind).max
-    out = np.empty(values.shape, kind)
-    plain = values
-    if content == "color":
-        if kind == np.uint8:
-            out[..., :3] = _srgb_of_words()[(values[..., :3] * np.float32(65535.0) + np.float32(0.5)).astype(np.uint16)]
-        else:
-            out[..., :3] = np.rint(_srgb(values[..., :3]) * most)
-        plain, out_plain = values[..., 3], out[..., 3]
+    plain = values * np.float32(most) + np.float32(0.5)
+    if content != "color":
+        return plain.astype(kind)
+    if kind == np.uint8:
+        out = _srgb_of_words().take((values * np.float32(65535.0) + np.float32(0.5)).astype(np.uint16))
     else:
-        out_plain = out
-    out_plain[...] = plain * np.float32(most) + np.float32(0.5)
+        out = np.rint(_srgb(values) * most).astype(kind)
+    out[..., 3] = plain[..., 3]
     return out
 
 
 def _unit(values: Floats) -> Floats:
     """Vectors (v + 1) / 2 made unit vectors; those that cancel out point up."""
-    vectors = 2.0 * values[..., :3] - 1.0
-    length = np.sqrt(np.einsum("...k,...k->...", vectors, vectors))[..., None]
-    vectors = np.where(length > 1e-4, vectors / np.maximum(length, 1e-4), np.array([0, 0, 1], np.float32))
-    return np.concatenate([0.5 * vectors + 0.5, values[..., 3:]], axis=-1, dtype=np.float32)
+    out = values - np.float32(0.5)
+    square = np.einsum("...k,...k->...", out[..., :3], out[..., :3])
+    known = square > 1e-9
+    out *= (np.float32(0.5) / np.sqrt(np.where(known, square, 1.0)))[..., None]
+    out += np.float32(0.5)
+    out[~known, :3] = 0.5, 0.5, 1.0
+    out[..., 3] = values[..., 3]
+    return out
 
 
 @cache
