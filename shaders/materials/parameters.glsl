@@ -7,7 +7,7 @@
 vec4 principled_texel(int number, Interaction at) {
     vec3 place = at.place;
 #ifdef HAVE_SECOND_UV
-    if ((fetch_textures(max(number, 0)).flags & TEXTURE_SECOND) != 0) place.xy = at.uv_1;
+    if ((fetch_textures(max(number, 0)).flags & TEXTURE_SECOND) != 0) place = at.uv_1;
 #endif
     return texture_data(number, place);
 }
@@ -16,7 +16,7 @@ vec4 principled_texel(int number, Interaction at) {
 vec3 principled_texel_color(int number, Interaction at) {
     vec3 place = at.place;
 #ifdef HAVE_SECOND_UV
-    if ((fetch_textures(max(number, 0)).flags & TEXTURE_SECOND) != 0) place.xy = at.uv_1;
+    if ((fetch_textures(max(number, 0)).flags & TEXTURE_SECOND) != 0) place = at.uv_1;
 #endif
     return texture_color(number, place);
 }

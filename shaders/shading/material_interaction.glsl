@@ -48,7 +48,7 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     found.place = at.uv;
 #endif
 #ifdef HAVE_SECOND_UV
-    found.uv_1 = detail_at(hit).uv_1;
+    found.uv_1 = detail_at(hit).uv_1 + vec3(0.0, 0.0, at.uv.z);
 #endif
 #ifdef HAVE_TANGENTS
     vec3 right, up;

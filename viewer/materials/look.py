@@ -147,7 +147,7 @@ class Look:
         if self.textures:
             fields.append(Field("place", "vec3", about="where textures are looked up, see interface/texture.glsl"))
         if self.second_uv:
-            fields.append(Field("uv_1", "vec2"))
+            fields.append(Field("uv_1", "vec3", about="the same by the second texture coordinates"))
         if self.tangents:
             about = "of the tangent, in frame_around(shading); 16 more where the image is mirrored"
             fields.append(Field("turn", "float", "radians", about=about))
