@@ -92,7 +92,11 @@ Geometry quadric_at(Ray ray, float t, int address) {
     float along = (point.y - quadric.span.x) * quadric.span.y;
     if (quadric.kind == QUADRIC_BALL) along = atan(length(point.xz), -point.y) / 3.14159265;
     if (quadric.kind == QUADRIC_FLAT) along = (length(point.xz) - quadric.span.x) * quadric.span.y;
-    at.uv = vec2(turn < 0.0 ? turn + 1.0 : turn, clamp(along, 0.0, 1.0));
+    // Around the axis they change by the circumference, along it evenly; the map's scale is the mean of all directions.
+    float around = 6.28318531 * max(length(point.xz), 1e-3 * largest(point));
+    float span = quadric.kind == QUADRIC_BALL ? 1.0 / (3.14159265 * length(point)) : abs(quadric.span.y);
+    at.uv = vec3(turn < 0.0 ? turn + 1.0 : turn, clamp(along, 0.0, 1.0), 0.5 * log2(span / around));
+    at.uv.z -= log2(abs(determinant(to_outer))) / 3.0;
     at.material = 0;
     return at;
 }

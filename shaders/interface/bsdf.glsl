@@ -1,5 +1,7 @@
 // How surfaces scatter. wo points to where the path came from, wi to where it goes on: unit vectors, world space.
-// The constants BSDF_LAMBERT, BSDF_MIRROR, BSDF_DIELECTRIC and BSDF_PHONG are values of Interaction.kind.
+// The constants BSDF_LAMBERT, BSDF_MIRROR, BSDF_DIELECTRIC, BSDF_PHONG and BSDF_PRINCIPLED are values of
+// interaction_kind.
+#include "interface/interaction.glsl"
 
 // The BSDF times |cos(wi, shading normal)|; 0 for kinds that scatter into single directions.
 vec3 bsdf_value(Interaction at, vec3 wo, vec3 wi);
@@ -17,6 +19,9 @@ bool bsdf_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, 
 
 // Whether it scatters into single directions only, so that no light can be sampled for it.
 bool bsdf_delta(Interaction at);
+
+// Index of refraction behind the surface, relative to that in front; 1 where light is not refracted.
+float bsdf_index(Interaction at);
 
 // The single directions that it reflects and refracts into, with their weights, whatever their share; weights are 0
 // where it does neither.

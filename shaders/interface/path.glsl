@@ -13,6 +13,7 @@ const int PATH_BSDF = 2;    // directions alone
 //   int path_roulette     surfaces from which on Russian roulette may end a path
 //   int path_bounce       light over so many surfaces alone counts; -1: all
 //   float path_clamp      largest component of a sample; 0: as it is
+//   float path_smooth    roughness below which glossy surfaces are mirrors
 //   int path_shared       1: all pixels of a sample have one offset from their centres; 0: each has its own
 
 // Whether light over so many surfaces counts.

@@ -1,4 +1,15 @@
-// What the scene's textures provide.
+// What the scene's textures provide: lookups of a texture (its address) at a place: texture coordinates of the mesh, and
+// log2 of the side of the square of them that a ray covers there, plus a number in [0, 1) by which the mip level is
+// chosen: so much of it for all that is looked up at a hit, at random from hit to hit. White for -1.
 
-// The colour, linear sRGB, of a texture (its address) at a mesh's texture coordinates; white for -1.
-vec3 texture_color(int number, vec2 uv);
+// A ray without a width, which sees every texel.
+const float TEXTURE_SHARP = -1e3;
+
+// Colour, linear sRGB.
+vec3 texture_color(int number, vec3 place);
+
+// Colour, linear sRGB, and opacity.
+vec4 texture_rgba(int number, vec3 place);
+
+// The channels as they are: of textures that hold data.
+vec4 texture_data(int number, vec3 place);

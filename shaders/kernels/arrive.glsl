@@ -1,5 +1,6 @@
 // Where a path arrives: adds what is emitted there, and finds what the surface is.
 // Light that could have been sampled at the last surface, too, is weighed (Veach 1997, chapter 9).
+#include "interface/cone.glsl"
 #include "interface/environment.glsl"
 #include "interface/light.glsl"
 #include "interface/material.glsl"
@@ -9,13 +10,13 @@ int arrive(in Ray ray, in Hit hit, in Path path, inout Radiance radiance, out In
     vec3 emission;
     float other;  // density with which light sampling finds this, per solid angle
     bool missed = hit.triangle < 0;
-    interaction = Interaction(vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0, -ray.direction, 0.0);
+    interaction = interaction_nowhere(-ray.direction);
     if (missed) {
         emission = environment_radiance(ray.direction);
         other = environment_pdf(ray.direction, path_strategy == PATH_BOTH);
     } else {
         float per_area;
-        interaction = interaction_at(ray, hit, emission, per_area);
+        interaction = interaction_at(ray, hit, cone_width(path.cone, ray.origin, hit.t), emission, per_area);
         float facing = abs(dot(interaction.normal, ray.direction));
         other = per_area * hit.t * hit.t / max(facing, 1e-20);
     }

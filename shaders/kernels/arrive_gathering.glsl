@@ -3,10 +3,10 @@
 #include "interface/material.glsl"
 
 int arrive_gathering(in Ray ray, in Hit hit, out Interaction spot) {
-    spot = Interaction(vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0, -ray.direction, 0.0);
+    spot = interaction_nowhere(-ray.direction);
     if (hit.triangle < 0) return EXIT_MISS;
     vec3 emission;
     float per_area;
-    spot = interaction_at(ray, hit, emission, per_area);
+    spot = interaction_at(ray, hit, 0.0, emission, per_area);
     return EXIT_SURFACE;
 }

@@ -1,14 +1,11 @@
-// Where a photon arrives: the surface, or nothing, where it ends.
+// Where a photon arrives: the surface, or nothing.
 #include "interface/material.glsl"
 
-int arrive_photon(in Ray ray, in Hit hit, inout Path path, out Interaction interaction) {
-    interaction = Interaction(vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0.0, vec3(0.0), 0, -ray.direction, 0.0);
-    if (hit.triangle < 0) {
-        path.throughput = vec3(0.0);
-        return EXIT_DONE;
-    }
+int arrive_photon(in Ray ray, in Hit hit, out Interaction interaction) {
+    interaction = interaction_nowhere(-ray.direction);
+    if (hit.triangle < 0) return EXIT_MISS;
     vec3 emission;
     float per_area;
-    interaction = interaction_at(ray, hit, emission, per_area);
+    interaction = interaction_at(ray, hit, 0.0, emission, per_area);
     return EXIT_SURFACE;
 }

@@ -6,6 +6,6 @@
 
 int begin_gather(in Interaction interaction, in Path path, out Interaction spot, out Path gathering) {
     spot = interaction;
-    gathering = Path(path.throughput, 0.0, 0, -1);
+    gathering = Path(path.throughput, 0.0, 0, -1, vec2(0.0));
     return bsdf_delta(interaction) || path.depth >= path_depth ? EXIT_NONE : EXIT_SURFACE;
 }

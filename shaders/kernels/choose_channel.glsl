@@ -4,7 +4,7 @@
 
 int choose_channel(in Pixel pixel, inout Interaction interaction, inout Path path) {
     if (channels_part(interaction)) {
-        float u = sample_2d(pixel.at, path.number, 4 + 8 * path.depth + 6).x;
+        float u = sample_2d(pixel.at, path.number, surface_dimension(path.depth) + DIMENSION_LOBE).x;
         follow_channel(interaction, path.throughput, u);
     }
     return EXIT_DONE;

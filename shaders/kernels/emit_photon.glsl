@@ -17,7 +17,7 @@ int emit_photon(in Pixel pixel, out Ray ray, out Path path, out Photon photon) {
     bool aimed = photon_kinds == PHOTON_CAUSTIC;
     ray = Ray(vec3(0.0), FAR, vec3(0.0, 1.0, 0.0), 0);
     bool sent = light_emit(choose, place, way, aimed, ray.origin, normal, ray.direction, flux);
-    path = Path(sent ? flux * photon_share : vec3(0.0), 0.0, 0, photon_pass);
+    path = Path(sent ? flux * photon_share : vec3(0.0), 0.0, 0, photon_pass, vec2(0.0));
     photon = Photon(vec3(0.0), 0, vec3(0.0), 0, vec3(0.0));
     // A few roundings of the place off its own light.
     float error = 1e-6 * max(max(abs(ray.origin.x), abs(ray.origin.y)), abs(ray.origin.z));

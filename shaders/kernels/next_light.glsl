@@ -2,7 +2,6 @@
 // Illumination Model for Shaded Display" (1980): at each hit a ray to every light.
 // Of what shines by its surface path_light_samples points are asked in turn (R. L. Cook et al., 1984).
 // What the environment brings beside its suns is ambient light, which nothing hides, as in that paper.
-// Of the dimensions of surface k, 4 + 8 k on, points of surfaces take 0, 2 and 3.
 #include "interface/bsdf.glsl"
 #include "interface/light_each.glsl"
 #include "interface/path.glsl"
@@ -27,10 +26,10 @@ int next_light(
         return EXIT_END;
     }
     tree.light += 1;
-    int dimension = 4 + 8 * path.depth;
+    int dimension = surface_dimension(path.depth);
     int number = (path.number * path_light_samples + turn) & 65535;
-    float choose = sample_1d(pixel.at, number, dimension);
-    vec2 point = sample_2d(pixel.at, number, dimension + 2);
+    float choose = sample_1d(pixel.at, number, dimension + DIMENSION_LIGHT);
+    vec2 point = sample_2d(pixel.at, number, dimension + DIMENSION_POINT);
     LightSample light;
     if (!each_light_sample(index, interaction.position, choose, point, light)) return EXIT_AGAIN;
     pending.rgb = path.throughput * light.weight * bsdf_value(interaction, interaction.wo, light.direction);

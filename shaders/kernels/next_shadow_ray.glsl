@@ -1,6 +1,6 @@
 // The next shadow ray of a surface, of path_light_samples: each to a point of a light that is chosen by power, behind
 // which an equal share of the direct light waits (R. L. Cook et al., "Distributed Ray Tracing", 1984). All samples of a
-// pixel take their points from one sequence. Of the dimensions of surface k, 4 + 8 k on, it takes 0, 2 and 3.
+// pixel take their points from one sequence.
 #include "interface/bsdf.glsl"
 #include "interface/light.glsl"
 #include "interface/path.glsl"
@@ -17,10 +17,10 @@ int next_shadow_ray(
         return EXIT_END;
     }
     tree.light += 1;
-    int dimension = 4 + 8 * path.depth;
+    int dimension = surface_dimension(path.depth);
     LightSample light;
-    float choose = sample_1d(pixel.at, number, dimension);
-    vec2 point = sample_2d(pixel.at, number, dimension + 2);
+    float choose = sample_1d(pixel.at, number, dimension + DIMENSION_LIGHT);
+    vec2 point = sample_2d(pixel.at, number, dimension + DIMENSION_POINT);
     if (!light_sample(interaction.position, choose, point, false, light)) return EXIT_AGAIN;
     pending.rgb = path.throughput * light.weight * bsdf_value(interaction, interaction.wo, light.direction);
     pending.rgb *= 1.0 / float(path_light_samples);

@@ -1,6 +1,5 @@
 // Chooses a light and a point of it, and prepares the shadow ray: next-event estimation.
-// The light's contribution waits until the shadow ray is back. Of the dimensions of surface k, 4 + 8 k on, it takes 0,
-// 2 and 3.
+// The light's contribution waits until the shadow ray is back.
 #include "interface/bsdf.glsl"
 #include "interface/light.glsl"
 #include "interface/path.glsl"
@@ -10,10 +9,10 @@
 int sample_light(in Pixel pixel, in Interaction interaction, in Path path, inout Ray ray, out Radiance pending) {
     pending.rgb = vec3(0.0);
     if (bsdf_delta(interaction) || path_strategy == PATH_BSDF || !path_counts(path.depth + 1)) return EXIT_NONE;
-    int dimension = 4 + 8 * path.depth;
+    int dimension = surface_dimension(path.depth);
     LightSample light;
-    float choose = sample_1d(pixel.at, path.number, dimension);
-    vec2 point = sample_2d(pixel.at, path.number, dimension + 2);
+    float choose = sample_1d(pixel.at, path.number, dimension + DIMENSION_LIGHT);
+    vec2 point = sample_2d(pixel.at, path.number, dimension + DIMENSION_POINT);
     if (!light_sample(interaction.position, choose, point, path_strategy == PATH_BOTH, light)) return EXIT_NONE;
     pending.rgb = path.throughput * light.weight * bsdf_value(interaction, interaction.wo, light.direction);
     if (light.pdf > 0.0 && path_strategy == PATH_BOTH) {

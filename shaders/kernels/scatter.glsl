@@ -1,16 +1,16 @@
 // Chooses where the path goes on, or ends it. Russian roulette: J. Arvo and D. Kirk, "Particle Transport and Image
-// Synthesis" (1990). Of the dimensions of surface k, 4 + 8 k on, it takes 4, 5 and 6 for the direction, 7 for the
-// roulette.
+// Synthesis" (1990).
 #include "interface/bsdf.glsl"
+#include "interface/cone.glsl"
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
 #include "lib/offset_origin.glsl"
 
 int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray ray) {
-    int dimension = 4 + 8 * path.depth;
-    vec2 direction = sample_2d(pixel.at, path.number, dimension + 4);
-    vec2 other = sample_2d(pixel.at, path.number, dimension + 6);
+    int dimension = surface_dimension(path.depth);
+    vec2 direction = sample_2d(pixel.at, path.number, dimension + DIMENSION_WAY);
+    vec2 other = sample_2d(pixel.at, path.number, dimension + DIMENSION_LOBE);  // and the roulette behind it
     vec3 weight;
     path.depth += 1;
     ray = Ray(vec3(0.0), FAR, vec3(0.0, 0.0, 1.0), 0);
@@ -18,6 +18,7 @@ int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray
         return EXIT_END;
     }
     path.throughput *= weight;
+    path.cone = cone_scattered(path.cone, path.pdf);
     float brightest = max(path.throughput.x, max(path.throughput.y, path.throughput.z));
     if (path.depth >= path_roulette) {
         float survives = min(brightest, 0.95);

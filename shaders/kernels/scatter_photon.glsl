@@ -9,10 +9,10 @@
 #include "lib/offset_origin.glsl"
 
 int scatter_photon(in Pixel pixel, in Interaction interaction, inout Path path, inout Ray ray) {
-    int dimension = 4 + 8 * path.depth;
+    int dimension = surface_dimension(path.depth);
     int number = photon_number(pixel.at);
-    vec2 direction = sample_2d(photon_pixel(number), photon_sample(number), dimension + 4);
-    vec2 other = sample_2d(photon_pixel(number), photon_sample(number), dimension + 6);
+    vec2 direction = sample_2d(photon_pixel(number), photon_sample(number), dimension + DIMENSION_WAY);
+    vec2 other = sample_2d(photon_pixel(number), photon_sample(number), dimension + DIMENSION_LOBE);
     vec3 weight, way;
     float pdf;
     path.depth += 1;
@@ -24,8 +24,8 @@ int scatter_photon(in Pixel pixel, in Interaction interaction, inout Path path, 
     }
     if (pdf > 0.0) path.pdf = 1.0;
     float here = dot(interaction.shading, interaction.wo), there = dot(interaction.shading, way);
-    if (here * there < 0.0 && interaction.kind == BSDF_DIELECTRIC) {
-        float ratio = here >= 0.0 ? interaction.parameter : 1.0 / interaction.parameter;
+    if (here * there < 0.0) {
+        float index = bsdf_index(interaction), ratio = here >= 0.0 ? index : 1.0 / index;
         weight *= ratio * ratio;
     }
     if (!bsdf_delta(interaction)) {

@@ -17,6 +17,10 @@ void dielectric_branches(
     refraction = at.albedo * ((1.0 - share) * inverse * inverse);
 }
 
+float dielectric_index(Interaction at) {
+    return at.parameter;
+}
+
 bool dielectric_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     vec3 reflected, reflection, refracted, refraction;
     dielectric_branches(at, wo, reflected, reflection, refracted, refraction);

@@ -17,6 +17,10 @@ void dispersive_branches(
     }
 }
 
+float dispersive_index(Interaction at) {
+    return at.parameter;
+}
+
 bool dispersive_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     return dielectric_sample(at, wo, vec3(u.xy, min(u.z + at.reflectivity, 0.99999994)), wi, weight, pdf);
 }

@@ -3,7 +3,7 @@
 #include "shading/channel_index.glsl"
 
 bool channels_part(Interaction at) {
-    return at.kind == BSDF_DIELECTRIC && at.specular > 0.0;
+    return interaction_kind(at) == BSDF_DIELECTRIC && at.specular > 0.0;
 }
 
 Interaction at_channel(Interaction at, int channel) {

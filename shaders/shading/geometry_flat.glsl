@@ -17,7 +17,7 @@ Geometry geometry_at(Ray ray, Hit hit) {
     at.error = position_error(a.position, b.position, c.position, stretch);
     at.shading = unit_or(a.normal * weights.x + b.normal * weights.y + c.normal * weights.z, at.normal);
     at.color = a.color * weights.x + b.color * weights.y + c.color * weights.z;
-    at.uv = a.uv * weights.x + b.uv * weights.y + c.uv * weights.z;
+    at.uv = uv_place(a.uv, b.uv, c.uv, weights, b.position - a.position, c.position - a.position);
     at.material = face.material;
     return at;
 }

@@ -33,7 +33,8 @@ Geometry geometry_at(Ray ray, Hit hit) {
                        + unit_or(normal_to_world * b.normal, at.normal) * weights.y
                        + unit_or(normal_to_world * c.normal, at.normal) * weights.z, at.normal);
     at.color = a.color * weights.x + b.color * weights.y + c.color * weights.z;
-    at.uv = a.uv * weights.x + b.uv * weights.y + c.uv * weights.z;
+    vec3 ab = to_world * (b.position - a.position), ac = to_world * (c.position - a.position);
+    at.uv = uv_place(a.uv, b.uv, c.uv, weights, ab, ac);
     at.material = instance.material >= 0 ? instance.material : face.material;
     return at;
 }

@@ -1,11 +1,22 @@
 // The base colour of a material at a point: its factor, the vertex colour and the texture, multiplied (glTF 2.0,
 // 3.9.2); its emission: the factor times its own texture (3.9.3), W / (m^2 sr), linear sRGB.
 #include "interface/texture.glsl"
+#ifdef HAVE_SECOND_UV
+#include "interface/detail.glsl"
+#endif
 
-vec3 material_color(Geometry at, Material material) {
-    return material.base_color * at.color * texture_color(material.texture, at.uv);
+vec3 material_texel(int number, Geometry at, Hit hit) {
+    vec3 place = at.uv;
+#ifdef HAVE_SECOND_UV
+    if ((fetch_textures(max(number, 0)).flags & TEXTURE_SECOND) != 0) place = detail_at(hit).uv_1 + vec3(0.0, 0.0, place.z);
+#endif
+    return texture_color(number, place);
 }
 
-vec3 material_emission(Geometry at, Material material) {
-    return material.emission * texture_color(material.emission_texture, at.uv);
+vec3 material_color(Geometry at, Hit hit, Material material) {
+    return material.base_color * at.color * material_texel(material.texture, at, hit);
+}
+
+vec3 material_emission(Geometry at, Hit hit, Material material) {
+    return material.emission * material_texel(material.emission_texture, at, hit);
 }

@@ -2,28 +2,66 @@
 #include "interface/bsdf.glsl"
 #include "interface/geometry.glsl"
 #include "interface/material.glsl"
+#ifdef HAVE_SECOND_UV
+#include "interface/detail.glsl"
+#endif
+#ifdef HAVE_TANGENTS
+#include "interface/detail.glsl"
+#endif
 
-Interaction interaction_at(Ray ray, Hit hit, out vec3 emission, out float light_pdf) {
+Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out float light_pdf) {
     Geometry at = geometry_at(ray, hit);
+    at.uv.z += log2(max(width, 1e-37));
     Material material = fetch_materials(at.material);
     bool front = dot(at.normal, ray.direction) < 0.0;
-    emission = front ? material_emission(at, material) : vec3(0.0);
+    emission = front ? material_emission(at, hit, material) : vec3(0.0);
     light_pdf = front ? material.light_density : 0.0;
     Interaction found;
     found.wo = -ray.direction;
     found.position = at.position;
     found.error = at.error;
     found.normal = at.normal;
-    found.albedo = material_color(at, material);
+    found.albedo = material_color(at, hit, material);
     found.kind = material.kind;
+#ifdef HAVE_UNLIT
+    if (material.kind == BSDF_PRINCIPLED && fetch_principled(at.material).unlit == 1) emission = found.albedo;
+#endif
+#ifdef HAVE_PARAMETERS
     found.parameter = material.parameter;
     found.specular = material.specular;
     found.reflectivity = material.reflectivity;
+#endif
     found.shading = at.shading;
+#ifdef HAVE_PRINCIPLED
+    found.kind += 8 * at.material;
+    bool single = material.kind != BSDF_PRINCIPLED && bsdf_delta(found);
+#else
+    bool single = bsdf_delta(found);
+#endif
     // At the silhouettes of coarse meshes the shading normal can face away from a ray that sees the surface. What
     // scatters into all directions would be black there: the geometric normal takes its place. Mirrors and glass keep
     // theirs, as they do in Mitsuba.
     bool away = dot(at.shading, ray.direction) * dot(at.normal, ray.direction) <= 0.0;
-    if (away && !bsdf_delta(found)) found.shading = at.normal;
+    if (away && !single) found.shading = at.normal;
+#ifdef HAVE_TEXTURES
+    found.place = at.uv;
+#endif
+#ifdef HAVE_PRINCIPLED
+#ifdef HAVE_SECOND_UV
+    vec3 uv_1 = detail_at(hit).uv_1 + vec3(0.0, 0.0, at.uv.z);
+#ifdef HAVE_PARAMETERS
+    if (material.kind == BSDF_PRINCIPLED) {
+        found.parameter = uv_1.x;
+        found.specular = uv_1.y;
+        found.reflectivity = uv_1.z;
+    }
+#else
+    found.uv_1 = uv_1;
+#endif
+#endif
+#ifdef HAVE_TANGENTS
+    found.place = interaction_packed(at.uv, found.shading, detail_at(hit).tangent);
+#endif
+#endif
     return found;
 }

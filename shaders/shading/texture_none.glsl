@@ -1,6 +1,14 @@
 // A scene without textures.
 #include "interface/texture.glsl"
 
-vec3 texture_color(int number, vec2 uv) {
+vec3 texture_color(int number, vec3 place) {
     return vec3(1.0);
+}
+
+vec4 texture_rgba(int number, vec3 place) {
+    return vec4(1.0);
+}
+
+vec4 texture_data(int number, vec3 place) {
+    return vec4(1.0);
 }

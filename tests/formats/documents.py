@@ -75,10 +75,12 @@ class Document:
 
     def gltf(self) -> bytes:
         uri = "data:application/octet-stream;base64," + base64.b64encode(self.data).decode()
-        return json.dumps({**self.json, "buffers": [{"byteLength": len(self.data), "uri": uri}]}).encode()
+        first = {"byteLength": len(self.data), "uri": uri}
+        return json.dumps({**self.json, "buffers": [first, *self.json.get("buffers", [])[1:]]}).encode()
 
     def glb(self) -> bytes:
-        text = json.dumps({**self.json, "buffers": [{"byteLength": len(self.data)}]}).encode()
+        first = {"byteLength": len(self.data)}
+        text = json.dumps({**self.json, "buffers": [first, *self.json.get("buffers", [])[1:]]}).encode()
         text += b" " * (-len(text) % 4)
         data = self.data + b"\0" * (-len(self.data) % 4)
         chunks = struct.pack("<I4s", len(text), b"JSON") + text + struct.pack("<I4s", len(data), b"BIN\0") + data

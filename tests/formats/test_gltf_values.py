@@ -44,16 +44,3 @@ def test_the_least_normalised_integer_is_minus_one(kind: type[np.signedinteger],
     assert doc.json["accessors"][0]["componentType"] == COMPONENTS[corners.dtype.str[1:]]
     found = load(doc.write(tmp_path)).meshes[0].positions
     np.testing.assert_array_equal(found, np.float32([[-1, 0, 0], [1, 0, 0], [-1, 1, 0]]))
-
-
-@pytest.mark.parametrize(
-    ("metallic", "roughness", "kind"),
-    [(0.5, 0.0, "mirror"), (0.49, 0.0, "lambert"), (0.5, 0.09, "mirror"), (0.5, 0.1, "lambert"), (1.0, 0.0, "mirror")],
-)
-def test_metal_begins_at_a_half_and_a_mirror_below_a_tenth(
-    metallic: float, roughness: float, kind: str, tmp_path: Path
-) -> None:
-    doc = Document()
-    doc.square(material=0)
-    doc.json["materials"] = [{"pbrMetallicRoughness": {"metallicFactor": metallic, "roughnessFactor": roughness}}]
-    assert load(doc.write(tmp_path)).materials[0].kind == kind

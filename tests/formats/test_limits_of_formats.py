@@ -69,13 +69,16 @@ def test_texels_of_an_image() -> None:
 
 @pytest.mark.parametrize("limit", ["LARGEST_IMAGE", "MOST_TEXELS"])
 def test_texels_of_a_scene(limit, tmp_path, monkeypatch) -> None:
-    """Of one image, and of all that were read so far; those that are too much are white, with a word."""
+    """Of one image, and of all that were read so far; those that are too much are refused."""
     one, sizes = 8 * 5, [(8, 5), (8, 5)]
     most = one if limit == "LARGEST_IMAGE" else 2 * one
     path = textured(*sizes).write(tmp_path)
     for given, read in ((most, 2), (most - 1, 0 if limit == "LARGEST_IMAGE" else 1)):
         monkeypatch.setattr(images, limit, given)
-        scene = load(path)
+        if read < 2:
+            with pytest.raises(ViewerError, match="8 x 5 texels, more than"):
+                load(path)
+        scene = load(path, lenient=True)
         shapes = [texture.image.texels.shape[:2] for texture in scene.textures]
         assert shapes.count((5, 8)) == read
         assert any("8 x 5 texels, more than" in warning for warning in scene.warnings) == (read < 2)

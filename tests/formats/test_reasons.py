@@ -74,9 +74,10 @@ def test_buffers_and_images_of_gltf(uri: str, inner: Path) -> None:
     doc.mesh({"POSITION": doc.accessor(SQUARE)}, doc.accessor(TWO), material=0)
     doc.json["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]
     doc.json["textures"], doc.json["images"] = [{"source": 0}], [{"uri": uri}]
-    scene = load(doc.write(inner, "scene.gltf"))
-    (warning,) = [line for line in scene.warnings if "white instead" in line]
-    assert REASONS[uri] in warning and "images[0]" in warning
+    with pytest.raises(ViewerError) as refused:
+        load(doc.write(inner, "scene.gltf"))
+    assert refused.value.what.endswith(REASONS[uri]) and "images[0]" in refused.value.where
+    doc.json["materials"] = [{}]
     text = doc.gltf()
     start = text.index(b'"uri": "data:')
     end = text.index(b'"', start + 8)

@@ -10,7 +10,8 @@ import pytest
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import INTERACTION
 from viewer.materials.bsdf import bsdfs
-from viewer.materials.tables import dispersive, materials
+from viewer.materials.look import Look, look_of
+from viewer.materials.tables import materials
 from viewer.scene.material import KINDS, Material
 
 ULP = 2.0**-24
@@ -54,15 +55,15 @@ def test_what_no_glass_has(ior, dispersion, message):
 
 
 def test_which_materials_part_channels():
-    assert dispersive([glass(), glass(1.5, 0.1)])
+    assert look_of([glass(), glass(1.5, 0.1)]).dispersion
     for one in (glass(), glass(1.0, 1.0), glass(1.5, 1.0, "mirror")):
-        assert not dispersive([one])
+        assert not look_of([one]).dispersion
 
 
 @pytest.fixture(scope="module")
 def functions(device):
     with device.current():
-        modules = bsdfs(["dielectric"], dispersion=True)
+        modules = bsdfs(Look(frozenset({"dielectric"}), dispersion=True))
         branches = "out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction"
         return {
             "channel": glsl_call.Function(

@@ -9,18 +9,21 @@ import pytest
 
 from viewer.accel import triangles
 from viewer.base.errors import ViewerError
+from viewer.cameras.lens import thin_lens
 from viewer.kernels.records import HIT, RAY
+from viewer.lighting.sampler import sampler
 from viewer.materials.bsdf import DELTA
 from viewer.materials.geometry import flat_geometry
 from viewer.materials.tables import LARGEST_EXPONENT, appearance, materials
 from viewer.renderer.rays import FAR
+from viewer.scene.camera import Camera
 from viewer.scene.material import KINDS, Material
 from viewer.scene.scene import Scene
 from viewer.scene.texture import Image, Texture
 
 ULP = 2.0**-24
 GEOMETRY = "Geometry geometry_at(Ray ray, Hit hit)"
-INTERACTION = "Interaction interaction_at(Ray ray, Hit hit, out vec3 emission, out float light_pdf)"
+INTERACTION = "Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out float light_pdf)"
 OFFSET = "vec3 offset_origin(vec3 position, vec3 normal, vec3 direction, float error)"
 
 
@@ -84,7 +87,12 @@ def test_points_and_normals(device, scale):
     length = np.linalg.norm(normal, axis=1, keepdims=True)
     assert np.all(np.abs(at["shading"] - normal / length) <= 12 * ULP / length)
     for name, values in (("uv", flat.uvs), ("color", flat.colors)):
-        np.testing.assert_allclose(at[name], np.einsum("nk,nkj->nj", weights, values[of]), atol=8 * ULP)
+        got = at[name][:, : values.shape[1]]
+        np.testing.assert_allclose(got, np.einsum("nk,nkj->nj", weights, values[of]), atol=8 * ULP)
+    ab, ac = np.moveaxis(flat.uvs[of][:, 1:].astype(float) - flat.uvs[of][:, :1], 1, 0)
+    change = 0.5 * np.log2(np.abs(ab[:, 0] * ac[:, 1] - ab[:, 1] * ac[:, 0]) / area)
+    # The uvs' differences are exact to a rounding, their cross product where it does not cancel out.
+    assert np.quantile(np.abs(at["uv"][:, 2] - change), 0.99) < 1e-3
 
 
 @pytest.mark.parametrize("height", [1.0, 0.1, 0.01, 0.001])
@@ -137,10 +145,13 @@ def test_interactions(device):
     flat.uvs[:], flat.colors[:] = random.random(flat.uvs.shape), random.random(flat.colors.shape)
     flat.normals[:] = twin.unit(flat.normals + 0.5 * random.normal(size=flat.normals.shape))
     modules = [flat_geometry(flat), *appearance(found, [Texture(image)], [0.25, 0.5, 0, 0])]
+    modules += [thin_lens(Camera((0, 0, 0), (0, 0, 1))), sampler()]
     directions = twin.unit(random.normal(size=(count, 3)))
     hits = hits_on(count, 10)
     rays = rays_along(directions)
-    found_at, emission, light_pdf = glsl_call.Function(device, INTERACTION, modules=modules)(rays, hits)
+    found_at, emission, light_pdf = glsl_call.Function(device, INTERACTION, modules=modules)(
+        rays, hits, np.zeros(count)
+    )
     (geometry,) = glsl_call.Function(device, GEOMETRY, modules=modules[:1])(rays, hits)
     front = twin.dot(normals_of(corners), directions) < 0
     number = flat.materials
@@ -162,8 +173,8 @@ def test_interactions(device):
     sure = np.abs(seen) > 1e-5
     assert 0.05 < (seen < 0).mean() < 0.5  # both cases are there
     np.testing.assert_array_equal(found_at["shading"][sure], want[sure])
-    lookup = glsl_call.Function(device, "vec3 texture_color(int number, vec2 uv)", modules=modules[1:2])
-    texel = lookup(np.where(number == 0, 0, -1), geometry["uv"])[0]
+    lookup = glsl_call.Function(device, "vec3 texture_color(int number, vec3 place)", modules=modules[1:2])
+    texel = lookup(np.where(number == 0, 0, -1), geometry["uv"] - [0, 0, 1e3])[0]
     albedo = np.array([m.base_color[:3] for m in found])[number] * geometry["color"] * texel
     np.testing.assert_allclose(found_at["albedo"], albedo, rtol=8 * ULP)
 

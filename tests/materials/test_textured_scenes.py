@@ -12,6 +12,7 @@ from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
+from viewer.scene.mipmaps import mip_levels
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
 
@@ -50,11 +51,34 @@ def test_info_lists_textures_and_their_memory(device):
         "bytes": 256,
         "wrap": ["repeat", "repeat"],
         "filter": "nearest",
+        "minification": "nearest_mipmap_linear",
+        "type": "uint8",
+        "content": "color",
     }
-    assert data["gpu"]["gpu memory"]["texels"] == 4 * 256  # whole blocks
+    assert data["gpu"]["gpu memory"]["texels"] == 4 * (64 + 16 + 4 + 1)  # with its mip levels
     text = "\n".join(report.lines(data))
-    assert "dots: 8 x 8, 256 bytes, repeat, nearest" in text
+    assert "dots: 8 x 8, 256 bytes, repeat, nearest, mip levels" in text
     assert "lambert, base colour (1, 0.5, 0.25) times texture 0" in text
+
+
+def test_large_textures_are_reduced_on_request(device):
+    """--max-texture: levels whose sides are within it; taken back, everything is as it was."""
+    scene = textured_square(16)
+    renderer = Renderer(scene, camera=_camera(), machine="singlepass", device=device, program="cast")
+    whole = renderer.render((16, 16), layers="albedo").layers["albedo"]
+    renderer.update(max_texture=8)
+    (texture,) = renderer.scene.textures
+    np.testing.assert_array_equal(texture.image.texels, next(mip_levels(scene.textures[0].image, "color")))
+    small = renderer.render((8, 8), layers="albedo").layers["albedo"]
+    want = linear_from_srgb(texture.image.texels[..., :3] / 255) * (1.0, 0.5, 0.25)
+    np.testing.assert_allclose(small, want, atol=4e-6)  # decoding's power, as in test_textures
+    assert renderer.info()["gpu memory"]["texels"] == 4 * (64 + 16 + 4 + 1)
+    module = renderer.prepared.shading[2]
+    renderer.update(max_texture=15)
+    assert renderer.prepared.shading[2] is module  # the same images
+    renderer.update(max_texture=None)
+    np.testing.assert_array_equal(renderer.render((16, 16), layers="albedo").layers["albedo"], whole)
+    assert report.describe(scene, max_texture=4)["textures"][0]["size"] == [4, 4]
 
 
 def test_kinds_of_the_reference_scenes(shared_refs):

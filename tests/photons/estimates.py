@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.kernels.photons import ENTRY, FIRST, MAPS, PHOTON, SEARCHES, EstimateKernels
-from viewer.kernels.records import INTERACTION, PATH, RADIANCE
+from viewer.kernels.records import INTERACTION, PATH, RADIANCE, SCENE_INTERACTION
 from viewer.lighting.path import path_settings
 from viewer.lighting.photons import estimate_settings, estimate_uniforms, map_modules
 from viewer.materials.bsdf import bsdfs
+from viewer.materials.look import Look
 from viewer.options.values import PhotonFilter
 from viewer.photons.grid import PhotonGrid
 from viewer.programs.photon_map import radiance_estimate
@@ -33,7 +34,7 @@ def estimate_program(search: str, caustics: bool = False) -> Program:
     first = State("estimate", EstimateKernels(MAPS["sort"], search).begin_caustics, {"cell": "cell"})
     return Program(
         "estimate",
-        streams={"interaction": INTERACTION, "path": PATH, "radiance": RADIANCE, **STREAMS},
+        streams={"interaction": SCENE_INTERACTION, "path": PATH, "radiance": RADIANCE, **STREAMS},
         inputs=("interaction", "path", "radiance", *ESTIMATES[search].inputs),
         results=("radiance", "estimate"),
         states=(
@@ -57,7 +58,7 @@ class Estimates:
     """The search on a device, over Lambert's surfaces of albedo 1 and normal +z."""
 
     def __init__(self, device: Any, search: str = "nearest", caustics: bool = False) -> None:
-        modules = [*bsdfs({"lambert"}), path_settings(), *estimate_settings(), *map_modules()]
+        modules = [*bsdfs(Look()), path_settings(), *estimate_settings(), *map_modules()]
         self.device, self.machine = device, None
         self.linked = LinkedProgram(estimate_program(search, caustics), modules)
 

@@ -58,6 +58,8 @@ EDITS: list[tuple[dict[str, Any], set[str]]] = [
     (mesh(normals=np.float32([[0, 1, 0]] * 3)), {"attributes"}),
     (mesh(uvs=CORNERS[:, :2] * 2), {"attributes"}),
     (mesh(colors=None), {"attributes"}),
+    (mesh(uvs_1=CORNERS[:, :2]), {"attributes"}),
+    (mesh(tangents=np.float32([[1, 0, 0, 1]] * 3)), {"attributes"}),
     ({"instances": BEFORE.instances[:1]}, {"geometry"}),
     (instance(mesh=0), {"geometry"}),
     (instance(material=1), {"attributes"}),

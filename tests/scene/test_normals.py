@@ -128,12 +128,15 @@ def test_flat_at_0_degrees():
     mesh = sphere(12, 8)
     mesh.uvs = np.arange(2 * len(mesh.positions), dtype=np.float32).reshape(-1, 2)
     mesh.colors = np.arange(4 * len(mesh.positions), dtype=np.float32).reshape(-1, 4)
+    mesh.uvs_1, mesh.tangents = mesh.uvs + 1, mesh.colors + 1
     made = with_normals(mesh, 0.0)
     check_kept(mesh, made)
     faces = normals_module.face_normals(mesh.positions, mesh.triangles)
     assert np.allclose(corner_normals(made), faces[:, None], atol=1e-7)
     assert np.array_equal(made.uvs[made.triangles], mesh.uvs[mesh.triangles])
     assert np.array_equal(made.colors[made.triangles], mesh.colors[mesh.triangles])
+    assert np.array_equal(made.uvs_1[made.triangles], mesh.uvs_1[mesh.triangles])
+    assert np.array_equal(made.tangents[made.triangles], mesh.tangents[mesh.triangles])
 
 
 def test_smooth_sphere_points_outward():

@@ -153,6 +153,37 @@ def test_cameras_are_chosen_by_name(stage, monkeypatch):
     assert list(dict.fromkeys(chosen)) == names
 
 
+def test_variants_are_chosen_by_name(stage, monkeypatch):
+    """The list offers them where there are some, and the file's own look."""
+    from dataclasses import replace
+
+    from viewer.scene.material import Material
+    from viewer.window.panels import options, panels
+
+    offered, clicks = [], iter((1, None, 0))
+
+    def combo(name: str, values: list[str], current: str) -> str | None:
+        offered.append((values, current))
+        number = next(clicks, None)
+        return None if number is None else values[number]
+
+    monkeypatch.setattr(options, "combo", combo)
+    monkeypatch.setattr(panels, "SECTIONS", (("Scene", panels._scene, True),))
+    stage.draw(1)
+    assert not offered
+    plain = stage.renderer.scene
+    materials = [*plain.materials, Material("red", (1.0, 0.0, 0.0, 1.0))]
+    stage.session.update(replace(plain, materials=materials, variants={"warm": {0: len(materials) - 1}}))
+    shown = []
+    for _ in range(4):
+        stage.draw(1)
+        scene = stage.renderer.scene
+        shown.append((scene.variant, scene.materials[scene.flatten().materials[0]].name))
+    own = ["none##0", "warm##1"]
+    assert offered[:4] == [(own, "none##0"), (own, "warm##1"), (own, "warm##1"), (own, "none##0")]
+    assert shown == [("warm", "red"), ("warm", "red"), *[(None, plain.materials[0].name)] * 2]
+
+
 def test_every_option_of_a_structure_can_be_chosen(stage, monkeypatch):
     """A new option appears by itself: words side by side or in a list, numbers typed."""
     from dataclasses import replace

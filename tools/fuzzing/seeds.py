@@ -14,14 +14,35 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "formats"))
 
+from compressed import BLOCKS, draco, ktx2, meshopt
 from documents import MTL, SQUARE, TWO, Document, samples
+from looks import full, textured
 
 from viewer.film import checkpoint, image
 from viewer.film.film import Film
 from viewer.formats import load
+from viewer.formats.gltf.extras import installed
 from viewer.formats.image import environment_maps
 
 SIZE = (5, 4)  # of pictures
+_PBR = b"""newmtl blue
+Kd 0 0 1
+Ks .1 .2 .3
+Ni 1.4
+Pr .5
+Pm .5
+Ps .2
+Pc 1
+Pcr .1
+aniso .5
+anisor .25
+map_Pr red.png
+map_Pm -s 2 2 red.png
+map_d red.png
+map_bump -bm 2 red.png
+map_Ke red.png
+Ke 1 1 1
+"""
 SETTINGS = {"program": "path", "depth": 5, "seed": 7}  # of states
 
 
@@ -57,13 +78,36 @@ def seeds() -> list[Seed]:
     """All of them."""
     pictures = _pictures()
     found = [Seed(name, data, read_scene) for name, data in samples().items() if name != "square.obj"]
-    beside = {"colors.mtl": MTL, "red.png": pictures["small.png"]}
+    beside = {"colors.mtl": MTL + _PBR, "red.png": pictures["small.png"]}
     found.append(Seed("square.obj", samples()["square.obj"], read_scene, beside))
     found.append(Seed("square.obj", samples()["square.obj"], read_scene, beside, "colors.mtl"))
     rich = _rich(pictures["small.png"])
     found += [Seed("rich.gltf", rich.gltf(), read_scene), Seed("rich.glb", rich.glb(), read_scene)]
+    found += [Seed(name, data, read_scene) for name, data in _extended().items()]
     found += [Seed(name, data, read_environment) for name, data in pictures.items()]
     found.append(Seed("state.exr", _state(), read_state))
+    return found
+
+
+def _extended() -> dict[str, bytes]:
+    """glTF with every material extension, and compressed glTF for the decoders that are installed."""
+    every = full()
+    mesh = every.json["meshes"][0]["primitives"][0]
+    mesh["extensions"] = {"KHR_materials_variants": {"mappings": [{"variants": [0], "material": 0}]}}
+    every.json["extensions"] = {"KHR_materials_variants": {"variants": [{"name": "one"}]}}
+    every.json["nodes"][0]["extensions"] = {"KHR_node_visibility": {"visible": True}}
+    mesh["attributes"]["NORMAL"] = every.accessor(np.tile(np.float32([0, 0, 1]), (4, 1)))
+    mesh["attributes"]["TANGENT"] = every.accessor(np.tile(np.float32([1, 0, 0, 1]), (4, 1)))
+    found = {"looks.gltf": every.gltf(), "looks.glb": every.glb()}
+    if installed("DracoPy"):
+        found |= {"edgebreaker.glb": draco(False).glb(), "sequential.glb": draco().glb(), "draco.gltf": draco().gltf()}
+    if installed("meshopt"):
+        found |= {"meshopt.glb": meshopt().glb(), "meshopt.gltf": meshopt().gltf()}
+    if installed("opengl_basisu"):
+        basis = textured()
+        basis.json["images"] = [{"bufferView": basis.view(ktx2(BLOCKS))}]
+        basis.json["textures"] = [{"extensions": {"KHR_texture_basisu": {"source": 0}}}]
+        found["basis.glb"] = basis.glb()
     return found
 
 

@@ -34,7 +34,7 @@ def thin_lens(camera: Camera, size: tuple[int, int] = (1, 1), pixel_filter: str 
     types = {int: "int", float: "float"}
     return Module(
         "camera",
-        provides=("camera_ray", "camera_sample"),
+        provides=("camera_ray", "camera_sample", "camera_spread", "camera_pixel"),
         source="shading/thin_lens.glsl",
         uniforms={
             name: (f"vec{len(value)}" if isinstance(value, tuple) else types[type(value)], value)

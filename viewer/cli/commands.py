@@ -36,7 +36,7 @@ STANDARD_OUTPUT = "-"
 # What the window takes of the options; the rest is the file's or the panels' business.
 VIEWED = (
     *("program", "machine", "policy", "unroll", "fuse", "mask", "tile", "count", *keywords("prepare")),
-    *("ground", "camera", "fov", "barrier", "memory", "debug"),
+    *("variant", "lenient", "max_texture", "ground", "camera", "fov", "barrier", "memory", "debug"),
 )
 # The published machine, and the path tracer as it ran there: T. J. Purcell, I. Buck, W. R. Mark, P. Hanrahan, "Ray
 # Tracing on Programmable Graphics Hardware" (2002), sections 3.1.4, 3.2 and table 3; T. J. Purcell, *Ray Tracing on a
@@ -244,7 +244,7 @@ def _load(arguments: Namespace, progress: Progress) -> Scene:
     """The scene with its notes told and its animation chosen."""
     import viewer
 
-    scene = viewer.load(arguments.scene)
+    scene = viewer.load(arguments.scene, lenient=arguments.lenient).with_variant(arguments.variant)
     _tell(scene.warnings, arguments, progress)
     if arguments.animation is not None:
         scene.play(arguments.animation)
@@ -337,9 +337,9 @@ def info(arguments: Namespace) -> bool:
         progress(None, f"loading {printable(arguments.scene)}")
         import viewer
 
-        scene = viewer.load(arguments.scene)
+        scene = viewer.load(arguments.scene, lenient=arguments.lenient)
         progress(None, "building")
-        data = describe(scene, arguments.program)
+        data = describe(scene, arguments.program, arguments.max_texture)
     _emit(data, lines, arguments.json)
     return True
 

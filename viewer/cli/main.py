@@ -316,7 +316,7 @@ COMMANDS = {
         "tell what a scene holds and what it takes",
         "SCENE [--json]",
         commands.info,
-        ("program", "debug"),
+        ("program", "lenient", "max_texture", "debug"),
         scene=True,
         json=True,
     ),

@@ -32,16 +32,19 @@ ABILITIES = {
 }
 
 
-def describe(scene: Scene, program: str = OPTIONS["program"].default) -> dict[str, Any]:
+def describe(scene: Scene, program: str = OPTIONS["program"].default, max_texture: int | None = None) -> dict[str, Any]:
     """A scene as plain data: counts, bounds, materials, lights, environment, cameras, extensions, and what the scene
     and a ray of that program take on the GPU.
 
+    max_texture : longest side of textures, as the option has it.
     Where there is no OpenGL, ``gpu`` is None and a warning says why.
     """
     from viewer.renderer.lighting import scene_lighting
+    from viewer.renderer.prepared import arranged
     from viewer.renderer.renderer import Renderer
     from viewer.renderer.settings import Settings
 
+    scene = arranged(scene, Settings(max_texture=max_texture))
     lighting = scene_lighting(scene, Settings())
     used = sorted({instance.mesh for instance in scene.instances})
     data: dict[str, Any] = {
@@ -78,6 +81,9 @@ def describe(scene: Scene, program: str = OPTIONS["program"].default) -> dict[st
                 "bytes": texture.image.texels.nbytes,
                 "wrap": texture.wrap,
                 "filter": "nearest" if texture.nearest else "linear",
+                "minification": texture.minification,
+                "type": str(texture.image.texels.dtype),
+                "content": texture.content,
             }
             for texture in scene.textures
         ],
@@ -103,6 +109,7 @@ def describe(scene: Scene, program: str = OPTIONS["program"].default) -> dict[st
             {"name": animation.name, "seconds": animation.duration, "tracks": len(animation.tracks)}
             for animation in scene.animations
         ],
+        "variants": list(scene.variants),
         "extensions_used": scene.extensions_used,
         "extensions_ignored": scene.extensions_ignored,
         "warnings": [*scene.warnings, *lighting.notes],
@@ -137,6 +144,7 @@ def lines(data: Mapping[str, Any]) -> Iterator[str]:
         ("environment", _environment(data["environment"])),
         *_listed("cameras", [_camera(camera) for camera in data["cameras"]]),
         *_listed("animations", [f"{a['name']}: {a['seconds']:g} s" for a in data["animations"]]),
+        *([("variants", ", ".join(data["variants"]))] if data["variants"] else []),
         ("extensions", ", ".join(data["extensions_used"]) or "none"),
     ]
     if data["extensions_ignored"]:
@@ -248,8 +256,10 @@ def _camera(camera: Mapping[str, Any]) -> str:
 
 def _texture(texture: Mapping[str, Any]) -> str:
     wide, tall = texture["size"]
-    wrap = " and ".join(dict.fromkeys(texture["wrap"]))
-    return f"{texture['image']}: {wide:,} x {tall:,}, {size_text(texture['bytes'])}, {wrap}, {texture['filter']}"
+    parts = [f"{wide:,} x {tall:,}", size_text(texture["bytes"]), " and ".join(dict.fromkeys(texture["wrap"]))]
+    parts += [texture["filter"], *(["mip levels"] if "mipmap" in texture["minification"] else [])]
+    parts += {"uint16": ["16 bits"], "float16": ["halfs"]}.get(texture["type"], [])
+    return f"{texture['image']}: {', '.join(parts)}"
 
 
 def _rows(label: str, value: Any, bytes_: bool = False) -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ from viewer.formats.files import read_file
 from viewer.scene.scene import Scene
 
 # Modules by the files' endings, imported when asked, the one of the file's own ending first. Each has NAME,
-# sniff(head, path) -> bool and read(path) -> Scene.
+# sniff(head, path) -> bool and read(path) -> Scene, of LENIENT ones read(path, lenient).
 FORMATS: dict[str, tuple[str, ...]] = {
     "viewer.formats.gltf.reader": (".gltf", ".glb"),
     "viewer.formats.ply.reader": (".ply",),
@@ -38,10 +38,13 @@ _OTHERS = (
 )
 
 _HEAD = 4096
+LENIENT = ("viewer.formats.gltf.reader",)
 
 
-def load(path: str | Path) -> Scene:
+def load(path: str | Path, lenient: bool = False) -> Scene:
     """The scene in a file: glTF 2.0 (.gltf, .glb), PLY, OBJ or STL, recognised by content.
+
+    lenient : checkerboards take the place of a glTF file's images that cannot be read.
 
     The scene's ``warnings`` say what was left out or mended. Raises ViewerError for a file that cannot be read, is of
     no known format, is damaged, or bears the ending of another format than the one that it holds.
@@ -49,7 +52,7 @@ def load(path: str | Path) -> Scene:
     path = Path(path)
     module = recognise(path)
     try:
-        scene = module.read(path)
+        scene = module.read(path, lenient) if module.__name__ in LENIENT else module.read(path)
     except MemoryError:
         raise ViewerError(str(path), "not enough memory to load it") from None
     _remark(scene)

@@ -11,13 +11,17 @@ from viewer.scene import builtin
 from viewer.scene.scene import Scene
 
 
-def load(scene: str | os.PathLike[str]) -> Scene:
+def load(scene: str | os.PathLike[str], variant: str | int | None = None, lenient: bool = False) -> Scene:
     """The scene of a file (.gltf, .glb, .ply, .obj, .stl), or a built-in one by name; a file of that name goes first.
+
+    variant : which of the file's material variants, as `Scene.with_variant` has it. lenient : checkerboards take
+    the place of images of a glTF file that cannot be read, with a word in the scene's ``warnings``.
 
     Raises ViewerError that names the file, the part and what is wrong.
     """
     name = _name(scene)
-    return builtin.build(name) if is_builtin(name) else formats.load(name)
+    found = builtin.build(name) if is_builtin(name) else formats.load(name, lenient)
+    return found.with_variant(variant)
 
 
 def is_builtin(scene: str | os.PathLike[str]) -> bool:

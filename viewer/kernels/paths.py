@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-from viewer.kernels.records import FILM, HIT, INTERACTION, PATH, PIXEL, RADIANCE, RAY
+from viewer.kernels.records import FILM, HIT, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
 
 BEGIN = Kernel(
     "begin_path",
     (IN("pixel", PIXEL), IN("film", FILM), OUT("path", PATH), OUT("radiance", RADIANCE), OUT("ray", RAY)),
     exits=("ray", "done"),
-    needs=("path_settings", "camera_sample", "sample_2d"),
+    needs=("path_settings", "camera_sample", "sample_2d", "cone_of_pixel"),
 )
 ARRIVE = Kernel(
     "arrive",
-    (IN("ray", RAY), IN("hit", HIT), IN("path", PATH), INOUT("radiance", RADIANCE), OUT("interaction", INTERACTION)),
+    (
+        IN("ray", RAY),
+        IN("hit", HIT),
+        IN("path", PATH),
+        INOUT("radiance", RADIANCE),
+        OUT("interaction", SCENE_INTERACTION),
+    ),
     exits=("surface", "end"),
-    needs=("path_settings", "interaction_at", "environment_radiance", "environment_pdf"),
+    needs=("path_settings", "interaction_at", "environment_radiance", "environment_pdf", "cone_width"),
+)
+ABSORB = Kernel(
+    "absorb",
+    (IN("ray", RAY), IN("hit", HIT), INOUT("path", PATH)),
+    exits=("done",),
+    needs=("volume_transmittance",),
 )
 SAMPLE_LIGHT = Kernel(
     "sample_light",
     (
         IN("pixel", PIXEL),
-        IN("interaction", INTERACTION),
+        IN("interaction", SCENE_INTERACTION),
         IN("path", PATH),
         INOUT("ray", RAY),
         OUT("pending", RADIANCE),
@@ -36,15 +48,15 @@ RESOLVE_SHADOW = Kernel(
 )
 CHOOSE_CHANNEL = Kernel(
     "choose_channel",
-    (IN("pixel", PIXEL), INOUT("interaction", INTERACTION), INOUT("path", PATH)),
+    (IN("pixel", PIXEL), INOUT("interaction", SCENE_INTERACTION), INOUT("path", PATH)),
     exits=("done",),
     needs=("channels_part", "at_channel", "bsdf_branches", "sample_2d"),
 )
 SCATTER = Kernel(
     "scatter",
-    (IN("pixel", PIXEL), IN("interaction", INTERACTION), INOUT("path", PATH), OUT("ray", RAY)),
+    (IN("pixel", PIXEL), IN("interaction", SCENE_INTERACTION), INOUT("path", PATH), OUT("ray", RAY)),
     exits=("ray", "end"),
-    needs=("path_settings", "bsdf_sample", "sample_2d"),
+    needs=("path_settings", "bsdf_sample", "sample_2d", "cone_scattered"),
 )
 FINISH = Kernel(
     "finish_path",

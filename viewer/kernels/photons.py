@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from viewer.kernels.records import HIT, INTERACTION, PATH, PIXEL, RADIANCE, RAY
+from viewer.kernels.records import HIT, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.kernels.whitted import TREE
 from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel
 from viewer.stream.declare.record import Field, Record
@@ -75,19 +75,20 @@ EMIT_PHOTON = Kernel(
 CONTINUE_PHOTON = Kernel("continue_photon", (IN("path", PATH), OUT("photon", PHOTON)), exits=("ray", "done"))
 ARRIVE_PHOTON = Kernel(
     "arrive_photon",
-    (IN("ray", RAY), IN("hit", HIT), INOUT("path", PATH), OUT("interaction", INTERACTION)),
-    exits=("surface", "done"),
+    (IN("ray", RAY), IN("hit", HIT), OUT("interaction", SCENE_INTERACTION)),
+    exits=("surface", "miss"),
     needs=("interaction_at",),
 )
+LOSE_PHOTON = Kernel("lose_photon", (INOUT("path", PATH),), exits=("done",))
 STORE_PHOTON = Kernel(
     "store_photon",
-    (IN("interaction", INTERACTION), IN("path", PATH), OUT("photon", PHOTON)),
+    (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("photon", PHOTON)),
     exits=("done",),
     needs=("photon_settings", "bsdf_sample"),
 )
 SCATTER_PHOTON = Kernel(
     "scatter_photon",
-    (IN("pixel", PIXEL), IN("interaction", INTERACTION), INOUT("path", PATH), INOUT("ray", RAY)),
+    (IN("pixel", PIXEL), IN("interaction", SCENE_INTERACTION), INOUT("path", PATH), INOUT("ray", RAY)),
     exits=("done",),
     needs=("photon_settings", "bsdf_sample", "sample_2d"),
 )
@@ -96,7 +97,7 @@ NEXT_SHADOW_RAY = Kernel(
     "next_shadow_ray",
     (
         IN("pixel", PIXEL),
-        IN("interaction", INTERACTION),
+        IN("interaction", SCENE_INTERACTION),
         IN("path", PATH),
         INOUT("tree", TREE),
         INOUT("ray", RAY),
@@ -133,7 +134,7 @@ MAPS = {  # by the option's word
 
 NEAREST_SHELL = Kernel(
     "nearest_shell",
-    (IN("interaction", INTERACTION), INOUT("estimate", ESTIMATE)),
+    (IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE)),
     exits=("cell", "end"),
     needs=("nearest_estimate",),
 )
@@ -155,19 +156,19 @@ class EstimateKernels:
     @property
     def begin(self) -> Kernel:
         """Begins at a surface."""
-        arguments = IN("interaction", INTERACTION), IN("path", PATH), OUT("estimate", ESTIMATE)
+        arguments = IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("estimate", ESTIMATE)
         return Kernel("begin_estimate", arguments, ("cell", "none"), (self.settings, "path_settings", "bsdf_value"))
 
     @property
     def begin_caustics(self) -> Kernel:
         """Begins at a surface, for the caustic photons alone."""
-        arguments = IN("interaction", INTERACTION), OUT("estimate", ESTIMATE)
+        arguments = IN("interaction", SCENE_INTERACTION), OUT("estimate", ESTIMATE)
         return Kernel("begin_caustics", arguments, ("cell",), (self.settings,))
 
     @property
     def cell(self) -> Kernel:
         """Finds the next cell."""
-        arguments = (IN("interaction", INTERACTION), INOUT("estimate", ESTIMATE), *self.form.cell)
+        arguments = (IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE), *self.form.cell)
         needs = self.settings, f"{self.form.name}_cell"
         last = "shell" if self.search == "nearest" else "end"
         return Kernel(f"{self.search}_cell", arguments, ("again", "photon", last), needs)
@@ -175,14 +176,14 @@ class EstimateKernels:
     @property
     def photon(self) -> Kernel:
         """Adds the next photon of the cell."""
-        arguments = (IN("interaction", INTERACTION), INOUT("estimate", ESTIMATE), *self.form.photon)
+        arguments = (IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE), *self.form.photon)
         needs = self.settings, f"{self.form.name}_photon", "bsdf_value"
         return Kernel("estimate_photon", arguments, ("again", "cell"), needs)
 
     @property
     def finish(self) -> Kernel:
         """Adds the estimate to the picture."""
-        interaction, path = IN("interaction", INTERACTION), IN("path", PATH)
+        interaction, path = IN("interaction", SCENE_INTERACTION), IN("path", PATH)
         arguments = interaction, path, INOUT("estimate", ESTIMATE), INOUT("radiance", RADIANCE)
         return Kernel("finish_estimate", arguments, ("caustic", "done"), (self.settings,))
 
@@ -191,7 +192,7 @@ class EstimateKernels:
 # ``gathering`` is a path whose number is the ray's, and whose depth counts the mirrors and glass on its way.
 BEGIN_GATHER = Kernel(
     "begin_gather",
-    (IN("interaction", INTERACTION), IN("path", PATH), OUT("spot", INTERACTION), OUT("gathering", PATH)),
+    (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("spot", SCENE_INTERACTION), OUT("gathering", PATH)),
     exits=("surface", "none"),
     needs=("gather_settings", "path_settings", "bsdf_delta"),
 )
@@ -199,7 +200,7 @@ GATHER_RAY = Kernel(
     "gather_ray",
     (
         IN("pixel", PIXEL),
-        IN("interaction", INTERACTION),
+        IN("interaction", SCENE_INTERACTION),
         IN("path", PATH),
         INOUT("gathering", PATH),
         OUT("ray", RAY),
@@ -209,19 +210,19 @@ GATHER_RAY = Kernel(
 )
 ARRIVE_GATHERING = Kernel(
     "arrive_gathering",
-    (IN("ray", RAY), IN("hit", HIT), OUT("spot", INTERACTION)),
+    (IN("ray", RAY), IN("hit", HIT), OUT("spot", SCENE_INTERACTION)),
     exits=("surface", "miss"),
     needs=("interaction_at",),
 )
 CONTINUE_GATHERING = Kernel(
     "continue_gathering",
-    (IN("pixel", PIXEL), IN("spot", INTERACTION), IN("path", PATH), INOUT("gathering", PATH), OUT("ray", RAY)),
+    (IN("pixel", PIXEL), IN("spot", SCENE_INTERACTION), IN("path", PATH), INOUT("gathering", PATH), OUT("ray", RAY)),
     exits=("ray", "end"),
     needs=("gather_settings", "path_settings", "bsdf_sample", "sample_2d"),
 )
 CHOOSE_GATHERING_CHANNEL = Kernel(
     "choose_gathering_channel",
-    (IN("pixel", PIXEL), IN("path", PATH), INOUT("spot", INTERACTION), INOUT("gathering", PATH)),
+    (IN("pixel", PIXEL), IN("path", PATH), INOUT("spot", SCENE_INTERACTION), INOUT("gathering", PATH)),
     exits=("done",),
     needs=("gather_settings", "channels_part", "at_channel", "bsdf_branches", "sample_2d"),
 )

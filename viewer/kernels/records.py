@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from viewer.stream.declare.kernel import ModuleState
 from viewer.stream.declare.record import Field, Record
 
 PIXEL = Record("Pixel", Field("at", "ivec2", "pixels", "picture", "column and row, row 0 at the top"))
@@ -32,6 +33,7 @@ PATH = Record(
     Field("pdf", "float", "1 / sr", about="of the last direction; 0: no light could have been sampled for it"),
     Field("depth", "int", about="surfaces that the path has left"),
     Field("number", "int", about="of the sample"),
+    Field("cone", "vec2", about="how much wider the ray is for each unit of distance, and a factor of its width"),
 )
 
 FILM = Record(
@@ -96,12 +98,19 @@ MATERIAL = Record(
 
 TEXTURE = Record(
     "Texture",
-    Field("start", "int", "blocks of texels", about="where its image begins"),
-    Field("size", "ivec2", "texels"),
+    Field("level", "int", about="address of its image's largest level"),
+    Field("last", "int", about="number of its smallest level; 0: there is one"),
     Field("wrap", "ivec2", about="0: repeat, 1: mirrored repeat, 2: clamp to edge; across and down"),
-    Field("nearest", "int", about="1: the nearest texel, 0: bilinear"),
     Field("across", "vec3", about="u of the image = dot(across, (u, v, 1))"),
+    Field("flags", "int", about="bits: TEXTURE_NEAREST and so on"),
     Field("down", "vec3", about="v of the image = dot(down, (u, v, 1))"),
+    Field("detail", "float", about="log2 of the texels along the side of a unit square of texture coordinates"),
+)
+
+TEXTURE_LEVEL = Record(
+    "TextureLevel",
+    Field("start", "ivec2", "texels", about="where it begins: block, and place in it"),
+    Field("size", "ivec2", "texels"),
 )
 
 GEOMETRY = Record(
@@ -111,7 +120,7 @@ GEOMETRY = Record(
     Field("normal", "vec3", "unit length", "world", "geometric, on the front side (counter-clockwise corners)"),
     Field("shading", "vec3", "unit length", "world", "interpolated vertex normal"),
     Field("color", "vec3", "linear sRGB", about="interpolated vertex colour"),
-    Field("uv", "vec2"),
+    Field("uv", "vec3", about="texture coordinates, and log2 of their change per scene unit along the surface"),
     Field("material", "int", about="address of its material"),
 )
 
@@ -130,6 +139,9 @@ INTERACTION = Record(
         "reflectivity", "float", about="as in Material; dielectric: 1 and -1 make it refract and reflect for certain"
     ),
 )
+
+# Streams hold what the scene's surfaces need of it: `INTERACTION`, or more (`viewer.materials.look`).
+SCENE_INTERACTION = ModuleState(INTERACTION.name)
 
 LIGHT_SAMPLE = Record(
     "LightSample",

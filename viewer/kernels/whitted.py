@@ -6,7 +6,7 @@ in streams of their own, one for each level of a stack.
 
 from __future__ import annotations
 
-from viewer.kernels.records import HIT, INTERACTION, PATH, PIXEL, RADIANCE, RAY
+from viewer.kernels.records import HIT, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
 from viewer.stream.declare.record import Field, Record
 
@@ -31,7 +31,7 @@ NEXT_LIGHT = Kernel(
     "next_light",
     (
         IN("pixel", PIXEL),
-        IN("interaction", INTERACTION),
+        IN("interaction", SCENE_INTERACTION),
         IN("path", PATH),
         INOUT("tree", TREE),
         INOUT("ray", RAY),
@@ -43,7 +43,7 @@ NEXT_LIGHT = Kernel(
 )
 BRANCH_REFLECTION = Kernel(
     "branch_reflection",
-    (IN("interaction", INTERACTION), INOUT("path", PATH), OUT("ray", RAY)),
+    (IN("interaction", SCENE_INTERACTION), INOUT("path", PATH), OUT("ray", RAY)),
     exits=("ray", "end"),
     needs=("whitted_settings", "bsdf_branches"),
 )
@@ -64,7 +64,7 @@ def branch_refraction(levels: int) -> Kernel:
     """The kernel over a stack of so many levels."""
     return Kernel(
         "branch_refraction",
-        (IN("interaction", INTERACTION), IN("path", PATH), INOUT("tree", TREE), OUT("waiting", BRANCH)),
+        (IN("interaction", SCENE_INTERACTION), IN("path", PATH), INOUT("tree", TREE), OUT("waiting", BRANCH)),
         exits=(*level_exits(levels), "none"),
         needs=("whitted_settings", "bsdf_branches"),
     )
@@ -74,7 +74,7 @@ def branch_channels(levels: int) -> Kernel:
     """The kernel where channels may part, over a stack of so many levels."""
     return Kernel(
         "branch_channels",
-        (IN("interaction", INTERACTION), IN("path", PATH), INOUT("tree", TREE), OUT("waiting", BRANCH)),
+        (IN("interaction", SCENE_INTERACTION), IN("path", PATH), INOUT("tree", TREE), OUT("waiting", BRANCH)),
         exits=(*level_exits(levels), "again", "none"),
         needs=("whitted_settings", "bsdf_branches", "channels_part", "at_channel"),
     )

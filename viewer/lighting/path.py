@@ -9,6 +9,10 @@ from viewer.stream.declare.kernel import Module
 # Direct light sampling: numbers in shaders/interface/path.glsl.
 STRATEGIES = {"both": 0, "lights": 1, "bsdf": 2}
 DEPTH = 5  # surface interactions
+# Roughness (glTF's) below which a glossy lobe counts as a mirror. A lobe so narrow blurs by less than half a degree,
+# and float32 directions do not do it justice. Programs that follow mirrors, and light up what is rough by lamps alone,
+# show more with the larger limit.
+SMOOTH, SMOOTH_OF_TREES = 0.02, 0.25
 NEVER = 1 << 20  # surface interactions: no path is that long
 
 
@@ -24,6 +28,7 @@ def path_uniforms(
     samples: int = 1,
     bounce: int | None = None,
     light_samples: int = 1,
+    smooth: float = SMOOTH,
 ) -> dict[str, int | float]:
     """The uniforms of a run that brings every pixel to so many ``samples``.
 
@@ -34,6 +39,7 @@ def path_uniforms(
     shared   : all pixels of a sample have one offset from their centres; else each has its own.
     bounce   : only light of paths of this length counts; None: all.
     light_samples : shadow rays of a surface to what shines by its surface, of programs that are no path tracers.
+    smooth   : roughness below which glossy surfaces are mirrors.
     shadows, reflections, refractions : whether Whitted's tracer and the shadow caster have them.
     """
     return {
@@ -45,6 +51,7 @@ def path_uniforms(
         "path_bounce": -1 if bounce is None else bounce,
         "path_clamp": float(clamp),
         "path_shared": int(shared),
+        "path_smooth": float(smooth),
         "whitted_shadows": int(shadows),
         "whitted_reflections": int(reflections),
         "whitted_refractions": int(refractions),

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from viewer.base.errors import ViewerError
-from viewer.kernels.records import INTERACTION
+from viewer.materials.dimensions import surface_dimensions
+from viewer.materials.look import Look
+from viewer.materials.principled import needs_of
 from viewer.scene.material import KINDS
 from viewer.stream.declare.kernel import Module
+from viewer.stream.declare.record import Record
 
 # Kinds that scatter into single directions: they have no value and no density, and light cannot be sampled for them.
 DELTA = frozenset({"mirror", "dielectric"})
 # Others that reflect a share into a single direction: a path that takes it has no density there.
-BRANCHING = frozenset({"phong"})
+BRANCHING = frozenset({"phong", "principled"})
+# Of these it depends on the place whether they scatter into single directions alone.
+SOMETIMES_DELTA = frozenset({"principled"})
+REFRACTING = frozenset({"dielectric", "principled"})
 
 _FUNCTIONS = (
     # result, name, further arguments, how a kind is called, result for a kind that has no such function
@@ -33,6 +39,7 @@ _FUNCTIONS = (
         "at, wo, reflected, reflection, refracted, refraction",
         "",
     ),
+    ("float", "index", "", "at", "1.0"),
 )
 
 
@@ -41,23 +48,27 @@ def constant(kind: str) -> str:
     return f"BSDF_{kind.upper()}"
 
 
-def bsdfs(kinds: Collection[str], dispersion: bool = False) -> list[Module]:
-    """``bsdf_value`` and the rest of ``interface/bsdf.glsl`` over these kinds, and the modules of the kinds themselves.
+def bsdfs(look: Look) -> list[Module]:
+    """``bsdf_value`` and the rest of ``interface/bsdf.glsl`` over the look's kinds, and the modules of the kinds
+    themselves; ``interface/dispersion.glsl``, too, where channels may part. They need `principled_at` of glTF's
+    materials where there are some.
 
-    dispersion : indices of dielectrics may differ from channel to channel; ``interface/dispersion.glsl`` is there, too.
     Raises ViewerError for an unknown kind.
     """
-    present = [kind for kind in KINDS if kind in kinds]
-    unknown = sorted(set(kinds) - set(KINDS))
+    present = [kind for kind in KINDS if kind in look.kinds]
+    unknown = sorted(look.kinds - set(KINDS))
     if unknown:
         raise ViewerError("BSDF", f"unknown kind '{unknown[0]}'", f"one of {', '.join(KINDS)}")
-    shaders = {kind: "dispersive" if dispersion and kind == "dielectric" else kind for kind in present}
+    shaders = {kind: "dispersive" if look.dispersion and kind == "dielectric" else kind for kind in present}
+    record = look.interaction
     made = [
         Module(
             f"BSDF {kind}",
             provides=tuple(f"{shader}_{name}" for name in _functions_of(kind)),
             source=f"shading/bsdf_{shader}.glsl",
-            uses=(INTERACTION,),
+            needs=needs_of(look) if kind == "principled" else (),
+            uses=(record,),
+            features=look.features,
         )
         for kind, shader in shaders.items()
     ]
@@ -66,28 +77,62 @@ def bsdfs(kinds: Collection[str], dispersion: bool = False) -> list[Module]:
         provides=("bsdf_delta", *(f"bsdf_{name}" for _, name, *_ in _FUNCTIONS)),
         source="interface/bsdf.glsl",
         constants={constant(kind): number for kind, number in KINDS.items()},
-        needs=tuple(f"{shader}_sample" for shader in shaders.values()),
-        uses=(INTERACTION,),
+        needs=("surface_dimension", "interaction_nowhere", *(f"{shader}_sample" for shader in shaders.values())),
+        uses=(record,),
         text=switch_glsl(present, shaders),
     )
-    return [*made, switch, *([_dispersion()] if "dispersive" in shaders.values() else [])]
+    parting = [_dispersion(record)] if "dispersive" in shaders.values() else []
+    return [surface_dimensions(), interaction_module(look), *made, switch, *parting]
 
 
-def _dispersion() -> Module:
+def _dispersion(record: Record) -> Module:
     """``interface/dispersion.glsl``."""
     return Module(
         "dispersion",
         provides=("channels_part", "at_channel"),
         source="shading/dispersion.glsl",
         needs=("bsdf_delta",),
-        uses=(INTERACTION,),
+        uses=(record,),
+    )
+
+
+def interaction_module(look: Look) -> Module:
+    """``interaction_nowhere``, all zero but where the path came from; ``interaction_kind`` and
+    ``interaction_material``; it keeps the record."""
+    record = look.interaction
+    values = ", ".join("wo" if each.name == "wo" else f"{each.type}(0)" for each in record.fields)
+    names = {each.name for each in record.fields}
+    second = "vec3(at.parameter, at.specular, at.reflectivity)" if "parameter" in names else "vec3(0.0)"
+    second = "at.uv_1" if "uv_1" in names else second
+    kind, material = ("at.kind & 7", "at.kind >> 3") if look.principled else ("at.kind", "0")
+    return Module(
+        "interaction",
+        provides=("interaction_nowhere", "interaction_kind", "interaction_material", "interaction_uv_1"),
+        source="shading/interaction.glsl",
+        module_state=record,
+        uses=(record,),
+        features=look.features,
+        text=f"""Interaction interaction_nowhere(vec3 wo) {{
+    return Interaction({values});
+}}
+int interaction_kind(Interaction at) {{
+    return {kind};
+}}
+int interaction_material(Interaction at) {{
+    return {material};
+}}
+vec3 interaction_uv_1(Interaction at) {{
+    return {second};
+}}
+""",
     )
 
 
 def _functions_of(kind: str) -> tuple[str, ...]:
     if kind in DELTA:
-        return ("sample", "branches")
-    return ("value", "pdf", "reflectance", "sample", *(("branches",) if kind in BRANCHING else ()))
+        return ("sample", "branches", *(("index",) if kind in REFRACTING else ()))
+    more = (("branches",) if kind in BRANCHING else ()) + (("delta",) if kind in SOMETIMES_DELTA else ())
+    return ("value", "pdf", "reflectance", "sample", *more, *(("index",) if kind in REFRACTING else ()))
 
 
 def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = None) -> str:
@@ -102,13 +147,15 @@ def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = No
             lines += ["    reflected = refracted = -wo;", "    reflection = refraction = vec3(0.0);"]
         having = [kind for kind in present if name in _functions_of(kind)]
         if having:
-            lines += ["    switch (at.kind) {"]
+            lines += ["    switch (interaction_kind(at)) {"]
             for kind in having:
                 call = f"{(shaders or {}).get(kind, kind)}_{name}({given});"
                 call = f"return {call}" if nothing else f"{call} break;"
                 lines += [f"        case {constant(kind)}: {call}"]
             lines += ["    }"]
         lines += [f"    return {nothing};", "}"] if nothing else ["}"]
-    single = [f"at.kind == {constant(kind)}" for kind in present if kind in DELTA]
+    single = [f"interaction_kind(at) == {constant(kind)}" for kind in present if kind in DELTA]
+    sometimes = [kind for kind in present if kind in SOMETIMES_DELTA]
+    single += [f"(interaction_kind(at) == {constant(kind)} && {kind}_delta(at))" for kind in sometimes]
     lines += ["bool bsdf_delta(Interaction at) {", f"    return {' || '.join(single) or 'false'};", "}"]
     return "\n".join(lines)

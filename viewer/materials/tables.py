@@ -8,7 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from viewer.base.errors import ViewerError
-from viewer.kernels.records import GEOMETRY, HIT, INTERACTION, MATERIAL, RAY, SURFACE
+from viewer.kernels.records import GEOMETRY, HIT, MATERIAL, RAY, SURFACE
+from viewer.materials.bsdf import bsdfs
+from viewer.materials.look import Look, look_of
+from viewer.materials.opacity import opacity
+from viewer.materials.principled import albedos, principled_materials
+from viewer.materials.textures import cones
 from viewer.materials.textures import textures as texture_module
 from viewer.scene.material import KINDS, LARGEST_DISPERSION, Material
 from viewer.scene.texture import Texture
@@ -18,7 +23,12 @@ from viewer.stream.declare.kernel import Module, Table
 LARGEST_EXPONENT = 1e5
 
 
-def materials(found: Sequence[Material], texture_count: int = 0, light_density: ArrayLike | None = None) -> Module:
+def materials(
+    found: Sequence[Material],
+    texture_count: int = 0,
+    light_density: ArrayLike | None = None,
+    look: Look = Look(),  # noqa: B008 - it never changes
+) -> Module:
     """``material_color``, ``material_emission`` and the table ``fetch_materials``; never empty, so that a stray number
     finds something.
 
@@ -56,8 +66,9 @@ def materials(found: Sequence[Material], texture_count: int = 0, light_density: 
         provides=("material_color", "material_emission"),
         source="shading/material.glsl",
         memories=(Table("materials", MATERIAL, table),),
-        needs=("texture_color",),
-        uses=(GEOMETRY,),
+        needs=("texture_color", *(("detail_at",) if look.second_uv else ())),
+        uses=(GEOMETRY, HIT),
+        features=look.features,
     )
 
 
@@ -72,40 +83,42 @@ def _half_spread(material: Material) -> float:
     return material.half_spread
 
 
-def dispersive(found: Sequence[Material]) -> bool:
-    """Whether some of these materials refract the channels of light into directions of their own."""
-    return any(material.half_spread > 0.0 for material in found)
+def surfaces(textured: bool = False) -> Module:
+    """``surface_at`` over any geometry: shading normal on the ray's side, and base colour.
 
-
-def surfaces() -> Module:
-    """``surface_at`` over any geometry: shading normal on the ray's side, and base colour."""
+    textured : there are textures, of which the camera's rays see the mip levels that fit.
+    """
     return Module(
         "surfaces",
         provides=("surface_at",),
-        source="shading/surface.glsl",
-        needs=("geometry_at", "material_color"),
+        source=f"shading/surface{'_textured' if textured else ''}.glsl",
+        needs=("geometry_at", "material_color", *(("camera_spread",) if textured else ())),
         uses=(RAY, HIT, GEOMETRY, SURFACE),
     )
 
 
-def interactions() -> Module:
+def interactions(look: Look) -> Module:
     """``interaction_at`` over any geometry: what a path meets at a hit."""
+    needs = ["geometry_at", *(["detail_at"] if look.detailed else []), *(["principled_at"] if look.principled else [])]
     return Module(
         "interactions",
         provides=("interaction_at",),
         source="shading/material_interaction.glsl",
-        needs=("geometry_at", "material_color", "material_emission", "bsdf_delta"),
-        uses=(RAY, HIT, GEOMETRY, INTERACTION),
+        needs=(*needs, "material_color", "material_emission", "bsdf_delta"),
+        uses=(RAY, HIT, GEOMETRY, look.interaction),
+        features=look.features,
     )
 
 
-def with_light_density(
-    modules: Sequence[Module], found: Sequence[Material], texture_count: int, light_density: ArrayLike
+def with_tables(
+    modules: Sequence[Module], found: Sequence[Material], look: Look, texture_count: int, light_density: ArrayLike
 ) -> list[Module]:
-    """The modules of `appearance` under other lights: the same objects, but for the materials' table."""
-    return [
-        materials(found, texture_count, light_density) if module.name == "materials" else module for module in modules
-    ]
+    """The modules of `appearance` for other materials of the same look or under other lights: the same objects, but
+    for the materials' tables."""
+    fresh = [materials(found, texture_count, light_density, look), *principled_materials(found, look, texture_count)]
+    fresh += opacity(found, look, texture_count)
+    by_name = {module.name: module for module in fresh}
+    return [by_name.get(module.name, module) for module in modules]
 
 
 def appearance(
@@ -119,12 +132,15 @@ def appearance(
 
     texels : the module of these textures, where it is there already.
     """
-    from viewer.materials.bsdf import bsdfs
-
+    look = look_of(found, textures)
     return [
         texels or texture_module(textures),
-        materials(found, len(textures), light_density),
-        surfaces(),
-        *bsdfs({material.kind for material in found} or {"lambert"}, dispersive(found)),
-        interactions(),
+        materials(found, len(textures), light_density, look),
+        *principled_materials(found, look, len(textures)),
+        *opacity(found, look, len(textures)),
+        surfaces(bool(textures)),
+        *albedos(look),
+        *bsdfs(look),
+        interactions(look),
+        cones(bool(textures)),
     ]

@@ -88,6 +88,37 @@ STRUCTURE = (
 
 VIEW = (
     Option(
+        "variant",
+        values.read_optional_name,
+        None,
+        "which of a glTF file's material variants is shown",
+        Affects.SCENE,
+        "NAME|N",
+        values="a name, or a number from 0 in the file's order",
+        scope="command",
+        default_text="the file's own materials",
+    ),
+    Option(
+        "lenient",
+        values.read_switch,
+        False,
+        "shows checkerboards in place of a glTF file's images that cannot be read",
+        Affects.SCENE,
+        scope="command",
+    ),
+    Option(
+        "max_texture",
+        values.read_optional_integer,
+        None,
+        "longest side of textures; larger ones are reduced, by halves",
+        Affects.SCENE,
+        "N",
+        "texels",
+        1,
+        16384,
+        default_text="as they are",
+    ),
+    Option(
         "ground",
         values.read_ground,
         None,

@@ -9,13 +9,13 @@ next photon.
 from __future__ import annotations
 
 from viewer.kernels import photons
-from viewer.kernels.records import INTERACTION, PATH
+from viewer.kernels.records import PATH, SCENE_INTERACTION
 from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.programs.volumes import arrival
 from viewer.programs.whitted import DEPTH, IndirectLight, whitted_trace
 from viewer.stream.declare.program import Call, Program, State
 
 _SPOT = {"interaction": "spot"}
-_ARRIVAL = Call("setup", then="arrive_gathering")
 
 
 def radiance_estimate(kind: str, search: str) -> IndirectLight:
@@ -44,11 +44,13 @@ def _search(kernels: photons.EstimateKernels, streams: dict[str, str]) -> tuple[
     )
 
 
-def final_gather(kind: str, search: str, dispersion: bool = False) -> IndirectLight:
+def final_gather(kind: str, search: str, dispersion: bool = False, volumes: bool = False) -> IndirectLight:
     """The states of a final gather over a map of a kind, by a way of searching: the caustic photons at the surface
     itself, and the radiance, by all photons, of the surfaces that rays from there come to. The estimate's states serve
     both. dispersion : a ray goes on in one channel where these part."""
     kernels = photons.EstimateKernels(photons.MAPS[kind], search)
+    absorb, arrive, arriving = arrival(volumes, "arrive_gathering", {"path": "gathering"})
+    there = Call("setup", then=arrive)
     on = ("gathering_channel", "continue_gathering") if dispersion else ("continue_gathering",)
     channel = State("gathering_channel", photons.CHOOSE_GATHERING_CHANNEL, {"done": "continue_gathering"})
     return IndirectLight(
@@ -69,20 +71,21 @@ def final_gather(kind: str, search: str, dispersion: bool = False) -> IndirectLi
                 {**_SPOT, "path": "gathering"},
             ),
             *((channel,) if dispersion else ()),
-            State("continue_gathering", photons.CONTINUE_GATHERING, {"ray": _ARRIVAL, "end": "gather_ray"}),
-            State("gather_ray", photons.GATHER_RAY, {"ray": _ARRIVAL, "again": "gather_ray", "end": "refract"}),
+            State("continue_gathering", photons.CONTINUE_GATHERING, {"ray": there, "end": "gather_ray"}),
+            State("gather_ray", photons.GATHER_RAY, {"ray": there, "again": "gather_ray", "end": "refract"}),
+            *absorb,
             State("arrive_gathering", photons.ARRIVE_GATHERING, {"surface": "estimate", "miss": "gather_ray"}),
         ),
-        streams={"estimate": photons.ESTIMATE, **kernels.form.streams, "spot": INTERACTION, "gathering": PATH},
+        streams={"estimate": photons.ESTIMATE, **kernels.form.streams, "spot": SCENE_INTERACTION, "gathering": PATH},
         inputs=tuple(kernels.form.streams),
         groups=(
             ("begin_gather",),
-            ("->arrive_gathering", "arrive_gathering"),
+            arriving,
             ("caustics", "estimate", *(state.name for state in _search(kernels, _SPOT)), "total"),
             on,
             ("gather_ray",),
         ),
-        rays=("arrive_gathering",),
+        rays=(arriving,),
     )
 
 
@@ -94,11 +97,12 @@ def photon_map(
     search: str = "radius",
     gather: bool = False,
     dispersion: bool = False,
+    volumes: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added; photons and their map are other streams, of any size.
 
     kind : of the map, a key of `viewer.kernels.photons.MAPS`. search : for its photons, one of `SEARCHES` there. gather
     : a final gather is between the surface and the photons' estimate (Purcell 2004, section 6.4.5).
     """
-    indirect = final_gather(kind, search, dispersion) if gather else radiance_estimate(kind, search)
-    return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion)
+    indirect = final_gather(kind, search, dispersion, volumes) if gather else radiance_estimate(kind, search)
+    return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion, volumes)

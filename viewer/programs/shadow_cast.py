@@ -7,7 +7,7 @@ shadow rays.
 from __future__ import annotations
 
 from viewer.kernels import paths, whitted
-from viewer.kernels.records import FILM, INTERACTION, PATH, PIXEL, RADIANCE
+from viewer.kernels.records import FILM, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.stream.declare.program import DONE, Call, Program, State
@@ -28,7 +28,7 @@ def shadow_cast(traversal: TraversalStates = FLAT, depth: int = 1, first_hits: s
             "path": PATH,
             "radiance": RADIANCE,
             "tree": whitted.TREE,
-            "interaction": INTERACTION,
+            "interaction": SCENE_INTERACTION,
             "pending": RADIANCE,
         },
         inputs=("pixel", "film", *first_hit_streams(first_hits)),

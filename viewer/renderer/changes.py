@@ -95,12 +95,13 @@ def _other_shape(before: Mesh, after: Mesh) -> bool:
 
 
 def _other_attributes(before: Mesh, after: Mesh) -> bool:
-    names = ("materials", "normals", "uvs", "colors")
+    names = ("materials", "normals", "uvs", "colors", "uvs_1", "tangents")
     return before is not after and any(getattr(before, name) is not getattr(after, name) for name in names)
 
 
 def _other_texture(before: Texture, after: Texture) -> bool:
     if before is after:
         return False
-    plain = before.image is after.image and before.wrap == after.wrap and before.nearest == after.nearest
+    names = ("image", "wrap", "nearest", "minification", "uv_set", "content")
+    plain = all(getattr(before, name) == getattr(after, name) for name in names)
     return not plain or not np.array_equal(before.transform, after.transform)

@@ -70,7 +70,7 @@ def _alike(old: Sequence[Module], new: Sequence[Module]) -> bool:
 def _form(module: Module) -> tuple[Any, ...]:
     """What a module's shaders depend on."""
     memories = [(type(memory), memory.data.shape, memory.data.dtype) for memory in module.memories]
-    return module.name, module.source, module.text, module.constants, memories
+    return module.name, module.source, module.text, module.constants, module.features, memories
 
 
 def _rows(old: np.ndarray, new: np.ndarray) -> np.ndarray:

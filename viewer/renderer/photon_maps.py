@@ -15,6 +15,7 @@ from viewer.film.buffers import Pixels
 from viewer.kernels.photons import PHOTON, STORED
 from viewer.kernels.records import PATH, PIXEL, RAY
 from viewer.lighting.aim import SpecularSpheres
+from viewer.lighting.path import SMOOTH_OF_TREES
 from viewer.lighting.photons import estimate_uniforms, photon_uniforms
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.photons.grid import PhotonGrid
@@ -251,12 +252,14 @@ class PhotonMaps:
         row = 0
         for count, kinds in emission.sets:
             sent = photon_uniforms(middle, radius, number, count, settings.photon_bounces, kinds=kinds, **common)
-            uniforms = {**sent, **sampler_uniforms(settings.seed)}
+            uniforms = {**sent, **sampler_uniforms(settings.seed), "path_smooth": SMOOTH_OF_TREES}
             rows = -(-count // size[0])
             yield Clear(frame["photon"])  # where there are fewer photons than places
             for bounce in range(settings.photon_bounces):
                 first = bounce == 0
-                program = photon_frame(LEVELS[prepared.structure.levels], first, prepared.dispersive)
+                program = photon_frame(
+                    LEVELS[prepared.structure.levels], first, prepared.dispersive, prepared.absorbing
+                )
                 key = _frame_key(prepared, settings, size, first)
                 yield Run(program, (key, settings), size, count, {"pixel": pixel, **frame}, uniforms)
                 self._run.add(key)
@@ -284,7 +287,9 @@ def _grouped(steps: Iterator[float]) -> Iterator[float]:
 
 def _frame_key(prepared: Prepared, settings: Settings, size: tuple[int, int], first: bool) -> Key:
     """Of the machine that traces a frame of that size, the ``first`` one or a later one."""
-    return Key(("photons", first, prepared.dispersive), size, False, settings.passes, settings.sampler)
+    return Key(
+        ("photons", first, prepared.dispersive, prepared.absorbing), size, False, settings.passes, settings.sampler
+    )
 
 
 def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[float, float]:

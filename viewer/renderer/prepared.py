@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,17 @@ from viewer.accel import structures
 from viewer.accel.structures import Recipe, Structure
 from viewer.cameras.lens import thin_lens
 from viewer.film.checkpoint import fingerprint
+from viewer.materials.details import NAME as DETAILS
+from viewer.materials.details import flat_details, object_details
 from viewer.materials.geometry import flat_geometry
 from viewer.materials.geometry_objects import object_geometry
-from viewer.materials.tables import appearance, dispersive, with_light_density
+from viewer.materials.look import Look, look_of
+from viewer.materials.opacity import asking
+from viewer.materials.tables import appearance, with_tables
 from viewer.renderer.changes import SceneChanges, scene_changes
 from viewer.renderer.lighting import Lighting, scene_lighting
 from viewer.renderer.settings import PREPARED, Settings
+from viewer.scene.mipmaps import reduced
 from viewer.scene.movable import with_light_at
 from viewer.scene.scene import Scene, Triangles
 from viewer.stream.declare.kernel import Module
@@ -60,7 +66,17 @@ class Prepared:
     @property
     def dispersive(self) -> bool:
         """Whether there are surfaces at which the channels of light part."""
-        return dispersive(self.scene.materials)
+        return self.look.dispersion
+
+    @property
+    def absorbing(self) -> bool:
+        """Whether there are volumes that absorb light."""
+        return "volume" in self.look.lobes
+
+    @cached_property
+    def look(self) -> Look:
+        """What the source of its surfaces depends on."""
+        return look_of(self.scene.materials, self.scene.textures)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -104,7 +120,8 @@ class Prepared:
         lit : with the scene's lights and environment, and random numbers by that ``sampler``; else before a plain
         background.
         """
-        return [*self.structure.modules(stepwise), *self.shading, *self.lighting.modules(lit, sampler)]
+        walk = asking(self.structure.modules(stepwise), self.look)
+        return [*walk, *self.shading, *self.lighting.modules(lit, sampler)]
 
     def scene_modules(self) -> list[Module]:
         """The modules with tables of this scene, its structure's aside; those of lights where they have been made."""
@@ -141,12 +158,23 @@ def prepare(
 
 
 def arranged(scene: Scene, settings: Settings) -> Scene:
-    """The scene on the ground of the option ``ground``, with its lights where the option ``light`` puts them."""
+    """The scene as options want it: textures within ``max_texture``, on the ground of ``ground``, with its lights where
+    ``light`` puts them."""
+    if settings.max_texture is not None:
+        scene = with_textures_within(scene, settings.max_texture)
     if settings.ground is not None:
         scene = scene.on_ground(settings.ground)
     for name, position in settings.light:
         scene = with_light_at(scene, name, position)
     return scene
+
+
+def with_textures_within(scene: Scene, most: int) -> Scene:
+    """The scene with images whose sides are at most so many texels; the same where all are."""
+    made = [replace(each, image=reduced(each.image, each.content, most)) for each in scene.textures]
+    if all(new.image is old.image for new, old in zip(made, scene.textures, strict=True)):
+        return scene
+    return replace(scene, textures=made)
 
 
 def keeps_structure(before: Prepared, settings: Settings, changes: SceneChanges) -> bool:
@@ -164,10 +192,16 @@ def adapted(
     flat = scene.flatten() if changes.attributes else None
     geometry = before.shading[1] if flat is None else flat_geometry(flat)
     looks = _looks(scene, lighting, before, changes)
-    if all(new is old for new, old in zip(looks, before.shading[2:], strict=True)) and flat is None:
+    details = [module for module in before.shading if module.name == DETAILS]
+    if not look_of(scene.materials, scene.textures).detailed:
+        details = []
+    elif before.structure.levels == 2:
+        details = details or [object_details(before.structure.built.objects.meshes)]
+    elif flat is not None or not details:
+        details = [flat_details(scene.flatten() if flat is None else flat)]
+    shading = [before.shading[0], geometry, *looks, *details]
+    if len(shading) == len(before.shading) and all(map(operator.is_, shading, before.shading)):
         shading = before.shading
-    else:
-        shading = [before.shading[0], geometry, *looks]
     made = replace(before, given=given, scene=scene, settings=settings, shading=shading, lighting=lighting)
     kept = {name: vars(before)[name] for name in CACHED if name in vars(before)}
     if len(changes.moved) or flat is not None:
@@ -193,12 +227,14 @@ def _prepared(
     if recipe.accel in structures.FLAT:
         flat = scene.flatten()
         structure = structures.FLAT[recipe.accel](flat.corners(), recipe, progress, flat.quadrics)
-        geometry = flat_geometry(flat)
+        geometry, details = flat_geometry(flat), partial(flat_details, flat)
     else:
         structure = structures.over_instances(scene, recipe, progress)
         geometry = object_geometry(structure.built.objects)
+        details = partial(object_details, structure.built.objects.meshes)
     looks = _looks(scene, lighting, before, changes)
-    shading = [thin_lens(scene.camera()), geometry, *looks]
+    detailed = look_of(scene.materials, scene.textures).detailed
+    shading = [thin_lens(scene.camera()), geometry, *looks, *([details()] if detailed else [])]
     made = Prepared(given, scene, settings, structure, recipe, shading, lighting)
     if flat is not None:
         made.__dict__["triangles"] = flat  # it is at hand
@@ -210,18 +246,13 @@ def _looks(scene: Scene, lighting: Lighting, before: Prepared | None, changes: S
     density, count = lighting.listed.density, len(scene.textures)
     if before is None or changes is None or changes.textures:
         return appearance(scene.materials, scene.textures, density)
-    old = before.shading[2:]
-    kinds, were = (_kinds(each) for each in (scene, before.scene))
-    if kinds != were:
+    old = [module for module in before.shading[2:] if module.name != DETAILS]
+    look = look_of(scene.materials, scene.textures)
+    if look != before.look:
         return appearance(scene.materials, scene.textures, density, texels=old[0])
     if not changes.materials and lighting.listed is before.lighting.listed:
         return old
-    return with_light_density(old, scene.materials, count, density)
-
-
-def _kinds(scene: Scene) -> tuple[set[str], bool]:
-    """What the BSDFs' modules depend on."""
-    return {material.kind for material in scene.materials}, dispersive(scene.materials)
+    return with_tables(old, scene.materials, look, count, density)
 
 
 def agrees(settings: Settings, prepared: Prepared) -> bool:

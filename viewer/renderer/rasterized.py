@@ -50,6 +50,8 @@ def unsupported_reason(prepared: Prepared, camera: Camera, shared: bool) -> str:
         return "instances are not drawn; take --accel bvh or grid"
     if prepared.scene.quadric_count:
         return "quadrics are not drawn; take --first-hits rays"
+    if prepared.look.alpha:
+        return "surfaces with holes are not drawn; take --first-hits rays"
     if camera.aperture > 0:
         return "a lens has no one origin of rays; take --aperture 0"
     if not shared:

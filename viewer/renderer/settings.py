@@ -8,7 +8,7 @@ from typing import Any
 
 from viewer.accel.structures import Recipe
 from viewer.base.errors import ViewerError
-from viewer.lighting.path import DEPTH, path_uniforms
+from viewer.lighting.path import DEPTH, SMOOTH, SMOOTH_OF_TREES, path_uniforms
 from viewer.options import table as options
 from viewer.options.declare import Affects, suggestion
 from viewer.programs import DEPTHS, PICTURES
@@ -22,7 +22,7 @@ HOMES = {
     **dict.fromkeys(("exposure", "tonemap"), "Picture.save"),
 }
 # What a scene is prepared by, before any OpenGL.
-PREPARED = (*RECIPE, "ground", "environment", "environment_rotation", "light")
+PREPARED = (*RECIPE, "max_texture", "ground", "environment", "environment_rotation", "light")
 
 
 class Settings(Mapping[str, Any]):
@@ -138,6 +138,7 @@ class Settings(Mapping[str, Any]):
         chosen = {name: self._values[name] for name in names}
         if self.program == "photon":
             chosen["strategy"] = "lights"  # what chance finds, photons bring
+        chosen["smooth"] = SMOOTH if self.program == "path" else SMOOTH_OF_TREES
         return path_uniforms(depth=self.max_depth, shared=shared, samples=samples, bounce=bounce, **chosen)
 
     def facts(self) -> dict[str, str]:

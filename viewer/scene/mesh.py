@@ -29,6 +29,10 @@ class Mesh:
     normals   : (V, 3) float32 unit vectors, or None (made by `with_normals`).
     uvs       : (V, 2) float32, origin at the picture's upper left as in glTF, or None.
     colors    : (V, 4) float32 linear RGBA, or None.
+    uvs_1     : (V, 2) float32, a second set of texture coordinates, or None.
+    tangents  : (V, 4) float32, or None: unit vectors along +u, and +1 or -1, by which cross(normal, tangent) is
+                multiplied to point along the image's upward direction, -v (glTF 2.0, section 3.7.2.1); zeros where
+                the image has no direction.
 
     Raises ViewerError when shapes disagree or an index is out of range.
     """
@@ -40,6 +44,8 @@ class Mesh:
     uvs: Float | None = None
     colors: Float | None = None
     name: str = "mesh"
+    uvs_1: Float | None = None
+    tangents: Float | None = None
 
     def __post_init__(self) -> None:
         self.positions = quiet_nans(np.ascontiguousarray(self.positions, np.float32).reshape(-1, 3))
@@ -56,7 +62,7 @@ class Mesh:
         self.materials = np.ascontiguousarray(
             np.broadcast_to(np.asarray(self.materials, np.int32), (len(self.triangles),))
         )
-        for label, width in (("normals", 3), ("uvs", 2), ("colors", 4)):
+        for label, width in (("normals", 3), ("uvs", 2), ("colors", 4), ("uvs_1", 2), ("tangents", 4)):
             array = getattr(self, label)
             if array is None:
                 continue

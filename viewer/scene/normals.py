@@ -53,6 +53,8 @@ def with_normals(mesh: Mesh, crease_degrees: float = 40.0) -> Mesh:
         normals=normals,
         uvs=None if mesh.uvs is None else mesh.uvs[source],
         colors=None if mesh.colors is None else mesh.colors[source],
+        uvs_1=None if mesh.uvs_1 is None else mesh.uvs_1[source],
+        tangents=None if mesh.tangents is None else mesh.tangents[source],
     )
 
 

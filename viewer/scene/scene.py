@@ -20,7 +20,7 @@ from viewer.scene.mesh import Float, Int, Mesh
 from viewer.scene.normals import with_normals
 from viewer.scene.quadric import PlacedQuadric, Quadric, bounds_of_quadric, check_map
 from viewer.scene.texture import Texture
-from viewer.scene.transform import transform_normals, transform_points
+from viewer.scene.transform import transform_normals, transform_points, transform_tangents
 from viewer.stream.declare.record import LARGEST_INTEGER
 
 # Beyond this the products of the watertight triangle test (two coordinates each) leave float32's range.
@@ -47,6 +47,8 @@ class Triangles:
     triangles (T, 3), materials (T,): int32.
     ``instances`` (I + 1,) int32: the first triangle of each instance, and the count at the end.
     Triangles with a corner that is not finite are kept, so that numbers stay; structures leave them out.
+    uvs_1 (V, 2), tangents (V, 4), opacities (V,) float32, as in `Mesh`, with zeros (opacities: ones) where a mesh has
+    none; None where none has.
     ``quadrics``, ascending, have a triangle's number each; the triangle in its place has no area.
     """
 
@@ -58,6 +60,9 @@ class Triangles:
     uvs: Float
     instances: Int
     quadrics: tuple[PlacedQuadric, ...] = ()
+    uvs_1: Float | None = None
+    tangents: Float | None = None
+    opacities: Float | None = None
 
     def __len__(self) -> int:
         return len(self.triangles)
@@ -89,6 +94,8 @@ class Scene:
     hierarchy: Hierarchy | None = None
     animations: list[Animation] = field(default_factory=list)
     animation: int = 0
+    variants: dict[str, dict[int, int]] = field(default_factory=dict)  # name -> material of meshes, by number
+    variant: str | None = None  # the one shown
     _poser: Poser | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
@@ -181,6 +188,31 @@ class Scene:
                 below[node] = parent >= 0 and (parent == nodes[number] or below[parent])
             found |= {each for each, node in enumerate(nodes) if node >= 0 and below[node]}
         return sorted(found)
+
+    def with_variant(self, variant: str | int | None) -> Scene:
+        """The scene in one of its ``variants``, by name or by number from 0 in the file's order: with other materials
+        on some meshes; None: as the file has it.
+
+        Raises ViewerError for an unknown one, and lists the known ones.
+        """
+        name, names = None, list(self.variants)
+        if variant is not None:
+            name, text = str(variant), str(variant)[:9]
+            if name not in names and text.isascii() and text.isdigit() and int(text) < len(names):
+                name = names[int(text)]
+            if name not in names:
+                known = ", ".join(f"{number} '{each}'" for number, each in enumerate(names)) or "none"
+                raise ViewerError(self.name, f"no variant '{variant}'", f"variants: {known}")
+        if name == self.variant:
+            return self
+        changing = set().union(*self.variants.values())
+        chosen = {} if name is None else self.variants[name]
+        instances = [
+            replace(each, material=chosen.get(each.mesh)) if each.mesh in changing else each for each in self.instances
+        ]
+        scene = replace(self, instances=instances, variant=name)
+        scene._poser = self._poser
+        return scene
 
     def __repr__(self) -> str:
         quadrics = self.quadric_count
@@ -332,6 +364,7 @@ class Scene:
                 "use --accel two-level-bvh, which leaves instances apart, or a smaller scene",
             )
         parts: list[tuple[NDArray, ...]] = []
+        further: list[tuple[Mesh, NDArray]] = []
         quadrics: list[PlacedQuadric] = []
         starts, offset, total = [0], 0, 0
         complete: dict[int, Mesh] = {}
@@ -361,6 +394,7 @@ class Scene:
                 materials = np.full(len(triangles), instance.material, np.int32)
             colors = np.ones((count, 3), np.float32) if mesh.colors is None else mesh.colors[:, :3]
             uvs = np.zeros((count, 2), np.float32) if mesh.uvs is None else mesh.uvs
+            further.append((mesh, instance.transform))
             parts.append(
                 (
                     positions.astype(np.float32),
@@ -380,7 +414,43 @@ class Scene:
         columns = [column[0] if len(column) == 1 else np.concatenate(column) for column in zip(*parts, strict=True)]
         positions, triangles, materials, normals, colors, uvs = columns
         first = np.asarray(starts, np.int32)
-        return Triangles(positions, triangles, materials, normals, colors, uvs, first, tuple(quadrics))
+        flat = Triangles(positions, triangles, materials, normals, colors, uvs, first, tuple(quadrics))
+        flat.uvs_1 = _second_coordinates([mesh for mesh, _ in further])
+        flat.tangents = _tangents(further)
+        flat.opacities = _opacities([mesh for mesh, _ in further])
+        return flat
+
+
+def _second_coordinates(meshes: list[Mesh]) -> Float | None:
+    """Of all meshes, one behind the other; None where none has any."""
+    if all(mesh.uvs_1 is None for mesh in meshes):
+        return None
+    return np.concatenate(
+        [np.zeros((len(mesh.positions), 2), np.float32) if mesh.uvs_1 is None else mesh.uvs_1 for mesh in meshes]
+    )
+
+
+def _opacities(meshes: list[Mesh]) -> Float | None:
+    """Of the vertex colours of all meshes, one behind the other; None where all are 1."""
+    if all(mesh.colors is None or bool((mesh.colors[:, 3] == 1.0).all()) for mesh in meshes):
+        return None
+    return np.concatenate(
+        [np.ones(len(mesh.positions), np.float32) if mesh.colors is None else mesh.colors[:, 3] for mesh in meshes]
+    )
+
+
+def _tangents(placed: list[tuple[Mesh, NDArray]]) -> Float | None:
+    """Of all meshes in world space, one behind the other; None where none has any."""
+    if all(mesh.tangents is None for mesh, _ in placed):
+        return None
+    return np.concatenate(
+        [
+            np.zeros((len(mesh.positions), 4), np.float32)
+            if mesh.tangents is None
+            else transform_tangents(mesh.tangents, transform)
+            for mesh, transform in placed
+        ]
+    )
 
 
 def _used(mesh: Mesh) -> NDArray[np.float64]:

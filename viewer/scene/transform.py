@@ -32,3 +32,18 @@ def transform_normals(normals: Float, matrix: NDArray[np.float64]) -> Float:
         length = np.linalg.norm(turned, axis=1, keepdims=True)
         unit = np.where(length > 0, turned / np.where(length > 0, length, 1), normals)
     return unit.astype(np.float32)
+
+
+def transform_tangents(tangents: Float, matrix: NDArray[np.float64]) -> Float:
+    """Tangents (V, 4) of glTF under a map (4, 4): unit vectors, whose sign changes where the map mirrors."""
+    linear = matrix[:3, :3]
+    if np.array_equal(linear, np.eye(3)):
+        return tangents
+    out = tangents.copy()
+    with np.errstate(all="ignore"):
+        turned = tangents[:, :3].astype(np.float64) @ linear.T
+        length = np.linalg.norm(turned, axis=1, keepdims=True)
+        out[:, :3] = np.where(length > 0, turned / np.where(length > 0, length, 1), tangents[:, :3])
+    if np.linalg.det(linear) < 0:
+        out[:, 3] *= -1.0
+    return out

@@ -12,6 +12,7 @@ from viewer.base.errors import ViewerError
 from viewer.film.stop import Stop
 from viewer.renderer.session import Session
 from viewer.renderer.settings import Settings
+from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device
 from viewer.window.commands import handlers
 from viewer.window.events import Events
@@ -59,6 +60,8 @@ class App:
         preferences: Preferences | None = None,
         camera: str | None = None,
         fov: float | None = None,
+        variant: str | int | None = None,
+        lenient: bool = False,
         **chosen: Any,
     ) -> None:
         settings = Settings(camera=camera, fov=fov, **chosen)
@@ -75,7 +78,11 @@ class App:
         self.view = View(self.session, self.preferences, keymap)
         self.studies = Studies(self.view)
         self.markers = Markers(self.view)
-        self.stage = Stage(self.view, self.studies, self.device, settings, viewer.load, self.window.wake)
+
+        def load(path: str) -> Scene:
+            return viewer.load(path, variant if path == scene else None, lenient)
+
+        self.stage = Stage(self.view, self.studies, self.device, settings, load, self.window.wake)
         self.motion = Motion(self.view, self.stage, self.studies, self.markers)
         self.desk = Desk(self.view, self.stage, self.motion, self.markers, self.studies)
         self.input = ImguiInput()

@@ -125,8 +125,12 @@ def in_world(scene: Scene, instance: Instance) -> Mesh:
         material = int(mesh.materials[0]) if instance.material is None else instance.material
         return Quadric.surface(shape, material, instance.name or mesh.name)
     flat = Scene(scene.meshes, [instance], name=scene.name).flatten()
-    colors = np.concatenate([flat.colors, np.ones((len(flat.colors), 1), np.float32)], axis=1)
-    return Mesh(flat.positions, flat.triangles, flat.materials, flat.normals, flat.uvs, colors, instance.name or "own")
+    opacities = np.ones(len(flat.colors), np.float32) if flat.opacities is None else flat.opacities
+    colors = np.concatenate([flat.colors, opacities[:, None]], axis=1)
+    name = instance.name or "own"
+    own = Mesh(flat.positions, flat.triangles, flat.materials, flat.normals, flat.uvs, colors, name)
+    own.uvs_1, own.tangents = flat.uvs_1, flat.tangents
+    return own
 
 
 def bent(linear: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.bool_]:

@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.files import decode_data_uri, read_file, resolve_uri
+from viewer.formats.gltf.extras import MESHOPT, installed
 from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.meshopt import NAMES, Packed, packed_view
 from viewer.scene.mesh import quiet_nans
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
@@ -61,6 +63,7 @@ class Accessors:
         self.binary = binary
         self.budget = budget
         self._bytes: dict[int, bytes] = {}
+        self._unpacked: dict[int, bytes] = {}
         self._arrays: dict[tuple[int, bool], NDArray] = {}
 
     def floats(self, key: str, owner: Object, widths: tuple[int, ...], normalize: bool = False) -> NDArray[np.float32]:
@@ -91,12 +94,21 @@ class Accessors:
 
     def view_bytes(self, number: int) -> bytes:
         """The bytes of a buffer view."""
-        view = self.views[number]
-        buffer = self._buffer(view.index("buffer", len(self.buffers), "buffer"))
-        start, length = view.integer("byteOffset", 0), view.integer("byteLength")
-        if start + length > len(buffer):
-            raise view.fail("byteLength", f"bytes {start:,} .. {start + length:,} of a buffer of {len(buffer):,}")
+        buffer, start, length = self._range(number)
         return bytes(buffer[start : start + length])
+
+    def packed(
+        self, values: NDArray, key: str, owner: Object, widths: tuple[int, ...], normalize: bool = False
+    ) -> NDArray:
+        """Values (N, width) that a mesh was decompressed to, as `floats` has those of the accessor ``owner[key]``."""
+        accessor = self.accessors[owner.index(key, len(self.accessors), "accessor")]
+        kind, normalized = self._component(accessor), accessor.flag("normalized", False)
+        if values.shape[1] not in widths:
+            raise owner.fail(key, f"was decompressed to {values.shape[1]} numbers each")
+        self.budget.charge(values.size * 4)
+        if values.dtype.kind != "f" and kind.kind != "f":
+            values = values.astype(kind)
+        return _as_floats(values, (normalized or normalize) and kind.kind != "f")
 
     def _read(self, number: int) -> tuple[NDArray, bool]:
         """(count, width) in the stored type, and whether integers are normalised."""
@@ -123,11 +135,9 @@ class Accessors:
 
     def _view(self, owner: Object, count: int, width: int, kind: np.dtype) -> NDArray:
         """A strided view of a buffer: owner has ``bufferView`` and ``byteOffset``."""
-        view = self.views[owner.index("bufferView", len(self.views), "buffer view")]
-        buffer = self._buffer(view.index("buffer", len(self.buffers), "buffer"))
-        start, length = view.integer("byteOffset", 0), view.integer("byteLength")
-        if start + length > len(buffer):
-            raise view.fail("byteLength", f"bytes {start:,} .. {start + length:,} of a buffer of {len(buffer):,}")
+        number = owner.index("bufferView", len(self.views), "buffer view")
+        view = self.views[number]
+        buffer, start, length = self._range(number)
         element = width * kind.itemsize
         stride = view.integer("byteStride", element, low=1, high=1 << 31)
         if stride < element:
@@ -139,6 +149,34 @@ class Accessors:
         if not count:
             return np.zeros((0, width), kind)
         return np.ndarray((count, width), kind, buffer, start + offset, (stride, kind.itemsize))
+
+    def _range(self, number: int) -> tuple[bytes, int, int]:
+        """A buffer view's bytes: those that hold them, the first one's place, and how many."""
+        view = self.views[number]
+        found = packed_view(view)
+        if found is not None and (installed(MESHOPT) or not self._has_fallback(view)):
+            return self._unpack(number, Packed(view, *found), found[0]), 0, view.integer("byteLength")
+        return self._part(view)
+
+    def _part(self, owner: Object) -> tuple[bytes, int, int]:
+        buffer = self._buffer(owner.index("buffer", len(self.buffers), "buffer"))
+        start, length = owner.integer("byteOffset", 0), owner.integer("byteLength")
+        if start + length > len(buffer):
+            raise owner.fail("byteLength", f"bytes {start:,} .. {start + length:,} of a buffer of {len(buffer):,}")
+        return buffer, start, length
+
+    def _unpack(self, number: int, packed: Packed, extension: Object) -> bytes:
+        if number not in self._unpacked:
+            buffer, start, length = self._part(extension)
+            self.budget.charge(packed.size)
+            self._unpacked[number] = packed.decode(buffer[start : start + length])
+        return self._unpacked[number]
+
+    def _has_fallback(self, view: Object) -> bool:
+        """Whether a compressed buffer view is there uncompressed, too."""
+        buffer = self.buffers[view.index("buffer", len(self.buffers), "buffer")]
+        marks = (buffer.extension(name) for name in NAMES)
+        return "uri" in buffer and not any(mark is not None and mark.flag("fallback", False) for mark in marks)
 
     def _sparse(self, sparse: Object, raw: NDArray) -> NDArray:
         count = sparse.integer("count", low=0, high=1 << 40)

@@ -24,7 +24,7 @@ EXTENSION = "KHR_lights_punctual"
 
 
 def read_lights(document: Object, nodes: Nodes, warnings: list[str], held: list[int] | None = None) -> list[Light]:
-    """The lights that hang on the scene's nodes, in the nodes' order; they shine along the node's -Z, at its origin.
+    """The lights on the scene's visible nodes, in the nodes' order; they shine along the node's -Z, at its origin.
 
     A light has its node's name, else its own; a second one of a name has a number behind it. Values out of range are
     clamped, lights of an unknown kind left out, and ``range`` not applied, since light does not end: warnings say so.
@@ -43,7 +43,7 @@ def read_lights(document: Object, nodes: Nodes, warnings: list[str], held: list[
     names: set[str] = set()
     for place, (number, world) in enumerate(zip(nodes.numbers, nodes.world, strict=True)):
         reference = objects[number].extension(EXTENSION)
-        if reference is None:
+        if reference is None or not nodes.visible[place]:
             continue
         index = reference.index("light", len(described), "light")
         if index not in known:

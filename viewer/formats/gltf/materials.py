@@ -1,159 +1,220 @@
-"""glTF materials, taken for what the light transport knows: mirror, smooth glass, and Lambert for the rest.
+"""Materials of glTF 2.0 (section 3.9) and of its extensions KHR_materials_*, field by field.
 
-What that leaves out is said in one line per kind of simplification; the file's own description stays with the material.
+The fields of `Material` bear the extensions' own meanings, so that nothing is approximated here: factors are clamped to
+their ranges, colours stay linear, each texture keeps its own coordinates, transform and content. Occlusion textures are
+left out, since light transport computes occlusion.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import math
+from collections.abc import Sequence
 
 import numpy as np
 
+from viewer.formats.files import short
 from viewer.formats.gltf.images import Textures
 from viewer.formats.gltf.json import Object
 from viewer.formats.image.color import linear_from_srgb
-from viewer.scene.material import LARGEST_DISPERSION, Material
+from viewer.formats.principled import kind_of
+from viewer.scene.material import ALPHA_MODES, LARGEST_DISPERSION, Material
 
 # Emission beyond this would leave float32's range when samples are added up.
 _BRIGHTEST = 1e30
-# Metal smoother than this is a mirror.
-_MIRROR_ROUGHNESS = 0.1
+_LARGEST = 1e30
 _LARGEST_IOR = 100.0
+_PRIORITIES = 1000
 
-_UNUSED_TEXTURES = ("metallicRoughnessTexture", "normalTexture", "occlusionTexture")
-# Layers and effects on top of the base material.
-_UNUSED_EXTENSIONS = tuple(
+# Extensions whose fields are read here.
+EXTENSIONS = frozenset(
     f"KHR_materials_{name}"
-    for name in ("anisotropy", "clearcoat", "diffuse_transmission", "iridescence", "sheen", "unlit")
+    for name in (
+        "anisotropy",
+        "clearcoat",
+        "diffuse_transmission",
+        "dispersion",
+        "emissive_strength",
+        "ior",
+        "iridescence",
+        "sheen",
+        "specular",
+        "transmission",
+        "unlit",
+        "volume",
+    )
 )
 
 
 def default_material() -> Material:
     """The material of primitives that name none (3.9.2.1 and table 5.19: white metal, fully rough)."""
-    return Material(name="default", base_color=(1.0, 1.0, 1.0, 1.0), metallic=1.0, roughness=1.0)
+    material = Material(name="default", base_color=(1.0, 1.0, 1.0, 1.0), metallic=1.0, roughness=1.0)
+    material.kind = kind_of(material)
+    return material
 
 
-def read_materials(document: Object, warnings: list[str], textures: Textures) -> tuple[list[Material], list[int]]:
-    """The document's materials, and the set of texture coordinates that each uses.
+def read_materials(document: Object, warnings: list[str], textures: Textures) -> list[Material]:
+    """The document's materials.
 
-    Factors out of range are clamped, with a warning; textures that cannot be had are white. Wrong types raise
-    ViewerError.
+    Factors out of range are clamped, with a warning. Wrong types, unknown alpha modes and numbers of textures that are
+    not there raise ViewerError.
     """
     clamped: list[str] = []
-    simplified: Counter[str] = Counter()
-    materials, sets = [], []
+    materials = []
     for number, item in enumerate(document.objects("materials")):
-        material, changed = _read(item, f"material {number}", simplified)
-        if changed:
-            clamped.append(material.name)
-        pbr = item.child("pbrMetallicRoughness")
-        coordinates = 0
-        if "baseColorTexture" in pbr:
-            material.texture, coordinates = textures.number(pbr, "baseColorTexture")
-        if "emissiveTexture" in item and any(material.emission):
-            coordinates = _shine(item, material, coordinates, textures, simplified)
-        materials.append(material)
-        sets.append(coordinates)
+        reader = _Reader(item, f"material {number}", textures)
+        materials.append(reader.material)
+        if reader.clamped:
+            clamped.append(reader.material.name)
     if clamped:
         warnings.append(f"factors out of range were clamped in {len(clamped)} materials: {', '.join(clamped[:3])}")
-    warnings.extend(
-        f"{count:,} {'material' if count == 1 else 'materials'}: {text}" for text, count in simplified.items()
-    )
-    return materials, sets
+    return materials
 
 
-def _read(item: Object, name: str, simplified: Counter[str]) -> tuple[Material, bool]:
-    """The material without its textures, and whether a factor was out of range."""
-    pbr = item.child("pbrMetallicRoughness")
-    strength, ior, transmission, dispersion = 1.0, 1.5, 0.0, 0.0
-    extension = item.extension("KHR_materials_emissive_strength")
-    if extension is not None:
-        strength = extension.number("emissiveStrength", 1.0)
-    extension = item.extension("KHR_materials_ior")
-    if extension is not None:
-        ior = extension.number("ior", 1.5)
-    extension = item.extension("KHR_materials_transmission")
-    if extension is not None:
-        transmission = extension.number("transmissionFactor", 0.0)
-    extension = item.extension("KHR_materials_dispersion")
-    if extension is not None:
-        dispersion = extension.number("dispersion", 0.0)
-    color = pbr.numbers("baseColorFactor", 4, (1.0, 1.0, 1.0, 1.0))
-    metallic, roughness = pbr.number("metallicFactor", 1.0), pbr.number("roughnessFactor", 1.0)
-    emission = item.numbers("emissiveFactor", 3, (0.0, 0.0, 0.0))
-    given = [*color, metallic, roughness, *emission, transmission]
-    inside = [min(max(value, 0.0), 1.0) for value in given]
-    bright = min(max(strength, 0.0), _BRIGHTEST)
-    # An index of 0 stands for one without a limit (KHR_materials_ior).
-    index = _LARGEST_IOR if ior == 0.0 else min(max(ior, 1.0), _LARGEST_IOR)
-    spread = min(max(dispersion, 0.0), LARGEST_DISPERSION)
-    material = Material(
-        name=item.text("name", "") or name,
-        base_color=(inside[0], inside[1], inside[2], inside[3]),
-        metallic=inside[4],
-        roughness=inside[5],
-        emission=(inside[6] * bright, inside[7] * bright, inside[8] * bright),
-        double_sided=item.flag("doubleSided", False),
-        source=item.data,
-        ior=index,
-        dispersion=spread,
-    )
-    _scatter(item, material, inside[9], simplified)
-    changed = inside != given or bright != strength or spread != dispersion or (ior != 0.0 and index != ior)
-    return material, changed
+class _Reader:
+    """Reads one material; ``clamped`` tells whether a factor was out of range."""
 
-
-def _shine(item: Object, material: Material, coordinates: int, textures: Textures, simplified: Counter[str]) -> int:
-    """Give the material its emissive texture; the set of texture coordinates that it uses."""
-    number, own = textures.number(item, "emissiveTexture")
-    texels = textures.textures[number].image.texels[..., :3]
-    if (texels == texels[0, 0]).all():  # one colour: an even light
-        red, green, blue = (float(c) for c in np.multiply(material.emission, linear_from_srgb(texels[0, 0] / 255.0)))
-        material.emission = (red, green, blue)
-        return coordinates
-    material.emission_texture = number
-    simplified["emissive texture: seen, but not chosen as a light (its light is found by chance)"] += 1
-    if material.texture is None:
-        return own
-    if own != coordinates:
-        simplified["emissive texture on the base colour's texture coordinates instead of its own"] += 1
-    return coordinates
-
-
-def _scatter(item: Object, material: Material, transmission: float, simplified: Counter[str]) -> None:
-    """Choose the material's kind, and count what that leaves out."""
-    pbr = item.child("pbrMetallicRoughness")
-    if material.metallic >= 0.5:
-        if material.roughness < _MIRROR_ROUGHNESS:
-            material.kind = "mirror"
-            if material.roughness > 0.0 or material.metallic < 1.0:
-                simplified["nearly smooth metal, taken for a perfect mirror"] += 1
+    def __init__(self, item: Object, name: str, textures: Textures) -> None:
+        self.textures = textures
+        self.clamped = False
+        self.item = item
+        self.material = Material(
+            name=item.text("name", "") or name, double_sided=item.flag("doubleSided", False), source=item.data
+        )
+        self._base()
+        if item.extension("KHR_materials_unlit") is not None:
+            # The rest of an unlit material is for readers that do not know the extension.
+            self.material.unlit = True
         else:
-            simplified["rough metal, drawn matte (Lambert)"] += 1
-    elif transmission > 0.0:
-        material.kind = "dielectric"
-        volume = item.extension("KHR_materials_volume")
-        solid = volume is not None and volume.number("thicknessFactor", 0.0) > 0.0
-        if not solid:
-            simplified["thin-walled glass, taken for the surface of a solid"] += 1
-        elif "attenuationDistance" in volume:  # type: ignore[operator]  # not None where it is solid
-            simplified["glass that absorbs, taken for clear"] += 1
-        if transmission < 1.0 or material.roughness > 0.0 or "transmissionTexture" in _transmission(item):
-            simplified["partly transparent or rough glass, taken for clear and smooth"] += 1
-    else:
-        specular = item.extension("KHR_materials_specular")
-        factor = 1.0 if specular is None else specular.number("specularFactor", 1.0)
-        if material.roughness < 1.0 and factor > 0.0:
-            simplified["glossy, drawn matte (Lambert)"] += 1
-    if item.text("alphaMode", "OPAQUE") != "OPAQUE":
-        simplified["alpha is not used, drawn opaque"] += 1
-    if any(key in item or key in pbr for key in _UNUSED_TEXTURES):
-        simplified["normal, roughness and occlusion textures are not used"] += 1
-    if any(item.extension(name) is not None for name in _UNUSED_EXTENSIONS):
-        simplified["layers and effects of extensions are not used"] += 1
+            self._surface()
+            self._emission()
+            self._interior()
+            self._layers()
+        self.material.kind = kind_of(self.material)
 
+    def _base(self) -> None:
+        material, pbr = self.material, self.item.child("pbrMetallicRoughness")
+        red, green, blue, opacity = self._colors(pbr, "baseColorFactor", (1.0, 1.0, 1.0, 1.0))
+        material.base_color = (red, green, blue, opacity)
+        material.texture = self._texture(pbr, "baseColorTexture", "color")
+        mode = self.item.text("alphaMode", "OPAQUE")
+        if mode not in {each.upper() for each in ALPHA_MODES}:
+            hint = f"expected one of {', '.join(ALPHA_MODES).upper()}"
+            raise self.item.fail("alphaMode", f"unknown: {short(mode)}", hint)
+        material.alpha_mode = mode.lower()
+        material.alpha_cutoff = self._factor(self.item, "alphaCutoff", 0.5, high=_LARGEST)
 
-def _transmission(item: Object) -> Object:
-    found = item.extension("KHR_materials_transmission")
-    assert found is not None
-    return found
+    def _surface(self) -> None:
+        material, pbr = self.material, self.item.child("pbrMetallicRoughness")
+        material.metallic = self._factor(pbr, "metallicFactor", 1.0)
+        material.roughness = self._factor(pbr, "roughnessFactor", 1.0)
+        material.metallic_roughness_texture = self._texture(pbr, "metallicRoughnessTexture")
+        material.normal_texture, material.normal_scale = self._normals(self.item, "normalTexture")
+        part = self._extension("specular")
+        material.specular_factor = self._factor(part, "specularFactor", 1.0)
+        material.specular_factor_texture = self._texture(part, "specularTexture")
+        material.specular_color = self._rgb(part, "specularColorFactor", 1.0, high=_LARGEST)
+        material.specular_color_texture = self._texture(part, "specularColorTexture", "color")
+        part = self._extension("ior")
+        # An index of 0 stands for one without a limit.
+        unlimited = part.number("ior", 1.5) == 0.0
+        material.ior = _LARGEST_IOR if unlimited else self._factor(part, "ior", 1.5, 1.0, _LARGEST_IOR)
+
+    def _emission(self) -> None:
+        """Emission with its texture; one of a single colour becomes part of the factor: an even light."""
+        material = self.material
+        strength = self._factor(self._extension("emissive_strength"), "emissiveStrength", 1.0, high=_BRIGHTEST)
+        factor = np.multiply(self._rgb(self.item, "emissiveFactor", 0.0), strength)
+        if factor.any():
+            number = self._texture(self.item, "emissiveTexture", "color")
+            if number is not None:
+                texels = self.textures.textures[number].image.texels[..., :3]
+                if (texels == texels[0, 0]).all() and texels.dtype == np.uint8:
+                    factor = factor * linear_from_srgb(texels[0, 0] / 255.0)
+                else:
+                    material.emission_texture = number
+        red, green, blue = (float(value) for value in factor)
+        material.emission = (red, green, blue)
+
+    def _interior(self) -> None:
+        """What passes the surface, and what becomes of it behind."""
+        material, part = self.material, self._extension("transmission")
+        material.transmission = self._factor(part, "transmissionFactor", 0.0)
+        material.transmission_texture = self._texture(part, "transmissionTexture")
+        part = self._extension("diffuse_transmission")
+        material.diffuse_transmission = self._factor(part, "diffuseTransmissionFactor", 0.0)
+        material.diffuse_transmission_texture = self._texture(part, "diffuseTransmissionTexture")
+        material.diffuse_transmission_color = self._rgb(part, "diffuseTransmissionColorFactor", 1.0)
+        material.diffuse_transmission_color_texture = self._texture(part, "diffuseTransmissionColorTexture", "color")
+        part = self._extension("dispersion")
+        material.dispersion = self._factor(part, "dispersion", 0.0, high=LARGEST_DISPERSION)
+        part = self._extension("volume")
+        material.thickness = self._factor(part, "thicknessFactor", 0.0, high=_LARGEST)
+        material.thickness_texture = self._texture(part, "thicknessTexture")
+        material.attenuation_color = self._rgb(part, "attenuationColor", 1.0)
+        if "attenuationDistance" in part:
+            material.attenuation_distance = self._factor(part, "attenuationDistance", math.inf, 1e-30, _LARGEST)
+        material.priority = self._priority()
+
+    def _layers(self) -> None:
+        material, part = self.material, self._extension("anisotropy")
+        material.anisotropy = self._factor(part, "anisotropyStrength", 0.0)
+        material.anisotropy_rotation = part.number("anisotropyRotation", 0.0)
+        material.anisotropy_texture = self._texture(part, "anisotropyTexture")
+        part = self._extension("clearcoat")
+        material.clearcoat = self._factor(part, "clearcoatFactor", 0.0)
+        material.clearcoat_texture = self._texture(part, "clearcoatTexture")
+        material.clearcoat_roughness = self._factor(part, "clearcoatRoughnessFactor", 0.0)
+        material.clearcoat_roughness_texture = self._texture(part, "clearcoatRoughnessTexture")
+        found = self._normals(part, "clearcoatNormalTexture")
+        material.clearcoat_normal_texture, material.clearcoat_normal_scale = found
+        part = self._extension("iridescence")
+        material.iridescence = self._factor(part, "iridescenceFactor", 0.0)
+        material.iridescence_texture = self._texture(part, "iridescenceTexture")
+        material.iridescence_ior = self._factor(part, "iridescenceIor", 1.3, 1.0, _LARGEST_IOR)
+        thinnest = self._factor(part, "iridescenceThicknessMinimum", 100.0, high=_LARGEST)
+        thickest = self._factor(part, "iridescenceThicknessMaximum", 400.0, high=_LARGEST)
+        material.iridescence_thickness = (thinnest, thickest)
+        material.iridescence_thickness_texture = self._texture(part, "iridescenceThicknessTexture")
+        part = self._extension("sheen")
+        material.sheen_color = self._rgb(part, "sheenColorFactor", 0.0)
+        material.sheen_color_texture = self._texture(part, "sheenColorTexture", "color")
+        material.sheen_roughness = self._factor(part, "sheenRoughnessFactor", 0.0)
+        material.sheen_roughness_texture = self._texture(part, "sheenRoughnessTexture")
+
+    def _extension(self, name: str) -> Object:
+        """The extension's object, an empty one where the material has it not."""
+        full = f"KHR_materials_{name}"
+        return self.item.extension(full) or Object({}, self.item.path(f"extensions.{full}"))
+
+    def _factor(self, owner: Object, key: str, default: float, low: float = 0.0, high: float = 1.0) -> float:
+        value = owner.number(key, default)
+        held = value if key not in owner else min(max(value, low), high)
+        self.clamped |= held != value
+        return held
+
+    def _colors(self, owner: Object, key: str, default: Sequence[float], high: float = 1.0) -> tuple[float, ...]:
+        given = owner.numbers(key, len(default), tuple(default))
+        held = tuple([min(max(value, 0.0), high) for value in given])
+        self.clamped |= held != given
+        return held
+
+    def _rgb(self, owner: Object, key: str, default: float, high: float = 1.0) -> tuple[float, float, float]:
+        red, green, blue = self._colors(owner, key, (default,) * 3, high)
+        return red, green, blue
+
+    def _texture(self, owner: Object, key: str, content: str = "data") -> int | None:
+        return self.textures.number(owner, key, content) if key in owner else None
+
+    def _normals(self, owner: Object, key: str) -> tuple[int | None, float]:
+        """A normal texture's number and scale."""
+        if key not in owner:
+            return None, 1.0
+        return self.textures.number(owner, key, "normal"), owner.child(key).number("scale", 1.0)
+
+    def _priority(self) -> int:
+        """``extras.priority``: of nested media, the highest is there. glTF has no field of its own for it, and extras
+        may be anything."""
+        extras = self.item.data.get("extras")
+        value = extras.get("priority", 0) if isinstance(extras, dict) else 0
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return min(max(value, -_PRIORITIES), _PRIORITIES) if whole else 0

@@ -23,7 +23,7 @@ class Nodes:
 
     numbers (N,) node numbers; parents (N,) the place in that order of each one's parent, -1 for roots.
     translation (N, 3), rotation (N, 4) x y z w, scale (N, 3), which mean nothing where a node has a matrix; local and
-    world (N, 4, 4): float64.
+    world (N, 4, 4): float64. visible (N,) bool: neither the node nor one above it is hidden (KHR_node_visibility).
     """
 
     numbers: list[int]
@@ -33,6 +33,7 @@ class Nodes:
     scale: Matrix
     local: Matrix
     world: Matrix
+    visible: NDArray[np.bool_]
 
 
 def scene_nodes(document: Object, warnings: list[str]) -> Nodes:
@@ -47,7 +48,8 @@ def scene_nodes(document: Object, warnings: list[str]) -> Nodes:
     order, above = _depth_first(roots, children)
     translation, rotation, scale, local = _local(nodes, order, warnings)
     world = _world(local, above, nodes, order)
-    return Nodes(order, np.array(above, np.int64), translation, rotation, scale, local, world)
+    visible = _visible(nodes, order, above)
+    return Nodes(order, np.array(above, np.int64), translation, rotation, scale, local, world, visible)
 
 
 def _parents(children: list[list[int]], nodes: Objects) -> list[int]:
@@ -104,6 +106,15 @@ def _depth_first(roots: list[int], children: list[list[int]]) -> tuple[list[int]
         above.append(before)
         pending.extend((child, place) for child in reversed(children[node]))
     return order, above
+
+
+def _visible(nodes: Objects, order: list[int], above: list[int]) -> NDArray[np.bool_]:
+    visible = np.ones(len(order), bool)
+    for place, number in enumerate(order):
+        extension = nodes[number].extension("KHR_node_visibility")
+        own = extension is None or extension.flag("visible", True)
+        visible[place] = own and (above[place] < 0 or visible[above[place]])
+    return visible
 
 
 def _local(nodes: Objects, order: list[int], warnings: list[str]) -> tuple[Matrix, Matrix, Matrix, Matrix]:

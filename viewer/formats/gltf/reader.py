@@ -1,4 +1,4 @@
-"""glTF 2.0, .gltf and .glb: geometry, hierarchy, instances, cameras and base materials (Khronos, glTF 2.0, 2021).
+"""glTF 2.0, .gltf and .glb: geometry, hierarchy, instances, cameras and materials (Khronos, glTF 2.0, 2021).
 
 The whole document stays in the scene's ``source`` and each material's own part in ``Material.source``, extensions
 included, for what reads more of them. Of its images, those are opened that materials use. Skins and morph
@@ -18,29 +18,33 @@ from viewer.base.errors import ViewerError
 from viewer.formats.files import read_file, short, uri_fault
 from viewer.formats.gltf.accessors import Accessors, Budget
 from viewer.formats.gltf.animations import read_animations
+from viewer.formats.gltf.extras import DECODERS, decoder
 from viewer.formats.gltf.images import Textures
+from viewer.formats.gltf.instances import read_instances
 from viewer.formats.gltf.json import Object, Objects, parse
 from viewer.formats.gltf.lights import read_lights
-from viewer.formats.gltf.materials import default_material, read_materials
+from viewer.formats.gltf.materials import EXTENSIONS, default_material, read_materials
 from viewer.formats.gltf.meshes import Meshes
 from viewer.formats.gltf.nodes import Nodes, scene_nodes
+from viewer.formats.gltf.variants import read_variants
 from viewer.scene.animation import place_camera
 from viewer.scene.camera import LARGEST_LENS, NEAREST_FOCUS, Camera
-from viewer.scene.hierarchy import Hierarchy, compose
-from viewer.scene.scene import Instance, Scene
+from viewer.scene.hierarchy import Hierarchy
+from viewer.scene.scene import Scene
 
 NAME = "glTF"
 
 # Extensions that this loader acts on.
 APPLIED = frozenset(
     {
+        *EXTENSIONS,
+        *DECODERS,
         "EXT_mesh_gpu_instancing",
+        "EXT_texture_webp",
         "KHR_lights_punctual",
-        "KHR_materials_dispersion",
-        "KHR_materials_emissive_strength",
-        "KHR_materials_ior",
-        "KHR_materials_transmission",
+        "KHR_materials_variants",
         "KHR_mesh_quantization",
+        "KHR_node_visibility",
         "KHR_texture_transform",
     }
 )
@@ -48,34 +52,13 @@ APPLIED = frozenset(
 KEPT = frozenset(
     {
         "KHR_animation_pointer",
-        "KHR_materials_anisotropy",
-        "KHR_materials_clearcoat",
-        "KHR_materials_diffuse_transmission",
-        "KHR_materials_iridescence",
         "KHR_materials_pbrSpecularGlossiness",
-        "KHR_materials_sheen",
-        "KHR_materials_specular",
-        "KHR_materials_unlit",
-        "KHR_materials_variants",
-        "KHR_materials_volume",
-        "KHR_texture_basisu",
         "KHR_xmp",
         "KHR_xmp_json_ld",
         "EXT_lights_image_based",
-        "EXT_texture_avif",
-        "EXT_texture_webp",
-        "MSFT_texture_dds",
     }
 )
-# Geometry behind these is compressed.
-_PACKED = {
-    "KHR_draco_mesh_compression": "decompress it first, e.g. gltf-transform copy in.glb out.glb",
-    "EXT_meshopt_compression": "decompress it first, e.g. gltf-transform copy in.glb out.glb",
-}
-
 _MAGIC = b"glTF"
-# Memory of an instance: its matrix and the objects around it.
-_INSTANCE_BYTES = 512
 
 
 def sniff(head: bytes, path: Path) -> bool:
@@ -83,8 +66,10 @@ def sniff(head: bytes, path: Path) -> bool:
     return head[:4] == _MAGIC or head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
 
 
-def read(path: Path) -> Scene:
+def read(path: Path, lenient: bool = False) -> Scene:
     """The default scene of a file, one mesh per primitive and one instance of it per node or gpu instance.
+
+    lenient : checkerboards take the place of images that cannot be read.
 
     Raises ViewerError for malformed files, required extensions that are not known, and references out of the folder.
     """
@@ -104,12 +89,14 @@ def read(path: Path) -> Scene:
     budget = Budget(where)
     budget.grant(len(data))
     accessors = Accessors(document, path, binary, budget)
-    textures = Textures(document, accessors, path)
-    materials, uv_sets = read_materials(document, warnings, textures)
+    textures = Textures(document, accessors, path, lenient)
+    materials = read_materials(document, warnings, textures)
+    sets = textures.coordinates()
     warnings.extend(textures.warnings())
-    meshes = Meshes(document, accessors, uv_sets)
+    variants = read_variants(document)
+    meshes = Meshes(document, accessors, materials, textures, sets, len(variants))
     nodes = scene_nodes(document, warnings)
-    instances, hung, offsets = _instances(document, nodes, meshes, accessors, warnings)
+    instances, hung, offsets = read_instances(document, nodes, meshes, accessors, warnings)
     if meshes.uses_default_material or not materials:
         materials.append(default_material())
     cameras, held = _cameras(document, nodes, warnings)
@@ -133,6 +120,7 @@ def read(path: Path) -> Scene:
         source=document.data,
         hierarchy=_hierarchy(document, nodes, hung, held, emitting, offsets),
         animations=animations,
+        variants={name: meshes.materials_of(number) for number, name in enumerate(variants)},
     )
     scene.cameras = _focused(scene)
     return scene
@@ -160,12 +148,12 @@ def _unpack(data: bytes, where: str) -> tuple[bytes, bytes | None]:
                 f"a chunk of {size:,} bytes, of which {length - at:,} are there",
                 "the file is damaged or truncated",
             )
-        if kind == b"JSON" and text is None:
+        if text is None:
+            if kind != b"JSON":
+                raise ViewerError(where, "the first chunk is not JSON", "the file is damaged")
             text = data[at : at + size]
         elif kind == b"BIN\0" and binary is None:
             binary = data[at : at + size]
-        elif text is None:
-            raise ViewerError(where, "the first chunk is not JSON", "the file is damaged")
         at += size
     if text is None:
         raise ViewerError(where, "has no JSON chunk", "the file is damaged or truncated")
@@ -190,8 +178,8 @@ def _extensions(document: Object) -> tuple[list[str], list[str]]:
     """Names of all extensions, and of those that have no effect; refuses required ones that are not known."""
     required = document.texts("extensionsRequired")
     for name in required:
-        if name in _PACKED:
-            raise document.fail("extensionsRequired", f"needs {name}, which is not decoded", _PACKED[name])
+        if name in DECODERS:
+            decoder(DECODERS[name], f"{document.path('extensionsRequired')}: {name}")
         if name not in APPLIED and name not in KEPT:
             raise document.fail(
                 "extensionsRequired",
@@ -200,75 +188,6 @@ def _extensions(document: Object) -> tuple[list[str], list[str]]:
             )
     used = sorted({*required, *document.texts("extensionsUsed")})
     return used, [name for name in used if name not in APPLIED]
-
-
-def _instances(
-    document: Object, nodes: Nodes, meshes: Meshes, accessors: Accessors, warnings: list[str]
-) -> tuple[list[Instance], list[int], NDArray[np.float64] | None]:
-    """Instances; the place in ``nodes`` that each hangs on; transforms below it, None where all are identities."""
-    objects = document.objects("nodes")
-    count = len(document.objects("meshes"))
-    instances: list[Instance] = []
-    hung: list[int] = []
-    offsets: dict[int, NDArray[np.float64]] = {}  # first instance of a node -> (N, 4, 4)
-    flat = 0
-    for place, (number, world) in enumerate(zip(nodes.numbers, nodes.world, strict=True)):
-        node = objects[number]
-        if "mesh" not in node:
-            continue
-        drawn = meshes.of(node.index("mesh", count, "mesh"))
-        if not drawn:
-            continue
-        name = node.text("name", "") or f"node {number}"
-        extension = node.extension("EXT_mesh_gpu_instancing")
-        worlds = world[None]
-        if extension is not None:
-            below = _gpu_instances(extension, accessors)
-            with np.errstate(over="ignore", invalid="ignore"):  # found below
-                worlds = world @ below
-            if not np.isfinite(worlds).all():
-                raise extension.fail("attributes", "a transform is beyond what a number can hold", "scale it down")
-            offsets[len(instances)] = np.repeat(below, len(drawn), axis=0)
-        accessors.budget.charge(_INSTANCE_BYTES * len(worlds) * len(drawn))
-        hung.extend([place] * (len(worlds) * len(drawn)))
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            flat += int(np.count_nonzero(np.linalg.det(worlds[:, :3, :3]) == 0))
-        for matrix in worlds:
-            instances.extend(Instance(mesh, matrix, name=name) for mesh in drawn)
-    if flat:
-        warnings.append(f"{flat:,} nodes or instances are scaled to nothing along an axis")
-    if not offsets:
-        return instances, hung, None
-    all_offsets = np.broadcast_to(np.eye(4), (len(instances), 4, 4)).copy()
-    for first, each in offsets.items():
-        all_offsets[first : first + len(each)] = each
-    return instances, hung, all_offsets
-
-
-def _gpu_instances(extension: Object, accessors: Accessors) -> NDArray[np.float64]:
-    """Local transforms (N, 4, 4) of EXT_mesh_gpu_instancing."""
-    attributes = extension.child("attributes")
-    found = {
-        key: accessors.floats(key, attributes, (width,), normalize)
-        for key, width, normalize in (("TRANSLATION", 3, False), ("ROTATION", 4, True), ("SCALE", 3, False))
-        if key in attributes
-    }
-    counts = {len(values) for values in found.values()}
-    if len(counts) != 1:
-        raise extension.fail("attributes", f"expected accessors of one count, got {sorted(counts) or 'none'}")
-    count = counts.pop()
-    accessors.budget.charge(_INSTANCE_BYTES * count)
-    rotation = np.zeros((count, 4))
-    rotation[:, 3] = 1.0
-    parts = (
-        found.get("TRANSLATION", np.zeros((count, 3))),
-        found.get("ROTATION", rotation),
-        found.get("SCALE", np.ones((count, 3))),
-    )
-    for key, part in zip(("TRANSLATION", "ROTATION", "SCALE"), parts, strict=True):
-        if not np.isfinite(part).all():
-            raise attributes.fail(key, "holds values that are not finite")
-    return compose(*parts)
 
 
 def _hierarchy(

@@ -1,4 +1,4 @@
-"""MTL, the materials of OBJ files (Alias/Wavefront): Lambert, Phong, mirrors and smooth glass, with ``map_Kd``."""
+"""MTL, the materials of OBJ files (Alias/Wavefront), with the fields of physically based rendering."""
 
 from __future__ import annotations
 
@@ -10,19 +10,27 @@ from viewer.scene.material import Material
 LARGEST = 16 << 20
 
 _COLORS = ("kd", "ke", "ks", "ka", "tf")
+# Fields of physically based rendering, and those that bend normals.
+_PHYSICAL = frozenset(("pr", "pm", "ps", "pc", "pcr", "aniso", "map_pr", "map_pm", "map_ps", "map_pc", "map_pcr"))
+_BUMPS = frozenset(("norm", "bump", "map_bump"))
+_SHEEN_ROUGHNESS = 0.5  # MTL has none
+LARGEST_IOR = 100.0
 _NUMBERS = ("ns", "ni", "d", "tr", "pr", "pm", "illum", "pc", "pcr", "ps", "aniso", "anisor", "sharpness")
 
 
 def read_mtl(content: bytes, name: str, warnings: list[str]) -> list[Material]:
     """The materials of a library; what is malformed in it is left out, with a warning that names its line.
 
-    Kd is the base colour, Ke the emission, d (or 1 - Tr) the opacity, Pm metallic; roughness is Pr, or follows from the
-    Phong exponent Ns as sqrt(2 / (Ns + 2)). All statements are kept in ``source``, by their names in lower case.
+    Kd is the base colour, Ke the emission, d (or 1 - Tr) the opacity, Ni the index of refraction. Roughness is Pr, or
+    follows from the exponent Ns (see `roughness_of`). All statements are kept in ``source``, by their names in
+    lower case; `mtl_textures` reads their pictures.
 
     illum 0 and 1 are matte; 4, 6, 7 and 9 are glass of index Ni (1.5 where there is none) that tints by Tf, where d, Tf
-    or Ni say that it lets light through; 3, 5 and 8 are mirrors of reflectance Ks where that outshines Kd. What is left
-    has Phong's lobe of exponent Ns where Ks is not black, and with 3, 5 and 8 reflects Ks as well; of Ks, the mean
-    counts.
+    or Ni say that it lets light through; 3, 5 and 8 are mirrors of reflectance Ks where that outshines Kd. Of what is
+    left, Ks is what a dielectric layer over Kd reflects along the normal. Where there are fields of physically based
+    rendering (Pr, Pm, Ps sheen, Pc and Pcr clearcoat, aniso and anisor), Ks has no effect, and Ni says what is
+    reflected. What is plain diffuse is ``lambert``, a clear mirror ``mirror``, clear glass ``dielectric``, all else
+    ``principled``.
     """
     if len(content) > LARGEST:
         warnings.append(f"{name}: only the first {LARGEST:,} bytes of the materials were read")
@@ -82,32 +90,61 @@ def _apply(material: Material) -> None:
     material.base_color = (share(kd[0]), share(kd[1]), share(kd[2]), share(opacity))
     ke = source.get("ke", [0.0, 0.0, 0.0])
     material.emission = (max(ke[0], 0.0), max(ke[1], 0.0), max(ke[2], 0.0))
-    material.metallic = share(source.get("pm", 0.0))
+    material.metallic = share(source.get("pm", 1.0 if "map_pm" in source else 0.0))
     if "pr" in source:
         material.roughness = share(source["pr"])
     elif "ns" in source:
-        material.roughness = share(math.sqrt(2.0 / (max(source["ns"], 0.0) + 2.0)))
+        material.roughness = roughness_of(source["ns"])
+    sheen = share(source.get("ps", 1.0 if "map_ps" in source else 0.0))
+    material.sheen_color, material.sheen_roughness = (sheen, sheen, sheen), _SHEEN_ROUGHNESS if sheen else 0.0
+    material.clearcoat = share(source.get("pc", 1.0 if "map_pc" in source else 0.0))
+    material.clearcoat_roughness = share(source.get("pcr", 1.0 if "map_pcr" in source else 0.0))
+    material.anisotropy = share(source.get("aniso", 0.0))
+    material.anisotropy_rotation = 2.0 * math.pi * source.get("anisor", 0.0)
     _scatter(material)
 
 
+def roughness_of(exponent: float) -> float:
+    """glTF's roughness of a Blinn-Phong exponent n: the square of it is GGX's alpha, sqrt(2 / (n + 2))."""
+    return share((2.0 / (max(exponent, 0.0) + 2.0)) ** 0.25)
+
+
 def _scatter(material: Material) -> None:
-    """Choose the material's kind."""
+    """Choose the material's kind, and the fields that it takes from Ks, Ni, Tf and the opacity."""
     source = material.source
     model = int(source.get("illum", 2))
     ks = [share(value) for value in source.get("ks", [0.0, 0.0, 0.0])]
-    exponent, ior = max(source.get("ns", 0.0), 0.0), source.get("ni", 0.0)
-    clear = material.base_color[3] < 1.0 or ior > 1.0 or any(source.get("tf", [0.0]))
-    if model in (4, 6, 7, 9) and clear:
-        material.kind = "dielectric"
-        material.ior = min(ior, 100.0) if ior > 1.0 else 1.5
+    exponent, ior, opacity = max(source.get("ns", 0.0), 0.0), source.get("ni", 0.0), material.base_color[3]
+    material.ior = min(ior, LARGEST_IOR) if ior > 1.0 else 1.5
+    physical, bumps = not _PHYSICAL.isdisjoint(source), not _BUMPS.isdisjoint(source)
+    reflects = model in (3, 5, 8)
+    if model in (4, 6, 7, 9) and (opacity < 1.0 or ior > 1.0 or any(source.get("tf", [0.0]))):
         tint = [share(value) for value in source.get("tf", [1.0, 1.0, 1.0])]
         if not any(tint):  # written by programs that mean no filter
             tint = [1.0, 1.0, 1.0]
-        material.base_color = (tint[0], tint[1], tint[2], material.base_color[3])
-    elif model in (3, 5, 8) and sum(ks) > sum(material.base_color[:3]):
+        material.base_color = (tint[0], tint[1], tint[2], opacity)
+        material.transmission = material.thickness = 1.0
+        if "pr" not in source:  # the exponent is that of lights' highlights, not of what is seen through the glass
+            material.roughness = 0.0
+        material.kind = "principled" if physical or bumps else "dielectric"
+        return
+    holes = opacity < 1.0 or "map_d" in source
+    material.alpha_mode = "blend" if holes else "opaque"
+    special = holes or bumps
+    if physical:
+        special = True
+    elif reflects and sum(ks) > sum(material.base_color[:3]):
+        material.base_color = (ks[0], ks[1], ks[2], opacity)
+        material.metallic, material.roughness = 1.0, 0.0
         material.kind = "mirror"
-        material.base_color = (ks[0], ks[1], ks[2], material.base_color[3])
-    elif model not in (0, 1) and any(ks) and (exponent > 0.0 or model in (3, 5, 8)):
-        material.kind, material.exponent = "phong", exponent
-        material.specular = sum(ks) / 3.0 if exponent > 0.0 else 0.0
-        material.reflectivity = sum(ks) / 3.0 if model in (3, 5, 8) else 0.0
+    elif model not in (0, 1) and any(ks) and (exponent > 0.0 or reflects):
+        normal = ((material.ior - 1.0) / (material.ior + 1.0)) ** 2  # reflectance along the normal
+        red, green, blue = (value / normal for value in ks)
+        material.specular_color = (red, green, blue)
+        if exponent == 0.0:
+            material.roughness = 0.0
+        special = True
+    else:
+        material.specular_factor = 0.0
+    if special:
+        material.kind = "principled"

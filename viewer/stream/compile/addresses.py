@@ -13,6 +13,7 @@ from viewer.base.errors import DeviceError
 from viewer.stream.declare.kernel import Table, Texels, Volume
 
 WIDEST = 16384  # texels of a row that are of use: 2^24 records of up to 16 texels then need no more rows than that
+MOST_LAYERS = 256  # of a 2-D array texture, that every OpenGL 3.3 grants
 IN_BUFFER = 0  # `Layout.per_row` of a buffer texture
 
 
@@ -20,11 +21,12 @@ IN_BUFFER = 0  # `Layout.per_row` of a buffer texture
 class Layout:
     """Addressing of a memory: ``per_row`` records (a power of two) in a row of a 2-D texture, 0 in a buffer texture.
 
-    channels : of a texel.
+    channels : of a texel. layers : of a 2-D array texture, each of as many rows; 0: it is no such.
     """
 
     per_row: int
     channels: int
+    layers: int = 0
 
 
 class Addresses(Protocol):
@@ -110,8 +112,10 @@ def _texel_layout(largest: int, memory: Texels, buffer_texels: int) -> Layout:
     per_row = 1 << min(largest, WIDEST).bit_length() - 1
     while per_row > 64 and (per_row // 2) ** 2 >= 2 * count:
         per_row //= 2
-    if -(-count // per_row) > largest:
-        raise DeviceError(
-            f"memory {memory.name}", f"{count:,} texels exceed a texture of {largest} x {largest}", "use smaller images"
-        )
-    return Layout(per_row, 4)
+    if count <= per_row * per_row or -(-count // per_row) <= largest:
+        return Layout(per_row, 4)
+    layers = -(-count // per_row**2)
+    if layers > MOST_LAYERS:
+        what = f"{count:,} texels exceed {MOST_LAYERS} textures of {per_row} x {per_row}"
+        raise DeviceError(f"memory {memory.name}", what, "reduce the images by --max-texture")
+    return Layout(per_row, 4, layers)

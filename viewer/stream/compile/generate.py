@@ -46,9 +46,13 @@ def memory_glsl(memory: Table | Volume | Texels, layout: Layout, counting: bool)
     setup = ""
     if isinstance(memory, Texels):
         returns, value, at = "vec4", "{}", "int i"
-        if layout.per_row:
-            shift = layout.per_row.bit_length() - 1
-            fetches = [f"texelFetch({sampler}, ivec2(i & {layout.per_row - 1}, i >> {shift}), 0)"]
+        shift, mask = layout.per_row.bit_length() - 1, layout.per_row - 1
+        if layout.layers:
+            texture = "sampler2DArray"
+            place = f"ivec3(i & {mask}, (i >> {shift}) & {mask}, i >> {2 * shift})"
+            fetches = [f"texelFetch({sampler}, {place}, 0)"]
+        elif layout.per_row:
+            fetches = [f"texelFetch({sampler}, ivec2(i & {mask}, i >> {shift}), 0)"]
         else:
             texture, fetches = "samplerBuffer", [f"texelFetch({sampler}, i)"]
     elif isinstance(memory, Volume):
@@ -165,6 +169,7 @@ def add_modules(
     have ``loops``."""
     if any(isinstance(m, Table) and not m.hot for module in modules for m in module.memories):
         source.add(arena_glsl(addresses.arena_row), "arena")
+    source.features |= {feature for module in modules for feature in module.features}
     for module in modules:
         origin = f"module {module.name}"
         for name, value in module.constants.items():

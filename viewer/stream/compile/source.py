@@ -17,6 +17,8 @@ from viewer.base.errors import ShaderError
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*$')
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # whichever begins first
+_CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|else|endif)\b\s*(\w*)")
+FEATURE = "HAVE_"  # names of conditions on what the scene has begin so
 _LOG_FORMS = (
     re.compile(r"^\s*\d+:(\d+)\(\d+\)\s*:\s*(?P<rest>.*)$"),  # Mesa: 0:8(9): error: ...
     re.compile(r"^\s*\d+\((\d+)\)\s*:\s*(?P<rest>.*)$"),  # NVIDIA: 0(8) : error C1008: ...
@@ -40,12 +42,15 @@ class Origin:
 class Source:
     """A shader's text, line by line, each with its origin.
 
-    ``read`` gives a file's text by its name relative to ``shaders/``; ``files`` are those that went in.
+    ``read`` gives a file's text by its name relative to ``shaders/``; ``files`` are those that went in. Between
+    ``#ifdef HAVE_X`` and ``#else`` or ``#endif`` lines of a file go in where X is of ``features`` alone, and the other
+    way round with ``#ifndef``: what a scene has no part of is not in its source.
     """
 
     read: Callable[[str], str] = field(default=lambda name: read_shader(name))
     lines: list[tuple[str, Origin]] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    features: set[str] = field(default_factory=set)
 
     @property
     def text(self) -> str:
@@ -65,7 +70,12 @@ class Source:
         except (FileNotFoundError, IsADirectoryError):
             raise ShaderError(name, "shader file not found", "names are relative to shaders/") from None
         self.files.append(name)
-        for line, origin, included in _parsed(name, text):
+        within: list[bool | None] = []  # whether lines go in, of each condition that is open; None: of the compiler's
+        for line, origin, included, condition in _parsed(name, text):
+            if condition is not None and self._condition(*condition, within):
+                continue
+            if False in within:
+                continue
             if included is None:
                 self.lines.append((line, origin))
                 continue
@@ -75,6 +85,20 @@ class Source:
                 if error.where != included:
                     raise
                 raise ShaderError(str(origin), f'include "{error.where}" not found', error.hint) from None
+
+    def _condition(self, word: str, name: str, within: list[bool | None]) -> bool:
+        """Whether a directive is of a condition on a feature; ``within`` follows all conditions."""
+        if word.startswith("if"):
+            ours = word != "if" and name.startswith(FEATURE)
+            within.append((name.removeprefix(FEATURE) in self.features) == (word == "ifdef") if ours else None)
+        elif word == "else":
+            if within[-1] is not None:
+                within[-1] = not within[-1]
+                return True
+            return False
+        else:
+            return within.pop() is not None
+        return within[-1] is not None
 
     def explain(self, log: str) -> str:
         """A driver's log with every line number mapped to its origin, and the offending line shown below."""
@@ -116,13 +140,15 @@ def read_shader(name: str) -> str:
 
 
 @lru_cache(maxsize=1024)  # the same few hundred files are in most programs
-def _parsed(name: str, text: str) -> tuple[tuple[str, Origin, str | None], ...]:
-    """A file's lines, each with its origin and the file that it includes, if it does."""
+def _parsed(name: str, text: str) -> tuple[tuple[str, Origin, str | None, tuple[str, str] | None], ...]:
+    """A file's lines, each with its origin, and if it has one the file that it includes, or the directive and name of a
+    condition."""
     lines, visible = text.removesuffix("\n").split("\n"), _blank_comments(text).split("\n")
     found = []
     for number, (line, bare) in enumerate(zip(lines, visible, strict=False), 1):
-        match = _INCLUDE.match(bare)
-        found.append((line, Origin(name, number), match.group(1) if match else None))
+        match, condition = _INCLUDE.match(bare), _CONDITION.match(bare)
+        directive = (condition.group(1), condition.group(2)) if condition else None
+        found.append((line, Origin(name, number), match.group(1) if match else None, directive))
     return tuple(found)
 
 

@@ -171,6 +171,7 @@ class Module:
     constants : name -> value, emitted as GLSL ``const`` (declared once, in Python). keeps : a record, or None.
     needs : functions of other modules. uses : records that its functions take. text : generated GLSL, emitted before
     the source. local : between calls it keeps more than its record (a stack), in variables that end with the pass.
+    features : parts of sources that go in, of this module and of those with it; see `viewer.stream.compile.source`.
     """
 
     name: str
@@ -184,3 +185,4 @@ class Module:
     uses: tuple[Record, ...] = ()
     text: str = ""
     local: bool = False
+    features: frozenset[str] = frozenset()

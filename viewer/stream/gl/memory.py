@@ -37,12 +37,12 @@ class Memory:
     ) -> None:
         self.source = source
         self.layout = form or layout(device.max_texture, source, device.max_buffer)
-        self.texture: moderngl.Texture | moderngl.Texture3D | BufferTexture
+        self.texture: moderngl.Texture | moderngl.TextureArray | moderngl.Texture3D | BufferTexture
         if self.layout.per_row == IN_BUFFER:
             self.texture = BufferTexture(device, *self._texels(), bytes_only=isinstance(source, Texels))
             self.bytes = self.texture.bytes
         elif isinstance(source, Texels):
-            self.texture, self.bytes = _picture(device, source, self.layout.per_row)
+            self.texture, self.bytes = _picture(device, source, self.layout)
         else:  # drivers whose buffer textures are that small have a GPU, which takes it at once
             texels = self._pack(source) if isinstance(source, Table) else np.ascontiguousarray(source.data, np.float32)
             self.texture = (
@@ -166,8 +166,18 @@ class BufferTexture:
         self.buffer.release()
 
 
-def _picture(device: Device, source: Texels, per_row: int) -> tuple[moderngl.Texture, int]:
-    """The texels in rows of a 2-D texture, and its bytes."""
+def _picture(device: Device, source: Texels, layout: Layout) -> tuple[moderngl.Texture | moderngl.TextureArray, int]:
+    """The texels in rows of a 2-D texture, or of several in an array, and its bytes."""
+    per_row = layout.per_row
+    if layout.layers:
+        layers = device.context.texture_array((per_row, per_row, layout.layers), 4)
+        for layer in range(layout.layers):
+            page = np.zeros((per_row * per_row, 4), np.uint8)
+            part = source.data[layer * len(page) : (layer + 1) * len(page)]
+            page[: len(part)] = part
+            layers.write(page, (0, 0, layer, per_row, per_row, 1))
+        layers.filter = (moderngl.NEAREST, moderngl.NEAREST)
+        return layers, 4 * per_row * per_row * layout.layers
     rows = max(1, -(-len(source.data) // per_row))
     packed = np.zeros((rows * per_row, 4), np.uint8)
     packed[: len(source.data)] = source.data

@@ -4,6 +4,7 @@ desk and act through its commands and options."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from imgui_bundle import ImVec2, imgui
 from viewer.film.tonemap import TONEMAPS
 from viewer.options.processor import MACHINE
 from viewer.renderer.settings import RECIPE
+from viewer.scene.scene import Scene
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_inspector
@@ -249,6 +251,8 @@ def _scene(desk: Desk) -> None:
             ("cameras", len(scene.cameras)),
         ):
             fact(name, grouped(count))
+        if scene.variants:
+            _variants(desk, scene)
         _notes(scene.warnings)
     wide = shares(3)
     press(desk, "Open...", "scene.open", wide)
@@ -256,6 +260,15 @@ def _scene(desk: Desk) -> None:
     press(desk, "Reload", "scene.reload", wide)
     imgui.same_line()
     _recent(desk, wide)
+
+
+def _variants(desk: Desk, scene: Scene) -> None:
+    """The file's own look, and its variants."""
+    names = [None, *scene.variants]
+    label("variant")
+    chosen = choose("variant", [name or "none" for name in names], names.index(scene.variant), "")
+    if chosen is not None:
+        desk.view.attempt(partial(desk.motion.show_variant, names[chosen]))
 
 
 def _notes(warnings: list[str]) -> None:

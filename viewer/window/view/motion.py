@@ -154,6 +154,10 @@ class Motion:
         else:
             self._show(self.markers.moved(self._scene, light, position))
 
+    def show_variant(self, name: str | None) -> None:
+        """Show the scene in one of its material variants; None: as the file has it."""
+        self._show(self._scene.with_variant(name))
+
     def _hold_instance(self, number: int, point: np.ndarray) -> None:
         instance, mesh = self._scene.instances[number], self._scene.meshes[self._scene.instances[number].mesh]
         name = instance.name or mesh.name or f"object {number}"

@@ -1,0 +1,183 @@
+"""What the generated source of a scene's surfaces depends on: the kinds of materials, lobes and textures in use.
+
+What no material has is not in the source, and neither in the records of paths and tables: on processors whose
+conditions compute both sides, nothing else keeps a scene of matte surfaces as fast as it can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from viewer.kernels.records import INTERACTION
+from viewer.scene.material import TEXTURE_FIELDS, Material
+from viewer.scene.texture import Texture
+from viewer.stream.declare.record import Field, Record
+
+# Parts of a principled surface, each with whether a material has it.
+LOBES: Mapping[str, Callable[[Material], bool]] = {
+    "metal": lambda each: each.metallic > 0.0,
+    "dielectric": lambda each: each.metallic < 1.0 or each.metallic_roughness_texture is not None,
+    "specular": lambda each: each.specular_factor != 1.0 or tuple(each.specular_color) != (1.0, 1.0, 1.0),
+    "transmission": lambda each: each.transmission > 0.0,
+    "volume": lambda each: each.thickness > 0.0 and (each.transmission > 0.0 or each.diffuse_transmission > 0.0),
+    "anisotropy": lambda each: each.anisotropy != 0.0,
+    "clearcoat": lambda each: each.clearcoat > 0.0,
+    "iridescence": lambda each: each.iridescence > 0.0,
+    "sheen": lambda each: max(each.sheen_color) > 0.0,
+    "diffuse_transmission": lambda each: each.diffuse_transmission > 0.0,
+    "normal": lambda each: each.normal_texture is not None,
+    "clearcoat_normal": lambda each: each.clearcoat > 0.0 and each.clearcoat_normal_texture is not None,
+    "unlit": lambda each: each.unlit,
+}
+
+# The numbers that the lobes take from a material, by their names there; textures as far as the scene has them.
+FIELDS: Mapping[str, tuple[Field, ...]] = {
+    "": (
+        Field("metallic", "float"),
+        Field("roughness", "float"),
+        Field("ior", "float", about="index of refraction inside, relative to the outside"),
+        Field("metallic_roughness_texture", "int"),
+    ),
+    "specular": (
+        Field("specular_factor", "float"),
+        Field("specular_factor_texture", "int"),
+        Field("specular_color", "vec3", "linear sRGB"),
+        Field("specular_color_texture", "int"),
+    ),
+    "transmission": (
+        Field("transmission", "float"),
+        Field("transmission_texture", "int"),
+    ),
+    "volume": (
+        Field("thickness", "float", "scene units", about="0: a thin wall"),
+        Field("attenuation", "vec3", "1 / scene units", about="coefficient of absorption"),
+        Field("priority", "int", about="of nested volumes the highest is there"),
+    ),
+    "anisotropy": (
+        Field("anisotropy", "float"),
+        Field("anisotropy_axis", "vec2", about="cosine and sine of its angle to the tangent"),
+        Field("anisotropy_texture", "int"),
+    ),
+    "clearcoat": (
+        Field("clearcoat", "float"),
+        Field("clearcoat_texture", "int"),
+        Field("clearcoat_roughness", "float"),
+        Field("clearcoat_roughness_texture", "int"),
+    ),
+    "iridescence": (
+        Field("iridescence", "float"),
+        Field("iridescence_texture", "int"),
+        Field("iridescence_ior", "float"),
+        Field("iridescence_thickness", "vec2", "nm"),
+        Field("iridescence_thickness_texture", "int"),
+    ),
+    "sheen": (
+        Field("sheen_color", "vec3", "linear sRGB"),
+        Field("sheen_color_texture", "int"),
+        Field("sheen_roughness", "float"),
+        Field("sheen_roughness_texture", "int"),
+    ),
+    "diffuse_transmission": (
+        Field("diffuse_transmission", "float"),
+        Field("diffuse_transmission_texture", "int"),
+        Field("diffuse_transmission_color", "vec3", "linear sRGB"),
+        Field("diffuse_transmission_color_texture", "int"),
+    ),
+    "normal": (Field("normal_texture", "int"), Field("normal_scale", "float")),
+    "clearcoat_normal": (Field("clearcoat_normal_texture", "int"), Field("clearcoat_normal_scale", "float")),
+    "unlit": (Field("unlit", "int"),),
+}
+
+_OF_OLD = frozenset({"parameter", "specular", "reflectivity"})  # of `INTERACTION`, and of some kinds alone
+
+
+@dataclass(frozen=True)
+class Look:
+    """The parts of a scene's surfaces.
+
+    kinds : of materials. lobes : of `LOBES`, of principled ones. textures : fields of principled materials that name a
+    texture somewhere. second_uv : whether some of these textures are looked up by a mesh's second coordinates.
+    dispersion : whether channels part somewhere. alpha : whether some surfaces have holes or let light pass.
+    """
+
+    kinds: frozenset[str] = frozenset({"lambert"})
+    lobes: frozenset[str] = frozenset()
+    textures: frozenset[str] = frozenset()
+    second_uv: bool = False
+    dispersion: bool = False
+    alpha: bool = False
+
+    @property
+    def principled(self) -> bool:
+        """Whether there are surfaces of glTF's materials."""
+        return "principled" in self.kinds
+
+    @property
+    def tangents(self) -> bool:
+        """Whether some surface has directions of its own."""
+        return not self.lobes.isdisjoint({"normal", "clearcoat_normal", "anisotropy"})
+
+    @property
+    def detailed(self) -> bool:
+        """Whether hits need what `viewer.materials.details` brings."""
+        return self.tangents or self.second_uv or self.alpha
+
+    @property
+    def features(self) -> frozenset[str]:
+        """The names that shaders ask for by ``#ifdef HAVE_``."""
+        found = {lobe.upper() for lobe in self.lobes} | {name.upper() for name in self.textures}
+        found |= {"PRINCIPLED"} if self.principled else set()
+        found |= {"BELOW"} if not self.lobes.isdisjoint({"transmission", "diffuse_transmission"}) else set()
+        found |= {"SECOND_UV"} if self.second_uv else set()
+        found |= {"TANGENTS"} if self.tangents else set()
+        found |= {"TEXTURES"} if self.textures else set()
+        found |= {"PARAMETERS"} if {each.name for each in self.interaction.fields} >= _OF_OLD else set()
+        return frozenset(found)
+
+    @property
+    def interaction(self) -> Record:
+        """What a path keeps of a surface: of glTF's materials the address, and where their textures are looked up."""
+        if not self.principled:
+            return INTERACTION
+        plain = self.kinds <= {"lambert", "mirror", "principled"}
+        fields = [each for each in INTERACTION.fields if not (plain and each.name in _OF_OLD)]
+        kind = Field("kind", "int", about="BSDF_LAMBERT and so on, and 8 times the address of the material")
+        fields = [kind if each.name == "kind" else each for each in fields]
+        if self.textures or self.tangents:
+            fields.append(Field("place", "vec3", about="texture coordinates, level and tangent: interaction_place"))
+        # Where there are the parameters of other kinds, these lie in their places.
+        if self.second_uv and plain:
+            fields.append(Field("uv_1", "vec3", about="texture coordinates of the second set, and level"))
+
+        return Record(INTERACTION.name, *fields)
+
+    @property
+    def parameters(self) -> Record:
+        """A principled material's numbers."""
+        wanted = [each for lobe, fields in FIELDS.items() if not lobe or lobe in self.lobes for each in fields]
+        return Record("Principled", *(each for each in wanted if each.name not in _ALL or each.name in self.textures))
+
+
+_ALL = frozenset(TEXTURE_FIELDS)
+
+
+def look_of(materials: Iterable[Material], textures: Sequence[Texture] = ()) -> Look:
+    """The look of a scene of these materials."""
+    found = list(materials) or [Material()]
+    principled = [each for each in found if each.kind == "principled"]
+    lobes = {lobe for lobe, has in LOBES.items() if any(has(each) for each in principled)}
+    named = {
+        name: getattr(each, name) for each in principled for name in TEXTURE_FIELDS if getattr(each, name) is not None
+    }
+    asked = {field.name for lobe, fields in FIELDS.items() if not lobe or lobe in lobes for field in fields}
+    numbers = {getattr(each, name) for each in found for name in TEXTURE_FIELDS}
+    second = any(n is not None and 0 <= n < len(textures) and textures[n].uv_set == 1 for n in numbers)
+    return Look(
+        kinds=frozenset(each.kind for each in found),
+        lobes=frozenset(lobes),
+        textures=frozenset(named) & asked,
+        second_uv=second,
+        dispersion=any(each.half_spread > 0.0 for each in found),
+        alpha=any(each.alpha_mode != "opaque" for each in found),
+    )
