@@ -35,6 +35,12 @@ vec3 uv_place(vec2 a, vec2 b, vec2 c, vec3 weights, vec3 ab, vec3 ac) {
     return vec3(a * weights.x + b * weights.y + c * weights.z, 0.5 * log2(ratio) - log2(size));
 }
 
+// log2 of how much more the second texture coordinates of a triangle with these sides change than the first.
+float uv_ratio(vec2 across, vec2 down, vec2 across_1, vec2 down_1) {
+    vec2 area = abs(vec2(across.x, across_1.x) * vec2(down.y, down_1.y) - vec2(across.y, across_1.y) * vec2(down.x, down_1.x));
+    return 0.5 * log2(area.y / area.x);
+}
+
 // How far from the triangle rays that leave it must start. A weighted sum of the corners is off by two units in the
 // last place of the largest coordinate. The triangle tests, by which a ray could find the triangle that it leaves, work
 // with corners relative to its origin, and are off by more the slenderer it is: with a tenth of the stretch, none of

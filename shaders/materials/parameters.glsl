@@ -7,7 +7,7 @@
 vec4 principled_texel(int number, Interaction at) {
     vec3 place = interaction_place(at);
 #ifdef HAVE_SECOND_UV
-    if ((fetch_textures(max(number, 0)).flags & TEXTURE_SECOND) != 0) place.xy = interaction_uv_1(at);
+    if ((fetch_textures(max(number, 0)).flags & TEXTURE_SECOND) != 0) place = interaction_uv_1(at);
 #endif
     return texture_data(number, place);
 }
@@ -16,7 +16,7 @@ vec4 principled_texel(int number, Interaction at) {
 vec3 principled_texel_color(int number, Interaction at) {
     vec3 place = interaction_place(at);
 #ifdef HAVE_SECOND_UV
-    if ((fetch_textures(max(number, 0)).flags & TEXTURE_SECOND) != 0) place.xy = interaction_uv_1(at);
+    if ((fetch_textures(max(number, 0)).flags & TEXTURE_SECOND) != 0) place = interaction_uv_1(at);
 #endif
     return texture_color(number, place);
 }

@@ -12,6 +12,11 @@ Detail detail_at(Hit hit) {
     vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
     found.opacity = a.opacity * weights.x + b.opacity * weights.y + c.opacity * weights.z;
     found.uv_1 = a.uv_1 * weights.x + b.uv_1 * weights.y + c.uv_1 * weights.z;
+#ifdef HAVE_SECOND_UV
+    vec2 first = fetch_vertices(corners.x).uv;
+    vec2 across = fetch_vertices(corners.y).uv - first, down = fetch_vertices(corners.z).uv - first;
+    found.uv_1.z = uv_ratio(across, down, b.uv_1.xy - a.uv_1.xy, c.uv_1.xy - a.uv_1.xy);
+#endif
     mat3 to_world = transpose(mat3(instance.linear_x, instance.linear_y, instance.linear_z));
     vec3 along = a.tangent.xyz * weights.x + b.tangent.xyz * weights.y + c.tangent.xyz * weights.z;
     found.tangent = vec4(to_world * along, determinant(to_world) < 0.0 ? -a.tangent.w : a.tangent.w);
@@ -23,7 +28,7 @@ Detail detail_at(Hit hit) {
         vec3 normal = triangle_normal(p.position, q.position, r.position, vec3(0.0), stretch);
         found.tangent = tangent_along(normal_to_world * normal, ab, ac, q.uv - p.uv, r.uv - p.uv);
     }
-    if (face.corners.x < 0) found = Detail(vec4(0.0), vec2(0.0), 1.0);  // a quadric
+    if (face.corners.x < 0) found = Detail(vec4(0.0), vec3(0.0), 1.0);  // a quadric
     return found;
 }
 

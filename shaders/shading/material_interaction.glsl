@@ -48,10 +48,13 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
 #endif
 #ifdef HAVE_PRINCIPLED
 #ifdef HAVE_SECOND_UV
-    vec2 uv_1 = detail_at(hit).uv_1;
+    vec3 uv_1 = detail_at(hit).uv_1 + vec3(0.0, 0.0, at.uv.z);
 #ifdef HAVE_PARAMETERS
-    if (material.kind == BSDF_PRINCIPLED) found.parameter = uv_1.x;
-    if (material.kind == BSDF_PRINCIPLED) found.specular = uv_1.y;
+    if (material.kind == BSDF_PRINCIPLED) {
+        found.parameter = uv_1.x;
+        found.specular = uv_1.y;
+        found.reflectivity = uv_1.z;
+    }
 #else
     found.uv_1 = uv_1;
 #endif

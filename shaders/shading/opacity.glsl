@@ -15,7 +15,7 @@ bool opacity_passes(Ray ray, Hit hit) {
     vec2 uv = a.uv * weights.x + b.uv * weights.y + c.uv * weights.z;
 #ifdef HAVE_SECOND_UV
     if ((fetch_textures(max(own.texture, 0)).flags & TEXTURE_SECOND) != 0) {
-        uv = p.uv_1 * weights.x + q.uv_1 * weights.y + r.uv_1 * weights.z;
+        uv = p.uv_1.xy * weights.x + q.uv_1.xy * weights.y + r.uv_1.xy * weights.z;
     }
 #endif
     float covers = own.factor * dot(weights, vec3(p.opacity, q.opacity, r.opacity));

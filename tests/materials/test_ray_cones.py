@@ -128,3 +128,14 @@ def test_machines_agree_on_levels(device, renderer):
     want = seen(renderer, 24, view, spp=2)
     assert want.std() > 0.1
     np.testing.assert_array_equal(seen(renderer_of(device, scene, machine="multipass"), 24, view, spp=2), want)
+
+
+def test_second_coordinates_have_levels_of_their_own(device):
+    """A checkerboard by the second coordinates, which change a sixteenth as much as the first: by the level of these it
+    would be even, by its own it is black and white."""
+    board, corners = plane(checkerboard(), uv_set=1, nearest=True), (SQUARE[:, :2] + 1) / 2
+    mesh = Mesh(SQUARE, SIDES, uvs=corners * np.float32(16), uvs_1=corners)
+    material = Material("board", (1, 1, 1, 1), kind="principled", emission=(1, 1, 1), emission_texture=0, metallic=0.0)
+    scene = Scene([mesh], [Instance(0)], [material], textures=board.textures)
+    values = seen(renderer_of(device, scene), 260, camera(20))
+    assert np.mean((values == 0) | (values == 1)) > 0.95

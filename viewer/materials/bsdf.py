@@ -102,7 +102,7 @@ def interaction_module(look: Look) -> Module:
     record = look.interaction
     values = ", ".join("wo" if each.name == "wo" else f"{each.type}(0)" for each in record.fields)
     names = {each.name for each in record.fields}
-    second = "vec2(at.parameter, at.specular)" if "parameter" in names else "vec2(0.0)"
+    second = "vec3(at.parameter, at.specular, at.reflectivity)" if "parameter" in names else "vec3(0.0)"
     second = "at.uv_1" if "uv_1" in names else second
     kind, material = ("at.kind & 7", "at.kind >> 3") if look.principled else ("at.kind", "0")
     return Module(
@@ -121,7 +121,7 @@ int interaction_kind(Interaction at) {{
 int interaction_material(Interaction at) {{
     return {material};
 }}
-vec2 interaction_uv_1(Interaction at) {{
+vec3 interaction_uv_1(Interaction at) {{
     return {second};
 }}
 """,

@@ -17,7 +17,7 @@ NAME = "details"
 DETAIL = Record(
     "Detail",
     Field("tangent", "vec4", "unit length", "world", "along +u; 1 or -1, times the cross product of normal and it: -v"),
-    Field("uv_1", "vec2", about="second texture coordinates"),
+    Field("uv_1", "vec3", about="second texture coordinates; at a point, log2 of their change over that of the first"),
     Field("opacity", "float", about="of the vertex colour"),
 )
 
@@ -28,7 +28,7 @@ def flat_details(triangles: Triangles) -> Module:
     if triangles.tangents is not None:
         rows["tangent"] = triangles.tangents
     if triangles.uvs_1 is not None:
-        rows["uv_1"] = triangles.uvs_1
+        rows["uv_1"][:, :2] = triangles.uvs_1
     rows["opacity"] = 1.0 if triangles.opacities is None else triangles.opacities
     return _module("flat", rows)
 
@@ -40,7 +40,7 @@ def object_details(meshes: Sequence[Mesh]) -> Module:
     for mesh in meshes:
         part = rows[first : first + len(mesh.positions)]
         part["tangent"] = 0.0 if mesh.tangents is None else mesh.tangents
-        part["uv_1"] = 0.0 if mesh.uvs_1 is None else mesh.uvs_1
+        part["uv_1"][:, :2] = 0.0 if mesh.uvs_1 is None else mesh.uvs_1
         part["opacity"] = 1.0 if mesh.colors is None else mesh.colors[:, 3]
         first += len(part)
     return _module("objects", rows)

@@ -148,7 +148,7 @@ class Look:
             fields.append(Field("place", "vec3", about="texture coordinates, level and tangent: interaction_place"))
         # Where there are the parameters of other kinds, these lie in their places.
         if self.second_uv and plain:
-            fields.append(Field("uv_1", "vec2"))
+            fields.append(Field("uv_1", "vec3", about="texture coordinates of the second set, and level"))
 
         return Record(INTERACTION.name, *fields)
 
