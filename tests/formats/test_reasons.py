@@ -74,16 +74,17 @@ def test_buffers_and_images_of_gltf(uri: str, inner: Path) -> None:
     doc.mesh({"POSITION": doc.accessor(SQUARE)}, doc.accessor(TWO), material=0)
     doc.json["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]
     doc.json["textures"], doc.json["images"] = [{"source": 0}], [{"uri": uri}]
-    scene = load(doc.write(inner, "scene.gltf"))
-    (warning,) = [line for line in scene.warnings if "white instead" in line]
-    assert REASONS[uri] in warning and "images[0]" in warning
+    path = doc.write(inner, "scene.gltf")
+    with pytest.raises(ViewerError) as refused:
+        load(path)
+    assert refused.value.what.endswith(REASONS[uri]) and "images[0].uri" in refused.value.where
     text = doc.gltf()
     start = text.index(b'"uri": "data:')
     end = text.index(b'"', start + 8)
     path = inner / "outside.gltf"
     path.write_bytes(text[:start] + b'"uri": "' + uri.replace("\\", "\\\\").encode() + text[end:])
     with pytest.raises(ViewerError) as refused:
-        load(path)
+        load(path, lenient=True)
     assert refused.value.what.endswith(REASONS[uri]) and "buffers[0].uri" in refused.value.where
 
 
