@@ -1,7 +1,7 @@
 """Makes assets/albedo.npz: directional albedos of the lobes of glTF's materials, by quadrature in float64.
 
 Turquin, "Practical multiple scattering compensation for microfacet models" (Industrial Light & Magic, 2019), keeps them
-by direction, roughness and index. Run `python tools/albedo.py`: three minutes, the same file each time. Its arrays are
+by direction, roughness and index. Run `python tools/albedo.py`, a minute: the same arrays each time. They are
 uint16, value * 65535:
 
 reflection (roughness, cosine)
@@ -13,6 +13,9 @@ crossing (index, roughness, cosine)
     A of GGX's refraction times 1 - s. What crosses in all, in power, is (1 - F0) A + (1 - F90) B.
 crossing_rise (index, roughness, cosine), of indices from 1 up
     B of GGX's refraction times s.
+anisotropy (strength, azimuth, roughness, cosine)
+    by how much E of anisotropic GGX exceeds that of the quadratic mean of its alphas; 0.5 is added. Strengths are those
+    of KHR_materials_anisotropy, azimuths the cosine of the direction's; both are even from 0 to 1.
 sheen (roughness, cosine)
     of Charlie's sheen, Estevez and Kulla 2017; divided by 8.
 
@@ -28,7 +31,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,11 +44,12 @@ LEAST_ALPHA = 1e-4
 LEAST_SHEEN = 1e-3  # alpha: the lobe is bright within 2 degrees of the horizon
 BRIGHTEST_SHEEN = 8.0  # the fit of its shadowing lets more than all come back where it is smooth
 LEAST_COSINE = 1e-4
+STRENGTHS, AZIMUTHS, TURNED = 9, 5, 12  # the array of anisotropic lobes; its cosines and roughnesses
+LOOPS = ("_lambda", "_ggx", "_anisotropic_lambda", "_anisotropic", "_charlie_lambda", "_charlie")
 
 Array = NDArray[np.float64]
 
 
-@numba.njit(cache=False)
 def _lambda(cosine: float, alpha: float) -> float:
     """Smith's Lambda of GGX (Heitz 2014, eq. 72)."""
     if abs(cosine) < 1e-9:
@@ -54,7 +57,6 @@ def _lambda(cosine: float, alpha: float) -> float:
     return 0.5 * (math.sqrt(1.0 + alpha * alpha * (1.0 - cosine * cosine) / (cosine * cosine)) - 1.0)
 
 
-@numba.njit(cache=False)
 def _ggx(cosine: float, alpha: float, ratios: Any, samples: int, out: Any) -> float:
     """E, and into out (N, 3) S, A and B of each ratio: means over the visible normals (Dupuy and Benyoub 2023)."""
     out[:] = 0.0
@@ -111,7 +113,47 @@ def ggx(cosines: Array, alphas: Array, ratios: Array, samples: int = SAMPLES) ->
     return reflected, others
 
 
-@numba.njit(cache=False)
+def _anisotropic_lambda(wx: float, wy: float, wz: float, x: float, y: float) -> float:
+    """Smith's Lambda of GGX (Heitz 2014, eq. 72 and 80)."""
+    return 0.5 * (math.sqrt(1.0 + (wx * wx * x * x + wy * wy * y * y) / max(wz * wz, 1e-18)) - 1.0)
+
+
+def _anisotropic(cosine: float, azimuth: float, x: float, y: float, samples: int) -> float:
+    """E of GGX with the alphas x and y. azimuth: cosine of that of the direction."""
+    total, sine = 0.0, math.sqrt(max(0.0, 1.0 - cosine * cosine))
+    wx, wy = sine * azimuth, sine * math.sqrt(max(0.0, 1.0 - azimuth * azimuth))
+    long = math.sqrt(x * x * wx * wx + y * y * wy * wy + cosine * cosine)
+    shadow = _anisotropic_lambda(wx, wy, cosine, x, y)
+    for i in range(2 * samples):
+        angle = math.pi * (i + 0.5) / samples
+        for j in range(samples):
+            height = 1.0 - (j + (0.5 + 0.6180339887498949 * i) % 1.0) / samples * (1.0 + cosine / long)
+            radius = math.sqrt(max(0.0, 1.0 - height * height))
+            hx = x * (x * wx / long + radius * math.cos(angle))
+            hy = y * (y * wy / long + radius * math.sin(angle))
+            hz = cosine / long + height
+            size = 1.0 / math.sqrt(hx * hx + hy * hy + hz * hz)
+            hx, hy, hz = hx * size, hy * size, hz * size
+            along = 2.0 * (hx * wx + hy * wy + hz * cosine)
+            above = along * hz - cosine
+            if above > 0.0:
+                leaving = _anisotropic_lambda(along * hx - wx, along * hy - wy, above, x, y)
+                total += (1.0 + shadow) / (1.0 + shadow + leaving)
+    return total / (2 * samples * samples)
+
+
+def anisotropic(strengths: Array, azimuths: Array, alphas: Array, cosines: Array, samples: int = 64) -> Array:
+    """(strengths, azimuths, alphas, cosines): by how much E exceeds that of the quadratic mean of both alphas."""
+
+    def excess(strength: float, azimuth: float, alpha: float, cosine: float) -> float:
+        along = alpha + (1.0 - alpha) * strength * strength
+        mean = math.sqrt(0.5 * (along * along + alpha * alpha))
+        isotropic = _anisotropic(cosine, 1.0, mean, mean, samples)
+        return _anisotropic(cosine, azimuth, along, alpha, samples) - isotropic
+
+    return np.array([[[[excess(s, p, a, c) for c in cosines] for a in alphas] for p in azimuths] for s in strengths])
+
+
 def _charlie_lambda(cosine: float, alpha: float) -> float:
     """Lambda of Charlie's sheen: Estevez and Kulla 2017, section 3, fitted by them."""
     share = (1.0 - alpha) * (1.0 - alpha)
@@ -125,7 +167,6 @@ def _charlie_lambda(cosine: float, alpha: float) -> float:
     return math.exp(2.0 * (a / (1.0 + b * 0.5**c) + d * 0.5 + e) - fit)
 
 
-@numba.njit(cache=False)
 def _charlie(cosine: float, alpha: float, samples: int) -> float:
     """Charlie's albedo, over directions whose heights' roots are even: it is brightest near the horizon."""
     sine, total = math.sqrt(max(0.0, 1.0 - cosine * cosine)), 0.0
@@ -170,11 +211,23 @@ def stored(values: Array) -> NDArray[np.uint16]:
     return np.round(np.clip(values, 0, 1) * 65535).astype(np.uint16)
 
 
+def compile_loops() -> None:
+    """Replace the loops by compiled ones; as they are, they take some hundred times as long."""
+    import numba
+
+    for name in LOOPS:
+        globals()[name] = numba.njit(globals()[name])
+
+
 def main() -> None:
     """Write the file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--output", type=Path, default=ASSET)
     arguments = parser.parse_args()
+    compile_loops()
+    turned = anisotropic(
+        np.linspace(0, 1, STRENGTHS), np.linspace(0, 1, AZIMUTHS), alpha_axis(TURNED), cosine_axis(TURNED)
+    )
     reflection, _ = ggx(cosine_axis(FINE), alpha_axis(FINE), np.zeros(0))
     _, (rise, crossing, crossing_rise) = ggx(cosine_axis(), alpha_axis(), ratio_axis())
     np.savez(
@@ -183,6 +236,7 @@ def main() -> None:
         rise=stored(rise),
         crossing=stored(crossing),
         crossing_rise=stored(crossing_rise[INDICES:]),
+        anisotropy=stored(turned + 0.5),
         sheen=stored(sheen(cosine_axis(FINE), np.maximum(alpha_axis(FINE), LEAST_SHEEN)) / BRIGHTEST_SHEEN),
     )
 

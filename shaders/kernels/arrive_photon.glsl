@@ -1,12 +1,9 @@
-// Where a photon arrives: the surface, or nothing, where it ends.
+// Where a photon arrives: the surface, or nothing.
 #include "interface/material.glsl"
 
-int arrive_photon(in Ray ray, in Hit hit, inout Path path, out Interaction interaction) {
+int arrive_photon(in Ray ray, in Hit hit, out Interaction interaction) {
     interaction = interaction_nowhere(-ray.direction);
-    if (hit.triangle < 0) {
-        path.throughput = vec3(0.0);
-        return EXIT_DONE;
-    }
+    if (hit.triangle < 0) return EXIT_MISS;
     vec3 emission;
     float per_area;
     interaction = interaction_at(ray, hit, 0.0, emission, per_area);

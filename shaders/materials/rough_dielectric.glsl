@@ -27,8 +27,8 @@ vec2 refracting_alpha(vec2 alpha, float ratio) {
 }
 
 // Of reflecting at a microfacet rather than refracting.
-float reflecting_probability(vec3 fresnel, vec3 tint) {
-    float reflected = dot(fresnel, vec3(1.0)), refracted = dot((1.0 - fresnel) * tint, vec3(1.0));
+float reflecting_probability(vec3 share, vec3 tint) {
+    float reflected = dot(share, vec3(1.0)), refracted = dot((1.0 - share) * tint, vec3(1.0));
     return reflected + refracted > 0.0 ? reflected / (reflected + refracted) : 1.0;
 }
 
@@ -38,28 +38,28 @@ vec3 rough_dielectric_value(
 ) {
     float n = apart_from_one(ratio), behind;
     vec2 a = refracting_alpha(alpha, n);
-    bool reflects = wi.z > 0.0;
-    vec3 h = wo + (reflects ? wi : n * wi);
+    bool back = wi.z > 0.0;
+    vec3 h = wo + (back ? wi : n * wi);
     h *= inversesqrt(max(dot(h, h), 1e-36)) * (h.z < 0.0 ? -1.0 : 1.0);
     float above = max(dot(wo, h), 0.0), below = max(-dot(wi, h), 0.0), cosine = max(wo.z, 1e-9), other = abs(wi.z);
-    vec3 fresnel = fresnel_dielectric(above, n, f0, f90, behind);
-    float probability = reflecting_probability(fresnel, tint), near = ggx_stretch(wo, a);
+    vec3 share = fresnel_dielectric(above, n, f0, f90, behind);
+    float probability = reflecting_probability(share, tint), near = ggx_stretch(wo, a);
     // How much closer normals lie than the directions refracted at them, without the squared ratio.
     float spread = 1.0 / max((above - n * below) * (above - n * below), 1e-30);
     float normals = ggx_distribution(h, a) * float(wo.z > 0.0 && other > 0.0);
-    float shape = reflects ? 0.5 : 2.0 * above * below * spread;
-    pdf = normals * shape / (cosine + near) * (reflects ? probability : (1.0 - probability) * n * n);
+    float shape = back ? 0.5 : 2.0 * above * below * spread;
+    pdf = normals * shape / (cosine + near) * (back ? probability : (1.0 - probability) * n * n);
     float single = normals * shape * other / max(near * other + ggx_stretch(wi, a) * cosine, 1e-30);
-    return (reflects ? fresnel : (1.0 - fresnel) * tint * (n * n / (ratio * ratio))) * single / total;
+    return (back ? share : (1.0 - share) * tint * (n * n / (ratio * ratio))) * single / total;
 }
 
 vec3 rough_dielectric_sample(vec3 wo, vec3 u, vec2 alpha, float ratio, vec3 f0, vec3 f90, vec3 tint) {
     float n = apart_from_one(ratio), behind;
     vec3 h = ggx_visible_normal(wo, u.xy, refracting_alpha(alpha, n));
     float above = dot(wo, h);
-    bool reflects = u.z < reflecting_probability(fresnel_dielectric(above, n, f0, f90, behind), tint);
-    vec3 wi = normalize(reflects ? 2.0 * above * h - wo : (above / n - behind) * h - wo / n);
-    return wi * float(reflects ? wi.z > 0.0 : wi.z < 0.0);
+    bool back = u.z < reflecting_probability(fresnel_dielectric(above, n, f0, f90, behind), tint);
+    vec3 wi = normalize(back ? 2.0 * above * h - wo : (above / n - behind) * h - wo / n);
+    return wi * float(back ? wi.z > 0.0 : wi.z < 0.0);
 }
 
 // What is reflected and refracted in all, in power, by single scattering and without the tint.

@@ -15,11 +15,11 @@ vec3 thin_dielectric_value(
 ) {
     vec3 mirrored = vec3(wi.xy, abs(wi.z)), h = wo + mirrored;
     float cosine = dot(wo, h) * inversesqrt(max(dot(h, h), 1e-36)), behind;
-    vec3 fresnel = fresnel_dielectric(cosine, ior, f0, f90, behind);
-    float probability = reflecting_probability(fresnel, tint);
+    vec3 share = fresnel_dielectric(cosine, ior, f0, f90, behind);
+    float probability = reflecting_probability(share, tint);
     float lobe = ggx_reflection(wo, mirrored, alpha, pdf);
     pdf *= wi.z > 0.0 ? probability : 1.0 - probability;
-    return (wi.z > 0.0 ? fresnel : (1.0 - fresnel) * tint) * (lobe / albedo);
+    return (wi.z > 0.0 ? share : (1.0 - share) * tint) * (lobe / albedo);
 }
 
 vec3 thin_dielectric_sample(vec3 wo, vec3 u, vec2 alpha, float ior, vec3 f0, vec3 f90, vec3 tint) {

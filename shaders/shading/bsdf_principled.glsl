@@ -79,20 +79,10 @@ vec3 principled_local(Layers layers, vec3 way) {
 }
 
 #ifdef HAVE_TANGENTS
-// Tangent and bitangent of the image, about the shading normal of the front.
-void principled_tangents(Interaction at, out vec3 along, out vec3 upwards) {
-    vec3 right, up;
-    bool mirrored = at.turn > 8.0;
-    float angle = mirrored ? at.turn - 16.0 : at.turn;
-    frame_around(at.shading, right, up);
-    along = right * cos(angle) + up * sin(angle);
-    upwards = cross(at.shading, along) * (mirrored ? -1.0 : 1.0);
-}
-
 // The normal of a map, world space, on the front side.
 vec3 principled_mapped(Interaction at, int texture, float scale) {
     vec3 along, upwards, texel = principled_texel(texture, at).xyz * 2.0 - 1.0;
-    principled_tangents(at, along, upwards);
+    interaction_tangents(at, along, upwards);
     texel = texture < 0 ? vec3(0.0, 0.0, 1.0) : vec3(texel.xy * scale, max(texel.z, 1e-3));
     return normalize(along * texel.x + upwards * texel.y + at.shading * texel.z);
 }
@@ -106,7 +96,7 @@ Layers principled_layers(Interaction at, Principled own, vec3 normal, bool front
     found.alpha = ggx_alpha(own.roughness);
 #ifdef HAVE_ANISOTROPY
     vec3 along, upwards;
-    principled_tangents(at, along, upwards);
+    interaction_tangents(at, along, upwards);
     vec2 axis = own.anisotropy_axis;
     vec3 way = along * axis.x + upwards * axis.y;
     way -= found.normal * dot(way, found.normal);
@@ -195,7 +185,10 @@ Layers principled_layers(Interaction at, Principled own, vec3 normal, bool front
     found.clear = found.opaque * clamp(own.transmission, 0.0, 1.0);
     found.opaque -= found.clear;
     found.tint = at.albedo;
+    found.wall = true;
+#ifdef HAVE_VOLUME
     found.wall = own.thickness <= 0.0;
+#endif
     found.ratio = found.wall || front ? own.ior : 1.0 / own.ior;
 #ifdef HAVE_VOLUME
     float other = rise_albedo(cosine, found.alpha, found.ratio);
@@ -466,12 +459,14 @@ bool principled_delta(Interaction at) {
 }
 
 float principled_index(Interaction at) {
+    float index = 1.0;
+#ifdef HAVE_TRANSMISSION
 #ifdef HAVE_VOLUME
     Principled own = principled_at(at);
-    return own.thickness > 0.0 && own.transmission > 0.0 ? own.ior : 1.0;
-#else
-    return 1.0;
+    if (own.thickness > 0.0 && own.transmission > 0.0) index = own.ior;
 #endif
+#endif
+    return index;
 }
 
 void principled_branches(

@@ -7,7 +7,6 @@
 #endif
 #ifdef HAVE_TANGENTS
 #include "interface/detail.glsl"
-#include "lib/hemisphere.glsl"
 #endif
 
 Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out float light_pdf) {
@@ -47,16 +46,22 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
 #ifdef HAVE_TEXTURES
     found.place = at.uv;
 #endif
+#ifdef HAVE_PRINCIPLED
 #ifdef HAVE_SECOND_UV
-    found.uv_1 = detail_at(hit).uv_1 + vec3(0.0, 0.0, at.uv.z);
+    vec3 uv_1 = detail_at(hit).uv_1 + vec3(0.0, 0.0, at.uv.z);
+#ifdef HAVE_PARAMETERS
+    if (material.kind == BSDF_PRINCIPLED) {
+        found.parameter = uv_1.x;
+        found.specular = uv_1.y;
+        found.reflectivity = uv_1.z;
+    }
+#else
+    found.uv_1 = uv_1;
+#endif
 #endif
 #ifdef HAVE_TANGENTS
-    vec3 right, up;
-    vec4 tangent = detail_at(hit).tangent;
-    frame_around(found.shading, right, up);
-    vec2 along = vec2(dot(tangent.xyz, right), dot(tangent.xyz, up));
-    found.turn = dot(along, along) > 0.0 ? atan(along.y, along.x) : 0.0;
-    if (tangent.w < 0.0) found.turn += 16.0;
+    found.place = interaction_packed(at.uv, found.shading, detail_at(hit).tangent);
+#endif
 #endif
     return found;
 }

@@ -14,6 +14,7 @@ from PIL import Image as Pillow
 
 from viewer.base.errors import ViewerError
 from viewer.formats import load
+from viewer.formats.gltf import images
 
 
 def refused(doc: Document, folder, words: str) -> None:
@@ -245,3 +246,15 @@ def test_basis_malformed(at, value, words):
     for length in (12, 79, 100, len(data) - 1):
         with pytest.raises(ViewerError, match="here: "):
             decode(ktx2(BLOCKS)[:length], "here")
+
+
+def test_basis_images_count_with_all_others(tmp_path, monkeypatch):
+    """Each fits, and both do not: the second is not decoded."""
+    extra("opengl_basisu")
+    doc = textured("KHR_texture_basisu", ktx2(BLOCKS), False)
+    doc.json["images"][1] = doc.json["images"][0]
+    doc.json["textures"].append({"source": 1})
+    doc.json["materials"][0]["normalTexture"] = {"index": 1}
+    load(doc.write(tmp_path))
+    monkeypatch.setattr(images, "_budget", lambda: 2 * TEXELS.shape[0] * TEXELS.shape[1] - 1)
+    refused(doc, tmp_path, r"images\[1\]: 12 x 8 texels, more than 95")

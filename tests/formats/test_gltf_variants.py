@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from documents import SQUARE, TWO, Document
+from looks import textured
 
 import viewer
 from viewer.base.errors import ViewerError
@@ -124,3 +125,24 @@ def test_tangents(tmp_path):
     scene = load(with_tangents(tangents).write(tmp_path))
     assert scene.meshes[0].tangents is None
     assert scene.warnings == ["1 primitives have tangents without direction, which are not used"]
+
+
+def test_tangents_are_made_where_a_material_needs_them(tmp_path):
+    """For normal maps and directions, along the coordinates of the texture; other materials' meshes have none."""
+    doc = textured()
+    doc.json["materials"] += [
+        {"normalTexture": {"index": 0}},
+        {"normalTexture": {"index": 0, "texCoord": 1}},
+        {"extensions": {"KHR_materials_anisotropy": {"anisotropyStrength": 0.5}}},
+        {"extensions": {"KHR_materials_clearcoat": {"clearcoatNormalTexture": {"index": 0}}}},
+    ]
+    (primitive,) = doc.json["meshes"][0]["primitives"]
+    turned = np.float32([[0, 0], [0, 1], [1, 1], [1, 0]])  # u along y, v along x
+    primitive["attributes"]["TEXCOORD_1"] = doc.accessor(turned)
+    doc.json["meshes"][0]["primitives"] = [{**primitive, "material": number} for number in range(5)]
+    meshes = load(doc.write(tmp_path)).meshes
+    assert meshes[0].tangents is None
+    # In TEXCOORD_0 u is x and v is y, so that -v points down.
+    for mesh, tangent in zip(meshes[1:], ((1, 0, 0, -1), (0, 1, 0, 1), (1, 0, 0, -1), (1, 0, 0, -1)), strict=True):
+        assert np.allclose(mesh.tangents, tangent)
+    assert meshes[1].tangents is meshes[3].tangents or np.shares_memory(meshes[1].tangents, meshes[3].tangents)

@@ -23,6 +23,12 @@ vec3 metal_sampled(vec3 wo, vec2 u, vec2 alpha, out vec3 weight, out float pdf) 
     weight /= max(pdf, 1e-30);
     return pdf > 0.0 ? wi : vec3(0.0);
 }
+vec3 brushed_sampled(vec3 wo, vec2 u, vec2 alpha, out vec3 weight, out float pdf) {
+    vec3 wi = metal_sample(wo, u, alpha);
+    weight = metal_value(wo, wi, alpha, vec3(1.0), vec3(1.0), anisotropic_albedo(wo, alpha), pdf);
+    weight /= max(pdf, 1e-30);
+    return wi;
+}
 vec3 specular_sampled(vec3 wo, vec2 u, vec2 alpha, float ior, out vec3 weight, out vec3 albedo, out float pdf) {
     vec3 wi = specular_sample(wo, u, alpha), f0 = vec3(fresnel_f0(ior)), f90 = vec3(1.0, 0.5, 1.0);
     f0.y *= 0.5;
@@ -39,13 +45,23 @@ vec3 specular_sampled(vec3 wo, vec2 u, vec2 alpha, float ior, out vec3 weight, o
 def functions(device):
     with device.current():
         includes = ["materials/metal.glsl", "materials/specular.glsl"]
-        modules = [albedos.ggx_albedo(), albedos.rise_albedo()]
+        modules = [albedos.ggx_albedo(), albedos.rise_albedo(), albedos.anisotropic_albedo()]
         arguments = "(vec3 wo, vec2 u, vec2 alpha, "
         return {
             "metal": glsl_call.Function(device, METAL, includes),
             "specular": glsl_call.Function(device, SPECULAR, includes),
             "metal sampled": glsl_call.Function(
                 device, f"vec3 metal_sampled{arguments}out vec3 weight, out float pdf)", includes, modules, text=SAMPLED
+            ),
+            "brushed": glsl_call.Function(
+                device,
+                f"vec3 brushed_sampled{arguments}out vec3 weight, out float pdf)",
+                includes,
+                modules,
+                text=SAMPLED,
+            ),
+            "alpha": glsl_call.Function(
+                device, "vec2 ggx_alpha_anisotropic(float roughness, float strength)", includes
             ),
             "specular sampled": glsl_call.Function(
                 device,
@@ -129,12 +145,26 @@ def test_white_furnace(functions):
             returns(layer[part].astype(float), albedo[part][0].astype(float), slack=3e-3)
 
 
+def test_white_furnace_of_brushed_metals(functions):
+    count, random = 4_000, np.random.default_rng(16)
+    cases = [(r, s, c, a) for r in (0.1, 0.4, 0.8) for s in (0.4, 1.0) for c in (0.9, 0.4) for a in (0.0, 0.9, 1.5708)]
+    wo = np.repeat([seen_at(c, a) for _, _, c, a in cases], count, axis=0)
+    alpha = np.repeat(functions["alpha"](*np.transpose([case[:2] for case in cases]))[0], count, axis=0)
+    np.testing.assert_allclose(
+        alpha[-1], [1, 0.64], rtol=4 * ULP
+    )  # KHR_materials_anisotropy: mix(alpha, 1, strength^2)
+    weight = functions["brushed"](wo, random.random((len(wo), 2)), alpha)[1].astype(float)
+    for k in range(len(cases)):
+        # 8e-3: the cells, of four dimensions, are wide; of 300 random ones the largest error was 7e-3, the mean 5e-4.
+        returns(weight[k * count : (k + 1) * count], 1.0, slack=8e-3)
+
+
 def test_albedos_are_integrals(functions):
     """The tables, against sums over the hemisphere; where lobes span many cells of it."""
-    grid, cell = sphere_grid(1_600, 200)
+    grid, cell = sphere_grid(1_200, 60)
     grid = grid[: len(grid) // 2]
     random = np.random.default_rng(6)
-    for roughness, cosine in zip(random.uniform(0.35, 1, 6), random.uniform(0.1, 1, 6), strict=True):
+    for roughness, cosine in zip(random.uniform(0.35, 1, 5), random.uniform(0.1, 1, 5), strict=True):
         wo, alpha, ratio = seen_at(cosine), np.full(2, roughness**2), random.uniform(1.1, 2.4)
         lobe = twin.reflection(np.tile(wo, (len(grid), 1)), grid, alpha)
         h = twin.half(np.tile(wo, (len(grid), 1)), grid)

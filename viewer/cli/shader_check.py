@@ -24,7 +24,7 @@ from viewer.programs import DISPERSIVE, LEVELS, PICTURES, photon_frame, trace
 from viewer.renderer.renderer import Renderer
 from viewer.scene.light import KINDS as LIGHTS
 from viewer.scene.light import Light
-from viewer.scene.material import KINDS, Material
+from viewer.scene.material import KINDS, TEXTURE_FIELDS, Material
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
@@ -124,16 +124,43 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
             yield from _single(renderer, renderer.program(), mark)
 
 
-def everything(dispersion: float = 0.0) -> Scene:
-    """A scene with every kind of surface and of light, and textures; its glass has that ``dispersion``."""
+def everything(dispersion: float = 0.0, layers: bool = False) -> Scene:
+    """A scene with every kind of surface and of light, and textures; its glass has that ``dispersion``. layers :
+    of glTF's materials, too, with a second set of texture coordinates."""
     scene = Scene.from_triangles(*_TRIANGLE)
     scene.meshes[0] = replace(scene.meshes[0], uvs=np.eye(3, 2, dtype=np.float32))
     scene.textures = [Texture(Image(np.full((2, 2, 4), 128, np.uint8)))]
     scene.materials = [Material(kind, kind=kind, texture=0, dispersion=dispersion) for kind in KINDS]
+    scene.materials += [layered()] if layers else []
     scene.materials += [Material("even", emission=(1, 1, 1)), Material("spots", emission=(1, 1, 1), emission_texture=0)]
+    if layers:
+        scene.textures.append(Texture(scene.textures[0].image, uv_set=1))
+        scene.materials[-3].normal_texture = 1
     scene.instances = [Instance(0, material=number) for number in range(len(scene.materials))]
     scene.lights = [Light(kind) for kind in LIGHTS]  # type: ignore[arg-type]  # they are its kinds
     return scene
+
+
+def layered() -> Material:
+    """A material of glTF's with all that there is."""
+    names = dict.fromkeys(TEXTURE_FIELDS, 0)
+    return Material(
+        "layered",
+        (1.0, 1.0, 1.0, 0.5),
+        kind="principled",
+        metallic=0.5,
+        specular_factor=0.5,
+        transmission=0.5,
+        thickness=1.0,
+        attenuation_distance=1.0,
+        anisotropy=0.5,
+        clearcoat=0.5,
+        iridescence=0.5,
+        sheen_color=(0.5, 0.5, 0.5),
+        diffuse_transmission=0.5,
+        alpha_mode="blend",
+        **names,  # type: ignore[arg-type]  # they are numbers
+    )
 
 
 def _single(renderer: Renderer, program: Program, mark: str, counting: bool = False) -> Iterator[tuple[str, Source]]:

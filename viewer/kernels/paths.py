@@ -23,6 +23,12 @@ ARRIVE = Kernel(
     exits=("surface", "end"),
     needs=("path_settings", "interaction_at", "environment_radiance", "environment_pdf", "cone_width"),
 )
+ABSORB = Kernel(
+    "absorb",
+    (IN("ray", RAY), IN("hit", HIT), INOUT("path", PATH)),
+    exits=("done",),
+    needs=("volume_transmittance",),
+)
 SAMPLE_LIGHT = Kernel(
     "sample_light",
     (

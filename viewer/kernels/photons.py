@@ -71,10 +71,11 @@ EMIT_PHOTON = Kernel(
 CONTINUE_PHOTON = Kernel("continue_photon", (IN("path", PATH), OUT("photon", PHOTON)), exits=("ray", "done"))
 ARRIVE_PHOTON = Kernel(
     "arrive_photon",
-    (IN("ray", RAY), IN("hit", HIT), INOUT("path", PATH), OUT("interaction", SCENE_INTERACTION)),
-    exits=("surface", "done"),
+    (IN("ray", RAY), IN("hit", HIT), OUT("interaction", SCENE_INTERACTION)),
+    exits=("surface", "miss"),
     needs=("interaction_at",),
 )
+LOSE_PHOTON = Kernel("lose_photon", (INOUT("path", PATH),), exits=("done",))
 STORE_PHOTON = Kernel(
     "store_photon",
     (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("photon", PHOTON)),

@@ -6,6 +6,7 @@ holds the four corners of a cell, so that a lookup in two dimensions is one fetc
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -55,6 +56,8 @@ def _module(name: str, function: str) -> Module:
         both = name != "crossing_rise"  # ratios below 1 as well
         step = (values.shape[-1] - 1) * (values.shape[-2] - 1)
         constants |= {f"{upper}_SLICES": slices, f"{upper}_FIRST": slices // 2 if both else 0, f"{upper}_STEP": step}
+    if name == "anisotropy":
+        constants |= {f"{upper}_STRENGTHS": values.shape[0] - 1, f"{upper}_AZIMUTHS": values.shape[1] - 1}
     if name == "sheen":
         constants[f"{upper}_BRIGHTEST"] = BRIGHTEST_SHEEN
     return Module(
@@ -84,6 +87,12 @@ def crossing_albedo() -> Module:
 def crossing_rise_albedo() -> Module:
     """``crossing_rise_albedo``: what a reflectance below 1 at grazing incidence adds to what crosses."""
     return _module("crossing_rise", "crossing_rise_albedo")
+
+
+def anisotropic_albedo() -> Module:
+    """``anisotropic_albedo``: ``ggx_albedo`` of lobes that are longer in one direction. Needs that module."""
+    made = _module("anisotropy", "anisotropic_albedo")
+    return replace(made, needs=("ggx_albedo",))
 
 
 def sheen_albedo() -> Module:

@@ -101,13 +101,17 @@ def interaction_module(look: Look) -> Module:
     ``interaction_material``; it keeps the record."""
     record = look.interaction
     values = ", ".join("wo" if each.name == "wo" else f"{each.type}(0)" for each in record.fields)
+    names = {each.name for each in record.fields}
+    second = "vec3(at.parameter, at.specular, at.reflectivity)" if "parameter" in names else "vec3(0.0)"
+    second = "at.uv_1" if "uv_1" in names else second
     kind, material = ("at.kind & 7", "at.kind >> 3") if look.principled else ("at.kind", "0")
     return Module(
         "interaction",
-        provides=("interaction_nowhere", "interaction_kind", "interaction_material"),
-        source="interface/interaction.glsl",
+        provides=("interaction_nowhere", "interaction_kind", "interaction_material", "interaction_uv_1"),
+        source="shading/interaction.glsl",
         module_state=record,
         uses=(record,),
+        features=look.features,
         text=f"""Interaction interaction_nowhere(vec3 wo) {{
     return Interaction({values});
 }}
@@ -116,7 +120,11 @@ int interaction_kind(Interaction at) {{
 }}
 int interaction_material(Interaction at) {{
     return {material};
-}}""",
+}}
+vec3 interaction_uv_1(Interaction at) {{
+    return {second};
+}}
+""",
     )
 
 

@@ -48,9 +48,9 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
     "transmission": (
         Field("transmission", "float"),
         Field("transmission_texture", "int"),
-        Field("thickness", "float", "scene units", about="0: a thin wall"),
     ),
     "volume": (
+        Field("thickness", "float", "scene units", about="0: a thin wall"),
         Field("attenuation", "vec3", "1 / scene units", about="coefficient of absorption"),
         Field("priority", "int", about="of nested volumes the highest is there"),
     ),
@@ -144,13 +144,12 @@ class Look:
         fields = [each for each in INTERACTION.fields if not (plain and each.name in _OF_OLD)]
         kind = Field("kind", "int", about="BSDF_LAMBERT and so on, and 8 times the address of the material")
         fields = [kind if each.name == "kind" else each for each in fields]
-        if self.textures:
-            fields.append(Field("place", "vec3", about="where textures are looked up, see interface/texture.glsl"))
-        if self.second_uv:
-            fields.append(Field("uv_1", "vec3", about="the same by the second texture coordinates"))
-        if self.tangents:
-            about = "of the tangent, in frame_around(shading); 16 more where the image is mirrored"
-            fields.append(Field("turn", "float", "radians", about=about))
+        if self.textures or self.tangents:
+            fields.append(Field("place", "vec3", about="texture coordinates, level and tangent: interaction_place"))
+        # Where there are the parameters of other kinds, these lie in their places.
+        if self.second_uv and plain:
+            fields.append(Field("uv_1", "vec3", about="texture coordinates of the second set, and level"))
+
         return Record(INTERACTION.name, *fields)
 
     @property

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from viewer.base.errors import ViewerError
+from viewer.kernels.records import GEOMETRY, HIT, RAY
 from viewer.materials.albedo import crossing_albedo, crossing_rise_albedo, ggx_albedo, rise_albedo, sheen_albedo
 from viewer.materials.look import Look
 from viewer.scene.material import TEXTURE_FIELDS, Material
@@ -38,7 +39,20 @@ def principled_materials(found: Sequence[Material], look: Look, texture_count: i
             needs=("interaction_kind", *(("texture_data",) if look.textures else ())),
             uses=(look.interaction,),
             features=look.features,
-        )
+        ),
+        *(
+            [
+                Module(
+                    "volumes",
+                    provides=("volume_transmittance",),
+                    source="shading/volume.glsl",
+                    needs=("geometry_at", "principled_at"),
+                    uses=(RAY, HIT, GEOMETRY),
+                )
+            ]
+            if "volume" in look.lobes
+            else []
+        ),
     ]
 
 

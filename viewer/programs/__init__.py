@@ -26,7 +26,8 @@ PICTURES: dict[str, Callable[..., Program]] = {
 }
 # Those that take a ``depth``, because the number of their streams follows from it, and which one without being told.
 DEPTHS = {"whitted": DEPTH, "photon": DEPTH}
-# Those that take ``dispersion``: whether the scene has surfaces at which channels part.
+# Those that take ``dispersion`` and ``volumes``: whether the scene has surfaces at which channels part, or that bound
+# what absorbs light.
 DISPERSIVE = frozenset({"whitted", "path", "photon"})
 
 __all__ = [

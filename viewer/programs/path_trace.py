@@ -12,17 +12,21 @@ from viewer.kernels.records import FILM, PATH, PIXEL, RADIANCE, SCENE_INTERACTIO
 from viewer.programs.dispersion import channel_states
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.programs.volumes import arrival
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
-def path_trace(traversal: TraversalStates = FLAT, first_hits: str = "rays", dispersion: bool = False) -> Program:
+def path_trace(
+    traversal: TraversalStates = FLAT, first_hits: str = "rays", dispersion: bool = False, volumes: bool = False
+) -> Program:
     """Pixels and their film, to which samples are added. first_hits: see `viewer.programs.first_hits`.
 
-    dispersion : there are surfaces at which channels part, and a path goes on in one.
+    dispersion : there are surfaces at which channels part, and a path goes on in one. volumes : some absorb light.
     """
     channel, scatter = channel_states(dispersion)
+    absorb, arrive, arriving = arrival(volumes)
     # A turn takes a path from one surface to the next, and a finished one to its successor.
-    turn = ("->arrive", "arrive", "light", "->resolve", "resolve", *channel, "scatter", "finish", "begin")
+    turn = (*arriving, "light", "->resolve", "resolve", *channel, "scatter", "finish", "begin")
     order = (*extra_states(first_hits), *turn)
     return Program(
         "path",
@@ -40,20 +44,21 @@ def path_trace(traversal: TraversalStates = FLAT, first_hits: str = "rays", disp
         results=("film",),
         states=(
             *first_hit_states(
-                first_hits, State("begin", paths.BEGIN, {"ray": Call("setup", then="arrive"), "done": DONE})
+                first_hits, State("begin", paths.BEGIN, {"ray": Call("setup", then=arrive), "done": DONE})
             ),
             *traversal.states,
+            *absorb,
             State("arrive", paths.ARRIVE, {"surface": "light", "end": "finish"}),
             State("light", paths.SAMPLE_LIGHT, {"shadow": Call("setup", then="resolve"), "none": scatter}),
             State("resolve", paths.RESOLVE_SHADOW, {"done": scatter}),
             *channel.values(),
-            State("scatter", paths.SCATTER, {"ray": Call("setup", then="arrive"), "end": "finish"}),
+            State("scatter", paths.SCATTER, {"ray": Call("setup", then=arrive), "end": "finish"}),
             State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
         ),
         start="begin",
         order=order,
         groups={
-            "ray": (("->arrive", "arrive"), ("light", "->resolve", "resolve", *channel, "scatter")),
+            "ray": (arriving, ("light", "->resolve", "resolve", *channel, "scatter")),
             "surface": (order,),
         },
         resumes=True,

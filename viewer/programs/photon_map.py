@@ -11,11 +11,11 @@ from __future__ import annotations
 from viewer.kernels import photons
 from viewer.kernels.records import PATH, SCENE_INTERACTION
 from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.programs.volumes import arrival
 from viewer.programs.whitted import DEPTH, IndirectLight, whitted_trace
 from viewer.stream.declare.program import Call, Program, State
 
 _SPOT = {"interaction": "spot"}
-_ARRIVAL = Call("setup", then="arrive_gathering")
 
 
 def radiance_estimate(kind: str) -> IndirectLight:
@@ -33,10 +33,12 @@ def radiance_estimate(kind: str) -> IndirectLight:
     )
 
 
-def final_gather(kind: str) -> IndirectLight:
+def final_gather(kind: str, volumes: bool = False) -> IndirectLight:
     """The states of a final gather over a map of a kind: the caustic photons at the surface itself, and the radiance,
     by all photons, of the surfaces that rays from there come to. The estimate's states serve both."""
     form = photons.MAPS[kind]
+    absorb, arrive, arriving = arrival(volumes, "arrive_gathering", {"path": "gathering"})
+    there = Call("setup", then=arrive)
     return IndirectLight(
         states=(
             State("begin_gather", photons.BEGIN_GATHER, {"surface": "caustics", "none": "refract"}),
@@ -55,20 +57,21 @@ def final_gather(kind: str) -> IndirectLight:
                 {"caustic": "cell", "done": "continue_gathering"},
                 {**_SPOT, "path": "gathering"},
             ),
-            State("continue_gathering", photons.CONTINUE_GATHERING, {"ray": _ARRIVAL, "end": "gather_ray"}),
-            State("gather_ray", photons.GATHER_RAY, {"ray": _ARRIVAL, "again": "gather_ray", "end": "refract"}),
+            State("continue_gathering", photons.CONTINUE_GATHERING, {"ray": there, "end": "gather_ray"}),
+            State("gather_ray", photons.GATHER_RAY, {"ray": there, "again": "gather_ray", "end": "refract"}),
+            *absorb,
             State("arrive_gathering", photons.ARRIVE_GATHERING, {"surface": "estimate", "miss": "gather_ray"}),
         ),
         streams={"estimate": photons.ESTIMATE, **form.streams, "spot": SCENE_INTERACTION, "gathering": PATH},
         inputs=tuple(form.streams),
         groups=(
             ("begin_gather",),
-            ("->arrive_gathering", "arrive_gathering"),
+            arriving,
             ("caustics", "estimate", "cell", "photon", "total"),
             ("continue_gathering",),
             ("gather_ray",),
         ),
-        rays=("arrive_gathering",),
+        rays=(arriving,),
     )
 
 
@@ -79,11 +82,12 @@ def photon_map(
     kind: str = "sort",
     gather: bool = False,
     dispersion: bool = False,
+    volumes: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added; photons and their map are other streams, of any size.
 
     kind : of the map, a key of `viewer.kernels.photons.MAPS`. gather : a final gather is between the surface and the
     photons' estimate (Purcell 2004, section 6.4.5).
     """
-    indirect = final_gather(kind) if gather else radiance_estimate(kind)
-    return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion)
+    indirect = final_gather(kind, volumes) if gather else radiance_estimate(kind)
+    return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion, volumes)

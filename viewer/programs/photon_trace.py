@@ -8,17 +8,22 @@ from viewer.kernels import photons
 from viewer.kernels.records import PATH, PIXEL, SCENE_INTERACTION
 from viewer.programs.dispersion import channel_states
 from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.programs.volumes import arrival
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
-def photon_frame(traversal: TraversalStates = FLAT, first: bool = True, dispersion: bool = False) -> Program:
+def photon_frame(
+    traversal: TraversalStates = FLAT, first: bool = True, dispersion: bool = False, volumes: bool = False
+) -> Program:
     """The photons of one bounce, and the rays on which the next frame's go on.
 
     first : they leave the lights; else rays and paths are those of the frame before. ``pixel`` is a photon's place in
     its stream, from which its random numbers follow. dispersion : there are surfaces at which channels part.
+    volumes : some absorb light.
     """
     channel, scatter = channel_states(dispersion)
-    turn = ("begin", "->arrive", "arrive", "store", *channel, "scatter")
+    absorb, arrive, arriving = arrival(volumes)
+    turn = ("begin", *arriving, "lose", "store", *channel, "scatter")
     kernel = photons.EMIT_PHOTON if first else photons.CONTINUE_PHOTON
     return Program(
         "photons",
@@ -32,14 +37,16 @@ def photon_frame(traversal: TraversalStates = FLAT, first: bool = True, dispersi
         inputs=("pixel",) if first else ("pixel", "ray", "path"),
         results=("photon", "ray", "path"),
         states=(
-            State("begin", kernel, {"ray": Call("setup", then="arrive"), "done": DONE}),
+            State("begin", kernel, {"ray": Call("setup", then=arrive), "done": DONE}),
             *traversal.states,
-            State("arrive", photons.ARRIVE_PHOTON, {"surface": "store", "done": DONE}),
+            *absorb,
+            State("arrive", photons.ARRIVE_PHOTON, {"surface": "store", "miss": "lose"}),
+            State("lose", photons.LOSE_PHOTON, {"done": DONE}),
             State("store", photons.STORE_PHOTON, {"done": scatter}),
             *channel.values(),
             State("scatter", photons.SCATTER_PHOTON, {"done": DONE}),
         ),
         start="begin",
         order=turn,
-        groups={"ray": (("->arrive", "arrive"),), "surface": (turn,)},
+        groups={"ray": (arriving,), "surface": (turn,)},
     )

@@ -19,6 +19,7 @@ from viewer.kernels import paths, photons, whitted
 from viewer.kernels.records import FILM, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.programs.volumes import arrival
 from viewer.stream.declare.kernel import ModuleState
 from viewer.stream.declare.program import DONE, Call, Program, State
 from viewer.stream.declare.record import Record
@@ -34,7 +35,7 @@ class IndirectLight:
 
     They are entered at the first; exits to "refract" lead back. streams : that they work on; ``inputs`` of them the
     host fills. groups : of those states that become one pass where rays and surfaces do; all of them where empty.
-    rays : to whose arrival they call the traversal.
+    rays : those of the arrival of each ray that they send.
 
     With them direct light is that of lights chosen by power, instead of each in turn: what is infinitely far is then
     sampled like the others, and not taken as ambient light.
@@ -44,7 +45,7 @@ class IndirectLight:
     streams: Mapping[str, Record | ModuleState] = field(default_factory=dict)
     inputs: tuple[str, ...] = ()
     groups: tuple[tuple[str, ...], ...] = ()
-    rays: tuple[str, ...] = ()
+    rays: tuple[tuple[str, ...], ...] = ()
 
     @property
     def passes(self) -> tuple[tuple[str, ...], ...]:
@@ -72,12 +73,14 @@ def whitted_trace(
     indirect: IndirectLight = IndirectLight(),
     name: str = "whitted",
     dispersion: bool = False,
+    volumes: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added.
 
     depth : most surfaces that light comes over, at most what ``path_depth`` may be; 0 is light seen alone.
     first_hits : how they are found, see `viewer.programs.first_hits`. indirect : light beside that of shadow rays.
-    dispersion : there are surfaces at which channels part, and of which each channel has a refracted ray.
+    dispersion : there are surfaces at which channels part, and of which each channel has a refracted ray. volumes :
+    some absorb light.
     Raises ViewerError for a depth that needs more streams than is sensible.
     """
     if not 0 <= depth <= MOST_DEPTH:
@@ -90,7 +93,8 @@ def whitted_trace(
     exits = whitted.level_exits(levels)
     push = {exit_: f"push_{level}" for level, exit_ in enumerate(exits)}
     pop = {exit_: f"pop_{level}" for level, exit_ in enumerate(exits)}
-    follow = Call("setup", then="arrive")
+    absorb, arrive, arriving = arrival(volumes)
+    follow = Call("setup", then=arrive)
     shadow = Call("setup", then="resolve")
     lit = indirect.names[0] if indirect.states else "refract"
     light = photons.NEXT_SHADOW_RAY if indirect.states else whitted.NEXT_LIGHT
@@ -98,7 +102,7 @@ def whitted_trace(
         State("light", light, {"again": "light", "shadow": shadow, "end": lit}),
         State("resolve", paths.RESOLVE_SHADOW, {"done": "light"}),
     ]
-    to = ("root", *extra_states(first_hits), "->arrive", "arrive", "light", "->resolve", "resolve")
+    to = ("root", *extra_states(first_hits), *arriving, "light", "->resolve", "resolve")
     turn = tuple(name for group in indirect.passes for name in group)
     behind = _behind_light(list(push.values()), list(pop.values()))
     on = ("refract", *push.values(), "reflect", "next", *pop.values())
@@ -124,6 +128,7 @@ def whitted_trace(
             State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
             *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": follow})),
             *traversal.states,
+            *absorb,
             State("arrive", paths.ARRIVE, {"surface": "light", "end": "next"}),
             *direct,
             *indirect.states,
@@ -143,15 +148,15 @@ def whitted_trace(
         start="begin",
         # A turn takes a ray of the tree from one surface to the next.
         order=(
-            *("->arrive", "arrive", "light", "->resolve", "resolve", *turn, "refract", *push.values()),
+            *(*arriving, "light", "->resolve", "resolve", *turn, "refract", *push.values()),
             *("reflect", "next"),
             *(*pop.values(), "finish", "begin", "root", *extra_states(first_hits)),
         ),
         groups={
             "ray": (
-                ("->arrive", "arrive"),
+                arriving,
                 ("->resolve", "resolve"),
-                *((f"->{name}", name) for name in indirect.rays),
+                *indirect.rays,
             ),
             "surface": (
                 # Rays of the tree then wait from pass to pass: with all their streams a step would write too much.

@@ -323,6 +323,8 @@ def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
     form: dict[str, Any] = dict(settings.form)
     if prepared.dispersive and settings.program in DISPERSIVE:
         form["dispersion"] = True
+    if prepared.absorbing and settings.program in DISPERSIVE:
+        form["volumes"] = True
     return form
 
 

@@ -257,7 +257,9 @@ class PhotonMaps:
             yield Clear(frame["photon"])  # where there are fewer photons than places
             for bounce in range(settings.photon_bounces):
                 first = bounce == 0
-                program = photon_frame(LEVELS[prepared.structure.levels], first, prepared.dispersive)
+                program = photon_frame(
+                    LEVELS[prepared.structure.levels], first, prepared.dispersive, prepared.absorbing
+                )
                 key = _frame_key(prepared, settings, size, first)
                 yield Run(program, (key, settings), size, count, {"pixel": pixel, **frame}, uniforms)
                 self._run.add(key)
@@ -285,7 +287,9 @@ def _grouped(steps: Iterator[float]) -> Iterator[float]:
 
 def _frame_key(prepared: Prepared, settings: Settings, size: tuple[int, int], first: bool) -> Key:
     """Of the machine that traces a frame of that size, the ``first`` one or a later one."""
-    return Key(("photons", first, prepared.dispersive), size, False, settings.passes, settings.sampler)
+    return Key(
+        ("photons", first, prepared.dispersive, prepared.absorbing), size, False, settings.passes, settings.sampler
+    )
 
 
 def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[float, float]:

@@ -68,6 +68,11 @@ class Prepared:
         """Whether there are surfaces at which the channels of light part."""
         return self.look.dispersion
 
+    @property
+    def absorbing(self) -> bool:
+        """Whether there are volumes that absorb light."""
+        return "volume" in self.look.lobes
+
     @cached_property
     def look(self) -> Look:
         """What the source of its surfaces depends on."""

@@ -31,7 +31,8 @@ class Mesh:
     colors    : (V, 4) float32 linear RGBA, or None.
     uvs_1     : (V, 2) float32, a second set of texture coordinates, or None.
     tangents  : (V, 4) float32, or None: unit vectors along +u, and +1 or -1, by which cross(normal, tangent) is
-                multiplied to point along the image's upward direction, -v (glTF 2.0, section 3.7.2.1).
+                multiplied to point along the image's upward direction, -v (glTF 2.0, section 3.7.2.1); zeros where
+                the image has no direction.
 
     Raises ViewerError when shapes disagree or an index is out of range.
     """

@@ -28,7 +28,7 @@ def decode(data: bytes, where: str, name: str = "image", most: int = LARGEST_IMA
     holds more than ``most`` texels, which are not decoded.
     """
     library = decoder(BASISU, where)
-    _check(data, where, most)
+    size_of(data, where, most)
     try:
         texture = library.open(data)
         texels = texture.transcode("rgba8").data
@@ -37,8 +37,9 @@ def decode(data: bytes, where: str, name: str = "image", most: int = LARGEST_IMA
     return Image(np.ascontiguousarray(texels, np.uint8), name)
 
 
-def _check(data: bytes, where: str, most: int) -> None:
-    """Sizes of the header (KTX 2.0, section 3) before the decoder takes memory for them."""
+def size_of(data: bytes, where: str, most: int = LARGEST_IMAGE) -> tuple[int, int]:
+    """Width and height, from the header (KTX 2.0, section 3), before the decoder takes memory for them. Raises
+    ViewerError where its sizes do not fit the data, or are of more than ``most`` texels."""
     if len(data) < _HEADER:
         raise ViewerError(where, f"{len(data)} bytes, shorter than the header of KTX 2", "the image is damaged")
     width, height, depth, layers, faces, levels = struct.unpack_from("<6I", data, 20)
@@ -57,3 +58,4 @@ def _check(data: bytes, where: str, most: int) -> None:
         if offset + stored > len(data) or length > 16 * blocks:
             what = f"level {level} takes bytes {offset:,} .. {offset + stored:,} of {len(data):,}, and {length:,} later"
             raise ViewerError(where, what, "the image is damaged")
+    return width, height

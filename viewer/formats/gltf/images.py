@@ -97,6 +97,13 @@ class Textures:
         numbers = [getattr(material, name) for name in TEXTURE_FIELDS]
         return frozenset(self.textures[number].uv_set for number in numbers if number is not None)
 
+    def tangent_set(self, material: Material) -> int | None:
+        """Which set of texture coordinates the tangents of a material's meshes follow; None where it needs none."""
+        for number in (material.normal_texture, material.clearcoat_normal_texture, material.anisotropy_texture):
+            if number is not None:
+                return self.textures[number].uv_set
+        return 0 if material.anisotropy > 0.0 else None
+
     def warnings(self) -> list[str]:
         """A line about the images that could not be had, and one about texture coordinates."""
         if not self.faults:
@@ -166,10 +173,10 @@ class Textures:
             image.index("bufferView", len(self.accessors.views), "buffer view", None)
             try:
                 data, most = self._bytes(image), min(LARGEST_IMAGE, budget - texels)
-                read = basis.decode if basis.sniff(data) else decode
-                if read is decode:
-                    width, height = size_of(data, image.where, most)
-                    texels += width * height
+                packed = basis.sniff(data)
+                read, measure = (basis.decode, basis.size_of) if packed else (decode, size_of)
+                width, height = measure(data, image.where, most)
+                texels += width * height
                 name = image.text("name", "") or f"image {number}"
                 work[number] = partial(read, data, image.where, name, most)
             except ViewerError as error:
@@ -199,10 +206,11 @@ class Textures:
 
 
 def _indices(value: object, key: str = "") -> Iterator[int]:
-    """The numbers of the textures that part of a JSON document names: ``index`` of what is called a texture."""
+    """The numbers of the textures that part of a JSON document names: ``index`` of what is called a texture. Those of
+    occlusion are not read."""
     if isinstance(value, dict):
         index = value.get("index")
-        if key.endswith("Texture") and isinstance(index, int):
+        if key.endswith("Texture") and key != "occlusionTexture" and isinstance(index, int):
             yield index
         for inner, each in value.items():
             yield from _indices(each, inner)

@@ -18,8 +18,10 @@ from viewer.formats.gltf.variants import read_mappings
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.normals import unit_normals, with_normals
+from viewer.scene.tangents import with_tangents
 
 _MODES = ("points", "lines", "line loops", "line strips", "triangles", "triangle strips", "triangle fans")
+_TANGENT_BYTES = 64  # of a vertex or corner, while tangents are made
 _ATTRIBUTES = ("POSITION", "NORMAL", "COLOR_0", "TANGENT")
 
 
@@ -29,7 +31,7 @@ class Meshes:
     sets : the numbers of the texture coordinates that become a mesh's ``uvs`` and ``uvs_1``.
     variant_count : of KHR_materials_variants.
     Normals that are missing are flat, as glTF demands (3.7.2.1), and tangents are ignored then; normals of no length
-    are made from the faces around.
+    are made from the faces around. Tangents that are missing are made where a material needs them.
     """
 
     def __init__(
@@ -44,7 +46,8 @@ class Meshes:
         self.document = document.objects("meshes")
         self.accessors = accessors
         self.material_count, self.variant_count = len(materials), variant_count
-        self.uses = [textures.uv_sets(material) for material in materials] + [frozenset()]
+        self.uses = [*map(textures.uv_sets, materials), frozenset()]
+        self.bends = [*map(textures.tangent_set, materials), None]
         self.sets = tuple(f"TEXCOORD_{number}" for number in sets)
         self.meshes: list[Mesh] = []
         self.uses_default_material = False
@@ -86,11 +89,13 @@ class Meshes:
         packed = primitive.extension(draco.NAME)
         view = -1 if packed is None else packed.index("bufferView", len(self.accessors.views), "buffer view")
         key = (*numbers, primitive.integer("indices", -1, -(1 << 53)), mode, view)
+        bent = next((self.bends[each] for each in (material, *variants.values()) if self.bends[each] is not None), None)
+        key = (*key, bent)
         looks = (*key, material, *sorted(variants.items()))
         if looks in self._made:
             return self._made[looks]
         if key not in self._geometry:
-            self._geometry[key] = self._read(primitive, attributes, mode, name)
+            self._geometry[key] = self._read(primitive, attributes, mode, name, bent)
         shared = self._geometry[key]
         if shared is None:
             return None
@@ -104,7 +109,7 @@ class Meshes:
             self.left_out["primitives lack the texture coordinates that their material's texture names"] += 1
         return len(self.meshes) - 1
 
-    def _read(self, primitive: Object, attributes: Object, mode: int, name: str) -> Mesh | None:
+    def _read(self, primitive: Object, attributes: Object, mode: int, name: str, bent: int | None) -> Mesh | None:
         if mode < 4:
             self.left_out[f"primitives of {_MODES[mode]} are not traced"] += 1
             return None
@@ -164,7 +169,11 @@ class Meshes:
             uvs_1=uvs_1,
             tangents=tangents,
         )
-        return with_normals(mesh, 0.0)
+        mesh = with_normals(mesh, 0.0)
+        if bent is None or mesh.tangents is not None:
+            return mesh
+        self.accessors.budget.charge(_TANGENT_BYTES * (len(mesh.positions) + 3 * len(mesh.triangles)))
+        return with_tangents(mesh, bent)
 
     def _packed(self, primitive: Object, attributes: Object, mode: int) -> draco.Geometry | None:
         """What KHR_draco_mesh_compression holds for a primitive; None where it is not compressed, or the decoder is not
