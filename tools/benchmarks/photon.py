@@ -234,9 +234,8 @@ def _reading(renderer: Renderer) -> float:
 
 
 def _instructions(device: Device) -> tuple[dict[str, dict[str, int]], str]:
-    """By the names of table 6.2; the estimates are three kernels here, the next shell of
-    cells, the next cell and the next photon. And a word
-    where they cannot be counted."""
+    """By the names of table 6.2; the estimates are three kernels here: the next shell of cells, the next cell and the
+    next photon. And a word where they cannot be counted."""
     found: dict[str, Count] = {}
     why = ""
     try:
