@@ -23,7 +23,7 @@ from benchmarks.common import RESULTS, Options, machine_name, say
 from viewer.base.errors import ViewerError
 
 NAMES = ("cast", "path", "raster", "accel", "policies", "memory", "masks", "window")
-NAMES += ("bvh-build", "instances", "samplers", "fresh", "converge", "host", "photon", "bias", "live")
+NAMES += ("bvh-build", "instances", "samplers", "fresh", "converge", "host", "photon", "progressive", "bias", "live")
 
 
 def benchmark(name: str) -> ModuleType:

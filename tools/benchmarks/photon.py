@@ -3,8 +3,7 @@ T. J. Purcell et al., "Photon Mapping on Programmable Graphics Hardware" (2003).
 
 Seconds by stage of the three scenes, whose geometry and lights the papers do not give: the built-in stand-ins (table
 6.1); instructions of the kernels (table 6.2); the radiance estimate as one quad, in tiles and by masks (section 6.3.3);
-the sort of 2^20 photons (section 6.2.2); the share of reading photons back (section 6.4.2); and, of progressive photon
-mapping, seconds to an error beside path tracing's.
+the sort of 2^20 photons (section 6.2.2); and the share of reading photons back (section 6.4.2).
 """
 
 from __future__ import annotations
@@ -29,10 +28,8 @@ from viewer.stream.compile.generate import Form, fragment
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
 
-from . import photon_errors
 from .common import Options, Result, Table, facts, say
 from .instructions import Count, NoValidator, assembly, count
-from .scenes import Absent
 
 ABOUT = "photon mapping by stages, beside the papers' tables 6.1 and 6.2 and their tiles"
 QUARTER = 0.25  # of the published time, which is asked of a picture
@@ -84,12 +81,7 @@ def run(options: Options) -> Result:
     names = ("GLASS BALL",) if options.quick else tuple(SCENES)
     data["stages"] = {name: _stages(name, device, options.quick, data["runs"]) for name in names}
     data["tiles"] = {name: _tiles(name, device, options.quick) for name in names if SCENES[name].quad is not None}
-    try:
-        data["errors"] = photon_errors.measure(device, options.quick)
-    except Absent as error:
-        data["missing"].append(str(error))
-        data["errors"] = {}
-    return Result(data, [*_tables(data), *photon_errors.tables(data["errors"])], photon_errors.figure(data))
+    return Result(data, _tables(data))
 
 
 # -- table 6.1 -----------------------------------------------------------------------------------------------------
