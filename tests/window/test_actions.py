@@ -14,8 +14,7 @@ from viewer.base.errors import ViewerError
 from viewer.programs import PICTURES
 from viewer.window.input import actions
 from viewer.window.input.actions import ACTIONS, BY_NAME, MODIFIERS, MOUSE, NAMED, Keymap, key_text, parse_key
-from viewer.window.input.flight import PACES
-from viewer.window.input.thrust import MOTIONS
+from viewer.window.input.thrust import MOTIONS, PACES
 
 needs_glfw = pytest.mark.skipif(importlib.util.find_spec("glfw") is None, reason="glfw is not installed")
 
