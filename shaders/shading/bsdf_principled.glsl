@@ -78,7 +78,7 @@ vec3 principled_local(Layers layers, vec3 way) {
     return vec3(dot(way, layers.right), dot(way, layers.up), dot(way, layers.normal));
 }
 
-#ifdef HAVE_TANGENTS
+#ifdef HAVE_MAPS
 // The normal of a map, world space, on the front side.
 vec3 principled_mapped(Interaction at, int texture, float scale) {
     vec3 along, upwards, texel = principled_texel(texture, at).xyz * 2.0 - 1.0;
@@ -331,7 +331,8 @@ vec3 principled_refracted(Layers layers, vec3 wo, out vec3 reflection, out vec3 
 #ifdef HAVE_NORMAL
 // A surface of two facets: one of the map's normal, and a mirror that stands upright behind it, so that both have the
 // shading normal in the mean. Schuessler, Heitz, Hanika and Dachsbacher, Microfacet-based Normal Mapping for Robust Monte
-// Carlo Path Tracing (2017): light that comes over both counts.
+// Carlo Path Tracing (2017): light that comes over both counts. What the facets would reflect a third time leaves here as
+// the second has sent it, where the paper leaves it out, so that steep normals do not darken.
 struct Facets {
     vec3 whole, mapped, upright;  // normals, on the side of wo
     bool front;
@@ -384,14 +385,14 @@ vec3 principled_evaluate(Interaction at, vec3 wo, vec3 wi, out float pdf) {
             vec3 before = wi - 2.0 * dot(wi, facets.upright) * facets.upright;
             float hidden = 1.0 - facet_seen(facets, facets.mapped, before);
             vec3 twice = principled_lobes(layers, principled_local(layers, before), before, density);
-            value += twice * (share * hidden * facet_seen(facets, facets.upright, wi));
+            value += twice * (share * hidden);
             pdf += density * share * hidden;
         }
         // By the upright one, then the mapped one.
         if (share < 1.0) {
             vec3 turned = wo - 2.0 * dot(wo, facets.upright) * facets.upright;
             layers = principled_layers(at, own, facets.mapped, facets.front, turned);
-            value += principled_lobes(layers, principled_local(layers, wi), wi, density) * ((1.0 - share) * seen);
+            value += principled_lobes(layers, principled_local(layers, wi), wi, density) * (1.0 - share);
             pdf += density * (1.0 - share);
         }
     }

@@ -130,6 +130,7 @@ class Look:
         found |= {"PRINCIPLED"} if self.principled else set()
         found |= {"BELOW"} if not self.lobes.isdisjoint({"transmission", "diffuse_transmission"}) else set()
         found |= {"SECOND_UV"} if self.second_uv else set()
+        found |= {"MAPS"} if not self.lobes.isdisjoint({"normal", "clearcoat_normal"}) else set()
         found |= {"TANGENTS"} if self.tangents else set()
         found |= {"TEXTURES"} if self.textures else set()
         found |= {"PARAMETERS"} if {each.name for each in self.interaction.fields} >= _OF_OLD else set()
