@@ -1,4 +1,4 @@
-"""Layered surfaces of glTF's materials: furnaces, sampling against density, mirrors below the limit, layers left out."""
+"""Layers of glTF's materials: furnaces, sampling against density, mirrors below the limit, layers left out."""
 
 from __future__ import annotations
 
@@ -23,8 +23,17 @@ MATERIALS = {
     "volume": white(roughness=0.4, transmission=0.7, thickness=1.0),
     "leaf": white(roughness=0.6, diffuse_transmission=0.5),
     "layered": white(
-        metallic=0.3, roughness=0.4, transmission=0.4, thickness=1.0, clearcoat=0.6, clearcoat_roughness=0.5,
-        iridescence=0.4, sheen_color=(0.2, 0.3, 0.1), sheen_roughness=0.6, diffuse_transmission=0.3, anisotropy=0.4,
+        metallic=0.3,
+        roughness=0.4,
+        transmission=0.4,
+        thickness=1.0,
+        clearcoat=0.6,
+        clearcoat_roughness=0.5,
+        iridescence=0.4,
+        sheen_color=(0.2, 0.3, 0.1),
+        sheen_roughness=0.6,
+        diffuse_transmission=0.3,
+        anisotropy=0.4,
     ),
 }
 NUMBERS = {name: number for number, name in enumerate(MATERIALS)}

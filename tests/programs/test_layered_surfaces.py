@@ -1,4 +1,4 @@
-"""glTF's materials in whole pictures: machines agree, holes, volumes, maps, second coordinates; nothing of it elsewhere."""
+"""glTF's materials in pictures: machines agree, holes, volumes, maps, second coordinates; nothing of it elsewhere."""
 
 from __future__ import annotations
 
@@ -61,9 +61,35 @@ def everything() -> Scene:
     return scene
 
 
-@pytest.mark.parametrize("program", ["path", "whitted", "photon"])
-def test_machines_agree(device, program):
-    scene, found = everything(), []
+def some() -> Scene:
+    """Holes, a normal map, a volume and a coat; all lobes take a minute to compile for all passes."""
+    glass = Material(
+        "glass",
+        (0.9, 0.8, 0.7, 0.6),
+        kind="principled",
+        roughness=0.4,
+        transmission=0.5,
+        thickness=1.0,
+        attenuation_distance=1.0,
+        attenuation_color=(0.5, 0.9, 0.5),
+        clearcoat=0.5,
+        normal_texture=0,
+        alpha_mode="blend",
+    )
+    return plate(glass, [flat_map((100, 150, 220, 255))], Material(kind="principled"))
+
+
+@pytest.mark.parametrize(
+    ("program", "make"),
+    [
+        ("path", some),
+        pytest.param("whitted", some, marks=pytest.mark.slow),
+        pytest.param("photon", some, marks=pytest.mark.slow),
+        pytest.param("path", everything, marks=pytest.mark.slow),
+    ],
+)
+def test_machines_agree(device, program, make):
+    scene, found = make(), []
     more = {"photons": 256} if program == "photon" else {}
     for machine, accel in (("singlepass", "bvh"), ("multipass", "bvh")):
         found.append(shown(device, scene, 2, program=program, machine=machine, accel=accel, **more))
@@ -113,8 +139,15 @@ def test_the_same_rays_pass_in_every_structure(device):
 def test_volumes_absorb_by_the_way_through_them(device):
     """A slab of index 1, which bends nothing: Beer's law by its thickness."""
     glass = Material(
-        "glass", (1.0, 1.0, 1.0, 1.0), kind="principled", roughness=0.0, ior=1.0, transmission=1.0, thickness=1.0,
-        attenuation_color=(0.5, 0.25, 1.0), attenuation_distance=2.0,
+        "glass",
+        (1.0, 1.0, 1.0, 1.0),
+        kind="principled",
+        roughness=0.0,
+        ior=1.0,
+        transmission=1.0,
+        thickness=1.0,
+        attenuation_color=(0.5, 0.25, 1.0),
+        attenuation_distance=2.0,
     )
     scene = places.alone(places.box(), glass, Camera((0, 0, 40.0), (0, 0, 0), fov=2.0))
     for program in ("path", "whitted"):
@@ -165,7 +198,7 @@ def test_plain_scenes_have_no_part_of_it(device):
     renderer = Renderer(scene, device=device, program="path", machine="singlepass")
     linked = renderer.bind(renderer.program())
     text = fragment(linked, linked.single(), Form(scheduled=False), renderer.resources).text
-    for word in ("principled", "opacity", "ggx", "solid_test", "fetch_details", "absorb", "uv_1"):
+    for word in ("principled", "opacity", "ggx", "solid_test", "fetch_details", "absorb", "at.uv_1"):
         assert word not in "\n".join(line.split("//")[0] for line in text.splitlines())
     assert linked.records["interaction"].texels == 5
     look = prepare(everything()).look
