@@ -85,8 +85,8 @@ def test_kinds_of_the_reference_scenes(shared_refs):
     kinds = {
         "cornell": {"lambert"},
         "bunny_ground": {"lambert"},
-        "glass_sphere": {"dielectric", "lambert"},
-        "metal_ring": {"mirror", "lambert"},
+        "glass_sphere": {"principled", "lambert"},
+        "metal_ring": {"principled", "lambert"},
     }
     for name, wanted in kinds.items():
         scene = load(shared_refs / f"{name}.glb")

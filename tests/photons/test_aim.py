@@ -10,7 +10,7 @@ import pytest
 import viewer
 from viewer import Renderer
 from viewer.kernels.photons import STORED
-from viewer.lighting.aim import MOST_SPHERES, SpecularSpheres
+from viewer.lighting.aim import MOST_SPHERES, SpecularSpheres, is_specular
 from viewer.scene.builtin.balls import sphere
 from viewer.scene.builtin.shapes import quads
 from viewer.scene.light import Light
@@ -226,3 +226,21 @@ def test_power_that_is_no_number_is_not_stored() -> None:
     scene.materials[GLASS] = Material("glass", (float("nan"), 1.0, 1.0, 1.0), kind="dielectric")
     found = photons(Renderer(scene, **SINGLE, photons=2048, caustic_photons=2048), 2)
     assert all(len(records) and np.isfinite(records["power"]).all() for records in found)
+
+
+@pytest.mark.parametrize(
+    ("fields", "aimed"),
+    [
+        ({"metallic": 1.0, "roughness": 0.0}, True),
+        ({"transmission": 1.0, "roughness": 0.0}, True),
+        ({"roughness": 0.0}, True),
+        ({"roughness": 0.0, "specular_factor": 0.0}, False),
+        ({"metallic": 1.0, "roughness": 0.5}, False),
+        ({"roughness": 0.5, "clearcoat": 1.0}, True),
+        ({"roughness": 0.5, "clearcoat": 1.0, "clearcoat_roughness": 0.3}, False),
+        ({"roughness": 0.0, "unlit": True}, False),
+    ],
+)
+def test_smooth_layers_of_principled_materials(fields, aimed):
+    """They focus light, as mirrors and glass of the simple kinds do."""
+    assert is_specular(Material(kind="principled", **fields)) == aimed

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.lighting.path import SMOOTH
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric
@@ -29,6 +30,10 @@ Sphere = tuple[NDArray[np.float64], float]  # middle (3,), radius; scene units
 
 def is_specular(material: Material) -> bool:
     """Whether some of its light goes into single directions."""
+    if material.kind == "principled":
+        reflects = material.metallic > 0.0 or material.specular_factor > 0.0 or material.transmission > 0.0
+        base = reflects and material.roughness < SMOOTH
+        return not material.unlit and (base or (material.clearcoat > 0.0 and material.clearcoat_roughness < SMOOTH))
     return material.kind in ("mirror", "dielectric") or (material.kind == "phong" and material.reflectivity > 0)
 
 
