@@ -226,7 +226,7 @@ def test_levels_are_held_where_they_are_asked_for():
 def test_images_beyond_the_memory_are_refused_before_any_is_taken(monkeypatch):
     monkeypatch.setattr("viewer.materials.textures.available", lambda: 4 * 1000 * 1000)
     wide = Image(np.broadcast_to(np.uint8(0), (1000, 1001, 4)))
-    with pytest.raises(ViewerError, match=r"take 5,3.* bytes of memory, and 4,000,000 are free .reduce"):
+    with pytest.raises(ViewerError, match=r"take 10,6.* bytes of memory, and 4,000,000 are free .reduce"):
         textures([Texture(wide)])
 
 

@@ -116,9 +116,9 @@ def _check(count: int) -> None:
     hint = "reduce the images by --max-texture"
     if count > MOST_TEXELS:
         raise ViewerError("textures", f"{count:,} texels, of which {MOST_TEXELS:,} can be addressed", hint)
-    free = available()
-    if free is not None and 4 * count > free:
-        raise ViewerError("textures", f"take {4 * count:,} bytes of memory, and {free:,} are free", hint)
+    free, taken = available(), 8 * count  # once here, and again on the device or while levels are made
+    if free is not None and taken > free:
+        raise ViewerError("textures", f"take {taken:,} bytes of memory, and {free:,} are free", hint)
 
 
 def _fill(texels: NDArray[np.uint8], places: Sequence[int], image: Image, content: str) -> None:

@@ -90,6 +90,14 @@ def _decoded(texels: NDArray, content: str) -> Floats:
 
 def _encoded(values: Floats, kind: np.dtype, content: str) -> NDArray:
     """Values as texels of a type; where they stand for directions, at full length."""
+    out = np.empty(values.shape, kind)
+    step = max(1, STRIP // values.shape[1])
+    for row in range(0, len(values), step):
+        out[row : row + step] = _encoded_rows(values[row : row + step], kind, content)
+    return out
+
+
+def _encoded_rows(values: Floats, kind: np.dtype, content: str) -> NDArray:
     if content == "normal":
         values = _unit(values)
     if kind == np.float16:
