@@ -18,5 +18,8 @@ vec3 material_color(Geometry at, Hit hit, Material material) {
 }
 
 vec3 material_emission(Geometry at, Hit hit, Material material) {
+#ifdef HAVE_SHINING
+    at.uv.z = TEXTURE_SHARP;  // as lights are sampled: what a mip level spreads would count besides
+#endif
     return material.emission * material_texel(material.emission_texture, at, hit);
 }
