@@ -9,6 +9,9 @@ vec3 bsdf_value(Interaction at, vec3 wo, vec3 wi);
 // Density per solid angle with which bsdf_sample picks wi; 0 for kinds that scatter into single directions.
 float bsdf_pdf(Interaction at, vec3 wo, vec3 wi);
 
+// Both: the value, and the density.
+vec3 bsdf_evaluate(Interaction at, vec3 wo, vec3 wi, out float pdf);
+
 // The share of light that it scatters out of ambient light, which is alike from all sides; 0 for kinds that scatter into
 // single directions.
 vec3 bsdf_reflectance(Interaction at);

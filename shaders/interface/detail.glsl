@@ -6,3 +6,6 @@ Detail detail_at(Hit hit);
 
 // The face of a hit, with the material that it has there.
 Face opacity_face(Hit hit);
+
+// Its address: every object's faces are there once.
+int face_number(Hit hit);

@@ -14,10 +14,9 @@ int sample_light(in Pixel pixel, in Interaction interaction, in Path path, inout
     float choose = sample_1d(pixel.at, path.number, dimension + DIMENSION_LIGHT);
     vec2 point = sample_2d(pixel.at, path.number, dimension + DIMENSION_POINT);
     if (!light_sample(interaction.position, choose, point, path_strategy == PATH_BOTH, light)) return EXIT_NONE;
-    pending.rgb = path.throughput * light.weight * bsdf_value(interaction, interaction.wo, light.direction);
-    if (light.pdf > 0.0 && path_strategy == PATH_BOTH) {
-        pending.rgb *= mis_weight(light.pdf, bsdf_pdf(interaction, interaction.wo, light.direction));
-    }
+    float pdf;
+    pending.rgb = path.throughput * light.weight * bsdf_evaluate(interaction, interaction.wo, light.direction, pdf);
+    if (light.pdf > 0.0 && path_strategy == PATH_BOTH) pending.rgb *= mis_weight(light.pdf, pdf);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_NONE;
     ray = shadow_ray(interaction, light.direction, light.distance);
     return EXIT_SHADOW;

@@ -78,7 +78,7 @@ vec3 principled_local(Layers layers, vec3 way) {
     return vec3(dot(way, layers.right), dot(way, layers.up), dot(way, layers.normal));
 }
 
-#ifdef HAVE_TANGENTS
+#ifdef HAVE_MAPS
 // The normal of a map, world space, on the front side.
 vec3 principled_mapped(Interaction at, int texture, float scale) {
     vec3 along, upwards, texel = principled_texel(texture, at).xyz * 2.0 - 1.0;
@@ -331,7 +331,8 @@ vec3 principled_refracted(Layers layers, vec3 wo, out vec3 reflection, out vec3 
 #ifdef HAVE_NORMAL
 // A surface of two facets: one of the map's normal, and a mirror that stands upright behind it, so that both have the
 // shading normal in the mean. Schuessler, Heitz, Hanika and Dachsbacher, Microfacet-based Normal Mapping for Robust Monte
-// Carlo Path Tracing (2017): light that comes over both counts.
+// Carlo Path Tracing (2017): light that comes over both counts. What the facets would reflect a third time leaves here as
+// the second has sent it, where the paper leaves it out, so that steep normals do not darken.
 struct Facets {
     vec3 whole, mapped, upright;  // normals, on the side of wo
     bool front;
@@ -369,32 +370,35 @@ float facet_seen(Facets facets, vec3 facet, vec3 way) {
 #endif
 
 // All that has a density, times the cosine.
-vec3 principled_evaluate(Interaction at, vec3 wo, vec3 wi, out float pdf) {
-    Principled own = principled_at(at);
+vec3 principled_scattered(Interaction at, Principled own, vec3 wo, vec3 wi, out float pdf) {
 #ifdef HAVE_NORMAL
     Facets facets = principled_facets(at, own, wo);
-    float share = facet_share(facets, wo), density;
-    Layers layers = principled_layers(at, own, facets.mapped, facets.front, wo);
-    float seen = facet_seen(facets, facets.mapped, wi);
-    vec3 value = principled_lobes(layers, principled_local(layers, wi), wi, density) * (share * seen);
-    pdf = density * share * seen;
-    if (facets.sine > 1e-4) {
-        // By the mapped facet, then the upright one.
-        if (dot(wi, facets.upright) > 0.0 && dot(wi, facets.whole) > 0.0) {
-            vec3 before = wi - 2.0 * dot(wi, facets.upright) * facets.upright;
-            float hidden = 1.0 - facet_seen(facets, facets.mapped, before);
-            vec3 twice = principled_lobes(layers, principled_local(layers, before), before, density);
-            value += twice * (share * hidden * facet_seen(facets, facets.upright, wi));
-            pdf += density * share * hidden;
+    float share = facet_share(facets, wo), seen = facet_seen(facets, facets.mapped, wi), upright = dot(wi, facets.upright);
+    bool bent = facets.sine > 1e-4;
+    vec3 value = vec3(0.0);
+    pdf = 0.0;
+    // By the mapped facet; by it, then the upright one; by the upright one, then the mapped one. A loop, so that lobes are
+    // in the source once.
+    int turn = 0;
+    do {
+        vec3 from = wo, to = wi;
+        float weight = share * seen, chance = weight;
+        if (turn == 1) {
+            to = wi - 2.0 * upright * facets.upright;
+            bool hits = bent && upright > 0.0 && dot(wi, facets.whole) > 0.0;
+            weight = chance = hits ? share * (1.0 - facet_seen(facets, facets.mapped, to)) : 0.0;
         }
-        // By the upright one, then the mapped one.
-        if (share < 1.0) {
-            vec3 turned = wo - 2.0 * dot(wo, facets.upright) * facets.upright;
-            layers = principled_layers(at, own, facets.mapped, facets.front, turned);
-            value += principled_lobes(layers, principled_local(layers, wi), wi, density) * ((1.0 - share) * seen);
-            pdf += density * (1.0 - share);
+        if (turn == 2) {
+            from = wo - 2.0 * dot(wo, facets.upright) * facets.upright;
+            weight = chance = 1.0 - share;
         }
-    }
+        float density;
+        Layers layers = principled_layers(at, own, facets.mapped, facets.front, from);
+        vec3 found = principled_lobes(layers, principled_local(layers, to), to, density);
+        value += found * weight;
+        pdf += density * chance;
+        turn += 1;
+    } while (turn < (bent ? 3 : 1));
 #else
     bool front = dot(at.shading, wo) >= 0.0;
     Layers layers = principled_layers(at, own, front ? at.shading : -at.shading, front, wo);
@@ -405,6 +409,10 @@ vec3 principled_evaluate(Interaction at, vec3 wo, vec3 wi, out float pdf) {
     below = dot(at.normal, wo) * dot(at.normal, wi) < 0.0 && dot(at.shading, wo) * dot(at.shading, wi) < 0.0;
 #endif
     return above || below ? value : vec3(0.0);
+}
+
+vec3 principled_evaluate(Interaction at, vec3 wo, vec3 wi, out float pdf) {
+    return principled_scattered(at, principled_at(at), wo, wi, pdf);
 }
 
 vec3 principled_value(Interaction at, vec3 wo, vec3 wi) {
@@ -419,8 +427,7 @@ float principled_pdf(Interaction at, vec3 wo, vec3 wi) {
 }
 
 // The layers seen from wo, about the normal of the map.
-Layers principled_seen(Interaction at, vec3 wo) {
-    Principled own = principled_at(at);
+Layers principled_seen(Interaction at, Principled own, vec3 wo) {
     vec3 normal = at.shading;
     bool front = dot(normal, wo) >= 0.0;
 #ifdef HAVE_NORMAL
@@ -432,7 +439,7 @@ Layers principled_seen(Interaction at, vec3 wo) {
 }
 
 vec3 principled_reflectance(Interaction at) {
-    Layers layers = principled_seen(at, at.wo);
+    Layers layers = principled_seen(at, principled_at(at), at.wo);
     vec3 found = layers.diffuse + (layers.smooth_base ? vec3(0.0) : layers.gloss);
 #ifdef HAVE_TRANSMISSION
     if (!layers.smooth_base) found += layers.clear * 0.5 * (1.0 + layers.tint);
@@ -446,14 +453,26 @@ vec3 principled_reflectance(Interaction at) {
     return found;
 }
 
+// By the parameters alone: whether anything matte or glossy is left.
 bool principled_delta(Interaction at) {
-    Layers layers = principled_seen(at, at.wo);
-    bool single = layers.smooth_base && layers.matte <= 0.0;
+    Principled own = principled_at(at);
+    bool single = own.roughness < path_smooth;
+    float matte = 1.0 - own.metallic;
+#ifdef HAVE_TRANSMISSION
+    matte *= 1.0 - own.transmission;
+#endif
+    single = single && matte * principled_most(at.albedo) <= 0.0;
+#ifdef HAVE_ANISOTROPY
+    single = single && own.anisotropy < 0.3;
+#endif
 #ifdef HAVE_CLEARCOAT
-    single = single && (layers.smooth_coat || layers.coated <= 0.0);
+    single = single && (own.clearcoat_roughness < path_smooth || own.clearcoat <= 0.0);
 #endif
 #ifdef HAVE_SHEEN
-    single = single && layers.fibres <= 0.0;
+    single = single && principled_most(own.sheen_color) <= 0.0;
+#endif
+#ifdef HAVE_UNLIT
+    single = single || own.unlit == 1;
 #endif
     return single;
 }
@@ -472,7 +491,7 @@ float principled_index(Interaction at) {
 void principled_branches(
     Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
 ) {
-    Layers layers = principled_seen(at, wo);
+    Layers layers = principled_seen(at, principled_at(at), wo);
     reflected = principled_mirrored(at, layers.normal, wo);
     reflection = layers.smooth_base ? layers.gloss : vec3(0.0);
     refracted = -wo;
@@ -500,8 +519,8 @@ bool principled_choose(float chance, inout float left, inout float u) {
 
 bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     float left = 1.0, other = u.z;
-#ifdef HAVE_NORMAL
     Principled own = principled_at(at);
+#ifdef HAVE_NORMAL
     Facets facets = principled_facets(at, own, wo);
     float share = facet_share(facets, wo);
     bool turns = other >= share;
@@ -510,7 +529,7 @@ bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 we
     Layers layers = principled_layers(at, own, facets.mapped, facets.front, from);
 #else
     vec3 from = wo;
-    Layers layers = principled_seen(at, wo);
+    Layers layers = principled_seen(at, own, wo);
 #endif
     vec3 local = vec3(0.0, 0.0, 1.0), single = vec3(0.0);
     bool delta = false;
@@ -579,7 +598,7 @@ bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 we
         if (choice >= seen) wi -= 2.0 * dot(wi, facets.upright) * facets.upright;
     }
 #endif
-    vec3 value = principled_evaluate(at, wo, wi, pdf);
+    vec3 value = principled_scattered(at, own, wo, wi, pdf);
     weight = value / max(pdf, 1e-30);
     return found && pdf > 0.0 && any(greaterThan(value, vec3(0.0)));
 }

@@ -30,3 +30,7 @@ Detail detail_at(Hit hit) {
 Face opacity_face(Hit hit) {
     return fetch_faces(hit.triangle);
 }
+
+int face_number(Hit hit) {
+    return hit.triangle;
+}

@@ -38,3 +38,7 @@ Face opacity_face(Hit hit) {
     if (instance.material >= 0) face.material = instance.material;
     return face;
 }
+
+int face_number(Hit hit) {
+    return fetch_instances(hit.instance).face + hit.triangle;
+}

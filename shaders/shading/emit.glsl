@@ -107,6 +107,9 @@ vec3 emit_near(Light light, vec2 place, vec2 way, bool aimed, out vec3 origin, o
         area = 0.5 * length(across);
         normal = across / max(2.0 * area, 1e-38);
         origin = light.at + weights.x * light.along + weights.y * light.across;
+#ifdef HAVE_SHINING
+        light.power *= light_texel(light, weights);
+#endif
     } else if (sphere) {
         vec3 outwards = sphere_point(place);
         area = 4.0 * EMIT_PI * light.along.x * light.along.x;

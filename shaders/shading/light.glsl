@@ -6,12 +6,24 @@
 // material, equal but for that rounding, so that whoever meets the surface by chance finds the same number.
 #include "interface/environment.glsl"
 #include "interface/light.glsl"
+#ifdef HAVE_SHINING
+#include "interface/texture.glsl"
+#endif
 
 // Barycentric weights of the second and third corner: the square folded onto the triangle without a square root, which
 // keeps samples apart (Heitz, A Low-Distortion Map Between Triangle and Square, 2019).
 vec2 triangle_point(vec2 u) {
     return u.y > u.x ? vec2(0.5 * u.x, u.y - 0.5 * u.x) : vec2(u.x - 0.5 * u.y, 0.5 * u.y);
 }
+
+#ifdef HAVE_SHINING
+// The texture's part of a triangle's light, by the weights of its second and third corner.
+vec3 light_texel(Light light, vec2 weights) {
+    return texture_color(
+        light.texture, vec3(light.uv + weights.x * light.uv_along + weights.y * light.uv_across, TEXTURE_SHARP)
+    );
+}
+#endif
 
 bool sample_triangle(Light light, vec3 position, vec2 u, inout LightSample found) {
     vec2 weights = triangle_point(u);
@@ -25,6 +37,9 @@ bool sample_triangle(Light light, vec3 position, vec2 u, inout LightSample found
     if (!(facing > 0.0)) return false;
     found.weight = min(light.power * min(0.5 * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
     found.pdf = min(light.density * squared * (length(normal) / facing), LIGHT_LARGEST);
+#ifdef HAVE_SHINING
+    found.weight *= light_texel(light, weights);
+#endif
     return true;
 }
 

@@ -8,7 +8,9 @@
 vec3 material_texel(int number, Geometry at, Hit hit) {
     vec3 place = at.uv;
 #ifdef HAVE_SECOND_UV
-    if ((fetch_textures(max(number, 0)).flags & TEXTURE_SECOND) != 0) place = detail_at(hit).uv_1 + vec3(0.0, 0.0, place.z);
+    if ((fetch_textures(max(number, 0)).flags & TEXTURE_SECOND) != 0) {
+        place = detail_at(hit).uv_1 + vec3(0.0, 0.0, place.z);
+    }
 #endif
     return texture_color(number, place);
 }
@@ -18,5 +20,8 @@ vec3 material_color(Geometry at, Hit hit, Material material) {
 }
 
 vec3 material_emission(Geometry at, Hit hit, Material material) {
+#ifdef HAVE_SHINING
+    at.uv.z = TEXTURE_SHARP;  // as lights are sampled: what a mip level spreads would count besides
+#endif
     return material.emission * material_texel(material.emission_texture, at, hit);
 }

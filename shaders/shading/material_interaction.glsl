@@ -16,6 +16,9 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     bool front = dot(at.normal, ray.direction) < 0.0;
     emission = front ? material_emission(at, hit, material) : vec3(0.0);
     light_pdf = front ? material.light_density : 0.0;
+#ifdef HAVE_SHINING
+    light_pdf *= shining_share(hit);
+#endif
     Interaction found;
     found.wo = -ray.direction;
     found.position = at.position;

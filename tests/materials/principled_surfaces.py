@@ -35,7 +35,7 @@ class Surfaces:
         self.device, self.materials = device, found
         self.look = look_of(found)
         self.modules = [
-            *principled_materials(found, self.look),
+            principled_materials(found, self.look)[0],  # behind it, absorption, which is of paths
             path_settings(),
             *albedos(self.look),
             *bsdfs(self.look),

@@ -68,3 +68,44 @@ def test_chance_finds_the_light_of_every_texel(device, strategy):
 
 def test_such_a_scene_stands_under_the_sky(device):
     assert any("default sky" in note for note in Renderer(emitting(), device=device).notes)
+
+
+def lamp_of_a_spot() -> Scene:
+    """Four of 16 x 16 texels shine on a square of 128 triangles over a floor; both are meshes of their own."""
+    texels = np.zeros((16, 16, 4), np.uint8)
+    texels[2:4, 3:5] = (255, 100, 30, 255)
+    faces = np.int32([[0, 1, 2], [0, 2, 3]])
+    corners = np.stack(np.meshgrid(np.linspace(-1, 1, 9), np.linspace(-1, 1, 9)), axis=-1).reshape(-1, 2)
+    first = (np.arange(8)[:, None] * 9 + np.arange(8)).ravel()
+    cells = np.concatenate([first[:, None] + [0, 1, 10], first[:, None] + [0, 10, 9]])
+    points = np.concatenate([corners, np.zeros((81, 1))], axis=1).astype(np.float32)
+    lamp = Mesh(points, cells.astype(np.int32), uvs=((corners * [1, -1] + 1) / 2).astype(np.float32))
+    floor = Mesh((SQUARE * np.float32([2, 2, 1]) + np.float32([0, 0, 1]))[::-1].copy(), faces, np.ones(2, np.int32))
+    shining = Material("lamp", (0.0, 0.0, 0.0, 1.0), emission=(20.0, 20.0, 20.0), emission_texture=0)
+    found = Scene([lamp, floor], [Instance(0), Instance(1)], [shining, Material("floor", (0.8, 0.8, 0.8, 1.0))])
+    found.textures, found.cameras = [Texture(Image(texels))], [Camera((0, 0, 0.1), (0, 0, 1), (0, 1, 0), fov=90.0)]
+    return found
+
+
+@pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
+def test_spots_are_chosen_as_lights(device, accel):
+    """All strategies find the same light; chance alone with several times the noise."""
+    found = {}
+    for strategy in ("bsdf", "lights", "both"):
+        renderer = Renderer(
+            lamp_of_a_spot(),
+            strategy=strategy,
+            depth=1,
+            environment="none",
+            sampler="independent",
+            accel=accel,
+            device=device,
+        )
+        films = []
+        for seed in range(8):
+            renderer.update(seed=seed)
+            films.append(renderer.render((8, 8), 64).linear[..., 0].mean())
+        found[strategy] = np.mean(films), np.std(films, ddof=1) / np.sqrt(len(films))
+    (chance, wide), (lights, narrow), (both, least) = (found[name] for name in ("bsdf", "lights", "both"))
+    assert abs(lights - chance) < 4.5 * np.hypot(wide, narrow) and abs(both - lights) < 4.5 * np.hypot(narrow, least)
+    assert narrow < 0.5 * wide and lights > 0.05

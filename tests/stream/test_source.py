@@ -146,3 +146,14 @@ def test_a_vertex_programs_error_is_its_own(device):
 
 def test_shaders_are_read_by_their_name():
     assert "nonzero" in read_shader("lib/direction.glsl")
+
+
+def test_parts_of_what_a_scene_has(monkeypatch):
+    text = '#ifdef HAVE_A\na;\n#ifdef HAVE_B\nb;\n#else\nno b;\n#endif\n#else\n#include "gone.glsl"\n#endif\n'
+    text += "#ifndef HAVE_A\nnot a;\n#endif\n#if GLSL\n#ifdef OTHER\nkept;\n#else\n#endif\n#endif\nend;\n"
+    monkeypatch.setitem(FILES, "parts.glsl", text)
+    made = Source(read, features={"A"})
+    made.include("parts.glsl")
+    kept = ["#if GLSL", "#ifdef OTHER", "kept;", "#else", "#endif", "#endif"]
+    assert [line for line, _ in made.lines] == ["a;", "no b;", *kept, "end;"]
+    assert made.lines[0][1].line == 2

@@ -25,8 +25,7 @@ def each_light(scene: Scene, environment: Ambient | None = None) -> Module:
     environment : in world space; None: dark.
     Unlike ``light_sample``, which chooses one of all by power, it is asked for each in turn: every light without
     extent, suns among them, and one point of all triangles that shine. It asks for the module of
-    `viewer.lighting.lights`, whose records it shares. Surfaces on which a texture shines are none of these lights: they
-    are seen, and light nothing.
+    `viewer.lighting.lights`, whose records it shares.
     """
     around = environment or ambient(DARKNESS)
     lit = [light for light in scene.lights if max(light.intensity) > 0]
@@ -38,13 +37,19 @@ def each_light(scene: Scene, environment: Ambient | None = None) -> Module:
     alone = light_list(nothing, lit).records[: len(lit)].copy()
     for record, light in zip(alone, lit, strict=True):
         record["power"] = light.intensity  # not over a probability: it is always asked
+    if near.record is not LIGHT:
+        rows = np.zeros(len(alone), near.record.dtype)
+        for name in LIGHT.dtype.names or ():
+            rows[name] = alone[name]
+        rows["texture"] = -1
+        alone = rows
     records = np.concatenate([alone, near.records])
     counts = {"each_punctual": len(lit), "each_levels": near.levels}
     return Module(
         "each light",
         provides=("each_light_sample", "ambient_irradiance"),
         source="shading/light_each.glsl",
-        memories=(Table("each_lights", LIGHT, records),),
+        memories=(Table("each_lights", near.record, records),),
         uniforms={**{name: ("int", value) for name, value in counts.items()}, **_forms(around)},
         needs=("light_sample",),
         uses=(LIGHT_SAMPLE,),
@@ -54,11 +59,14 @@ def each_light(scene: Scene, environment: Ambient | None = None) -> Module:
 def turned(module: Module, environment: Ambient) -> Module:
     """The module of `each_light` at another rotation of the environment: only its suns and uniforms are other ones."""
     (table,) = module.memories
+    assert isinstance(table, Table)
     records: Any = table.data.copy()
     last = int(module.uniforms["each_punctual"][1])
     records["along"][last - len(environment.towards) : last] = environment.towards
     return replace(
-        module, memories=(Table(table.name, LIGHT, records),), uniforms={**module.uniforms, **_forms(environment)}
+        module,
+        memories=(Table(table.name, table.record, records),),
+        uniforms={**module.uniforms, **_forms(environment)},
     )
 
 

@@ -23,6 +23,8 @@ from viewer.base.errors import ViewerError
 from viewer.kernels.records import FAR, LIGHT_SAMPLE
 from viewer.lighting import alias
 from viewer.lighting.environment import LEVELS
+from viewer.lighting.shining import coordinates, shares
+from viewer.materials.look import shining
 from viewer.scene.environment import DARKNESS, Environment
 from viewer.scene.light import KINDS, Light, luminance
 from viewer.scene.quadric import Quadric
@@ -59,28 +61,46 @@ LIGHT = Record(
 )
 
 
+LIGHT_TEXTURED = Record(
+    "Light",
+    *LIGHT.fields,
+    Field("texture", "int", about="that shines there, -1: none"),
+    Field("uv", "vec2", about="its coordinates at the first corner"),
+    Field("uv_along", "vec2", about="their change along the first edge"),
+    Field("uv_across", "vec2", about="and along the second"),
+)
+
+
 class Emitters(NamedTuple):
     """Triangles and spheres that shine, L of them: triangles where their corners run counter-clockwise.
 
     corners (L, 3, 3) float32, world space. emission (L, 3) float32, W/(m^2 sr), the same wherever material (L,) int32
     is the same. sphere (L,): where a row of corners is a sphere's centre, then its radius and side as in `LIGHT`; None:
-    nowhere.
+    nowhere. texture (L,), uvs (L, 3, 2), share (L,): the texture that shines there, -1: none, its coordinates at the
+    corners, and its mean luminance over that of ``emission``; None where no texture shines.
     """
 
     corners: NDArray[np.float32]
     emission: NDArray[np.float32]
     material: NDArray[np.int32]
     sphere: NDArray[np.bool_] | None = None
+    texture: NDArray[np.int32] | None = None
+    uvs: NDArray[np.float32] | None = None
+    share: NDArray[np.float64] | None = None
 
 
 def emitters(scene: Scene) -> Emitters:
-    """The triangles of all instances whose material shines evenly, in scene order: those of `Scene.flatten`, for flat
-    and two-level scenes alike. Where a texture shines is left to chance: points chosen by area would miss its spots.
+    """The triangles of all instances whose material shines, in scene order: those of `Scene.flatten`, for flat and
+    two-level scenes alike.
 
     Raises ViewerError for a quadric that shines and is no sphere in the world.
     """
     emission = np.array([material.emission for material in scene.materials], np.float32).reshape(-1, 3)
+    textured = shining(scene)
     spotted = np.array([material.emission_texture is not None for material in scene.materials], bool)
+    spotted[sorted(textured)] = False
+    textures, uvs, bright = [np.zeros(0, np.int32)], [np.zeros((0, 3, 2), np.float32)], [np.zeros(0)]
+    known: dict[int, NDArray[np.float64]] = {}
     dark = np.asarray(np.all(emission <= 0, axis=1)) | spotted  # what is not a number is found below
     corners: list[NDArray] = [np.zeros((0, 3, 3), np.float32)]
     materials: list[NDArray] = [np.zeros(0, np.int32)]
@@ -93,6 +113,17 @@ def emitters(scene: Scene) -> Emitters:
             continue
         materials.append(own[lit].astype(np.int32))
         round_ones.append(np.full(len(lit), isinstance(mesh, Quadric)))
+        textures.append(np.full(len(lit), -1, np.int32))
+        uvs.append(np.zeros((len(lit), 3, 2), np.float32))
+        bright.append(np.ones(len(lit)))
+        for number in sorted(textured & set(own[lit].tolist())):
+            texture = scene.materials[number].emission_texture
+            assert texture is not None
+            if id(mesh) not in known:
+                known[id(mesh)] = shares(scene, mesh)
+            places = np.flatnonzero(own[lit] == number)
+            textures[-1][places], bright[-1][places] = texture, known[id(mesh)][lit[places]]
+            uvs[-1][places] = coordinates(mesh, scene.textures[texture])[mesh.triangles[lit[places]]]
         if isinstance(mesh, Quadric):
             corners.append(_sphere(f"{scene.name}: {instance.name or mesh.name}", mesh, instance.transform))
             continue
@@ -101,9 +132,15 @@ def emitters(scene: Scene) -> Emitters:
         if not np.array_equal(instance.transform, np.eye(4)):
             with np.errstate(all="ignore"):  # what is not finite is left out below
                 points = (points.astype(np.float64) @ linear.T + instance.transform[:3, 3]).astype(np.float32)
-        corners.append(points[:, [0, 2, 1]] if np.linalg.det(linear) < 0 else points)
+        mirrored = np.linalg.det(linear) < 0
+        corners.append(points[:, [0, 2, 1]] if mirrored else points)
+        if mirrored:
+            uvs[-1] = uvs[-1][:, [0, 2, 1]]
     material = np.concatenate(materials)
-    return Emitters(np.concatenate(corners), emission[material], material, np.concatenate(round_ones))
+    found = Emitters(np.concatenate(corners), emission[material], material, np.concatenate(round_ones))
+    if not textured:
+        return found
+    return found._replace(texture=np.concatenate(textures), uvs=np.concatenate(uvs), share=np.concatenate(bright))
 
 
 def _sphere(where: str, quadric: Quadric, transform: NDArray[np.float64]) -> NDArray[np.float32]:
@@ -151,6 +188,17 @@ class LightList:
         rows["first"] = first
         return Table("light_shares", SHARE, rows)
 
+    @property
+    def record(self) -> Record:
+        """Of its rows."""
+        return LIGHT_TEXTURED if "texture" in (self.records.dtype.names or ()) else LIGHT
+
+    @property
+    def lit(self) -> bool:
+        """Whether there is a light beside the textures of surfaces: spots on a model light up no scene."""
+        rows = self.records[: self.count]
+        return bool(len(rows)) and (self.record is LIGHT or bool((rows["texture"] < 0).any()))
+
     def kinds(self) -> set[int]:
         """The kinds of light that are there: numbers of `KIND`."""
         return set(map(int, np.unique(self.records["kind"][: self.count])))
@@ -165,15 +213,17 @@ class LightList:
             "LIGHT_POINTS": int(bool(kinds & {KIND["point"], KIND["spot"]})),
             "LIGHT_LARGEST": FAR,
         }
+        more = ("texture_color",) if self.record is LIGHT_TEXTURED else ()
         return Module(
             "lights",
             provides=("light_sample", "environment_pdf"),
             source="shading/light.glsl",
-            memories=(Table("lights", LIGHT, self.records),),
+            memories=(Table("lights", self.record, self.records),),
             uniforms={name: ("int", value) for name, value in self.uniforms().items()},
             constants=constants,
-            needs=("environment_radiance", "environment_sample", "environment_density"),
+            needs=("environment_radiance", "environment_sample", "environment_density", *more),
             uses=(LIGHT_SAMPLE,),
+            features=frozenset({"SHINING"} if more else ()),
         )
 
 
@@ -221,7 +271,15 @@ def light_list(
         by_material[material] = near_scale * math.pi * radiance
     density = np.minimum(by_material, FAR).astype(np.float32)
 
-    records = np.zeros(slots, LIGHT.dtype)
+    record = LIGHT if triangles.texture is None else LIGHT_TEXTURED
+    records = np.zeros(slots, record.dtype)
+    if triangles.texture is not None and triangles.uvs is not None:
+        records["texture"] = -1
+        first = triangles.uvs[:, 0]
+        records["texture"][: len(triangles.texture)] = triangles.texture
+        records["uv"][: len(first)] = first
+        records["uv_along"][: len(first)] = triangles.uvs[:, 1] - first
+        records["uv_across"][: len(first)] = triangles.uvs[:, 2] - first
     levels = (QUANTA - environment_levels) // slots if count else 0
     if not count:
         return LightList(records, 0, np.zeros(0), environment_levels, 0, density, warnings)
@@ -232,7 +290,7 @@ def light_list(
     _describe(records, triangles, lit, probability)
     used = len(triangles.corners)
     if materials:
-        records["density"][:used] = density[triangles.material]
+        records["density"][:used] = density[triangles.material] * (1.0 if triangles.share is None else triangles.share)
     return LightList(records, count, probability, environment_levels, levels, density, warnings)
 
 
@@ -279,12 +337,14 @@ def _triangles(emitting: Emitters, warnings: list[str]) -> tuple[Emitters, NDArr
     emission, material = np.asarray(emitting.emission)[kept], np.asarray(emitting.material)[kept]
     found = Emitters(corners[kept], emission, material, sphere[kept])
     radiance = luminance(found.emission)
+    if emitting.share is not None and emitting.texture is not None and emitting.uvs is not None:
+        found = found._replace(texture=emitting.texture[kept], uvs=emitting.uvs[kept], share=emitting.share[kept])
     numbers, first, which = np.unique(found.material, return_index=True, return_inverse=True)
     other = (found.emission != found.emission[first][which]).any(axis=1)
     if other.any():
         raise ValueError(f"emission differs between triangles of material {found.material[np.argmax(other)]}")
     density_of = {int(number): float(radiance[at]) for number, at in zip(numbers, first, strict=True)}
-    return found, math.pi * area[kept] * radiance, density_of
+    return found, math.pi * area[kept] * radiance * (1.0 if found.share is None else found.share), density_of
 
 
 def _fair(beyond: float, near: float) -> float:
@@ -315,7 +375,9 @@ def _describe(records: NDArray, triangles: Emitters, lit: Sequence[Light], proba
         corner[sphere, 1],
         0.0,
     )
-    records["power"][:used] = np.minimum(triangles.emission / probability[:used, None], FAR)
+    with np.errstate(divide="ignore", invalid="ignore"):  # where a texture is dark no light is chosen
+        power = np.minimum(triangles.emission / probability[:used, None], FAR)
+    records["power"][:used] = np.where(probability[:used, None] > 0, power, 0.0)
     for number, light in enumerate(lit, used):
         records["kind"][number] = KIND[light.kind]
         records["at"][number] = (0.0, 0.0, 0.0) if light.kind == "directional" else light.position

@@ -18,12 +18,14 @@ DELTA = frozenset({"mirror", "dielectric"})
 BRANCHING = frozenset({"phong", "principled"})
 # Of these it depends on the place whether they scatter into single directions alone.
 SOMETIMES_DELTA = frozenset({"principled"})
+TOGETHER = frozenset({"principled"})  # value and density come from one function
 REFRACTING = frozenset({"dielectric", "principled"})
 
 _FUNCTIONS = (
     # result, name, further arguments, how a kind is called, result for a kind that has no such function
     ("vec3", "value", "vec3 wo, vec3 wi", "at, wo, wi", "vec3(0.0)"),
     ("float", "pdf", "vec3 wo, vec3 wi", "at, wo, wi", "0.0"),
+    ("vec3", "evaluate", "vec3 wo, vec3 wi, out float pdf", "at, wo, wi, pdf", "vec3(0.0)"),
     ("vec3", "reflectance", "", "at", "vec3(0.0)"),
     (
         "bool",
@@ -64,7 +66,9 @@ def bsdfs(look: Look) -> list[Module]:
     made = [
         Module(
             f"BSDF {kind}",
-            provides=tuple(f"{shader}_{name}" for name in _functions_of(kind)),
+            provides=tuple(
+                f"{shader}_{name}" for name in _functions_of(kind) if name != "evaluate" or kind in TOGETHER
+            ),
             source=f"shading/bsdf_{shader}.glsl",
             needs=needs_of(look) if kind == "principled" else (),
             uses=(record,),
@@ -132,7 +136,7 @@ def _functions_of(kind: str) -> tuple[str, ...]:
     if kind in DELTA:
         return ("sample", "branches", *(("index",) if kind in REFRACTING else ()))
     more = (("branches",) if kind in BRANCHING else ()) + (("delta",) if kind in SOMETIMES_DELTA else ())
-    return ("value", "pdf", "reflectance", "sample", *more, *(("index",) if kind in REFRACTING else ()))
+    return ("value", "pdf", "evaluate", "reflectance", "sample", *more, *(("index",) if kind in REFRACTING else ()))
 
 
 def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = None) -> str:
@@ -141,6 +145,8 @@ def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = No
     lines: list[str] = []
     for result, name, arguments, given, nothing in _FUNCTIONS:
         lines += [f"{result} bsdf_{name}({', '.join(filter(None, ('Interaction at', arguments)))}) {{"]
+        if name == "evaluate":
+            lines += ["    pdf = 0.0;"]
         if name == "sample":
             lines += ["    wi = weight = vec3(0.0);", "    pdf = 0.0;"]
         if name == "branches":
@@ -151,6 +157,9 @@ def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = No
             for kind in having:
                 call = f"{(shaders or {}).get(kind, kind)}_{name}({given});"
                 call = f"return {call}" if nothing else f"{call} break;"
+                if name == "evaluate" and kind not in TOGETHER:
+                    shader = (shaders or {}).get(kind, kind)
+                    call = f"pdf = {shader}_pdf(at, wo, wi); return {shader}_value(at, wo, wi);"
                 lines += [f"        case {constant(kind)}: {call}"]
             lines += ["    }"]
         lines += [f"    return {nothing};", "}"] if nothing else ["}"]

@@ -49,7 +49,7 @@ def object_details(meshes: Sequence[Mesh]) -> Module:
 def _module(which: str, rows: np.ndarray) -> Module:
     return Module(
         NAME,
-        provides=("detail_at", "opacity_face"),
+        provides=("detail_at", "opacity_face", "face_number"),
         source=f"shading/detail_{which}.glsl",
         memories=(Table("details", DETAIL, rows),),
         needs=("geometry_at",),

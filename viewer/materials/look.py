@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from viewer.kernels.records import INTERACTION
 from viewer.scene.material import TEXTURE_FIELDS, Material
+from viewer.scene.scene import Scene
 from viewer.scene.texture import Texture
 from viewer.stream.declare.record import Field, Record
 
@@ -99,6 +100,7 @@ class Look:
     kinds : of materials. lobes : of `LOBES`, of principled ones. textures : fields of principled materials that name a
     texture somewhere. second_uv : whether some of these textures are looked up by a mesh's second coordinates.
     dispersion : whether channels part somewhere. alpha : whether some surfaces have holes or let light pass.
+    shining : whether textures shine on surfaces that are lights.
     """
 
     kinds: frozenset[str] = frozenset({"lambert"})
@@ -107,6 +109,7 @@ class Look:
     second_uv: bool = False
     dispersion: bool = False
     alpha: bool = False
+    shining: bool = False
 
     @property
     def principled(self) -> bool:
@@ -121,7 +124,7 @@ class Look:
     @property
     def detailed(self) -> bool:
         """Whether hits need what `viewer.materials.details` brings."""
-        return self.tangents or self.second_uv or self.alpha
+        return self.tangents or self.second_uv or self.alpha or self.shining
 
     @property
     def features(self) -> frozenset[str]:
@@ -130,6 +133,8 @@ class Look:
         found |= {"PRINCIPLED"} if self.principled else set()
         found |= {"BELOW"} if not self.lobes.isdisjoint({"transmission", "diffuse_transmission"}) else set()
         found |= {"SECOND_UV"} if self.second_uv else set()
+        found |= {"SHINING"} if self.shining else set()
+        found |= {"MAPS"} if not self.lobes.isdisjoint({"normal", "clearcoat_normal"}) else set()
         found |= {"TANGENTS"} if self.tangents else set()
         found |= {"TEXTURES"} if self.textures else set()
         found |= {"PARAMETERS"} if {each.name for each in self.interaction.fields} >= _OF_OLD else set()
@@ -162,8 +167,8 @@ class Look:
 _ALL = frozenset(TEXTURE_FIELDS)
 
 
-def look_of(materials: Iterable[Material], textures: Sequence[Texture] = ()) -> Look:
-    """The look of a scene of these materials."""
+def look_of(materials: Iterable[Material], textures: Sequence[Texture] = (), shines: bool = False) -> Look:
+    """The look of a scene of these materials. shines : some of them are of `shining`."""
     found = list(materials) or [Material()]
     principled = [each for each in found if each.kind == "principled"]
     lobes = {lobe for lobe, has in LOBES.items() if any(has(each) for each in principled)}
@@ -179,5 +184,25 @@ def look_of(materials: Iterable[Material], textures: Sequence[Texture] = ()) -> 
         textures=frozenset(named) & asked,
         second_uv=second,
         dispersion=any(each.half_spread > 0.0 for each in found),
+        shining=shines,
         alpha=any(each.alpha_mode != "opaque" for each in found),
     )
+
+
+def shining(scene: Scene) -> set[int]:
+    """The numbers of materials whose emission has a texture, and whose surfaces are lights: not where an instance takes
+    such a material in place of its mesh's own, since a face's brightness is kept once for all instances."""
+    found = {
+        number
+        for number, each in enumerate(scene.materials)
+        if each.emission_texture is not None
+        and 0 <= each.emission_texture < len(scene.textures)
+        and max(each.emission) > 0.0
+        and min(each.emission) >= 0.0
+    }
+    return found - {instance.material for instance in scene.instances if instance.material is not None}
+
+
+def scene_look(scene: Scene) -> Look:
+    """The look of a scene."""
+    return look_of(scene.materials, scene.textures, bool(shining(scene)))

@@ -100,6 +100,7 @@ def surfaces(textured: bool = False) -> Module:
 def interactions(look: Look) -> Module:
     """``interaction_at`` over any geometry: what a path meets at a hit."""
     needs = ["geometry_at", *(["detail_at"] if look.detailed else []), *(["principled_at"] if look.principled else [])]
+    needs += ["shining_share"] if look.shining else []
     return Module(
         "interactions",
         provides=("interaction_at",),
@@ -126,13 +127,14 @@ def appearance(
     textures: Sequence[Texture] = (),
     light_density: ArrayLike | None = None,
     texels: Module | None = None,
+    look: Look | None = None,
 ) -> list[Module]:
     """All modules of a scene's materials, which work over any geometry: textures, materials, surfaces, interactions and
     the BSDFs of the kinds that are there.
 
-    texels : the module of these textures, where it is there already.
+    texels : the module of these textures, where it is there already. look : the scene's.
     """
-    look = look_of(found, textures)
+    look = look or look_of(found, textures)
     return [
         texels or texture_module(textures),
         materials(found, len(textures), light_density, look),

@@ -45,7 +45,7 @@ def picture(
     if film is not None:
         made.depends = sample_settings(tracer)
         made.photon_remark = tracer.photon_remark()
-        made.own_lights = tracer.settings.environment is None and tracer.prepared.lighting.listed.count > 0
+        made.own_lights = tracer.settings.environment is None and tracer.prepared.lighting.listed.lit
     return made
 
 

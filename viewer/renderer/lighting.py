@@ -140,7 +140,7 @@ def _environment(
     value, rotation = settings.environment, settings.environment_rotation
     lit = True
     if value is None:
-        lit = (before.listed if before is not None and not listing else scene_lights(scene)).count > 0
+        lit = (before.listed if before is not None and not listing else scene_lights(scene)).lit
     if before is None or not _same(before.requested[0], value):
         return environment_of(value, rotation, lit=lit)
     old = before.environment

@@ -15,16 +15,19 @@ from viewer.accel import structures
 from viewer.accel.structures import Recipe, Structure
 from viewer.cameras.lens import thin_lens
 from viewer.film.checkpoint import fingerprint
+from viewer.lighting.shining import NAME as SHINING
+from viewer.lighting.shining import shining_faces
 from viewer.materials.details import NAME as DETAILS
 from viewer.materials.details import flat_details, object_details
 from viewer.materials.geometry import flat_geometry
 from viewer.materials.geometry_objects import object_geometry
-from viewer.materials.look import Look, look_of
+from viewer.materials.look import Look, scene_look
 from viewer.materials.opacity import asking
 from viewer.materials.tables import appearance, with_tables
 from viewer.renderer.changes import SceneChanges, scene_changes
 from viewer.renderer.lighting import Lighting, scene_lighting
 from viewer.renderer.settings import PREPARED, Settings
+from viewer.scene.mesh import Mesh
 from viewer.scene.mipmaps import reduced
 from viewer.scene.movable import with_light_at
 from viewer.scene.scene import Scene, Triangles
@@ -76,7 +79,7 @@ class Prepared:
     @cached_property
     def look(self) -> Look:
         """What the source of its surfaces depends on."""
-        return look_of(self.scene.materials, self.scene.textures)
+        return scene_look(self.scene)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -192,13 +195,16 @@ def adapted(
     flat = scene.flatten() if changes.attributes else None
     geometry = before.shading[1] if flat is None else flat_geometry(flat)
     looks = _looks(scene, lighting, before, changes)
-    details = [module for module in before.shading if module.name == DETAILS]
-    if not look_of(scene.materials, scene.textures).detailed:
-        details = []
-    elif before.structure.levels == 2:
+    look = scene_look(scene)
+    details = [module for module in before.shading if module.name == DETAILS] if look.detailed else []
+    if look.detailed and before.structure.levels == 2:
         details = details or [object_details(before.structure.built.objects.meshes)]
-    elif flat is not None or not details:
+    elif look.detailed and (flat is not None or not details):
         details = [flat_details(scene.flatten() if flat is None else flat)]
+    shining = [module for module in before.shading if module.name == SHINING] if look.shining else []
+    if look.shining and (not shining or flat is not None or changes.materials or changes.textures):
+        shining = [shining_faces(scene, _face_meshes(scene, before.structure))]
+    details += shining
     shading = [before.shading[0], geometry, *looks, *details]
     if len(shading) == len(before.shading) and all(map(operator.is_, shading, before.shading)):
         shading = before.shading
@@ -233,23 +239,32 @@ def _prepared(
         geometry = object_geometry(structure.built.objects)
         details = partial(object_details, structure.built.objects.meshes)
     looks = _looks(scene, lighting, before, changes)
-    detailed = look_of(scene.materials, scene.textures).detailed
-    shading = [thin_lens(scene.camera()), geometry, *looks, *([details()] if detailed else [])]
+    look = scene_look(scene)
+    shading = [thin_lens(scene.camera()), geometry, *looks, *([details()] if look.detailed else [])]
+    if look.shining:
+        shading.append(shining_faces(scene, _face_meshes(scene, structure)))
     made = Prepared(given, scene, settings, structure, recipe, shading, lighting)
     if flat is not None:
         made.__dict__["triangles"] = flat  # it is at hand
     return made
 
 
+def _face_meshes(scene: Scene, structure: Structure) -> list[Mesh]:
+    """Those whose faces the geometry's module has one behind the other."""
+    if structure.levels == 2:
+        return list(structure.built.objects.meshes)
+    return [scene.meshes[instance.mesh] for instance in scene.instances]
+
+
 def _looks(scene: Scene, lighting: Lighting, before: Prepared | None, changes: SceneChanges | None) -> list[Module]:
     """The modules of materials and textures; those of before that serve on."""
     density, count = lighting.listed.density, len(scene.textures)
     if before is None or changes is None or changes.textures:
-        return appearance(scene.materials, scene.textures, density)
-    old = [module for module in before.shading[2:] if module.name != DETAILS]
-    look = look_of(scene.materials, scene.textures)
+        return appearance(scene.materials, scene.textures, density, look=scene_look(scene))
+    old = [module for module in before.shading[2:] if module.name not in (DETAILS, SHINING)]
+    look = scene_look(scene)
     if look != before.look:
-        return appearance(scene.materials, scene.textures, density, texels=old[0])
+        return appearance(scene.materials, scene.textures, density, old[0], look)
     if not changes.materials and lighting.listed is before.lighting.listed:
         return old
     return with_tables(old, scene.materials, look, count, density)
