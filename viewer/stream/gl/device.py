@@ -15,6 +15,7 @@ from typing import Any
 import moderngl
 
 from viewer.base.errors import DeviceError
+from viewer.base.interrupts import interrupts_held
 from viewer.base.lock import FairLock
 from viewer.stream.compile.source import Source
 from viewer.stream.gl import probe
@@ -224,7 +225,8 @@ class Device:
         """A vertex program linked with another stage's."""
         self.files.update(vertex.files, other.files)
         try:
-            program = self.context.program(**{"vertex_shader": vertex.text, stage: other.text, **settings})
+            with interrupts_held():  # moderngl calls Python in between, and crashes where that raises
+                program = self.context.program(**{"vertex_shader": vertex.text, stage: other.text, **settings})
         except moderngl.Error as error:
             log = str(error)
             blamed = vertex if "vertex_shader" in log else other
