@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.scene.animation import Animation, Pose, Poser
+from viewer.scene.attributes import opacities, second_coordinates, tangents
 from viewer.scene.bounds import bounds_of, finite_rows
 from viewer.scene.camera import Camera
 from viewer.scene.ground import ALBEDO, SQUARE, ground_transform
@@ -20,7 +21,7 @@ from viewer.scene.mesh import Float, Int, Mesh
 from viewer.scene.normals import with_normals
 from viewer.scene.quadric import PlacedQuadric, Quadric, bounds_of_quadric, check_map
 from viewer.scene.texture import Texture
-from viewer.scene.transform import transform_normals, transform_points, transform_tangents
+from viewer.scene.transform import transform_normals, transform_points
 from viewer.stream.declare.record import LARGEST_INTEGER
 
 # Beyond this the products of the watertight triangle test (two coordinates each) leave float32's range.
@@ -415,42 +416,10 @@ class Scene:
         positions, triangles, materials, normals, colors, uvs = columns
         first = np.asarray(starts, np.int32)
         flat = Triangles(positions, triangles, materials, normals, colors, uvs, first, tuple(quadrics))
-        flat.uvs_1 = _second_coordinates([mesh for mesh, _ in further])
-        flat.tangents = _tangents(further)
-        flat.opacities = _opacities([mesh for mesh, _ in further])
+        flat.uvs_1 = second_coordinates([mesh for mesh, _ in further])
+        flat.tangents = tangents(further)
+        flat.opacities = opacities([mesh for mesh, _ in further])
         return flat
-
-
-def _second_coordinates(meshes: list[Mesh]) -> Float | None:
-    """Of all meshes, one behind the other; None where none has any."""
-    if all(mesh.uvs_1 is None for mesh in meshes):
-        return None
-    return np.concatenate(
-        [np.zeros((len(mesh.positions), 2), np.float32) if mesh.uvs_1 is None else mesh.uvs_1 for mesh in meshes]
-    )
-
-
-def _opacities(meshes: list[Mesh]) -> Float | None:
-    """Of the vertex colours of all meshes, one behind the other; None where all are 1."""
-    if all(mesh.colors is None or bool((mesh.colors[:, 3] == 1.0).all()) for mesh in meshes):
-        return None
-    return np.concatenate(
-        [np.ones(len(mesh.positions), np.float32) if mesh.colors is None else mesh.colors[:, 3] for mesh in meshes]
-    )
-
-
-def _tangents(placed: list[tuple[Mesh, NDArray]]) -> Float | None:
-    """Of all meshes in world space, one behind the other; None where none has any."""
-    if all(mesh.tangents is None for mesh, _ in placed):
-        return None
-    return np.concatenate(
-        [
-            np.zeros((len(mesh.positions), 4), np.float32)
-            if mesh.tangents is None
-            else transform_tangents(mesh.tangents, transform)
-            for mesh, transform in placed
-        ]
-    )
 
 
 def _used(mesh: Mesh) -> NDArray[np.float64]:
