@@ -23,7 +23,8 @@ def interrupts_held() -> Iterator[None]:
         return
     came: list[tuple[int, FrameType | None]] = []
     handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
-    for number in HELD:
+    for held in HELD:
+        number = int(held)
         handler = signal.getsignal(number)
         if callable(handler):  # neither ignored nor the system's own
             handlers[number] = handler
