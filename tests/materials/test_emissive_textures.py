@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from viewer.formats.image.color import linear_from_srgb
+from viewer.lighting.shining import shares
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.scene.material import Material
@@ -109,3 +110,15 @@ def test_spots_are_chosen_as_lights(device, accel):
     (chance, wide), (lights, narrow), (both, least) = (found[name] for name in ("bsdf", "lights", "both"))
     assert abs(lights - chance) < 4.5 * np.hypot(wide, narrow) and abs(both - lights) < 4.5 * np.hypot(narrow, least)
     assert narrow < 0.5 * wide and lights > 0.05
+
+
+def test_fine_patterns_are_no_darker_than_they_are(device):
+    """Texels that lie between the places that are looked at count, too: of a checkerboard these were all black."""
+    row, column = np.indices((256, 256))
+    board = np.repeat(((row + column) % 2 * np.uint8(255)).astype(np.uint8)[..., None], 4, axis=2)
+    scene = emitting()
+    scene.textures = [Texture(Image(board, "board"))]
+    np.testing.assert_allclose(shares(scene, scene.meshes[0]), 0.5, atol=1e-6)  # half of the texels
+    scene.textures = [Texture(Image(np.zeros((256, 256, 4), np.uint8), "black"))]
+    made = Renderer(scene, environment="none", device=device).render((4, 4), spp=1)
+    assert not made.linear.any()

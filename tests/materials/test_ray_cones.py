@@ -28,7 +28,7 @@ def plane(image: Image, half: float = 1.0, z: float = 0.0, **lookup) -> Scene:
     """A square across the view that shines by its texture."""
     uvs = np.stack([(SQUARE[:, 0] + 1) / 2, (1 - SQUARE[:, 1]) / 2], axis=1)
     mesh = Mesh(SQUARE * np.float32([half, half, 1]) + np.float32([0, 0, z]), SIDES, uvs=uvs)
-    material = Material("board", (0, 0, 0, 1), emission=(1, 1, 1), emission_texture=0)
+    material = Material("board", (1, 1, 1, 1), kind="principled", unlit=True, texture=0)
     return Scene([mesh], [Instance(0)], [material], textures=[Texture(image, **lookup)])
 
 
@@ -115,7 +115,7 @@ def test_widths_go_on_behind_mirrors(device):
 def test_quadrics_have_levels_too(device):
     """A ball far away with a checkerboard of 64 x 64: even, but for its poles."""
     ball = Quadric.sphere((0, 0, 0), radius=1)
-    material = Material("board", (0, 0, 0, 1), emission=(1, 1, 1), emission_texture=0)
+    material = Material("board", (1, 1, 1, 1), kind="principled", unlit=True, texture=0)
     scene = Scene([ball], [Instance(0)], [material], textures=[Texture(checkerboard())])
     values = seen(renderer_of(device, scene), 32, camera(20))[12:20, 8:24]
     assert values.std() < 0.02 and values.mean() == pytest.approx(0.5, abs=0.01)

@@ -334,6 +334,8 @@ def _triangles(emitting: Emitters, warnings: list[str]) -> tuple[Emitters, NDArr
         wrong = sorted(set(map(int, np.asarray(emitting.material)[~bright])))
         warnings.append(f"emission that is negative or not finite, of material {_names(map(str, wrong))}; it is dark")
     kept &= bright
+    if emitting.share is not None:  # where nothing but black lies on a triangle, it is no light
+        kept &= emitting.share > 0
     emission, material = np.asarray(emitting.emission)[kept], np.asarray(emitting.material)[kept]
     found = Emitters(corners[kept], emission, material, sphere[kept])
     radiance = luminance(found.emission)

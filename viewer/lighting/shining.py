@@ -12,6 +12,7 @@ from viewer.materials.look import shining
 from viewer.scene.color import linear_texels
 from viewer.scene.light import luminance
 from viewer.scene.mesh import Mesh
+from viewer.scene.mipmaps import halved
 from viewer.scene.scene import Scene
 from viewer.scene.texture import Texture
 from viewer.stream.declare.kernel import Module, Table
@@ -26,7 +27,8 @@ _CHUNK = 1 << 14  # triangles at once
 def shares(scene: Scene, mesh: Mesh) -> NDArray[np.float64]:
     """(T,): mean luminance of a texture's light on each triangle over that of its factor; 1 where none shines.
 
-    By places on the triangle: what they miss is found by chance, and no light is lost.
+    By places on the triangle, in an image as small as these are far apart: what they miss is found by chance, and no
+    light is lost.
     """
     found = np.ones(len(mesh.triangles))
     for number in sorted(shining(scene)):
@@ -38,11 +40,24 @@ def shares(scene: Scene, mesh: Mesh) -> NDArray[np.float64]:
         uvs = coordinates(mesh, texture)
         whole = float(luminance(np.asarray(material.emission, np.float64)))
         texels = linear_texels(texture.image.texels, texture.content == "color")[..., :3]
-        bright = luminance(texels * np.asarray(material.emission, np.float64)) / whole
-        for first in range(0, len(own), _CHUNK):
-            part = own[first : first + _CHUNK]
-            found[part] = _looked_up(bright, texture, uvs[mesh.triangles[part]]).mean(axis=1)
+        levels = [np.asarray(luminance(texels * np.asarray(material.emission, np.float64)) / whole, np.float32)]
+        while levels[-1].shape != (1, 1):
+            levels.append(halved(halved(levels[-1], 0), 1))
+        chosen = _levels(texture, uvs[mesh.triangles[own]], len(levels))
+        for level in np.unique(chosen):
+            alike = own[chosen == level]
+            for first in range(0, len(alike), _CHUNK):
+                part = alike[first : first + _CHUNK]
+                found[part] = _looked_up(levels[level], texture, uvs[mesh.triangles[part]]).mean(axis=1)
     return found
+
+
+def _levels(texture: Texture, corners: NDArray, count: int) -> NDArray[np.int64]:
+    """(T,): of ``count`` images, each half as large as the one before, the one whose texels are as large as the places
+    of triangles (T, 3, 2) are apart."""
+    size = np.array(texture.image.texels.shape[1::-1])
+    sides = np.ptp(corners.astype(np.float64) @ texture.transform[:, :2].T * size, axis=1).max(axis=1)
+    return np.ceil(np.log2(np.clip(sides / _SIDE, 1.0, 2.0**count))).astype(np.int64).clip(0, count - 1)
 
 
 def coordinates(mesh: Mesh, texture: Texture) -> NDArray[np.float32]:
