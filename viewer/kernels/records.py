@@ -50,6 +50,7 @@ FEATURES = Record(
     Field("depth", "float", "scene units", about="sum of the distances along the unit rays that hit"),
     Field("albedo", "vec3", "linear sRGB", about="sum; a ray without a hit adds 0"),
     Field("hits", "float", about="of the samples"),
+    Field("emission", "vec3", "linear sRGB", about="sum of what comes from lights and surroundings themselves"),
     Field("count", "float", about="of the samples"),
 )
 

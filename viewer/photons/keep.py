@@ -11,7 +11,7 @@ import moderngl
 
 from viewer.kernels.photons import ENTRY, PHOTON, STORED
 from viewer.photons.grid import PhotonGrid
-from viewer.photons.passes import add_fetch
+from viewer.stream.gl.passes import add_fetch
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device

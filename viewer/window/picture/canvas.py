@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from viewer.kernels.photons import ESTIMATE
 from viewer.kernels.records import FILM, PATH, RADIANCE
-from viewer.photons.passes import add_fetch
+from viewer.stream.gl.passes import add_fetch
 from viewer.renderer.pieces import Slice
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source

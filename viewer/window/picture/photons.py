@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from viewer.kernels.photons import ENTRY, PHOTON
 from viewer.kernels.records import HIT
-from viewer.photons.passes import add_fetch
+from viewer.stream.gl.passes import add_fetch
 from viewer.scene.camera import Camera
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
