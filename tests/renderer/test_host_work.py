@@ -15,15 +15,16 @@ from viewer.stream.gl.stream import Stream
 
 
 @pytest.mark.parametrize(
-    ("program", "layers", "textures"),
+    ("program", "layers", "floats"),
     [
-        ("cast", (), 1),  # the radiance
-        ("cast", ("depth",), 2),  # of a hit distance and triangle, which lie in one
-        ("cast", ("normal", "albedo"), 3),
-        ("path", (), 2),  # the film
+        ("cast", (), [3]),  # the radiance, without the texture's fourth component
+        ("cast", ("depth",), [3, 4]),  # of a hit distance and triangle, which lie in one
+        ("cast", ("instance",), [3, 4, 1]),
+        ("cast", ("normal", "albedo"), [3, 3, 3]),
+        ("path", (), [4, 4]),  # the film
     ],
 )
-def test_programs_are_wired_once_and_what_is_asked_for_is_read(program, layers, textures, device, monkeypatch) -> None:
+def test_programs_are_wired_once_and_what_is_asked_for_is_read(program, layers, floats, device, monkeypatch) -> None:
     made: list[str] = []
     make = PICTURES[program]
 
@@ -38,9 +39,9 @@ def test_programs_are_wired_once_and_what_is_asked_for_is_read(program, layers, 
     made.clear()
     read: list[int] = []
     texels = Stream._texels
-    monkeypatch.setattr(Stream, "_texels", lambda stream, number: read.append(number) or texels(stream, number))
+    monkeypatch.setattr(Stream, "_texels", lambda *given: [found := texels(*given), read.append(found.shape[2])][0])
     second = renderer.render((8, 8), spp=1, layers=layers)
-    assert not made and len(read) == textures
+    assert not made and read == floats  # of a pixel
     assert np.array_equal(first.linear, second.linear)
 
 
@@ -48,8 +49,8 @@ def test_a_single_sample_is_a_film_s_mean() -> None:
     samples = np.random.default_rng(1).normal(size=(5, 7, 4)).astype(np.float32)[..., :3]
     samples[0, 0, 1], samples[1, 2, 0], samples[2, 2, 2], samples[3, 3] = np.nan, np.inf, -2e30, -0.0
     samples[4, 6, 0] = 2.0**100
-    film, out = Film(7, 5), np.full((5, 7, 3), 9, np.float32)
+    film, out = Film(7, 5), samples.copy()
     film.add(samples)
-    single(samples, out)
+    single(out)
     np.testing.assert_array_equal(out.view(np.uint32), film.mean().view(np.uint32))  # zeros have a sign
     assert np.count_nonzero((out == 0).all(axis=-1)) == 5

@@ -27,7 +27,7 @@ from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.count import EDGE, Queries
 from viewer.stream.machines.mask import DEPTH_OF_STEP, MASKS
-from viewer.stream.machines.multipass import STATE
+from viewer.stream.machines.passes import STATE
 from viewer.stream.machines.tiled import TileLoop
 
 from . import plots

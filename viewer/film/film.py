@@ -141,13 +141,12 @@ class Film:
         return slice(y, y + height), slice(x, x + width)
 
 
-def single(samples: NDArray[np.float32], out: NDArray[np.float32]) -> None:
-    """Put samples (h, w, 3) where each is a pixel's only one: what a `Film` of these alone has as its mean."""
-    for k in range(3):
-        np.add(samples[..., k], np.float32(0), out=out[..., k])  # of two zeros the positive one
+def single(samples: NDArray[np.float32]) -> None:
+    """Make of samples (h, w, 3), each its pixel's only one, what a `Film` of these alone has as its mean, in place."""
+    np.add(samples, np.float32(0), out=samples)  # of two zeros the positive one
     with np.errstate(invalid="ignore"):
-        if out.size and not (out.max() < LARGEST_SAMPLE and out.min() > -LARGEST_SAMPLE):
-            out[~(np.abs(out) < LARGEST_SAMPLE).all(axis=-1)] = 0
+        if samples.size and not (samples.max() < LARGEST_SAMPLE and samples.min() > -LARGEST_SAMPLE):
+            samples[~(np.abs(samples) < LARGEST_SAMPLE).all(axis=-1)] = 0
 
 
 def clamp(samples: ArrayLike, most: float) -> NDArray[np.float32]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from viewer.kernels.records import HIT
 from viewer.scene.mesh import Mesh
-from viewer.scene.scene import Triangles
+from viewer.scene.triangles import Triangles
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
 

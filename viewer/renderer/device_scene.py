@@ -25,7 +25,8 @@ from viewer.renderer.prepared import Prepared, Report, adapted, agrees, arranged
 from viewer.renderer.settings import PREPARED, VIEW, Settings
 from viewer.renderer.transforms import placed
 from viewer.scene.camera import Camera
-from viewer.scene.scene import Scene, Triangles
+from viewer.scene.scene import Scene
+from viewer.scene.triangles import Triangles
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.program import Program
 from viewer.stream.gl.device import Device, shared_device

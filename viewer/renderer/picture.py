@@ -17,7 +17,7 @@ from viewer.renderer.darkness import darkness
 from viewer.renderer.pieces import Slice
 from viewer.renderer.prepared import Prepared
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.stream import components
+from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.counters import Stats
 
 COUNTED_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the state whose kernel calls it shows
@@ -108,23 +108,30 @@ def collect(
         rest = values.shape[2:]
         return values.reshape(-1, *rest)[:count].reshape(*shape, *rest)
 
+    def read(stream: Stream, targets: Mapping[str, NDArray]) -> None:
+        """Read fields into the slice of pictures (H, W, width), at once where their rows are the stream's."""
+        parts = {name: target[at] for name, target in targets.items()}
+        same = shape[1] == stream.size[0]
+        out = {name: part for name, part in parts.items() if same and part.flags.c_contiguous}
+        for name, values in stream.fields(parts, out).items():
+            if name not in out or not np.shares_memory(values, out[name]):
+                parts[name][...] = picture(values)
+
     with device.current():
         if linear is not None:
-            single(picture(machine.streams["radiance"].fields()["rgb"]), linear[at])
+            read(machine.streams["radiance"], {"rgb": linear})
+            single(linear[at])
         asked = {field for name in layers for field in FIELDS.get(name, ())}
         hit = {name: picture(values) for name, values in machine.streams["hit"].fields(asked).items()} if asked else {}
-        surface = [name for name in layers if name in SURFACE_LAYERS]
-        read = machine.streams["surface"].fields(surface) if surface else {}
-        surfaces = {name: picture(values) for name, values in read.items()}
+        surface = {name: layer for name, layer in layers.items() if name in SURFACE_LAYERS}
+        if surface:
+            read(machine.streams["surface"], surface)
     for name, layer in layers.items():
         if name in COUNTED_LAYERS:
             calls = machine.stats.calls.get(COUNTED_LAYERS[name])  # None where rasterised, without any traversal
             layer[at] = 0 if calls is None else picture(calls)
-        elif name in SURFACE_LAYERS:
-            for target, source in zip(components(layer[at], 2), components(surfaces[name], 2), strict=True):
-                target[...] = source
         elif name == "depth":
             layer[at] = hit["t"]
             np.copyto(layer[at], np.inf, where=hit["triangle"] < 0)
-        else:
+        elif name in NUMBER_LAYERS:
             layer[at] = prepared.triangle_numbers(hit) if name == "triangle" else prepared.instance_numbers(hit)

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.base.lock import FairLock, exclusive
+from viewer.base.lock import exclusive
 from viewer.film.buffers import FilmBuffer
 from viewer.film.checkpoint import Checkpoint
 from viewer.film.film import Film
 from viewer.film.stop import Stop
 from viewer.options.declare import Affects
-from viewer.renderer.developing import Developing, free
+from viewer.renderer.developing import free
 from viewer.renderer.facts import picture
 from viewer.renderer.outlook import Outlook
 from viewer.renderer.pace import HEADLESS, INTERACTIVE, MOST_IN_RUN, Pace, Previews, stream_shape
@@ -30,16 +30,15 @@ from viewer.renderer.prepared import Prepared
 from viewer.renderer.rounds import Round
 from viewer.renderer.screen import Screen
 from viewer.renderer.settings import Settings
+from viewer.renderer.shown import Shown
 from viewer.renderer.tracer import Tracer
-from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
-from viewer.stream.machines.counters import Stats
 
 FIRST_RATE = 1e6  # samples a second, before any has been seen
 TIMED = frozenset({Affects.NOTHING, Affects.MACHINE, Affects.PROGRAM, Affects.STRUCTURE})  # what speed depends on
 
 
-class Session:
+class Session(Shown):
     """Pictures of a scene, on a ``screen``: first a preview that is quick enough to follow the hand, at rest the full
     size, to which a progressive program then adds samples until a rule says stop. Without a screen the film alone is
     filled, in pieces as large as streams may be.
@@ -63,32 +62,15 @@ class Session:
         layers: dict[str, NDArray] | None = None,
         bounce: int | None = None,
     ) -> None:
-        self.renderer: Tracer | None = None
-        self._without = FairLock()  # a renderer
-        self.size = (max(1, size[0]), max(1, size[1]))
-        self.stop, self.screen, self.state = stop or Stop(1), screen, state
-        self.counting, self.layers, self.bounce = counting, layers or {}, bounce
-        self.complete = True  # the picture on show is the whole one, whatever the number of its samples
-        self.converged = True
-        self.progress = 1.0  # of the picture or the samples under way
-        self.samples = 0  # of every pixel of the picture on show
-        self.error = math.inf  # estimated, relative, of the picture on show
-        self.developing = Developing()  # the film of the picture on show, where samples are added to it
-        self.reason = ""  # the rule that has said stop
-        self.scale = 1.0  # of the picture on show
-        self.shown: tuple[Camera, tuple[int, int]] | None = None  # camera and size of the picture on show
-        self.seconds = 0.0  # of tracing in the last picture
-        self.total_seconds = 0.0  # of tracing in the samples on show
+        super().__init__(size, screen, layers, counting, bounce)
+        self.stop, self.state = stop or Stop(1), state
         self.rate = FIRST_RATE  # samples a second, of the last pictures
         self.pictures = self.steps = 0  # so far, previews too
-        self.stats = Stats()  # of all runs
         self.compiling = ""  # the program whose shaders the next step compiles
         self.tile: tuple[int, int] | None = None
         self.previews = Previews()
-        self._cast = np.zeros((1, 1, 3), np.float32)  # without a screen: the picture of a program that adds no samples
         self.rhythm = HEADLESS if screen is None else INTERACTIVE
         self._pace = Pace(1)
-        self._job: Round | None = None
         self._outlook: Outlook | None = None  # of who waits in `finish`
         self._warming: tuple[Settings, Iterator[float]] | None = None
         self._again = self._failed = False
@@ -98,11 +80,6 @@ class Session:
             self.use(renderer)
             if screen is None:
                 self._fill(renderer, film)
-
-    @property
-    def lock(self) -> FairLock:
-        """The renderer's: while one thread works on a session, or on its renderer, the others wait for their turn."""
-        return self.renderer.lock if self.renderer is not None else self._without
 
     @exclusive
     def use(self, renderer: Tracer) -> None:
@@ -193,11 +170,6 @@ class Session:
     # -- work ------------------------------------------------------------------------------------------------------
 
     @property
-    def previewing(self) -> bool:
-        """Whether a preview is under way, which must see the scene as it was when it began."""
-        return self._job is not None and self._job.preview
-
-    @property
     def idle(self) -> bool:
         """Whether `advance` has nothing to do."""
         return (self.complete and self.converged) or self.renderer is None or self._failed
@@ -205,11 +177,6 @@ class Session:
     def waiting(self, moving: bool) -> bool:
         """Whether `advance` has nothing to do as long as the camera moves no further."""
         return self.idle or (moving and self._job is None and not self._again)
-
-    @property
-    def running(self) -> bool:
-        """Whether a picture, or a round of samples, is under way: nothing else may run on the tracer meanwhile."""
-        return self._job is not None
 
     @exclusive
     def advance(self, budget: float, moving: bool = False, begin: bool = True) -> None:
@@ -269,28 +236,10 @@ class Session:
         return (self._outlook or Outlook()).report(self.stop, self.samples, traced, time.perf_counter() - self._began)
 
     @exclusive
-    def linear(self) -> NDArray[np.float32]:
-        """(H, W, 3) float32 linear sRGB of the picture on show, row 0 at the top."""
-        if self.screen is not None:
-            return self.screen.linear()
-        film = self.film()
-        return self._cast if film is None else film.linear
-
-    @exclusive
-    def film(self) -> Film | None:
-        """The film of the picture on show, read back from the device; None for a program that adds no samples."""
-        return self.developing.read(settled=self._job is None)
-
-    @exclusive
     def picture(self) -> Picture:
         """The picture on show, with its film, and all facts of how it was made."""
         seconds = time.perf_counter() - self._began
         return picture(self._tracer, self.linear(), self.film(), self.stats, self.reason, seconds)
-
-    @property
-    def _tracer(self) -> Tracer:
-        assert self.renderer is not None, "a session without a renderer"
-        return self.renderer
 
     def _compile(self, renderer: Tracer, tile: tuple[int, int]) -> None:
         """One of the shaders; none the first time, when it is only told."""

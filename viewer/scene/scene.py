@@ -10,67 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.scene.animation import Animation, Pose, Poser
-from viewer.scene.attributes import opacities, second_coordinates, tangents
 from viewer.scene.bounds import bounds_of, finite_rows
 from viewer.scene.camera import Camera
 from viewer.scene.ground import ALBEDO, SQUARE, ground_transform
 from viewer.scene.hierarchy import Hierarchy
+from viewer.scene.instance import Instance
 from viewer.scene.light import Light
 from viewer.scene.material import Material
-from viewer.scene.mesh import Float, Int, Mesh
-from viewer.scene.normals import with_normals
-from viewer.scene.quadric import PlacedQuadric, Quadric, bounds_of_quadric, check_map
+from viewer.scene.mesh import Mesh
+from viewer.scene.quadric import Quadric, bounds_of_quadric
 from viewer.scene.texture import Texture
-from viewer.scene.transform import transform_normals, transform_points
-from viewer.stream.declare.record import LARGEST_INTEGER
+from viewer.scene.triangles import Triangles, flattened
 
-# Beyond this the products of the watertight triangle test (two coordinates each) leave float32's range.
-LARGEST_COORDINATE = 1e18
 # Times at which a scene that moves is looked at for the bounds of all of its motion.
 GLANCES = 16
-
-
-@dataclass
-class Instance:
-    """A mesh placed in the world: ``world = transform @ (x, y, z, 1)``, 4 x 4 float64, row-major."""
-
-    mesh: int
-    transform: NDArray[np.float64] = field(default_factory=lambda: np.eye(4))
-    material: int | None = None  # overrides the mesh's own materials
-    name: str = ""
-
-
-@dataclass
-class Triangles:
-    """The scene's triangles in world space, in scene order (instance by instance): what structures are built on.
-
-    positions (V, 3), normals (V, 3), colors (V, 3) linear, uvs (V, 2): float32.
-    triangles (T, 3), materials (T,): int32.
-    ``instances`` (I + 1,) int32: the first triangle of each instance, and the count at the end.
-    Triangles with a corner that is not finite are kept, so that numbers stay; structures leave them out.
-    uvs_1 (V, 2), tangents (V, 4), opacities (V,) float32, as in `Mesh`, with zeros (opacities: ones) where a mesh has
-    none; None where none has.
-    ``quadrics``, ascending, have a triangle's number each; the triangle in its place has no area.
-    """
-
-    positions: Float
-    triangles: Int
-    materials: Int
-    normals: Float
-    colors: Float
-    uvs: Float
-    instances: Int
-    quadrics: tuple[PlacedQuadric, ...] = ()
-    uvs_1: Float | None = None
-    tangents: Float | None = None
-    opacities: Float | None = None
-
-    def __len__(self) -> int:
-        return len(self.triangles)
-
-    def corners(self) -> Float:
-        """(T, 3, 3) float32: the corners of every triangle."""
-        return self.positions[self.triangles]
 
 
 @dataclass
@@ -358,68 +311,7 @@ class Scene:
         Raises ViewerError where a coordinate is beyond what float32 ray tracing can hold, and for more triangles than
         an address in a float can number.
         """
-        if self.triangle_count > LARGEST_INTEGER:
-            raise ViewerError(
-                self.name,
-                f"{self.triangle_count:,} triangles with all instances; an address is exact up to {LARGEST_INTEGER:,}",
-                "use --accel two-level-bvh, which leaves instances apart, or a smaller scene",
-            )
-        parts: list[tuple[NDArray, ...]] = []
-        further: list[tuple[Mesh, NDArray]] = []
-        quadrics: list[PlacedQuadric] = []
-        starts, offset, total = [0], 0, 0
-        complete: dict[int, Mesh] = {}
-        for instance in self.instances:
-            if instance.mesh not in complete:
-                complete[instance.mesh] = with_normals(self.meshes[instance.mesh])
-            mesh = complete[instance.mesh]
-            count, assert_normals = len(mesh.positions), mesh.normals
-            assert assert_normals is not None
-            positions = transform_points(mesh.positions, instance.transform)
-            with np.errstate(invalid="ignore"):
-                too_far = np.abs(positions[np.isfinite(positions)]) > LARGEST_COORDINATE
-            if too_far.any():
-                raise ViewerError(
-                    f"{self.name}: {instance.name or mesh.name}",
-                    f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square leaves float32",
-                    "scale the model down",
-                )
-            if isinstance(mesh, Quadric):
-                check_map(f"{self.name}: {instance.name or mesh.name}", instance.transform @ mesh.shape.transform)
-                quadrics.append(PlacedQuadric(total, mesh.shape, instance.transform @ mesh.shape.transform))
-            triangles = mesh.triangles
-            if np.linalg.det(instance.transform[:3, :3]) < 0:  # mirrored: keep front faces in front
-                triangles = triangles[:, [0, 2, 1]]
-            materials = mesh.materials
-            if instance.material is not None:
-                materials = np.full(len(triangles), instance.material, np.int32)
-            colors = np.ones((count, 3), np.float32) if mesh.colors is None else mesh.colors[:, :3]
-            uvs = np.zeros((count, 2), np.float32) if mesh.uvs is None else mesh.uvs
-            further.append((mesh, instance.transform))
-            parts.append(
-                (
-                    positions.astype(np.float32),
-                    triangles + np.int32(offset),
-                    materials,
-                    transform_normals(assert_normals, instance.transform),
-                    colors,
-                    uvs,
-                )
-            )
-            offset, total = offset + count, total + len(triangles)
-            starts.append(total)
-        if not parts:
-            none = np.zeros((0, 3), np.float32)
-            index = np.zeros((0, 3), np.int32)
-            parts.append((none, index, np.zeros(0, np.int32), none, none, np.zeros((0, 2), np.float32)))
-        columns = [column[0] if len(column) == 1 else np.concatenate(column) for column in zip(*parts, strict=True)]
-        positions, triangles, materials, normals, colors, uvs = columns
-        first = np.asarray(starts, np.int32)
-        flat = Triangles(positions, triangles, materials, normals, colors, uvs, first, tuple(quadrics))
-        flat.uvs_1 = second_coordinates([mesh for mesh, _ in further])
-        flat.tangents = tangents(further)
-        flat.opacities = opacities([mesh for mesh, _ in further])
-        return flat
+        return flattened(self.name, self.meshes, self.instances)
 
 
 def _used(mesh: Mesh) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import moderngl
@@ -89,26 +89,46 @@ class Stream:
                     target[...] = source
         return out
 
-    def fields(self, names: Collection[str] | None = None) -> dict[str, NDArray[np.float32]]:
+    def fields(
+        self, names: Collection[str] | None = None, out: Mapping[str, NDArray[np.float32]] | None = None
+    ) -> dict[str, NDArray[np.float32]]:
         """Fields by name (all without ``names``), (H, W) or (H, W, width) float32 as they lie in the textures, integers
-        too: views of what is read, which is just the textures that hold them."""
+        too: views of what is read, which is just the textures that hold them.
+
+        out : contiguous arrays (h, W) or (h, W, width) float32 for the first rows of some of these fields. A field that
+        is all that is asked for of its texture's beginning is read into its array, which is then returned.
+        """
         runs = [run for run in self.record.runs if names is None or run.field.name in names]
-        texels = {number: self._texels(number) for number in sorted({run.texel for run in runs})}
-        out: dict[str, NDArray[np.float32]] = {}
+        widths: dict[int, int] = {}  # of each texture the components up to the last one asked for
+        for run in runs:
+            widths[run.texel] = max(widths.get(run.texel, 0), run.component + run.size)
+        # Only a field that begins its texture ends at its own width.
+        given = {r.texel: (out or {}).get(r.field.name) for r in runs if widths[r.texel] == r.size == r.field.width}
+        texels = {number: self._texels(number, widths[number], given.get(number)) for number in sorted(widths)}
+        found: dict[str, NDArray[np.float32]] = {}
         for run in runs:
             part, name = texels[run.texel][..., run.component : run.component + run.size], run.field.name
             if run.size < run.field.width:  # split over the gaps of several
-                out.setdefault(name, np.empty((*part.shape[:2], run.field.width), np.float32))
-                out[name][..., run.first : run.first + run.size] = part
+                found.setdefault(name, np.empty((*part.shape[:2], run.field.width), np.float32))
+                found[name][..., run.first : run.first + run.size] = part
             else:
-                out[name] = part if run.field.width > 1 else part[..., 0]
-        return out
+                found[name] = part if run.field.width > 1 else part[..., 0]
+        return found
 
-    def _texels(self, number: int) -> NDArray[np.float32]:
-        """(H, W, channels) float32 of a texture."""
-        out = np.empty((*self.size[::-1], self.channels), np.float32)
-        self.textures[number].read_into(out)
-        return out
+    def _texels(
+        self, number: int, width: int | None = None, out: NDArray[np.float32] | None = None
+    ) -> NDArray[np.float32]:
+        """(H, W, width) float32: the first components of a texture (all without), packed by the driver; ``out``: its
+        first rows alone, into that."""
+        width, (columns, rows) = width or self.channels, self.size
+        if out is None:
+            out = np.empty((rows, columns, width), np.float32)
+            if width == self.channels:
+                self.textures[number].read_into(out)
+                return out
+        box = (0, 0, columns, out.shape[0])
+        self.framebuffer.read_into(out, box, components=width, attachment=number, dtype="f4")
+        return out.reshape(-1, columns, width)
 
     def clear(self, texels: Sequence[Sequence[float]] = (), rays: int | None = None) -> None:
         """Give the first ``rays`` elements (all without) in row order the same ``texels``, one for each texture (zeros

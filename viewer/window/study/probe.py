@@ -17,7 +17,7 @@ from viewer.options.values import PolicyChoice, Unroll
 from viewer.renderer.picture import COUNTED_LAYERS
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
-from viewer.scene.scene import Triangles
+from viewer.scene.triangles import Triangles
 from viewer.stream.declare.kernel import ModuleState
 from viewer.stream.declare.program import DONE, RETURN, Call, Program, State, Target
 from viewer.stream.declare.record import Record
