@@ -103,6 +103,16 @@ SHOWN = (
         default_text="none",
     ),
     Option(
+        "denoise",
+        values.read_word,
+        "none",
+        "denoiser: in fragment programs, or Open Image Denoise, which raystream[denoise] installs; the noisy picture"
+        " becomes a layer, and what is summed and resumed stays as it is",
+        Affects.NOTHING,
+        "NAME",
+        choices=("none", "shader", "oidn"),
+    ),
+    Option(
         "tonemap",
         values.read_word,
         "none",
