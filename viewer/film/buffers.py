@@ -53,6 +53,7 @@ class Buffer:
 
     def clear(self) -> None:
         """Zeros everywhere."""
+        self.samples = 0  # that every pixel has, at least
         for block in self.blocks:
             block.stream.clear()
 
@@ -116,7 +117,7 @@ class FilmBuffer(Buffer):
     def __init__(self, device: Device, size: tuple[int, int], film: Film | None = None) -> None:
         """film : to go on from."""
         super().__init__(device, FILM, size)
-        self.samples = 0 if film is None else int(film.count.min())  # that every pixel has, at least
+        self.samples = 0 if film is None else int(film.count.min())
         self._reduction: FilmError | None = None
         if film is not None and film.count.any():
             self.write(film.records())

@@ -105,12 +105,13 @@ SHOWN = (
     Option(
         "denoise",
         values.read_word,
-        "none",
+        "auto",
         "denoiser: in fragment programs, or Open Image Denoise, which raystream[denoise] installs; the noisy picture"
         " becomes a layer, and what is summed and resumed stays as it is",
         Affects.NOTHING,
         "NAME",
-        choices=("none", "shader", "oidn"),
+        choices=("auto", "none", "shader", "oidn"),
+        default_text="shader in the window, else none",
     ),
     Option(
         "tonemap",

@@ -22,12 +22,12 @@ from viewer.base.errors import ViewerError
 from viewer.kernels.photons import ENTRY, PHOTON, ROUTED_CELL, STORED, TOTAL
 from viewer.lighting.photons import footprint_uniforms
 from viewer.photons.grid import PhotonGrid
-from viewer.stream.gl.passes import Pass, add_fetch, pass_source
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import LARGEST_INTEGER, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader, square
+from viewer.stream.gl.passes import Pass, add_fetch, pass_source
 from viewer.stream.gl.stencil import ALWAYS, EQUAL, INCREASE, INCREASE_AND_WRAP, LARGEST, REPLACE, Stencil
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Draw, Host, Job

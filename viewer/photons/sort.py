@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from viewer.kernels.photons import ENTRY, FIRST
-from viewer.stream.gl.passes import Pass, pass_source
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
+from viewer.stream.gl.passes import Pass, pass_source
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Draw, Job
 

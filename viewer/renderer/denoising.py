@@ -17,12 +17,13 @@ from viewer.renderer.picture import Report
 from viewer.renderer.settings import Settings
 from viewer.renderer.tracer import Tracer
 
+UNASKED = ("auto", "none")  # by which a render without a window is not denoised
 MOST_FEATURES = 64  # samples whose features are worth their time
 
 
-def check_denoiser(settings: Settings, progressive: bool) -> None:
+def check_denoiser(settings: Settings, progressive: bool = True) -> None:
     """Raises ViewerError for a denoiser that is not installed, and for a program that has no samples to denoise."""
-    if settings.denoise == "none":
+    if settings.denoise in UNASKED:
         return
     if not progressive:
         what = f"program {settings.program} has no noise: it adds no samples"
@@ -35,7 +36,7 @@ def check_denoiser(settings: Settings, progressive: bool) -> None:
 def features_of(
     tracer: Tracer, size: tuple[int, int], samples: int, progress: Report | None = None
 ) -> Iterator[Buffer]:
-    """What the camera rays of every pixel's first ``samples`` samples hit, as a buffer of `FEATURES`, while it lasts."""
+    """What the camera rays of every pixel's first ``samples`` samples hit: a buffer of `FEATURES`, while it lasts."""
     with tracer.device.current():
         buffer = Buffer(tracer.device, FEATURES, size)
     try:

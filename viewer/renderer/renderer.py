@@ -23,7 +23,7 @@ from viewer.options import table as options
 from viewer.options.declare import suggestion
 from viewer.options.docs import docstring, signature
 from viewer.programs import PICTURES
-from viewer.renderer.denoising import MOST_FEATURES, check_denoiser, denoised, features_of
+from viewer.renderer.denoising import MOST_FEATURES, UNASKED, check_denoiser, denoised, features_of
 from viewer.renderer.facts import picture_facts, sample_settings
 from viewer.renderer.footprint import check_memory
 from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers
@@ -143,7 +143,7 @@ class Renderer(Tracer):
 
         Layers are averages over all samples; without them the denoiser makes do with fewer.
         """
-        film, clean = session.developing.buffer, self.settings.denoise != "none"
+        film, clean = session.developing.buffer, self.settings.denoise not in UNASKED
         if film is None or not (layers or clean):
             return None
         samples = session.samples if layers else min(session.samples, MOST_FEATURES)

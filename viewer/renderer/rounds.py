@@ -14,7 +14,8 @@ from viewer.scene.camera import Camera
 class Round:
     """What is under way: its pieces, whether it is a preview, its share of the session's width and height, its size,
     the camera, the film that it adds to, the samples that every pixel will have, the new ones, the seconds it has
-    taken, and those of them for photon maps."""
+    taken, those of them for photon maps,
+    whether what is shown is denoised, and whether its pieces are still traced."""
 
     pieces: Generator[tuple[float, Slice | None], None, None]
     preview: bool
@@ -26,3 +27,5 @@ class Round:
     added: int
     spent: float = 0.0
     mapping: float = 0.0
+    denoised: bool = False
+    tracing: bool = True

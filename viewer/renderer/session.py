@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -21,14 +21,17 @@ from viewer.film.checkpoint import Checkpoint
 from viewer.film.film import Film
 from viewer.film.stop import Stop
 from viewer.options.declare import Affects
+from viewer.renderer.denoising import check_denoiser
 from viewer.renderer.developing import free
 from viewer.renderer.facts import picture
 from viewer.renderer.outlook import Outlook
 from viewer.renderer.pace import HEADLESS, INTERACTIVE, MOST_IN_RUN, Pace, Previews, stream_shape
 from viewer.renderer.picture import Picture, Report, collect
+from viewer.renderer.pieces import Slice
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.rounds import Round
 from viewer.renderer.screen import Screen
+from viewer.renderer.screen_denoiser import NOISY, ScreenDenoiser
 from viewer.renderer.settings import Settings
 from viewer.renderer.shown import Shown
 from viewer.renderer.tracer import Tracer
@@ -73,6 +76,8 @@ class Session(Shown):
         self._pace = Pace(1)
         self._outlook: Outlook | None = None  # of who waits in `finish`
         self._warming: tuple[Settings, Iterator[float]] | None = None
+        self._denoiser: ScreenDenoiser | None = None
+        self._added_none = False  # in the next round: the film that there is is denoised
         self._again = self._failed = False
         self._added = 1 if screen is not None else 0  # samples of a pixel that were added last
         self._began = time.perf_counter()
@@ -85,8 +90,11 @@ class Session(Shown):
     def use(self, renderer: Tracer) -> None:
         """Show another tracer's scene; the picture of the old one stays until the new one has its first."""
         self.renderer = renderer
+        if self._denoiser is not None:
+            self._denoiser.release()
         if self.screen is not None:
             self.tile = stream_shape(renderer.device)
+            self._denoiser = ScreenDenoiser(renderer, self.tile)
         self.reset_timing()
         self.abandon()
 
@@ -116,6 +124,8 @@ class Session(Shown):
         raises; then nothing has changed, and the picture goes on.
         """
         renderer = self._tracer
+        if "denoise" in changes:
+            check_denoiser(renderer.settings.replace(denoise=changes["denoise"]))
         before, were = renderer.prepared, renderer.settings
         affected = renderer.update(scene, settings, **changes)
         differences = were.differences(renderer.settings)
@@ -123,6 +133,8 @@ class Session(Shown):
             self.reset_timing()
         if renderer.prepared is not before:
             self.abandon()
+        elif differences.keys() == {"denoise"} and self.complete and self.developing.buffer is not None:
+            self._show_denoiser()  # the film goes on
         elif differences:
             self.restart()
         return affected
@@ -192,7 +204,7 @@ class Session(Shown):
                 if not begin:
                     self._warming = None  # others may run meanwhile
                     return
-                if self.tile is not None and not self._tracer.ready(self.tile, self.counting):
+                if self.tile is not None and not self._ready(self.tile):
                     self._compile(self._tracer, self.tile)
                     return
                 self._warming, self.compiling = None, ""
@@ -248,12 +260,34 @@ class Session(Shown):
             return
         now = renderer.settings
         if self._warming is None or not self._warming[0].differences(now).keys() <= {"camera", "fov"}:
-            self._warming = now, renderer.warm(tile, self.counting)
+            self._warming = now, self._warm(renderer, tile)
         if next(self._warming[1], None) is None:
             self._warming = None
 
+    def _ready(self, tile: tuple[int, int]) -> bool:
+        """Whether nothing is left to compile."""
+        denoiser = self._filter
+        return self._tracer.ready(tile, self.counting) and (denoiser is None or denoiser.ready)
+
+    def _warm(self, renderer: Tracer, tile: tuple[int, int]) -> Iterator[float]:
+        if not renderer.ready(tile, self.counting):
+            yield from renderer.warm(tile, self.counting)
+        denoiser = self._filter
+        if denoiser is not None and not denoiser.ready:
+            yield from denoiser.warm()
+
+    @property
+    def _filter(self) -> ScreenDenoiser | None:
+        """What denoises the pictures on the screen; None where they are shown as they are."""
+        settings = self._tracer.settings
+        wanted = settings.denoise != "none" and settings.program in NOISY
+        return self._denoiser if wanted else None
+
     def _begin(self, preview: bool, budget: float) -> Round:
         """The next picture, or more samples for the one on show."""
+        if self.complete and self._added_none and self.developing.buffer is not None:
+            self._added_none = False
+            return self._run(self.developing.buffer, 1.0, self.samples, 0)
         if self.complete:
             most = (self.stop.spp if self._tracer.progressive else 1) - self.samples
             left = math.inf if self.stop.seconds is None else self.stop.seconds - (time.perf_counter() - self._began)
@@ -270,7 +304,7 @@ class Session(Shown):
                 samples = self._more((self.previews.rate or self.rate) * budget, self.stop.spp)
         if self.screen is not None:
             self.screen.begin(size, preview)
-        return self._run(film, scale, samples, samples, size, preview)
+        return self._run(film, scale, samples, samples, size, preview, budget)
 
     def _run(
         self,
@@ -280,6 +314,7 @@ class Session(Shown):
         added: int,
         size: tuple[int, int] | None = None,
         preview: bool = False,
+        budget: float = 0.0,
     ) -> Round:
         renderer, size = self._tracer, size or self.size
         pieces = renderer.slices(
@@ -296,7 +331,28 @@ class Session(Shown):
         made = Round(pieces, preview, scale, size, renderer.camera, film, samples, added)
         if not preview:
             self.shown = made.camera, made.size
+        denoiser = self._filter
+        if denoiser is not None and film is not None:
+            made.denoised, made.pieces = True, self._followed(made, pieces, denoiser, film, budget)
         return made
+
+    def _followed(
+        self,
+        job: Round,
+        pieces: Iterator[tuple[float, Slice | None]],
+        denoiser: ScreenDenoiser,
+        film: FilmBuffer,
+        budget: float,
+    ) -> Generator[tuple[float, Slice | None], None, None]:
+        """A round's pieces, and what shows them denoised, where that is worth its time."""
+        yield from pieces
+        if not denoiser.due(film, job.samples) and job.samples < self.stop.spp:
+            return
+        job.tracing = False
+        for made in denoiser.follow(film, job.samples, job.camera, self.size, budget):
+            if made is not None and self.screen is not None:
+                self.screen.show(made)
+            yield 1.0, None
 
     def _more(self, affordable: float, most: int) -> int:
         """Samples to add to each pixel."""
@@ -311,7 +367,7 @@ class Session(Shown):
         piece = next(job.pieces, None)
         if piece is not None and piece[1] is not None:
             part = piece[1]
-            if self.screen is not None:
+            if self.screen is not None and not job.denoised:
                 self.screen.put(part)
             elif not renderer.progressive:
                 collect(part, renderer.device, renderer.prepared, self._cast, self.layers)
@@ -322,7 +378,7 @@ class Session(Shown):
         job.spent += seconds
         if renderer.mapping:
             job.mapping += seconds  # the same for a picture of any size
-        else:
+        elif job.tracing:
             self._pace.note(seconds)
         if piece is not None:
             self.progress = piece[0]
@@ -336,8 +392,8 @@ class Session(Shown):
         self.pictures += 1
         self._pace.forget()
         traced = job.size[0] * job.size[1] * job.added
-        rate = traced / self.seconds
-        self.rate += self.rhythm.smoothing * (rate - self.rate)
+        if traced:
+            self.rate += self.rhythm.smoothing * (traced / self.seconds - self.rate)
         if job.preview:
             self.previews.note(traced / max(job.spent - job.mapping, 1e-6))
             self.shown = job.camera, job.size
@@ -351,8 +407,28 @@ class Session(Shown):
             self._outlook.see(self.samples, self.error if watched else self.developing.error())
         self.total_seconds += self.seconds
         self.converged = self.complete and self._enough()
+        if self.converged and job.denoised and self._tracer.settings.denoise == "oidn":
+            self._show_film()
         if self.state is not None and self.state.due() and (film := self.film()) is not None:
             self.state.save(film)
+
+    def _show_denoiser(self) -> None:
+        """Another denoiser, or none, of the same film."""
+        denoiser, film = self._filter, self.developing.buffer
+        if denoiser is None or (self.converged and self._tracer.settings.denoise == "oidn") or film is None:
+            self._show_film()
+            return
+        denoiser.forget()
+        self.converged, self._added_none = False, True  # a round without new samples shows it
+
+    def _show_film(self) -> None:
+        """The picture on the screen is the film's own, or of a film that is complete the one of Open Image Denoise."""
+        film, denoiser = self.developing.buffer, self._denoiser
+        if film is None or denoiser is None or self.screen is None:
+            return
+        with film.device.current():
+            last = denoiser.last(film) if self.converged and self._tracer.settings.denoise == "oidn" else None
+            self.screen.show(last or film.blocks[0].stream)
 
     def _enough(self) -> bool:
         """Whether the picture on show needs no more samples."""

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from viewer.base.lock import exclusive
 from viewer.cameras.lens import lens_uniforms
 from viewer.film.buffers import Buffer, FilmBuffer, Pixels
-from viewer.kernels.records import FILM, HIT, PIXEL
+from viewer.kernels.records import FEATURES, FILM, HIT, PIXEL
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.programs import LEVELS, eye_hits, feature_buffers, trace
 from viewer.renderer.camera import eye as eye_of
@@ -31,6 +31,7 @@ from viewer.renderer.tiles import rectangles as cut
 from viewer.renderer.tiles import tiles
 from viewer.scene.camera import Camera
 from viewer.stream.declare.program import Program
+from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import LARGEST_STREAM, Stream
 from viewer.stream.machines.counters import Stats
@@ -256,19 +257,33 @@ class Tracer(DeviceScene):
             self._photon_maps = PhotonMaps(self.device, self.resources, self._executor, self._pixels)
         return self._photon_maps
 
-    def features(self, buffer: Buffer, samples: int) -> Iterator[float]:
+    def features(
+        self,
+        buffer: Buffer,
+        samples: int,
+        tile: tuple[int, int] | None = None,
+        rows: Callable[[], int] | None = None,
+        camera: Camera | None = None,
+    ) -> Iterator[float]:
         """Bring a picture's buffer of `FEATURES` to what the camera rays of each pixel's first ``samples`` samples hit;
-        yields the share that is done. Lens, pixel filter and random numbers are the picture's own."""
+        yields the share that is done. Lens, pixel filter and random numbers are the picture's own. tile, rows, camera :
+        as of `slices`."""
         chosen, size = self.settings, buffer.size
-        rectangles = list(cut(size, self.device.max_texture, LARGEST_STREAM))
-        shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
-        program = feature_buffers(LEVELS[self.structure.levels])
-        key = Key(("features",), shape, False, chosen.passes, chosen.sampler)
-        lens, pixel_filter = eye_of(chosen, self.camera)
+        whole = list(cut(size, self.device.max_texture, LARGEST_STREAM))
+        shape = tile or (max(c.stop - c.start for _, c in whole), max(r.stop - r.start for r, _ in whole))
+        rectangles = whole if tile is None else tiles(size, tile, rows)
+        program, key = self._feature_program(shape)
+        lens, pixel_filter = eye_of(chosen, camera or self.camera)
         every = {**lens_uniforms(lens, size, pixel_filter), **self.uniforms(samples)}
         piece = Piece(program, (key, chosen), shape, every, {"features": buffer})
         for share, _ in self._pieces(piece, rectangles, size, None, samples):
             yield share
+        buffer.samples = max(buffer.samples, samples)
+
+    def _feature_program(self, shape: tuple[int, int]) -> tuple[Program, Key]:
+        """The program of the feature buffers, and its machines' key."""
+        program = feature_buffers(LEVELS[self.structure.levels])
+        return program, Key(("features",), shape, False, self.settings.passes, self.settings.sampler)
 
     def uniforms(self, samples: int = 1) -> dict[str, Any]:
         """The uniforms of paths and random numbers in a run that brings every pixel to so many samples."""
@@ -305,16 +320,28 @@ class Tracer(DeviceScene):
             for share in warm(self.device, machine):
                 yield (number + share) / len(machines)
         if self.progressive:
-            self._warm_copies(tile)
+            self._warm_copies(tile, "film", FILM)
 
-    def _warm_copies(self, tile: tuple[int, int]) -> None:
-        """Compile what brings a piece's pixels and film to its machine and back."""
+    def features_ready(self, tile: tuple[int, int]) -> bool:
+        """Whether `features` by that tile will run without compiling."""
+        machine = self._machines.get(self._feature_program(tile)[1])
+        return machine is not None and machine.warmed
+
+    def warm_features(self, tile: tuple[int, int]) -> Iterator[float]:
+        """Compile what `features` by that tile will run, as `warm`."""
         with self.device.current():
-            film, rows = Stream(self.device, FILM, (3, 3)), self.resources.stream("film", FILM, tile)
+            machine = self._machines.take(*self._feature_program(tile), self.settings)
+        yield from warm(self.device, machine)
+        self._warm_copies(tile, "features", FEATURES)
+
+    def _warm_copies(self, tile: tuple[int, int], name: str, record: Record) -> None:
+        """Compile what brings a piece's pixels and its film or features to its machine and back."""
+        with self.device.current():
+            buffer, rows = Stream(self.device, record, (3, 3)), self.resources.stream(name, record, tile)
             self._pixels.fill(self.resources.stream("pixel", PIXEL, tile), (slice(0, 1), slice(0, 1)))
-            self.resources.copies.to_rows(film, rows, (0, 0), (1, 1))
-            self.resources.copies.from_rows(rows, film, (0, 0), (1, 1))
-            film.release()
+            self.resources.copies.to_rows(buffer, rows, (0, 0), (1, 1))
+            self.resources.copies.from_rows(rows, buffer, (0, 0), (1, 1))
+            buffer.release()
 
     # -- rays ------------------------------------------------------------------------------------------------------
 

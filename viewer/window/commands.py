@@ -71,6 +71,7 @@ def handlers(desk: Desk, window: Window) -> dict[str, Callable[[], None]]:
         "exposure.up": lambda: _expose(desk, EXPOSURE_STEP),
         "exposure.down": lambda: _expose(desk, -EXPOSURE_STEP),
         "tonemap.next": lambda: _tonemap(desk),
+        "denoise.toggle": stage.toggle_denoiser,
         "pause": lambda: _pause(desk),
         "screenshot.window": lambda: view.after_draw(lambda: _shoot(desk, window)),
         "screenshot.picture": lambda: _save(desk, ".png"),

@@ -1,11 +1,6 @@
-// What steers the filter: normal and nearness of a pixel, as means of its samples. On a plane the nearness, 1 / depth
-// along the view's axis, is linear in the picture. Needs the streams features.
-#include "film/denoise/view.glsl"
+// The guide of every pixel. Needs the stream features.
+#include "film/denoise/guide_of.glsl"
 
 Guide element(ivec2 at) {
-    Features features = fetch_features(at);
-    Guide guide;
-    guide.normal = features.normal / max(features.count, 1.0);
-    guide.nearness = features.hits > 0.0 ? features.hits * length(view_through(at)) / features.depth : 0.0;
-    return guide;
+    return guide_of(fetch_features(at), at);
 }

@@ -1,5 +1,5 @@
 // A step of the edge-avoiding a-trous wavelet transform (Dammertz et al. 2010), whose range follows the variance
-// (Schied et al. 2017, section 4.3). Needs the streams guide, light, and RADIUS, taps on each side: 1 or 2.
+// (Schied et al. 2017, section 4.3), by the kernel (1, 2, 1). Needs the streams guide, light.
 // Taps are written out: drivers for the CPU leave loops as loops.
 #include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
@@ -7,8 +7,6 @@
 
 uniform int reach;         // distance between two taps, pixels
 uniform float deviations;  // of the luminance, within which light counts as alike
-
-const float KERNEL_FALL = RADIUS == 1 ? 1.0 : 0.646;  // exponent of 2 of a tap beside the middle: (1, 2, 1), cubic spline
 
 Plane plane;
 ivec2 middle, last;
@@ -19,7 +17,7 @@ vec3 sum;
 void tap(int x, int y) {
     ivec2 offset = apart * ivec2(x, y), place = clamp(middle + offset, ivec2(0), last);
     Irradiance there = fetch_light(place);
-    float exponent = KERNEL_FALL * float(x * x + y * y) + unlike(plane, fetch_guide(place), vec2(offset));
+    float exponent = float(x * x + y * y) + unlike(plane, fetch_guide(place), vec2(offset));
     exponent += abs(dot(there.rgb, LUMINANCE) - own) * fall;
     float weight = falling(exponent);
     total += weight;
@@ -28,16 +26,14 @@ void tap(int x, int y) {
 }
 
 void row(int y) {
-    if (RADIUS > 1) tap(-2, y);
     tap(-1, y);
     if (y != 0) tap(0, y);
     tap(1, y);
-    if (RADIUS > 1) tap(2, y);
 }
 
 Irradiance element(ivec2 at) {
     Irradiance light = fetch_light(at);
-    plane = plane_of(fetch_guide(at), at, float(reach * RADIUS));
+    plane = plane_of(fetch_guide(at), at, float(reach));
     middle = at;
     last = textureSize(in_light_0, 0) - 1;
     apart = reach;
@@ -46,11 +42,9 @@ Irradiance element(ivec2 at) {
     total = 1.0;
     variance = light.variance;
     sum = light.rgb;
-    if (RADIUS > 1) row(-2);
     row(-1);
     row(0);
     row(1);
-    if (RADIUS > 1) row(2);
     light.rgb = sum / total;
     light.variance = variance / (total * total);
     return light;

@@ -8,7 +8,7 @@ Filtering"), and both are put together again.
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Generator
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from viewer.kernels.records import FEATURES, FILM, RADIANCE
 from viewer.scene.camera import Camera
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.passes import Pass, pass_source
+from viewer.stream.gl.passes import Pass
 from viewer.stream.gl.stream import Stream
 
 STEPS = 5  # of the transform: 1, 2, 4 .. pixels between taps
@@ -29,8 +29,10 @@ PASSES: dict[str, tuple[dict[str, Record], Record]] = {
     "irradiance": (_FILM, IRRADIANCE),
     "spread": ({"guide": GUIDE, "light": IRRADIANCE}, IRRADIANCE),
     "wavelet": ({"guide": GUIDE, "light": IRRADIANCE}, IRRADIANCE),
-    "compose": ({**_FILM, "light": IRRADIANCE}, RADIANCE),
+    "compose": ({"features": FEATURES, "light": IRRADIANCE}, RADIANCE),
+    "enlarge": ({"features": FEATURES, "guide": GUIDE, "light": IRRADIANCE}, RADIANCE),
 }
+RECORDS = {"guide": GUIDE, "light": IRRADIANCE, "other": IRRADIANCE, "picture": RADIANCE}
 
 
 def view_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, tuple[float, ...]]:
@@ -44,48 +46,78 @@ def view_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, tuple[floa
 
 
 class Wavelets:
-    """The passes, compiled, with streams for a picture of one size; the context must be current in every call.
+    """The passes, compiled, with streams for pictures of one size; the context must be current in every call."""
 
-    radius : taps on each side of a pixel in a step, 1 or 2: the quicker one in a window.
-    """
-
-    def __init__(self, device: Device, radius: int = 2) -> None:
+    def __init__(self, device: Device) -> None:
         self.device = device
-        constants = {"wavelet": {"RADIUS": radius}}
         self._passes = {
-            name: Pass(device, f"film/denoise/{name}", inputs, output, planar=True, **constants.get(name, {}))
+            name: Pass(device, f"film/denoise/{name}", inputs, output, planar=True)
             for name, (inputs, output) in PASSES.items()
         }
         self._streams: dict[str, Stream] = {}
 
-    def denoise(self, film: FilmBuffer, features: Buffer, camera: Camera) -> Stream:
+    def denoise(self, film: FilmBuffer, features: Buffer, camera: Camera, finer: Buffer | None = None) -> Stream:
         """The picture, a stream of `RADIANCE`, which holds until the next call.
 
-        film, features : of one size, in one block; of features at least as many samples as are worth showing edges by.
+        film, features : of one size, in one block, of the same samples (of features not all, where these are many).
+        finer : features of a larger picture of the same view, up to which the film is drawn.
         """
+        steps = self.steps(film, features, camera, finer)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                made: Stream = end.value
+                return made
+
+    def steps(
+        self, film: FilmBuffer, features: Buffer, camera: Camera, finer: Buffer | None = None
+    ) -> Generator[None, None, Stream]:
+        """`denoise` pass by pass."""
         size = film.size
-        self._fit(size)
-        streams = self._streams
-        beside: dict[str, Stream] = {"film": film.blocks[0].stream, "features": features.blocks[0].stream}
-        view: dict[str, Any] = dict(view_uniforms(camera, size))
-        self._passes["guide"].draw({"features": beside["features"]}, streams["guide"], **view)
-        light, other = streams["light"], streams["other"]
-        self._passes["irradiance"].draw(beside, light)
-        guided = {"guide": streams["guide"]}
-        self._passes["spread"].draw({**guided, "light": light}, other, **view)
-        light, other = other, light
+        own = {"film": film.blocks[0].stream, "features": features.blocks[0].stream}
+        guide, light, other = (self._stream(name, size) for name in ("guide", "light", "other"))
+        view = dict(view_uniforms(camera, size))
+        self._passes["guide"].draw({"features": own["features"]}, guide, **view)
+        yield
+        self._passes["irradiance"].draw(own, other)
+        yield
+        self._passes["spread"].draw({"guide": guide, "light": other}, light, **view)
+        yield
         for step in range(STEPS):
             values = {**view, "reach": 1 << step, "deviations": DEVIATIONS}
-            self._passes["wavelet"].draw({**guided, "light": light}, other, **values)
+            self._passes["wavelet"].draw({"guide": guide, "light": light}, other, **values)
             light, other = other, light
-        self._passes["compose"].draw({**beside, "light": light}, streams["picture"])
-        return streams["picture"]
+            yield
+        if finer is None:
+            picture = self._stream("picture", size)
+            self._passes["compose"].draw({"features": own["features"], "light": light}, picture)
+            return picture
+        picture, drawn = self._stream("picture", finer.size), finer.blocks[0].stream
+        values = {**view_uniforms(camera, finer.size), "scale": (size[0] / finer.size[0], size[1] / finer.size[1])}
+        self._passes["enlarge"].draw({"features": drawn, "guide": guide, "light": light}, picture, **values)
+        return picture
 
-    def _fit(self, size: tuple[int, int]) -> None:
-        if not self._streams or self._streams["guide"].size != size:
-            self.release()
-            records = {"guide": GUIDE, "light": IRRADIANCE, "other": IRRADIANCE, "picture": RADIANCE}
-            self._streams = {name: Stream(self.device, record, size) for name, record in records.items()}
+    def warm(self) -> None:
+        """Let the driver compile its part of every pass."""
+        size, smallest = (4, 4), (2, 2)
+        film, features, finer = (
+            FilmBuffer(self.device, smallest),
+            *(Buffer(self.device, FEATURES, each) for each in (smallest, size)),
+        )
+        for larger in (None, finer):
+            self.denoise(film, features, Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0)), larger)
+        for buffer in (film, features, finer):
+            buffer.release()
+
+    def _stream(self, name: str, size: tuple[int, int]) -> Stream:
+        """A stream by its name, made anew for another size."""
+        held = self._streams.get(name)
+        if held is None or held.size != size:
+            if held is not None:
+                held.release()
+            held = self._streams[name] = Stream(self.device, RECORDS[name], size)
+        return held
 
     def release(self) -> None:
         """Free the streams."""

@@ -201,6 +201,7 @@ def _picture(desk: Desk) -> None:
         if chosen:
             desk.view.tonemap = chosen
             desk.view.wake()
+    draw_option(desk, "denoise", desk.stage.requested.denoise)
     wide = shares(2)
     press(desk, "PNG", "screenshot.picture", wide)
     imgui.same_line()

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from viewer.kernels.photons import ENTRY, PHOTON
 from viewer.kernels.records import HIT
-from viewer.stream.gl.passes import add_fetch
 from viewer.scene.camera import Camera
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader
+from viewer.stream.gl.passes import add_fetch
 from viewer.stream.gl.stream import Stream
 
 PREMULTIPLIED = moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA

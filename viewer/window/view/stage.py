@@ -244,6 +244,13 @@ class Stage:
         self.set(ground="auto" if on else None)
         self.view.say("ground on" if on else "ground off")
 
+    def toggle_denoiser(self) -> None:
+        """The denoiser on and off."""
+        self.view.shown()
+        on = self.requested.denoise == "none"
+        self.set(denoise="auto" if on else "none")
+        self.view.say("denoiser on" if on else "denoiser off: the samples as they are")
+
     # -- environment -----------------------------------------------------------------------------------------------
 
     def light_by(self, environment: Any) -> None:
