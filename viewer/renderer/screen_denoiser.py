@@ -46,7 +46,8 @@ class ScreenDenoiser:
 
     def warm(self) -> Iterator[float]:
         """Compile what `follow` will run; yields the share that is done."""
-        yield from self.tracer.warm_features(self.tile)
+        if not self.tracer.features_ready(self.tile):
+            yield from self.tracer.warm_features(self.tile)
         with self.tracer.device.current():
             wavelets = Wavelets(self.tracer.device)
             wavelets.warm()
