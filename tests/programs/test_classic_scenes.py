@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import OpenEXR
 import places
 import pytest
 from numpy.typing import NDArray
@@ -127,19 +128,50 @@ def dot_of(*color: float) -> Texture:
 def test_textures_take_their_turns(device) -> None:
     """Figure 6-5: a green material, marble in its place, times a grid, wood in its place; and with wood first."""
     marble, grid, wood = (0.875, 0.75, 0.5, 1.0), (0.5, 0.25, 1.0, 1.0), (0.5, 0.375, 0.125, 1.0)
+    label, mist = (1.0, 0.5, 0.0, 0.25), (0.5, 0.25, 0.75, 1.0)
     names = {"marble": ("replace", 0), "grid": ("modulate", 1), "wood": ("replace", 2)}
+    names |= {"label": ("decal", 3), "mist": ("blend", 4)}  # to white
+    stone, paper, fog = (np.array(color[:3]) for color in (marble, label, mist))
     square = replace(pane(0.0), uvs=np.zeros((6, 2), np.float32))
     scene = before_the_wall(square, CLEAR)
-    scene.textures = [dot_of(*marble), dot_of(*grid), dot_of(*wood)]
+    scene.textures = [dot_of(*color) for color in (marble, grid, wood, label, mist)]
     for order, wanted in (
         (("marble", "grid", "wood"), wood[:3]),
-        (("wood", "marble", "grid"), np.multiply(marble, grid)[:3]),
+        (("wood", "marble", "grid"), stone * grid[:3]),
+        (("marble", "label", "mist"), (stone * 0.75 + paper * 0.25) * (1 - fog) + fog),
+        (("marble", "mist", "label"), (stone * (1 - fog) + fog) * 0.75 + paper * 0.25),
     ):
         layers = tuple(ClassicTexture(number, mode) for mode, number in (names[name] for name in order))
         own = ClassicMaterial(scale=0.5, textures=layers)
         scene.materials[0] = Material("paint", (0.0, 1.0, 0.0, 1.0), kind="classic", classic=own)
         # Exact but for the sum of Fresnel's two shares.
         np.testing.assert_allclose(render(scene, device).linear[0, 0], wanted, rtol=1e-6)
+
+
+def test_six_faces_are_seen_by_what_is_reflected_and_refracted(device, tmp_path) -> None:
+    """A cube map of a colour a face, in a mirror and through a block of glass, from all six sides."""
+    sides = ("px", "nx", "py", "ny", "pz", "nz")
+    colors = {side: 0.125 * np.arange(k, k + 3, dtype=np.float32) for k, side in enumerate(sides)}
+    for side, color in colors.items():
+        face = np.broadcast_to(color, (4, 4, 3)).copy()
+        header = {"type": OpenEXR.scanlineimage, "compression": OpenEXR.ZIP_COMPRESSION}
+        OpenEXR.File(header, {"RGB": face}).write(str(tmp_path / f"{side}.exr"))
+    mirror = ClassicMaterial(bias=1.0, scale=0.0, reflectivity=1.0, transmittance=0.5)
+    block = ClassicMaterial(bias=0.0, scale=0.0, transmittance=1.0)
+    scene = Scene([places.flat(places.box())], [Instance(0)], [Material("cube", kind="classic", classic=mirror)], [EYE])
+    options: dict[str, Any] = {"program": "whitted", "environment": str(tmp_path), "pixel_filter": "point", "depth": 3}
+    renderer = Renderer(scene, machine="singlepass", device=device, **options)
+    for own, sign in ((mirror, 1), (block, -1)):
+        renderer.update(replace(scene, materials=[Material("cube", kind="classic", classic=own)]))
+        for axis, name in enumerate("xyz"):
+            for side in (1, -1):
+                away = np.eye(3)[axis] * 4.0 * side
+                up = (0.0, 0.0, 1.0) if axis == 1 else (0.0, 1.0, 0.0)
+                renderer.update(camera=Camera(tuple(away), (0.0, 0.0, 0.0), up, fov=1.0))
+                towards = side * sign * (-1 if axis == 0 else 1)  # the face named +X is seen towards -X
+                seen = renderer.render(size=(1, 1), spp=1).linear[0, 0]
+                np.testing.assert_allclose(seen, colors[("p" if towards > 0 else "n") + name], atol=1e-6)  # float32
+    renderer.release()
 
 
 def busy() -> Scene:

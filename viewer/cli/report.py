@@ -226,7 +226,7 @@ def _material(material: Mapping[str, Any]) -> str:
         own = material["classic"]
         text += f", reflectivity {own['reflectivity']:g}, transmittance {own['transmittance']:g}"
         text += f", indices {_vector(own['indices'])}"
-        text += f", {own['thickness_model']} of thickness {own['thickness']:g}" if own["thickness"] else ""
+        text += f", thickness {own['thickness']:g} ({own['thickness_model']})" if own["thickness"] else ""
     if any(material["emission"]):
         text += f", emission {_vector(material['emission'])}"
         if material["emission_texture"] is not None:
