@@ -18,7 +18,7 @@ from viewer.scene.material import Material
 from viewer.scene.scene import Instance, Scene
 
 SEGMENTS, RINGS = 100, 42  # of the sphere: 8,200 triangles
-CELLS = 30  # along a side of its plane: 1,800
+CELLS, HALF = 30, 6.0  # of its plane: along a side, 1,800 triangles; half a side
 
 
 def sphere() -> Scene:
@@ -27,7 +27,7 @@ def sphere() -> Scene:
     colored = np.ones((len(ball.positions), 4), np.float32)
     colored[:, :3] = 0.5 + 0.5 * ball.normals
     painted = np.ones((len(plane.positions), 4), np.float32)
-    across = plane.positions[:, [0, 2]].astype(np.float64) / 3.0
+    across = plane.positions[:, [0, 2]].astype(np.float64) / HALF
     painted[:, :3] = np.stack([0.55 + 0.35 * across[:, 0], np.full(len(across), 0.6), 0.55 - 0.35 * across[:, 1]], -1)
     return Scene(
         [
@@ -36,11 +36,11 @@ def sphere() -> Scene:
         ],
         [Instance(0, name="sphere"), Instance(1, name="plane")],
         [
-            Material("glass", kind="classic", classic=GLASS),
+            Material("glass", kind="classic", classic=replace(GLASS, transmittance=0.7)),
             Material("tiles", kind="classic", classic=replace(POLISHED, textures=(ClassicTexture(0),))),
         ],
         [
-            Camera((0.0, 1.9, 4.4), (0.0, 0.75, 0.0), fov=38, name="front"),
+            Camera((1.5, 2.1, 4.0), (0.0, 0.7, 0.0), fov=42, name="front"),
             Camera((2.0, 4.0, 2.5), (0.0, 0.5, 0.0), fov=42, name="above"),
             Camera((-2.6, 0.35, 2.4), (0.0, 0.8, 0.0), fov=40, name="low"),
         ],
@@ -67,8 +67,8 @@ def _ball() -> Part:
 
 
 def _plane() -> Part:
-    """From -3 to 3, in cells, a little below the sphere."""
-    line = np.linspace(-3.0, 3.0, CELLS + 1)
+    """In cells, a little below the sphere."""
+    line = np.linspace(-HALF, HALF, CELLS + 1)
     z, x = np.meshgrid(line, line, indexing="ij")
     points = np.stack([x, np.full_like(x, -1e-3), z], axis=-1).reshape(-1, 3)
     row, column = np.indices((CELLS, CELLS))
