@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from viewer import Camera, Renderer, Scene
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
+from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance
@@ -118,6 +119,25 @@ def test_children_of_a_white_surface_are_one_and_three(device) -> None:
     scene = Scene([two], [Instance(0)], [Material("glass", kind="classic", classic=glass)], [EYE])
     stats = render(scene, device, depth=2, stats=True).stats
     assert stats.kernels["arrive"].calls == 1 + 4 + 3 * 2
+
+
+@pytest.mark.parametrize("program", ["whitted", "path"])
+def test_what_is_lit_and_clear_of_glass_is_lambert_s(device, program: str) -> None:
+    """Without reflectivity and transmittance (6.6) is the colour, whatever Fresnel's share; unlit it is that without
+    any light."""
+    lamp = Light("point", position=(0.5, 1.0, 2.0), intensity=(3.0, 4.0, 5.0))
+    color, seen = (0.5, 0.25, 0.75, 1.0), []
+    for kind, own in (
+        ("lambert", None),
+        ("classic", ClassicMaterial(bias=0.25, lit=True)),
+        ("classic", ClassicMaterial(bias=0.25)),
+    ):
+        surface = Material("paint", color, kind=kind, classic=own)
+        scene = Scene([pane(0.3)], [Instance(0)], [surface], [EYE], lights=[lamp])
+        seen.append(render(scene, device, program=program, depth=1).linear[0, 0])
+    assert seen[0].min() > 0.01
+    np.testing.assert_allclose(seen[1], seen[0], rtol=1e-5)  # Fresnel's two shares are rounded apart
+    np.testing.assert_allclose(seen[2], color[:3], rtol=1e-6)
 
 
 def dot_of(*color: float) -> Texture:
