@@ -9,6 +9,7 @@ import glsl_call
 import numpy as np
 import pytest
 from bsdf_twin import dot
+from lobe_checks import follows, seen_at
 
 from viewer.base.errors import ViewerError
 from viewer.materials.bsdf import bsdfs
@@ -16,7 +17,7 @@ from viewer.materials.classic import classic_materials
 from viewer.materials.look import look_of
 from viewer.materials.textures import textures
 from viewer.scene.classic import MODES, ClassicMaterial, ClassicTexture
-from viewer.scene.material import Material
+from viewer.scene.material import KINDS, Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.vertex_colors import decided_materials
@@ -155,6 +156,46 @@ def test_samples_bring_what_goes_each_way(lit, decided: int):
         error = np.abs(found - total)[wanted.sure].max()
         # One number of each 512 too many or too few, of weights up to those of the rarest way.
         assert error < 2 * np.abs(weight).max() / count, name
+
+
+def test_the_lit_lobe_falls_where_its_density_says(lit):
+    """Chi-square; what is mirrored or passes has no density and is left out."""
+    count, number = 20_000, 3
+    at, _ = twin.surfaces(LIT[number : number + 1], count, 10)
+    at["kind"] = KINDS["classic"] + 8 * number
+    at["normal"] = at["shading"] = (0.0, 0.0, 1.0)
+    wo = np.tile(seen_at(0.6), (count, 1))
+    at["wo"] = wo
+    u = np.random.default_rng(11).random((count, 3))
+    sample = "bool bsdf_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf)"
+    goes, wi, _, pdf = lit(sample, at, wo, u)
+
+    def density(ways):
+        many = len(ways)
+        asked = lit(
+            "float bsdf_pdf(Interaction at, vec3 wo, vec3 wi)", np.repeat(at[:1], many), wo[:1].repeat(many, 0), ways
+        )
+        return asked[0].astype(float)
+
+    assert 0.1 < (goes & (pdf > 0)).mean() < 0.9
+    follows(np.where((goes & (pdf > 0))[:, None], wi, 0), density)
+
+
+@pytest.mark.parametrize("is_lit", [False, True])
+def test_white_furnace(device, is_lit: bool):
+    """White in white surroundings, of white filters, is white: at every angle, for all shares and indices."""
+    white = (1.0, 1.0, 1.0)
+    found = [
+        replace(each, base_color=(*white, 1.0), classic=replace(each.classic, specular=white, ambient=white))
+        for each in (LIT if is_lit else UNLIT)
+    ]
+    functions = Functions(device, found)
+    at, wo = twin.surfaces(found, COUNT, 12)
+    _, reflection, _, refraction = functions(f"void bsdf_branches(Interaction at, vec3 wo, {BRANCHES})", at, wo)
+    (shines,) = functions("vec3 classic_shining(Interaction at)", at)
+    (scatters,) = functions("vec3 bsdf_reflectance(Interaction at)", at)
+    assert shines.any() != is_lit and scatters.any() == is_lit
+    np.testing.assert_allclose(reflection + refraction + shines + scatters, 1.0, atol=ROUNDING)
 
 
 def test_modes_of_textures(unlit):
