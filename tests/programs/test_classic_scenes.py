@@ -11,10 +11,8 @@ import places
 import pytest
 from numpy.typing import NDArray
 
-from viewer import Camera, Renderer, Scene
-from viewer.scene.classic import ClassicMaterial, ClassicTexture
+from viewer import Camera, ClassicMaterial, ClassicTexture, Material, Renderer, Scene
 from viewer.scene.light import Light
-from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance
 from viewer.scene.texture import Image, Texture
