@@ -20,6 +20,9 @@ int continue_gathering(in Pixel pixel, in Interaction spot, in Path path, inout 
     gathering.throughput *= weight;
     gathering.depth += 1;
     ray.origin = offset_origin(spot.position, spot.normal, ray.direction, spot.error);
+#ifdef HAVE_SHEETS
+    ray.origin += bsdf_shift(spot, ray.direction);
+#endif
     bool goes = gathering.number >= 0 && scattered && pdf == 0.0 && gathering.depth < path_depth;
     return goes && any(greaterThan(gathering.throughput, vec3(0.0))) ? EXIT_RAY : EXIT_END;
 }

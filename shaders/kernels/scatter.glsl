@@ -26,5 +26,8 @@ int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray
         path.throughput /= survives;
     }
     ray.origin = offset_origin(interaction.position, interaction.normal, ray.direction, interaction.error);
+#ifdef HAVE_SHEETS
+    ray.origin += bsdf_shift(interaction, ray.direction);
+#endif
     return brightest > 0.0 ? EXIT_RAY : EXIT_END;
 }

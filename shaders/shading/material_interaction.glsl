@@ -35,6 +35,11 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     found.reflectivity = material.reflectivity;
 #endif
     found.shading = at.shading;
+#ifdef HAVE_CLASSIC
+#ifndef HAVE_PRINCIPLED
+    found.kind += 8 * at.material;
+#endif
+#endif
 #ifdef HAVE_PRINCIPLED
     found.kind += 8 * at.material;
     bool single = material.kind != BSDF_PRINCIPLED && bsdf_delta(found);
@@ -65,6 +70,9 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
 #ifdef HAVE_TANGENTS
     found.place = interaction_packed(at.uv, found.shading, detail_at(hit).tangent);
 #endif
+#endif
+#ifdef HAVE_CLASSIC
+    if (material.kind == BSDF_CLASSIC) emission += classic_shining(found);
 #endif
     return found;
 }

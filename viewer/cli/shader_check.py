@@ -28,6 +28,7 @@ from viewer.photons.sort import sort_sources
 from viewer.programs import DISPERSIVE, LEVELS, PICTURES, eye_hits, feature_buffers, photon_frame, trace
 from viewer.renderer.rasterized import raster_sources
 from viewer.renderer.renderer import Renderer
+from viewer.scene.classic import ClassicMaterial, ClassicTexture
 from viewer.scene.light import KINDS as LIGHTS
 from viewer.scene.light import Light
 from viewer.scene.material import KINDS, TEXTURE_FIELDS, Material
@@ -211,6 +212,8 @@ def everything(dispersion: float = 0.0, layers: bool = False) -> Scene:
     scene.meshes[0] = replace(scene.meshes[0], uvs=np.eye(3, 2, dtype=np.float32))
     scene.textures = [Texture(Image(np.full((2, 2, 4), 128, np.uint8)))]
     scene.materials = [Material(kind, kind=kind, texture=0, dispersion=dispersion) for kind in KINDS]
+    sheet = ClassicMaterial(transmittance=0.5, thickness=1.0, textures=(ClassicTexture(0, "blend"),))
+    scene.materials[KINDS["classic"]].classic = sheet
     scene.materials += [layered()] if layers else []
     scene.materials += [Material("even", emission=(1, 1, 1)), Material("spots", emission=(1, 1, 1), emission_texture=0)]
     if layers:

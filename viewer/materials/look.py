@@ -99,6 +99,7 @@ class Look:
 
     kinds : of materials. lobes : of `LOBES`, of principled ones. textures : fields of principled materials that name a
     texture somewhere. second_uv : whether some of these textures are looked up by a mesh's second coordinates.
+    classic_textures : of the classic material that has most. sheets : whether one is a sheet of glass.
     dispersion : whether channels part somewhere. alpha : whether some surfaces have holes or let light pass.
     shining : whether textures shine on surfaces that are lights.
     """
@@ -109,12 +110,24 @@ class Look:
     second_uv: bool = False
     dispersion: bool = False
     alpha: bool = False
+    classic_textures: int = 0
+    sheets: bool = False
     shining: bool = False
 
     @property
     def principled(self) -> bool:
         """Whether there are surfaces of glTF's materials."""
         return "principled" in self.kinds
+
+    @property
+    def classic(self) -> bool:
+        """Whether there are surfaces of the classic material."""
+        return "classic" in self.kinds
+
+    @property
+    def addressed(self) -> bool:
+        """Whether a path keeps the material's address."""
+        return self.principled or self.classic
 
     @property
     def tangents(self) -> bool:
@@ -131,6 +144,8 @@ class Look:
         """The names that shaders ask for by ``#ifdef HAVE_``."""
         found = {lobe.upper() for lobe in self.lobes} | {name.upper() for name in self.textures}
         found |= {"PRINCIPLED"} if self.principled else set()
+        found |= {"CLASSIC"} if self.classic else set()
+        found |= {"SHEETS"} if self.sheets else set()
         found |= {"BELOW"} if not self.lobes.isdisjoint({"transmission", "diffuse_transmission"}) else set()
         found |= {"SECOND_UV"} if self.second_uv else set()
         found |= {"SHINING"} if self.shining else set()
@@ -143,7 +158,7 @@ class Look:
     @property
     def interaction(self) -> Record:
         """What a path keeps of a surface: of glTF's materials the address, and where their textures are looked up."""
-        if not self.principled:
+        if not self.addressed:
             return INTERACTION
         plain = self.kinds <= {"lambert", "mirror", "principled"}
         fields = [each for each in INTERACTION.fields if not (plain and each.name in _OF_OLD)]
@@ -171,21 +186,24 @@ def look_of(materials: Iterable[Material], textures: Sequence[Texture] = (), shi
     """The look of a scene of these materials. shines : some of them are of `shining`."""
     found = list(materials) or [Material()]
     principled = [each for each in found if each.kind == "principled"]
+    classics = [each.classic for each in found if each.kind == "classic" and each.classic is not None]
     lobes = {lobe for lobe, has in LOBES.items() if any(has(each) for each in principled)}
     named = {
         name: getattr(each, name) for each in principled for name in TEXTURE_FIELDS if getattr(each, name) is not None
     }
     asked = {field.name for lobe, fields in FIELDS.items() if not lobe or lobe in lobes for field in fields}
-    numbers = {getattr(each, name) for each in found for name in TEXTURE_FIELDS}
-    second = any(n is not None and 0 <= n < len(textures) and textures[n].uv_set == 1 for n in numbers)
+    numbers = {number for each in found for number in each.texture_numbers}
+    second = any(0 <= n < len(textures) and textures[n].uv_set == 1 for n in numbers)
     return Look(
         kinds=frozenset(each.kind for each in found),
         lobes=frozenset(lobes),
         textures=frozenset(named) & asked,
         second_uv=second,
-        dispersion=any(each.half_spread > 0.0 for each in found),
+        dispersion=any(each.parts_channels for each in found),
         shining=shines,
         alpha=any(each.alpha_mode != "opaque" for each in found),
+        classic_textures=max((len(each.layers) for each in found), default=0),
+        sheets=any(own.is_sheet for own in classics),
     )
 
 

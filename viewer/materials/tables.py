@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import GEOMETRY, HIT, MATERIAL, RAY, SURFACE
 from viewer.materials.bsdf import bsdfs
+from viewer.materials.classic import classic_materials
 from viewer.materials.look import Look, look_of
 from viewer.materials.opacity import opacity
 from viewer.materials.principled import albedos, principled_materials
@@ -53,6 +54,8 @@ def materials(
             color, row["specular"] = color / whole, material.specular / whole
             row["reflectivity"] = material.reflectivity / whole
             row["parameter"] = min(max(material.exponent, 0.0), LARGEST_EXPONENT)
+        elif material.kind == "classic" and material.classic is not None:
+            row["parameter"], row["specular"] = material.classic.indices[1], float(material.parts_channels)
         row["base_color"] = color
         for name in ("texture", "emission_texture"):
             number = getattr(material, name)
@@ -66,7 +69,11 @@ def materials(
         provides=("material_color", "material_emission"),
         source="shading/material.glsl",
         memories=(Table("materials", MATERIAL, table),),
-        needs=("texture_color", *(("detail_at",) if look.second_uv else ())),
+        needs=(
+            "texture_color",
+            *(("detail_at",) if look.second_uv else ()),
+            *(("classic_color",) if look.classic else ()),
+        ),
         uses=(GEOMETRY, HIT),
         features=look.features,
     )
@@ -105,7 +112,10 @@ def interactions(look: Look) -> Module:
         "interactions",
         provides=("interaction_at",),
         source="shading/material_interaction.glsl",
-        needs=(*needs, "material_color", "material_emission", "bsdf_delta"),
+        needs=(
+            *(*needs, "material_color", "material_emission", "bsdf_delta"),
+            *(("classic_shining",) if look.classic else ()),
+        ),
         uses=(RAY, HIT, GEOMETRY, look.interaction),
         features=look.features,
     )
@@ -117,7 +127,7 @@ def with_tables(
     """The modules of `appearance` for other materials of the same look or under other lights: the same objects, but
     for the materials' tables."""
     fresh = [materials(found, texture_count, light_density, look), *principled_materials(found, look, texture_count)]
-    fresh += opacity(found, look, texture_count)
+    fresh += [*classic_materials(found, look, texture_count), *opacity(found, look, texture_count)]
     by_name = {module.name: module for module in fresh}
     return [by_name.get(module.name, module) for module in modules]
 
@@ -139,6 +149,7 @@ def appearance(
         texels or texture_module(textures),
         materials(found, len(textures), light_density, look),
         *principled_materials(found, look, len(textures)),
+        *classic_materials(found, look, len(textures)),
         *opacity(found, look, len(textures)),
         surfaces(bool(textures)),
         *albedos(look),

@@ -107,6 +107,14 @@ VIEW = (
         scope="command",
     ),
     Option(
+        "classic",
+        values.read_switch,
+        False,
+        "shows the model in classic glass on a plane of tiles that reflect, three times as wide as the model or as "
+        "--ground has it; for program whitted",
+        Affects.SCENE,
+    ),
+    Option(
         "max_texture",
         values.read_optional_integer,
         None,

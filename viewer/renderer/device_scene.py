@@ -154,7 +154,7 @@ class DeviceScene:
         if goal is not None:
             shown = goal.scene
         else:
-            same = scene is None and differences.keys().isdisjoint(("light", "ground"))
+            same = scene is None and differences.keys().isdisjoint(("light", "ground", "classic"))
             shown = self.scene if same else arranged(given, chosen)
         edit = scene_changes(self.scene, shown)
         camera = self.camera
@@ -204,13 +204,14 @@ class DeviceScene:
         """Put instances elsewhere: (I, 4, 4) for all, or a matrix (4, 4) for some by their numbers. The next picture
         shows it; the scene that was given stays as it is, `scene` is another one.
 
-        A short word for `update` with ``scene.moved(...)``, in which everything else, lights too, stays where it is
-        now. Under a structure of two levels this takes a few milliseconds for a thousand instances; a flat structure,
-        and one of two levels where a transformation is flat or nearly, is built anew. Raises ViewerError for an
-        unknown instance and for what is no transformation, or leads too far away; then nothing has moved.
+        A short word for `update` with ``scene.moved(...)``, in which everything else, lights and ``classic`` glass too,
+        stays as it is now. Under a structure of two levels this takes a few milliseconds for a thousand instances; a
+        flat structure, and one of two levels where a transformation is flat or nearly, is built anew. Raises
+        ViewerError for an unknown instance and for what is no transformation, or leads too far away; then nothing has
+        moved.
         """
         numbers, matrices = placed(transforms, len(self.scene.instances))
-        self.update(self.scene.moved(numbers, matrices), light=())
+        self.update(self.scene.moved(numbers, matrices), light=(), classic=False)
 
     def _first_hits(self, settings: Settings, camera: Camera) -> FirstHits:
         return first_hits(settings, self.prepared, camera, self.device.software)

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from viewer.base.errors import ViewerError
+from viewer.scene.classic import ClassicMaterial, ClassicTexture
 
 # Ways to scatter light; the numbers are those of the shaders' constants BSDF_LAMBERT and so on.
-KINDS = {"lambert": 0, "mirror": 1, "dielectric": 2, "phong": 3, "principled": 4}
+KINDS = {"lambert": 0, "mirror": 1, "dielectric": 2, "phong": 3, "principled": 4, "classic": 5}
 ALPHA_MODES = ("opaque", "mask", "blend")
 
 # Of real glass up to about 1, of rutile 2; far beyond squared indices would leave float32's range.
@@ -28,6 +29,9 @@ class Material:
     all. specular, exponent : reflectance (0 .. 1) and exponent of Phong's lobe. reflectivity : reflectance (0 .. 1) of
     ``phong`` as a mirror, at every angle; base colour, specular and it are scaled down together where they reflect more
     than comes.
+
+    classic : of kind ``classic``, whose diffuse colour is ``base_color``; the defaults where nothing is said. A
+    ``texture`` modulates before its own.
 
     All that follows is of ``principled``, the material of glTF 2.0 and its extensions, whose specifications say what
     each field means; a field that is left alone has no effect. Each factor may be multiplied by a texture, of which it
@@ -52,6 +56,7 @@ class Material:
     specular: float = 0.0
     exponent: float = 0.0
     reflectivity: float = 0.0
+    classic: ClassicMaterial | None = None
     texture: int | None = None
     emission_texture: int | None = None
     metallic_roughness_texture: int | None = None
@@ -100,10 +105,32 @@ class Material:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ViewerError(f"material '{self.name}'", f"unknown kind '{self.kind}'", f"one of {', '.join(KINDS)}")
+        if self.kind == "classic" and self.classic is None:
+            self.classic = ClassicMaterial()
         if self.alpha_mode not in ALPHA_MODES:
             raise ViewerError(
                 f"material '{self.name}'", f"unknown alpha mode '{self.alpha_mode}'", f"one of {', '.join(ALPHA_MODES)}"
             )
+
+    @property
+    def texture_numbers(self) -> list[int]:
+        """The scene's textures that it names."""
+        named = (getattr(self, name) for name in TEXTURE_FIELDS)
+        return [*(number for number in named if number is not None), *(each.texture for each in self.layers)]
+
+    @property
+    def layers(self) -> tuple[ClassicTexture, ...]:
+        """The textures that make the colour of a ``classic`` surface, in order."""
+        if self.kind != "classic" or self.classic is None:
+            return ()
+        return (*(() if self.texture is None else (ClassicTexture(self.texture),)), *self.classic.textures)
+
+    @property
+    def parts_channels(self) -> bool:
+        """Whether red, green and blue are refracted into directions of their own."""
+        if self.kind == "classic":
+            return self.classic is not None and self.classic.parts_channels
+        return self.half_spread > 0.0
 
     @property
     def half_spread(self) -> float:
