@@ -6,10 +6,11 @@ the device, for the next run, draw or kernel to read there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from viewer.stream.compile.addresses import Layout, layout
-from viewer.stream.declare.kernel import Table, Texels, Volume
+from viewer.stream.compile.generate import base_name, cold_tables
+from viewer.stream.declare.kernel import Module, Table, Texels, Volume
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.arena import Arena
 from viewer.stream.gl.copy import Copies
@@ -46,8 +47,12 @@ class Resources:
         return layout(self.device.max_texture, memory, self.device.max_buffer)
 
     def base(self, table: Table) -> int:
-        """See `viewer.stream.compile.addresses.Addresses`; the table is uploaded if it is not there yet."""
+        """The first texel of a cold table in the arena; the table is uploaded if it is not there yet."""
         return self.arena.base(table)
+
+    def bases(self, modules: Sequence[Module]) -> dict[str, int]:
+        """The uniforms by which programs with these modules find their cold tables in the arena."""
+        return {base_name(table): self.base(table) for table in cold_tables(modules)}
 
     # -- memories ----------------------------------------------------------------------------------------------------
 
