@@ -30,7 +30,10 @@ class Layout:
 
 
 class Addresses(Protocol):
-    """What the generator asks of whoever places memories."""
+    """What the generator asks of whoever places memories.
+
+    Where a cold table begins in the arena is no part of a program: that is a uniform, `Resources.base` of the table.
+    """
 
     @property
     def arena_row(self) -> int:

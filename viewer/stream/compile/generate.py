@@ -10,7 +10,7 @@ calls, so that the step itself is the same whether anybody counts or not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from viewer.stream.compile.addresses import Addresses, Layout
@@ -91,7 +91,7 @@ def base_name(table: Table) -> str:
     return f"arena_base_{table.name}"
 
 
-def cold_tables(modules: Sequence[Module]) -> list[Table]:
+def cold_tables(modules: Iterable[Module]) -> list[Table]:
     """The tables of modules that lie in the arena."""
     return [m for module in modules for m in module.memories if isinstance(m, Table) and not m.hot]
 

@@ -6,7 +6,7 @@ the device, for the next run, draw or kernel to read there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from viewer.stream.compile.addresses import Layout, layout
 from viewer.stream.compile.generate import base_name, cold_tables
@@ -47,12 +47,8 @@ class Resources:
         return layout(self.device.max_texture, memory, self.device.max_buffer)
 
     def base(self, table: Table) -> int:
-        """The first texel of a cold table in the arena; the table is uploaded if it is not there yet."""
+        """See `viewer.stream.compile.addresses.Addresses`; the table is uploaded if it is not there yet."""
         return self.arena.base(table)
-
-    def bases(self, modules: Sequence[Module]) -> dict[str, int]:
-        """The uniforms by which programs with these modules find their cold tables in the arena."""
-        return {base_name(table): self.base(table) for table in cold_tables(modules)}
 
     # -- memories ----------------------------------------------------------------------------------------------------
 
@@ -118,6 +114,10 @@ class Resources:
             held.release()
 
     # -- facts -------------------------------------------------------------------------------------------------------
+
+    def bases(self, modules: Iterable[Module]) -> dict[str, int]:
+        """The uniforms by which programs with these modules find their cold tables in the arena."""
+        return {base_name(table): self.base(table) for table in cold_tables(modules)}
 
     def bytes(self) -> dict[str, int]:
         """Texture bytes of the memories by name; the arena's tables together."""
