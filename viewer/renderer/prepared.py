@@ -30,8 +30,7 @@ from viewer.renderer.settings import PREPARED, Settings
 from viewer.scene.mesh import Mesh
 from viewer.scene.mipmaps import reduced
 from viewer.scene.movable import with_light_at
-from viewer.scene.scene import Scene
-from viewer.scene.triangles import Triangles
+from viewer.scene.scene import Scene, Triangles
 from viewer.stream.declare.kernel import Module
 
 Report = Callable[[float, str], None]
