@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from viewer.stream.compile.addresses import Layout, layout
-from viewer.stream.declare.kernel import Table, Texels, Volume
+from viewer.stream.compile.generate import base_name, cold_tables
+from viewer.stream.declare.kernel import Module, Table, Texels, Volume
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.arena import Arena
 from viewer.stream.gl.copy import Copies
@@ -113,6 +114,10 @@ class Resources:
             held.release()
 
     # -- facts -------------------------------------------------------------------------------------------------------
+
+    def bases(self, modules: Iterable[Module]) -> dict[str, int]:
+        """The uniforms by which programs with these modules find their cold tables in the arena."""
+        return {base_name(table): self.base(table) for table in cold_tables(modules)}
 
     def bytes(self) -> dict[str, int]:
         """Texture bytes of the memories by name; the arena's tables together."""
