@@ -10,7 +10,6 @@ from viewer.materials.look import Look
 from viewer.materials.principled import needs_of
 from viewer.scene.material import KINDS
 from viewer.stream.declare.kernel import Module
-from viewer.stream.declare.record import Record
 
 # Kinds that scatter into single directions: they have no value and no density, and light cannot be sampled for them.
 DELTA = frozenset({"mirror", "dielectric"})
@@ -85,18 +84,20 @@ def bsdfs(look: Look) -> list[Module]:
         uses=(record,),
         text=switch_glsl(present, shaders),
     )
-    parting = [_dispersion(record)] if "dispersive" in shaders.values() else []
-    return [surface_dimensions(), interaction_module(look), *made, switch, *parting]
+    parting = [_dispersion(look)] if look.dispersion else []
+    more = {"CHANNEL": 1} if "dispersion" in look.lobes else None
+    return [surface_dimensions(more), interaction_module(look), *made, switch, *parting]
 
 
-def _dispersion(record: Record) -> Module:
+def _dispersion(look: Look) -> Module:
     """``interface/dispersion.glsl``."""
     return Module(
         "dispersion",
-        provides=("channels_part", "at_channel"),
+        provides=("channels_part", "at_channel", "channels_branch", "at_branch"),
         source="shading/dispersion.glsl",
         needs=("bsdf_delta",),
-        uses=(record,),
+        uses=(look.interaction,),
+        features=look.features,
     )
 
 

@@ -22,6 +22,7 @@ LOBES: Mapping[str, Callable[[Material], bool]] = {
     "specular": lambda each: each.specular_factor != 1.0 or tuple(each.specular_color) != (1.0, 1.0, 1.0),
     "transmission": lambda each: each.transmission > 0.0,
     "volume": lambda each: each.thickness > 0.0 and (each.transmission > 0.0 or each.diffuse_transmission > 0.0),
+    "dispersion": lambda each: each.half_spread > 0.0,
     "anisotropy": lambda each: each.anisotropy != 0.0,
     "clearcoat": lambda each: each.clearcoat > 0.0,
     "iridescence": lambda each: each.iridescence > 0.0,
@@ -55,6 +56,7 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
         Field("attenuation", "vec3", "1 / scene units", about="coefficient of absorption"),
         Field("priority", "int", about="of nested volumes the highest is there"),
     ),
+    "dispersion": (Field("half_spread", "float", about="of the indices of red and blue about green's"),),
     "anisotropy": (
         Field("anisotropy", "float"),
         Field("anisotropy_axis", "vec2", about="cosine and sine of its angle to the tangent"),
@@ -151,6 +153,8 @@ class Look:
         fields = [kind if each.name == "kind" else each for each in fields]
         if self.textures or self.tangents:
             fields.append(Field("place", "vec3", about="texture coordinates, level and tangent: interaction_place"))
+        if "dispersion" in self.lobes:
+            fields.append(Field("channel", "int", about="see materials/parameters.glsl"))
         # Where there are the parameters of other kinds, these lie in their places.
         if self.second_uv and plain:
             fields.append(Field("uv_1", "vec3", about="texture coordinates of the second set, and level"))

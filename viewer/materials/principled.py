@@ -11,7 +11,7 @@ from viewer.base.errors import ViewerError
 from viewer.kernels.records import GEOMETRY, HIT, RAY
 from viewer.materials.albedo import crossing_albedo, crossing_rise_albedo, ggx_albedo, rise_albedo, sheen_albedo
 from viewer.materials.look import Look
-from viewer.scene.material import TEXTURE_FIELDS, Material
+from viewer.scene.material import LARGEST_DISPERSION, TEXTURE_FIELDS, Material
 from viewer.stream.declare.kernel import Module, Table
 
 LARGEST_ABSORPTION = 1e6  # per scene unit: black after less than anything is thick
@@ -81,9 +81,22 @@ def _value(material: Material, name: str, texture_count: int) -> object:
         return math.cos(material.anisotropy_rotation), math.sin(material.anisotropy_rotation)
     if name == "attenuation":
         return absorption(material.attenuation_color, material.attenuation_distance)
+    if name == "half_spread":
+        return half_spread(material)
     if name == "ior" and material.ior == 0.0:  # KHR_materials_ior: it reflects everything, at every angle
         return 1e4
     return getattr(material, name)
+
+
+def half_spread(material: Material) -> float:
+    """Of the indices of a dielectric's channels. Raises ViewerError for a dispersion that no glass has."""
+    where, value = f"material '{material.name}'", material.dispersion
+    if not 0.0 <= value <= LARGEST_DISPERSION:
+        raise ViewerError(where, f"dispersion {value}", f"0 to {LARGEST_DISPERSION:g}: 20 / Abbe number")
+    if value > 0.0 and material.ior < 1.0:
+        hint = "1 or more: turn the surface over, so that its front is outside of the glass"
+        raise ViewerError(where, f"dispersion with an index of refraction of {material.ior}", hint)
+    return material.half_spread
 
 
 def absorption(color: Sequence[float], distance: float) -> tuple[float, ...]:

@@ -23,10 +23,10 @@ def path_trace(
 
     dispersion : there are surfaces at which channels part, and a path goes on in one. volumes : some absorb light.
     """
-    channel, scatter = channel_states(dispersion)
+    channel, light = channel_states(dispersion, "light")
     absorb, arrive, arriving = arrival(volumes)
     # A turn takes a path from one surface to the next, and a finished one to its successor.
-    turn = (*arriving, "light", "->resolve", "resolve", *channel, "scatter", "finish", "begin")
+    turn = (*arriving, *channel, "light", "->resolve", "resolve", "scatter", "finish", "begin")
     order = (*extra_states(first_hits), *turn)
     return Program(
         "path",
@@ -48,17 +48,17 @@ def path_trace(
             ),
             *traversal.states,
             *absorb,
-            State("arrive", paths.ARRIVE, {"surface": "light", "end": "finish"}),
-            State("light", paths.SAMPLE_LIGHT, {"shadow": Call("setup", then="resolve"), "none": scatter}),
-            State("resolve", paths.RESOLVE_SHADOW, {"done": scatter}),
+            State("arrive", paths.ARRIVE, {"surface": light, "end": "finish"}),
             *channel.values(),
+            State("light", paths.SAMPLE_LIGHT, {"shadow": Call("setup", then="resolve"), "none": "scatter"}),
+            State("resolve", paths.RESOLVE_SHADOW, {"done": "scatter"}),
             State("scatter", paths.SCATTER, {"ray": Call("setup", then=arrive), "end": "finish"}),
             State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
         ),
         start="begin",
         order=order,
         groups={
-            "ray": (arriving, ("light", "->resolve", "resolve", *channel, "scatter")),
+            "ray": (arriving, (*channel, "light", "->resolve", "resolve", "scatter")),
             "surface": (order,),
         },
         resumes=True,
