@@ -71,11 +71,14 @@ float facet_seen(Facets facets, vec3 facet, vec3 way) {
 #ifdef HAVE_DISPERSION
 // Whether channels have indices of their own there.
 bool principled_parts(Interaction at) {
+#ifdef HAVE_NESTED
+    if (medium_parts(interaction_outside(at))) return true;
+#endif
     return fetch_principled(interaction_material(at)).half_spread > 0.0;
 }
 
 bool principled_whole(Interaction at) {
-    return (at.channel & 3) == 0 && principled_parts(at);
+    return (interaction_channel(at) & 3) == 0 && principled_parts(at);
 }
 #endif
 
@@ -130,7 +133,7 @@ vec3 principled_evaluate(Interaction at, vec3 wo, vec3 wi, out float pdf) {
     pdf = 0.0;
     do {
         float density;
-        if (whole) at.channel = turn;
+        if (whole) set_interaction_channel(at, turn);
         vec3 found = principled_scattered(at, principled_at(at), wo, wi, density);
         value += whole ? found * vec3(equal(ivec3(1, 2, 3), ivec3(turn))) : found;
         pdf += whole ? 0.33333333 * density : density;
@@ -246,7 +249,7 @@ void principled_branches(
     int turn = 1;
     do {
         int channel = 1 + (2 * turn - 2) % 3;  // red, blue, green
-        if (whole) at.channel = channel;
+        if (whole) set_interaction_channel(at, channel);
         principled_branch(at, wo, reflected, reflection, refracted, refraction);
         shares += whole ? reflection * vec3(equal(ivec3(1, 2, 3), ivec3(channel))) : reflection;
         turn += 1;
@@ -274,7 +277,7 @@ bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 we
     bool whole = principled_whole(at);
     if (whole) {
         float three = 3.0 * other;
-        at.channel = 1 + min(int(three), 2);
+        set_interaction_channel(at, 1 + min(int(three), 2));
         other = min(fract(three), 0.99999994);
     }
 #endif
@@ -342,12 +345,12 @@ bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 we
     weight = single;
     pdf = 0.0;
 #ifdef HAVE_DISPERSION
-    if (whole) weight *= 3.0 * vec3(equal(ivec3(1, 2, 3), ivec3(at.channel)));
+    if (whole) weight *= 3.0 * vec3(equal(ivec3(1, 2, 3), ivec3(interaction_channel(at))));
     vec3 straight = wi;
-    if (met.channel >= 4) {  // it is decided
+    if (interaction_channel(met) >= 4) {  // it is decided
         vec3 back, on, through;
         principled_branch(at, wo, straight, back, through, on);
-        bool refracts = (met.channel & 4) != 0;
+        bool refracts = (interaction_channel(met) & 4) != 0;
         straight = refracts ? through : straight;
         weight = refracts ? on / max(1.0 - back, vec3(1e-20)) : vec3(1.0);
         delta = true;

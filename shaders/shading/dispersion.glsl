@@ -18,7 +18,7 @@ bool channels_part(Interaction at) {
 Interaction at_channel(Interaction at, int channel) {
 #ifdef HAVE_DISPERSION
     if (interaction_kind(at) == BSDF_PRINCIPLED) {
-        at.channel = channel + 1;
+        set_interaction_channel(at, channel + 1);
         return at;
     }
 #endif
@@ -44,7 +44,7 @@ bool channels_branch(Interaction at) {
 Interaction at_branch(Interaction at, bool refracts) {
 #ifdef HAVE_DISPERSION
     if (interaction_kind(at) == BSDF_PRINCIPLED) {
-        at.channel = (at.channel & 3) + (refracts ? 4 : 8);
+        set_interaction_channel(at, (interaction_channel(at) & 3) + (refracts ? 4 : 8));
         return at;
     }
 #endif

@@ -36,7 +36,11 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
 #endif
     found.shading = at.shading;
 #ifdef HAVE_PRINCIPLED
+#ifdef HAVE_PACKED
+    found.kind += INTERACTION_MATERIAL * at.material;
+#else
     found.kind += 8 * at.material;
+#endif
     bool single = material.kind != BSDF_PRINCIPLED && bsdf_delta(found);
 #else
     bool single = bsdf_delta(found);

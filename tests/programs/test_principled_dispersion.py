@@ -111,4 +111,6 @@ def test_glass_of_one_index_has_no_part_of_it(device):
     linked = renderer.bind(renderer.program())
     text = fragment(linked, linked.single(), Form(scheduled=False), renderer.resources).text
     text = "\n".join(line.split("//")[0] for line in text.splitlines())
-    assert not any(word in text for word in ("half_spread", "channels_part", "at.channel", "DIMENSION_CHANNEL"))
+    assert not any(
+        word in text for word in ("half_spread", "channels_part", "interaction_channel", "DIMENSION_CHANNEL")
+    )

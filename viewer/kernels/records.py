@@ -36,6 +36,8 @@ PATH = Record(
     Field("cone", "vec2", about="how much wider the ray is for each unit of distance, and a factor of its width"),
 )
 
+MEDIA = Record("Media", Field("inside", "int", about="volumes that the ray is within: shaders/interface/media.glsl"))
+
 FILM = Record(
     "Film",
     Field("sum", "vec3", "linear sRGB", about="of the samples"),

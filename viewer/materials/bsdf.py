@@ -109,7 +109,9 @@ def interaction_module(look: Look) -> Module:
     names = {each.name for each in record.fields}
     second = "vec3(at.parameter, at.specular, at.reflectivity)" if "parameter" in names else "vec3(0.0)"
     second = "at.uv_1" if "uv_1" in names else second
-    kind, material = ("at.kind & 7", "at.kind >> 3") if look.principled else ("at.kind", "0")
+    packed = look.packed
+    kind, material = ("at.kind & 7", f"at.kind >> {packed['material'][0]}") if look.principled else ("at.kind", "0")
+    more = [_packed(name, *packed[name]) for name in packed if name != "material"] if look.principled else []
     return Module(
         "interaction",
         provides=("interaction_nowhere", "interaction_kind", "interaction_material", "interaction_uv_1"),
@@ -117,6 +119,7 @@ def interaction_module(look: Look) -> Module:
         module_state=record,
         uses=(record,),
         features=look.features,
+        constants={"INTERACTION_MATERIAL": 1 << packed["material"][0]} if more else {},
         text=f"""Interaction interaction_nowhere(vec3 wo) {{
     return Interaction({values});
 }}
@@ -129,8 +132,21 @@ int interaction_material(Interaction at) {{
 vec3 interaction_uv_1(Interaction at) {{
     return {second};
 }}
-""",
+"""
+        + "".join(more),
     )
+
+
+def _packed(name: str, first: int, bits: int) -> str:
+    """A number within an interaction's kind, read and written."""
+    mask = (1 << bits) - 1
+    return f"""int interaction_{name}(Interaction at) {{
+    return (at.kind >> {first}) & {mask};
+}}
+void set_interaction_{name}(inout Interaction at, int value) {{
+    at.kind = (at.kind & {(1 << 24) - 1 - (mask << first)}) | (value << {first});
+}}
+"""
 
 
 def _functions_of(kind: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from viewer.kernels.records import INTERACTION
+from viewer.materials import media
 from viewer.scene.material import TEXTURE_FIELDS, Material
 from viewer.scene.scene import Scene
 from viewer.scene.texture import Texture
@@ -54,8 +55,8 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
     "volume": (
         Field("thickness", "float", "scene units", about="0: a thin wall"),
         Field("attenuation", "vec3", "1 / scene units", about="coefficient of absorption"),
-        Field("priority", "int", about="of nested volumes the highest is there"),
     ),
+    "nested": (Field("medium", "int", about="rank among volumes; 0: of no volume"),),
     "dispersion": (Field("half_spread", "float", about="of the indices of red and blue about green's"),),
     "anisotropy": (
         Field("anisotropy", "float"),
@@ -99,7 +100,7 @@ _OF_OLD = frozenset({"parameter", "specular", "reflectivity"})  # of `INTERACTIO
 class Look:
     """The parts of a scene's surfaces.
 
-    kinds : of materials. lobes : of `LOBES`, of principled ones. textures : fields of principled materials that name a
+    kinds : of materials. lobes : of `LOBES`, of principled ones, and "nested". textures : fields of principled materials that name a
     texture somewhere. second_uv : whether some of these textures are looked up by a mesh's second coordinates.
     dispersion : whether channels part somewhere. alpha : whether some surfaces have holes or let light pass.
     shining : whether textures shine on surfaces that are lights.
@@ -119,6 +120,11 @@ class Look:
         return "principled" in self.kinds
 
     @property
+    def nested(self) -> bool:
+        """Whether volumes overlap or hold something."""
+        return "nested" in self.lobes
+
+    @property
     def tangents(self) -> bool:
         """Whether some surface has directions of its own."""
         return not self.lobes.isdisjoint({"normal", "clearcoat_normal", "anisotropy"})
@@ -134,6 +140,7 @@ class Look:
         found = {lobe.upper() for lobe in self.lobes} | {name.upper() for name in self.textures}
         found |= {"PRINCIPLED"} if self.principled else set()
         found |= {"BELOW"} if not self.lobes.isdisjoint({"transmission", "diffuse_transmission"}) else set()
+        found |= {"PACKED"} if len(self.packed) > 1 else set()
         found |= {"SECOND_UV"} if self.second_uv else set()
         found |= {"SHINING"} if self.shining else set()
         found |= {"MAPS"} if not self.lobes.isdisjoint({"normal", "clearcoat_normal"}) else set()
@@ -149,17 +156,26 @@ class Look:
             return INTERACTION
         plain = self.kinds <= {"lambert", "mirror", "principled"}
         fields = [each for each in INTERACTION.fields if not (plain and each.name in _OF_OLD)]
-        kind = Field("kind", "int", about="BSDF_LAMBERT and so on, and 8 times the address of the material")
+        kind = Field("kind", "int", about="BSDF_LAMBERT and so on, what `packed` has, and the address of the material")
         fields = [kind if each.name == "kind" else each for each in fields]
         if self.textures or self.tangents:
             fields.append(Field("place", "vec3", about="texture coordinates, level and tangent: interaction_place"))
-        if "dispersion" in self.lobes:
-            fields.append(Field("channel", "int", about="see materials/parameters.glsl"))
         # Where there are the parameters of other kinds, these lie in their places.
         if self.second_uv and plain:
             fields.append(Field("uv_1", "vec3", about="texture coordinates of the second set, and level"))
 
         return Record(INTERACTION.name, *fields)
+
+    @property
+    def packed(self) -> dict[str, tuple[int, int]]:
+        """What an interaction's ``kind`` holds beside the kind, by name: the lowest bit, and how many."""
+        found, first = {}, 3
+        held = ("channel", 4, "dispersion" in self.lobes), ("outside", media.BITS, self.nested)
+        for name, bits, there in held:
+            if there:
+                found[name] = first, bits
+                first += bits
+        return {**found, "material": (first, 24 - first)}
 
     @property
     def parameters(self) -> Record:
@@ -171,11 +187,15 @@ class Look:
 _ALL = frozenset(TEXTURE_FIELDS)
 
 
-def look_of(materials: Iterable[Material], textures: Sequence[Texture] = (), shines: bool = False) -> Look:
-    """The look of a scene of these materials. shines : some of them are of `shining`."""
+def look_of(
+    materials: Iterable[Material], textures: Sequence[Texture] = (), shines: bool = False, nested: bool = False
+) -> Look:
+    """The look of a scene of these materials. shines : some of them are of `shining`. nested : volumes overlap, or hold
+    something."""
     found = list(materials) or [Material()]
     principled = [each for each in found if each.kind == "principled"]
     lobes = {lobe for lobe, has in LOBES.items() if any(has(each) for each in principled)}
+    lobes |= {"nested"} if nested else set()
     named = {
         name: getattr(each, name) for each in principled for name in TEXTURE_FIELDS if getattr(each, name) is not None
     }
@@ -209,4 +229,4 @@ def shining(scene: Scene) -> set[int]:
 
 def scene_look(scene: Scene) -> Look:
     """The look of a scene."""
-    return look_of(scene.materials, scene.textures, bool(shining(scene)))
+    return look_of(scene.materials, scene.textures, bool(shining(scene)), media.nested(scene))
