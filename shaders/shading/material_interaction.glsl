@@ -14,8 +14,13 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     at.uv.z += log2(max(width, 1e-37));
     Material material = fetch_materials(at.material);
     bool front = dot(at.normal, ray.direction) < 0.0;
-    emission = front ? material_emission(at, hit, material) : vec3(0.0);
-    light_pdf = front ? material.light_density : 0.0;
+#ifdef HAVE_BOTH_SIDES
+    bool shines = front || material.sides == 2;
+#else
+    bool shines = front;
+#endif
+    emission = shines ? material_emission(at, hit, material) : vec3(0.0);
+    light_pdf = shines ? material.light_density : 0.0;
 #ifdef HAVE_SHINING
     light_pdf *= shining_share(hit);
 #endif

@@ -56,7 +56,7 @@ def scene_of(slabs: list[Slab], camera: Camera) -> Scene:
 
 
 def walked(slabs: list[Slab], z: float, across: float, down: bool, depth: int) -> NDArray:
-    """Radiance that comes to z: ``across`` is index times sine, which stays; before a white sky. By regions, each of the
+    """Radiance that comes to z: ``across`` is index times sine, which stays; before white. By regions, each of the
     volume of highest priority there."""
 
     def medium(at: float) -> Material | None:

@@ -73,7 +73,7 @@ EMIT_PHOTON = Kernel(
     exits=("ray", "done"),
     needs=("photon_settings", "light_emit", "sample_2d"),
 )
-EMIT_PHOTON_NESTED = EMIT_PHOTON.nested(OUT_MEDIA)
+ENTER = Kernel("enter", (OUT_MEDIA,), ("done",))
 CONTINUE_PHOTON = Kernel("continue_photon", (IN("path", PATH), OUT("photon", PHOTON)), exits=("ray", "done"))
 ARRIVE_PHOTON = Kernel(
     "arrive_photon",

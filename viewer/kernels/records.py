@@ -14,7 +14,11 @@ RAY = Record(
     Field("origin", "vec3", "scene units", "world"),
     Field("t_max", "float", "scene units", about="hits at this distance or beyond do not count"),
     Field("direction", "vec3", "unit length", "world"),
-    Field("any_hit", "int", about="1: the first hit found will do"),
+    Field(
+        "any_hit",
+        "int",
+        about="bit 0: the first hit found will do; above: the sample's number, where hits pass at random",
+    ),
 )
 
 HIT = Record(
@@ -96,6 +100,7 @@ MATERIAL = Record(
     Field("texture", "int", about="address of the base colour's texture, -1: none"),
     Field("emission_texture", "int", about="address of the emission's texture, -1: none"),
     Field("reflectivity", "float", about="Phong: reflectance as of a mirror"),
+    Field("sides", "int", about="that emit: 1, the front, or 2"),
 )
 
 TEXTURE = Record(

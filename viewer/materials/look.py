@@ -100,9 +100,10 @@ _OF_OLD = frozenset({"parameter", "specular", "reflectivity"})  # of `INTERACTIO
 class Look:
     """The parts of a scene's surfaces.
 
-    kinds : of materials. lobes : of `LOBES`, of principled ones, and "nested". textures : fields of principled materials that name a
-    texture somewhere. second_uv : whether some of these textures are looked up by a mesh's second coordinates.
-    dispersion : whether channels part somewhere. alpha : whether some surfaces have holes or let light pass.
+    kinds : of materials. lobes : of `LOBES`, of principled ones, and "nested". textures : fields of principled materials
+    that name a texture somewhere. second_uv : whether some of these textures are looked up by a mesh's second coordinates.
+    dispersion : whether channels part somewhere. alpha : whether some surfaces have holes or let light pass;
+    blend : whether at random. both_sides : whether some surfaces emit from both.
     shining : whether textures shine on surfaces that are lights.
     """
 
@@ -112,6 +113,8 @@ class Look:
     second_uv: bool = False
     dispersion: bool = False
     alpha: bool = False
+    blend: bool = False
+    both_sides: bool = False
     shining: bool = False
 
     @property
@@ -143,6 +146,8 @@ class Look:
         found |= {"PACKED"} if len(self.packed) > 1 else set()
         found |= {"SECOND_UV"} if self.second_uv else set()
         found |= {"SHINING"} if self.shining else set()
+        found |= {"BLEND"} if self.blend else set()
+        found |= {"BOTH_SIDES"} if self.both_sides else set()
         found |= {"MAPS"} if not self.lobes.isdisjoint({"normal", "clearcoat_normal"}) else set()
         found |= {"TANGENTS"} if self.tangents else set()
         found |= {"TEXTURES"} if self.textures else set()
@@ -210,6 +215,8 @@ def look_of(
         dispersion=any(each.half_spread > 0.0 for each in found),
         shining=shines,
         alpha=any(each.alpha_mode != "opaque" for each in found),
+        blend=any(each.alpha_mode == "blend" for each in found),
+        both_sides=any(each.double_sided and max(each.emission) > 0.0 for each in found),
     )
 
 

@@ -43,6 +43,7 @@ def materials(
         color = np.asarray(material.base_color[:3], np.float64)
         row["kind"] = KINDS[material.kind]
         row["emission"] = material.emission
+        row["sides"] = 2 if material.double_sided else 1
         if material.kind == "dielectric":
             if not material.ior > 0.0:
                 raise ViewerError(f"material '{material.name}'", f"index of refraction {material.ior}", "above 0")

@@ -29,9 +29,13 @@ def photon_frame(
     absorb, arrive, arriving = arrival(volumes, nested=nested, absorb=paths.ABSORB_PHOTON_NESTED)
     around, surface = surroundings(nested, "store")
     media = media_streams(nested)
-    turn = ("begin", *arriving, *around, "lose", "store", *channel, "scatter")
-    emit = photons.EMIT_PHOTON_NESTED if nested else photons.EMIT_PHOTON
-    kernel = emit if first else photons.CONTINUE_PHOTON
+    kernel = photons.EMIT_PHOTON if first else photons.CONTINUE_PHOTON
+    # What a photon begins within is a state of its own: with it, one would write too much.
+    enters = nested and first
+    begin = "enter" if enters else "begin"
+    enter = (State("enter", photons.ENTER, {"done": "begin"}),) if enters else ()
+    entered = (begin, "begin") if enters else (begin,)
+    turn = (*entered, *arriving, *around, "lose", "store", *channel, "scatter")
     scattering = photons.SCATTER_PHOTON_NESTED if nested else photons.SCATTER_PHOTON
     return Program(
         "photons",
@@ -46,6 +50,7 @@ def photon_frame(
         inputs=("pixel",) if first else ("pixel", "ray", "path", *media),
         results=("photon", "ray", "path", *media),
         states=(
+            *enter,
             State("begin", kernel, {"ray": Call("setup", then=arrive), "done": DONE}),
             *traversal.states,
             *absorb,
@@ -56,7 +61,7 @@ def photon_frame(
             *channel.values(),
             State("scatter", scattering, {"done": DONE}),
         ),
-        start="begin",
+        start=begin,
         order=turn,
-        groups={"ray": arrivals(arriving, around), "surface": (turn,)},
+        groups={"ray": arrivals(arriving, around), "surface": (turn[:-1], turn[-1:]) if nested else (turn,)},
     )

@@ -1,5 +1,5 @@
-"""The states in which what a ray carries is absorbed, in the programs of scenes that have volumes, and in which surfaces
-learn what they are within, where volumes are nested (`viewer.materials.media`)."""
+"""The states in which what a ray carries is absorbed, in the programs of scenes that have volumes, and in which
+surfaces learn what they are within, where volumes are nested (`viewer.materials.media`)."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def surroundings(
 
 
 def arrivals(arriving: tuple[str, ...], around: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """What becomes one pass of a walk and the states behind it: where volumes are nested, two, which one would write too
+    """What becomes one pass of a walk and the states behind it: two where volumes are nested, since one would write too
     much."""
     more = tuple(around)
     return ((*arriving[:-1],), (arriving[-1], *more)) if more else (arriving,)

@@ -18,16 +18,17 @@ LARGEST_DISPERSION = 1000.0
 
 @dataclass
 class Material:
-    """How a surface looks; colours are linear sRGB. Every kind may emit as well, from its front face.
+    """How a surface looks; colours are linear sRGB. Every kind may emit as well: from its front face, or from both where
+    it is double-sided.
 
     base_color : albedo of ``lambert`` and of the diffuse part of ``phong``; tint of a ``mirror``, and of what a
     ``dielectric`` transmits; the fourth is opacity, which counts as ``alpha_mode`` says. texture : number of the
     scene's texture that multiplies it, or None. emission_texture : the same for the emission. ior : index of refraction
     of a dielectric's inside, relative to the outside (the front); of green where there is dispersion. dispersion : of a
     dielectric, and of what ``principled`` lets into a volume, 20 / Abbe number, by which the index grows from red to
-    blue (KHR_materials_dispersion); 0: alike for all. specular, exponent : reflectance (0 .. 1) and exponent of Phong's lobe. reflectivity : reflectance (0 .. 1) of
-    ``phong`` as a mirror, at every angle; base colour, specular and it are scaled down together where they reflect more
-    than comes.
+    blue (KHR_materials_dispersion); 0: alike for all. specular, exponent : reflectance (0 .. 1) and exponent of Phong's
+    lobe. reflectivity : reflectance (0 .. 1) of ``phong`` as a mirror, at every angle; base colour, specular and it are
+    scaled down together where they reflect more than comes.
 
     All that follows is of ``principled``, the material of glTF 2.0 and its extensions, whose specifications say what
     each field means; a field that is left alone has no effect. Each factor may be multiplied by a texture, of which it
