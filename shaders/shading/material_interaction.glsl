@@ -55,6 +55,23 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     // theirs, as they do in Mitsuba.
     bool away = dot(at.shading, ray.direction) * dot(at.normal, ray.direction) <= 0.0;
     if (away && !single) found.shading = at.normal;
+#ifdef HAVE_SMOOTH
+    // What scatters and is not crossed begins its rays above the facet; such a position's error is kept below zero.
+    bool lifts = !away && !single && geometry_lift != vec3(0.0);
+#ifdef HAVE_BELOW
+    Principled passing = fetch_principled(at.material);
+#ifdef HAVE_TRANSMISSION
+    lifts = lifts && passing.transmission <= 0.0;
+#endif
+#ifdef HAVE_DIFFUSE_TRANSMISSION
+    lifts = lifts && passing.diffuse_transmission <= 0.0;
+#endif
+#endif
+    if (lifts) {
+        found.position += geometry_lift;
+        found.error = -found.error;
+    }
+#endif
 #ifdef HAVE_TEXTURES
     found.place = at.uv;
 #endif

@@ -134,7 +134,13 @@ GEOMETRY = Record(
 INTERACTION = Record(
     "Interaction",
     Field("position", "vec3", "scene units", "world"),
-    Field("error", "float", "scene units", about="bound of the rounding error of each coordinate of the position"),
+    Field(
+        "error",
+        "float",
+        "scene units",
+        about="bound of the rounding error of each coordinate of the position; below zero: which is above the surface, "
+        "shaders/lib/smooth_lift.glsl",
+    ),
     Field("normal", "vec3", "unit length", "world", "geometric, on the front side"),
     Field("parameter", "float", about="as in Material"),
     Field("shading", "vec3", "unit length", "world", "shading normal, on the front side"),

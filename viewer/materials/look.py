@@ -7,12 +7,13 @@ conditions compute both sides, nothing else keeps a scene of matte surfaces as f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from viewer.kernels.records import INTERACTION
 from viewer.materials import media
 from viewer.scene.material import TEXTURE_FIELDS, Material
 from viewer.scene.scene import Scene
+from viewer.scene.smooth import has_smooth_meshes
 from viewer.scene.texture import Texture
 from viewer.stream.declare.record import Field, Record
 
@@ -115,6 +116,7 @@ class Look:
     alpha: bool = False
     blend: bool = False
     both_sides: bool = False
+    smooth: bool = False
     shining: bool = False
 
     @property
@@ -147,6 +149,7 @@ class Look:
         found |= {"SECOND_UV"} if self.second_uv else set()
         found |= {"SHINING"} if self.shining else set()
         found |= {"BLEND"} if self.blend else set()
+        found |= {"SMOOTH"} if self.smooth else set()
         found |= {"BOTH_SIDES"} if self.both_sides else set()
         found |= {"MAPS"} if not self.lobes.isdisjoint({"normal", "clearcoat_normal"}) else set()
         found |= {"TANGENTS"} if self.tangents else set()
@@ -236,4 +239,5 @@ def shining(scene: Scene) -> set[int]:
 
 def scene_look(scene: Scene) -> Look:
     """The look of a scene."""
-    return look_of(scene.materials, scene.textures, bool(shining(scene)), media.nested(scene))
+    found = look_of(scene.materials, scene.textures, bool(shining(scene)), media.nested(scene))
+    return replace(found, smooth=has_smooth_meshes(scene))
