@@ -1,4 +1,4 @@
-"""Dispersion of glTF's materials (KHR_materials_dispersion): channels as in a scene of their index, energy, same bits."""
+"""Dispersion of glTF's materials (KHR_materials_dispersion): channels as in scenes of their index, energy, bits."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ def ball(levels: int = 1, smooth: bool = True, **more: Any) -> Scene:
 
 
 def shown(device: Any, scene: Scene, program: str = "path", **more: Any) -> tuple[NDArray, NDArray]:
-    """Of pixels off the silhouette, where facets are seen whose normals face away: the picture, and what it should be, the
-    cosine at the shading normal."""
+    """Of pixels off the silhouette, where facets are seen whose normals face away: the picture, and what it should be,
+    the cosine at the shading normal."""
     options = {"machine": "singlepass", "environment": "none", "depth": 1, "pixel_filter": "point", **more}
     picture = Renderer(scene, device=device, program=program, **options).render(SIZE, 1, layers=("normal", "depth"))
     hit = np.isfinite(picture.layers["depth"]) & (picture.layers["normal"][..., 2] > 0.4)

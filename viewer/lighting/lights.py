@@ -77,8 +77,8 @@ class Emitters(NamedTuple):
     corners (L, 3, 3) float32, world space. emission (L, 3) float32, W/(m^2 sr), the same wherever material (L,) int32
     is the same. sphere (L,): where a row of corners is a sphere's centre, then its radius and side as in `LIGHT`; None:
     nowhere. texture (L,), uvs (L, 3, 2), share (L,): the texture that shines there, -1: none, its coordinates at the
-    corners, and its mean luminance over that of ``emission``; None where no texture shines. both (L,): whether it shines
-    from both sides; None: nowhere.
+    corners, and its mean luminance over that of ``emission``; None where no texture shines. both (L,): whether both
+    sides shine; None: nowhere.
     """
 
     corners: NDArray[np.float32]

@@ -101,11 +101,11 @@ _OF_OLD = frozenset({"parameter", "specular", "reflectivity"})  # of `INTERACTIO
 class Look:
     """The parts of a scene's surfaces.
 
-    kinds : of materials. lobes : of `LOBES`, of principled ones, and "nested". textures : fields of principled materials
-    that name a texture somewhere. second_uv : whether some of these textures are looked up by a mesh's second coordinates.
-    dispersion : whether channels part somewhere. alpha : whether some surfaces have holes or let light pass;
-    blend : whether at random. both_sides : whether some surfaces emit from both.
-    shining : whether textures shine on surfaces that are lights.
+    kinds : of materials. lobes : of `LOBES`, of principled ones, and "nested". textures : fields of principled
+    materials that name a texture somewhere. second_uv : whether some of these textures are looked up by a mesh's second
+    coordinates. dispersion : whether channels part somewhere. alpha : whether some surfaces have holes or let light
+    pass; blend : whether at random. both_sides : whether some surfaces emit from both. shining : whether textures shine
+    on surfaces that are lights. smooth : whether some meshes have normals that change along their triangles.
     """
 
     kinds: frozenset[str] = frozenset({"lambert"})

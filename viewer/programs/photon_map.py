@@ -91,8 +91,13 @@ def final_gather(
             State("arrive_gathering", photons.ARRIVE_GATHERING, {"surface": surface, "miss": "gather_ray"}),
             *around.values(),
         ),
-        streams={"estimate": photons.ESTIMATE, **kernels.form.streams, "spot": SCENE_INTERACTION, "gathering": PATH}
-        | media_streams(nested, "around"),
+        streams={
+            "estimate": photons.ESTIMATE,
+            **kernels.form.streams,
+            "spot": SCENE_INTERACTION,
+            "gathering": PATH,
+            **media_streams(nested, "around"),
+        },
         inputs=tuple(kernels.form.streams),
         groups=(
             ("begin_gather",),

@@ -110,7 +110,7 @@ def whitted_trace(
         State("resolve", paths.RESOLVE_SHADOW, {"done": "light"}),
     ]
     to = ("root", *extra_states(first_hits), *arriving, *around, "light", "->resolve", "resolve")
-    whole = (to,)
+    whole: tuple[tuple[str, ...], ...] = (to,)
     if nested:
         first, *rest = arrivals(arriving, around)
         whole = ("root", *extra_states(first_hits)), first, *rest, ("light", "->resolve", "resolve")

@@ -18,8 +18,8 @@ LARGEST_DISPERSION = 1000.0
 
 @dataclass
 class Material:
-    """How a surface looks; colours are linear sRGB. Every kind may emit as well: from its front face, or from both where
-    it is double-sided.
+    """How a surface looks; colours are linear sRGB. Every kind may emit as well: from its front face, or from both
+    where it is double-sided.
 
     base_color : albedo of ``lambert`` and of the diffuse part of ``phong``; tint of a ``mirror``, and of what a
     ``dielectric`` transmits; the fourth is opacity, which counts as ``alpha_mode`` says. texture : number of the
