@@ -12,8 +12,12 @@ from numpy.typing import NDArray
 
 from viewer import Camera, Renderer, Scene
 from viewer.materials.media import nested, ranks
+from viewer.programs import LEVELS, PICTURES
+from viewer.renderer.prepared import prepare
+from viewer.renderer.settings import Settings
 from viewer.scene.material import Material
 from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
 
 WHITE = (1.0, 1.0, 1.0)
 DEPTH = 5
@@ -225,3 +229,28 @@ def _moved(x: float, y: float = 0.0) -> NDArray:
     found = np.eye(4)
     found[:2, 3] = x, y
     return found
+
+
+@pytest.mark.parametrize("program", ["path", "whitted", "photon", "gather"])
+def test_steps_are_within_the_limits(program: str):
+    slabs = [Slab(s.low, s.high, replace(s.material, roughness=0.1, dispersion=3.0)) for s in HIGHER_GLASS]
+    prepared = prepare(scene_of(slabs, SLANTED), Settings(environment="sky"))
+    more = {"gather": True} if program == "gather" else {}
+    name = "photon" if more else program
+    made = PICTURES[name](LEVELS[1], volumes=True, nested=True, dispersion=True, **more)
+    for fuse in ("none", "ray", "surface"):
+        linked = LinkedProgram(made, prepared.modules(fuse == "none", True, "sobol"))
+        linked = linked if fuse == "none" else linked.inlined()
+        steps = linked.steps(fuse)
+        assert all(linked.attachments(step) <= MOST_ATTACHMENTS for step in steps)
+        assert all(linked.samplers(step) <= MOST_SAMPLERS for step in steps)
+        assert {state for step in steps for state in step.states} == set(linked.program.by_name)
+
+
+def test_a_state_that_a_limit_cuts_off_its_group_is_served_all_the_same():
+    """Also where the group was asked for by that state, as by the first of the program."""
+    made = PICTURES["path"](LEVELS[1], volumes=True, nested=True)
+    made = replace(made, groups={"surface": (made.order,)})
+    linked = LinkedProgram(made, prepare(scene_of(HIGHER_GLASS, STEEP), Settings()).modules(False, True)).inlined()
+    steps = linked.steps("surface")
+    assert linked.limits and "begin" in {state for step in steps for state in step.states}
