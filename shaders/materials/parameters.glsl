@@ -1,5 +1,10 @@
 // A principled material at a point: its factors times its textures.
+// Where channels part (KHR_materials_dispersion) an interaction's channel tells which: 0 all, 1, 2, 3 red, green, blue; 4
+// more: it refracts for certain; 8: it reflects for certain, whatever the channel. The index is then that channel's.
 #include "interface/interaction.glsl"
+#ifdef HAVE_NESTED
+#include "interface/media.glsl"
+#endif
 #ifdef HAVE_TEXTURES
 #include "interface/texture.glsl"
 
@@ -73,6 +78,17 @@ Principled principled_at(Interaction at) {
     layer = principled_texel(own.iridescence_thickness_texture, at).g;
 #endif
     own.iridescence_thickness.x = mix(own.iridescence_thickness.x, own.iridescence_thickness.y, layer);
+#endif
+#ifdef HAVE_DISPERSION
+    int channel = interaction_channel(at) & 3;
+    if (channel > 0 && own.half_spread > 0.0) own.ior = max(own.ior + float(channel - 2) * own.half_spread, 1.0);
+#endif
+#ifdef HAVE_NESTED
+#ifdef HAVE_DISPERSION
+    own.ior /= medium_index(interaction_outside(at), channel);
+#else
+    own.ior /= medium_index(interaction_outside(at), 0);
+#endif
 #endif
     return own;
 }

@@ -68,6 +68,20 @@ float facet_seen(Facets facets, vec3 facet, vec3 way) {
 }
 #endif
 
+#ifdef HAVE_DISPERSION
+// Whether channels have indices of their own there.
+bool principled_parts(Interaction at) {
+#ifdef HAVE_NESTED
+    if (medium_parts(interaction_outside(at))) return true;
+#endif
+    return fetch_principled(interaction_material(at)).half_spread > 0.0;
+}
+
+bool principled_whole(Interaction at) {
+    return (interaction_channel(at) & 3) == 0 && principled_parts(at);
+}
+#endif
+
 // All that has a density, times the cosine.
 vec3 principled_scattered(Interaction at, Principled own, vec3 wo, vec3 wi, out float pdf) {
 #ifdef HAVE_NORMAL
@@ -111,7 +125,24 @@ vec3 principled_scattered(Interaction at, Principled own, vec3 wo, vec3 wi, out 
 }
 
 vec3 principled_evaluate(Interaction at, vec3 wo, vec3 wi, out float pdf) {
+#ifdef HAVE_DISPERSION
+    // Of light of all channels each is scattered by its own index.
+    bool whole = principled_whole(at);
+    vec3 value = vec3(0.0);
+    int turn = 1;
+    pdf = 0.0;
+    do {
+        float density;
+        if (whole) set_interaction_channel(at, turn);
+        vec3 found = principled_scattered(at, principled_at(at), wo, wi, density);
+        value += whole ? found * vec3(equal(ivec3(1, 2, 3), ivec3(turn))) : found;
+        pdf += whole ? 0.33333333 * density : density;
+        turn += 1;
+    } while (turn < (whole ? 4 : 2));
+    return value;
+#else
     return principled_scattered(at, principled_at(at), wo, wi, pdf);
+#endif
 }
 
 vec3 principled_value(Interaction at, vec3 wo, vec3 wi) {
@@ -187,7 +218,7 @@ float principled_index(Interaction at) {
     return index;
 }
 
-void principled_branches(
+void principled_branch(
     Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
 ) {
     Layers layers = principled_seen(at, principled_at(at), wo);
@@ -208,6 +239,27 @@ void principled_branches(
 #endif
 }
 
+void principled_branches(
+    Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
+) {
+#ifdef HAVE_DISPERSION
+    // Of light of all channels each is reflected in its own share, and all are refracted as green.
+    bool whole = principled_whole(at);
+    vec3 shares = vec3(0.0);
+    int turn = 1;
+    do {
+        int channel = 1 + (2 * turn - 2) % 3;  // red, blue, green
+        if (whole) set_interaction_channel(at, channel);
+        principled_branch(at, wo, reflected, reflection, refracted, refraction);
+        shares += whole ? reflection * vec3(equal(ivec3(1, 2, 3), ivec3(channel))) : reflection;
+        turn += 1;
+    } while (turn < (whole ? 4 : 2));
+    reflection = shares;
+#else
+    principled_branch(at, wo, reflected, reflection, refracted, refraction);
+#endif
+}
+
 // One more of several things that u chooses among in proportion to their chances, from left on; u is renewed.
 bool principled_choose(float chance, inout float left, inout float u) {
     bool chosen = u < chance && left >= 0.0;
@@ -218,6 +270,17 @@ bool principled_choose(float chance, inout float left, inout float u) {
 
 bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     float left = 1.0, other = u.z;
+    Interaction met = at;
+#ifdef HAVE_DISPERSION
+    // Light of all channels takes the way of one of them, and so does what of it is reflected or refracted in one
+    // direction: with three times the weight.
+    bool whole = principled_whole(at);
+    if (whole) {
+        float three = 3.0 * other;
+        set_interaction_channel(at, 1 + min(int(three), 2));
+        other = min(fract(three), 0.99999994);
+    }
+#endif
     Principled own = principled_at(at);
 #ifdef HAVE_NORMAL
     Facets facets = principled_facets(at, own, wo);
@@ -281,7 +344,20 @@ bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 we
 #endif
     weight = single;
     pdf = 0.0;
+#ifdef HAVE_DISPERSION
+    if (whole) weight *= 3.0 * vec3(equal(ivec3(1, 2, 3), ivec3(interaction_channel(at))));
+    vec3 straight = wi;
+    if (interaction_channel(met) >= 4) {  // it is decided
+        vec3 back, on, through;
+        principled_branch(at, wo, straight, back, through, on);
+        bool refracts = (interaction_channel(met) & 4) != 0;
+        straight = refracts ? through : straight;
+        weight = refracts ? on / max(1.0 - back, vec3(1e-20)) : vec3(1.0);
+        delta = true;
+    }
+#else
     if (delta) return any(greaterThan(single, vec3(0.0)));
+#endif
     vec3 away = layers.right * local.x + layers.up * local.y + layers.normal * local.z;
 #ifdef HAVE_CLEARCOAT
     if (coated) {
@@ -297,7 +373,16 @@ bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 we
         if (choice >= seen) wi -= 2.0 * dot(wi, facets.upright) * facets.upright;
     }
 #endif
+#ifdef HAVE_DISPERSION
+    vec3 value = principled_evaluate(met, wo, wi, pdf);
+    if (delta) {  // here, since loops of a shader must not follow a return
+        wi = straight;
+        pdf = 0.0;
+        return any(greaterThan(weight, vec3(0.0)));
+    }
+#else
     vec3 value = principled_scattered(at, own, wo, wi, pdf);
+#endif
     weight = value / max(pdf, 1e-30);
     return found && pdf > 0.0 && any(greaterThan(value, vec3(0.0)));
 }

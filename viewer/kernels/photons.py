@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from viewer.kernels.records import HIT, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
+from viewer.kernels.paths import IN_MEDIA, INOUT_MEDIA, OUT_MEDIA
+from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.kernels.whitted import TREE
 from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel
 from viewer.stream.declare.record import Field, Record
@@ -72,6 +73,7 @@ EMIT_PHOTON = Kernel(
     exits=("ray", "done"),
     needs=("photon_settings", "light_emit", "sample_2d"),
 )
+ENTER = Kernel("enter", (OUT_MEDIA,), ("done",))
 CONTINUE_PHOTON = Kernel("continue_photon", (IN("path", PATH), OUT("photon", PHOTON)), exits=("ray", "done"))
 ARRIVE_PHOTON = Kernel(
     "arrive_photon",
@@ -93,6 +95,8 @@ SCATTER_PHOTON = Kernel(
     needs=("photon_settings", "bsdf_sample", "sample_2d"),
 )
 
+SCATTER_PHOTON_NESTED = SCATTER_PHOTON.nested(INOUT_MEDIA)
+
 NEXT_SHADOW_RAY = Kernel(
     "next_shadow_ray",
     (
@@ -106,6 +110,7 @@ NEXT_SHADOW_RAY = Kernel(
     exits=("again", "shadow", "end"),
     needs=("path_settings", "light_sample", "bsdf_value", "sample_2d"),
 )
+NEXT_SHADOW_RAY_NESTED = NEXT_SHADOW_RAY.nested(IN_MEDIA, after="path")
 SEARCHES = ("nearest", "radius")  # for the k nearest photons, shell by shell; for all within a radius
 
 
@@ -226,3 +231,13 @@ CHOOSE_GATHERING_CHANNEL = Kernel(
     exits=("done",),
     needs=("gather_settings", "channels_part", "at_channel", "bsdf_branches", "sample_2d"),
 )
+
+# Where volumes are nested; ``around`` are those that a gathering ray is within.
+KEEP_MEDIA = Kernel("keep_media", (IN_MEDIA, OUT("around", MEDIA)), ("done",))
+GATHER_RAY_NESTED = Kernel(
+    "gather_ray_nested",
+    (*GATHER_RAY.arguments[:3], IN_MEDIA, *GATHER_RAY.arguments[3:], OUT("around", MEDIA)),
+    GATHER_RAY.exits,
+    (*GATHER_RAY.needs, "principled_at", "geometry_at"),
+)
+CONTINUE_GATHERING_NESTED = CONTINUE_GATHERING.nested(INOUT("around", MEDIA))

@@ -7,11 +7,13 @@ conditions compute both sides, nothing else keeps a scene of matte surfaces as f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from viewer.kernels.records import INTERACTION
+from viewer.materials import media
 from viewer.scene.material import TEXTURE_FIELDS, Material
 from viewer.scene.scene import Scene
+from viewer.scene.smooth import has_smooth_meshes
 from viewer.scene.texture import Texture
 from viewer.stream.declare.record import Field, Record
 
@@ -22,6 +24,7 @@ LOBES: Mapping[str, Callable[[Material], bool]] = {
     "specular": lambda each: each.specular_factor != 1.0 or tuple(each.specular_color) != (1.0, 1.0, 1.0),
     "transmission": lambda each: each.transmission > 0.0,
     "volume": lambda each: each.thickness > 0.0 and (each.transmission > 0.0 or each.diffuse_transmission > 0.0),
+    "dispersion": lambda each: each.half_spread > 0.0,
     "anisotropy": lambda each: each.anisotropy != 0.0,
     "clearcoat": lambda each: each.clearcoat > 0.0,
     "iridescence": lambda each: each.iridescence > 0.0,
@@ -53,8 +56,9 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
     "volume": (
         Field("thickness", "float", "scene units", about="0: a thin wall"),
         Field("attenuation", "vec3", "1 / scene units", about="coefficient of absorption"),
-        Field("priority", "int", about="of nested volumes the highest is there"),
     ),
+    "nested": (Field("medium", "int", about="rank among volumes; 0: of no volume"),),
+    "dispersion": (Field("half_spread", "float", about="of the indices of red and blue about green's"),),
     "anisotropy": (
         Field("anisotropy", "float"),
         Field("anisotropy_axis", "vec2", about="cosine and sine of its angle to the tangent"),
@@ -97,11 +101,12 @@ _OF_OLD = frozenset({"parameter", "specular", "reflectivity"})  # of `INTERACTIO
 class Look:
     """The parts of a scene's surfaces.
 
-    kinds : of materials. lobes : of `LOBES`, of principled ones. textures : fields of principled materials that name a
-    texture somewhere. second_uv : whether some of these textures are looked up by a mesh's second coordinates.
-    classic_textures : of the classic material that has most. sheets : whether one is a sheet of glass.
-    dispersion : whether channels part somewhere. alpha : whether some surfaces have holes or let light pass.
-    shining : whether textures shine on surfaces that are lights.
+    kinds : of materials. lobes : of `LOBES`, of principled ones, and "nested". textures : fields of principled
+    materials that name a texture somewhere. second_uv : whether some of these textures are looked up by a mesh's second
+    coordinates. classic_textures : of the classic material that has most. sheets : whether one is a sheet of glass.
+    dispersion : whether channels part somewhere. alpha : whether some surfaces have holes or let light pass; blend :
+    whether at random. both_sides : whether some surfaces emit from both. shining : whether textures shine on surfaces
+    that are lights. smooth : whether some meshes have normals that change along their triangles.
     """
 
     kinds: frozenset[str] = frozenset({"lambert"})
@@ -112,6 +117,9 @@ class Look:
     alpha: bool = False
     classic_textures: int = 0
     sheets: bool = False
+    blend: bool = False
+    both_sides: bool = False
+    smooth: bool = False
     shining: bool = False
 
     @property
@@ -128,6 +136,11 @@ class Look:
     def addressed(self) -> bool:
         """Whether a path keeps the material's address."""
         return self.principled or self.classic
+
+    @property
+    def nested(self) -> bool:
+        """Whether volumes overlap or hold something."""
+        return "nested" in self.lobes
 
     @property
     def tangents(self) -> bool:
@@ -147,8 +160,12 @@ class Look:
         found |= {"CLASSIC"} if self.classic else set()
         found |= {"SHEETS"} if self.sheets else set()
         found |= {"BELOW"} if not self.lobes.isdisjoint({"transmission", "diffuse_transmission"}) else set()
+        found |= {"PACKED"} if len(self.packed) > 1 else set()
         found |= {"SECOND_UV"} if self.second_uv else set()
         found |= {"SHINING"} if self.shining else set()
+        found |= {"BLEND"} if self.blend else set()
+        found |= {"SMOOTH"} if self.smooth else set()
+        found |= {"BOTH_SIDES"} if self.both_sides else set()
         found |= {"MAPS"} if not self.lobes.isdisjoint({"normal", "clearcoat_normal"}) else set()
         found |= {"TANGENTS"} if self.tangents else set()
         found |= {"TEXTURES"} if self.textures else set()
@@ -162,7 +179,7 @@ class Look:
             return INTERACTION
         plain = self.kinds <= {"lambert", "mirror", "principled"}
         fields = [each for each in INTERACTION.fields if not (plain and each.name in _OF_OLD)]
-        kind = Field("kind", "int", about="BSDF_LAMBERT and so on, and 8 times the address of the material")
+        kind = Field("kind", "int", about="BSDF_LAMBERT and so on, what `packed` has, and the address of the material")
         fields = [kind if each.name == "kind" else each for each in fields]
         if self.textures or self.tangents:
             fields.append(Field("place", "vec3", about="texture coordinates, level and tangent: interaction_place"))
@@ -171,6 +188,17 @@ class Look:
             fields.append(Field("uv_1", "vec3", about="texture coordinates of the second set, and level"))
 
         return Record(INTERACTION.name, *fields)
+
+    @property
+    def packed(self) -> dict[str, tuple[int, int]]:
+        """What an interaction's ``kind`` holds beside the kind, by name: the lowest bit, and how many."""
+        found, first = {}, 3
+        held = ("channel", 4, "dispersion" in self.lobes), ("outside", media.BITS, self.nested)
+        for name, bits, there in held:
+            if there:
+                found[name] = first, bits
+                first += bits
+        return {**found, "material": (first, 24 - first)}
 
     @property
     def parameters(self) -> Record:
@@ -182,12 +210,16 @@ class Look:
 _ALL = frozenset(TEXTURE_FIELDS)
 
 
-def look_of(materials: Iterable[Material], textures: Sequence[Texture] = (), shines: bool = False) -> Look:
-    """The look of a scene of these materials. shines : some of them are of `shining`."""
+def look_of(
+    materials: Iterable[Material], textures: Sequence[Texture] = (), shines: bool = False, nested: bool = False
+) -> Look:
+    """The look of a scene of these materials. shines : some of them are of `shining`. nested : volumes overlap, or hold
+    something."""
     found = list(materials) or [Material()]
     principled = [each for each in found if each.kind == "principled"]
     classics = [each.classic for each in found if each.kind == "classic" and each.classic is not None]
     lobes = {lobe for lobe, has in LOBES.items() if any(has(each) for each in principled)}
+    lobes |= {"nested"} if nested else set()
     named = {
         name: getattr(each, name) for each in principled for name in TEXTURE_FIELDS if getattr(each, name) is not None
     }
@@ -204,6 +236,8 @@ def look_of(materials: Iterable[Material], textures: Sequence[Texture] = (), shi
         alpha=any(each.alpha_mode != "opaque" for each in found),
         classic_textures=max((len(each.layers) for each in found), default=0),
         sheets=any(own.is_sheet for own in classics),
+        blend=any(each.alpha_mode == "blend" for each in found),
+        both_sides=any(each.double_sided and max(each.emission) > 0.0 for each in found),
     )
 
 
@@ -223,4 +257,5 @@ def shining(scene: Scene) -> set[int]:
 
 def scene_look(scene: Scene) -> Look:
     """The look of a scene."""
-    return look_of(scene.materials, scene.textures, bool(shining(scene)))
+    found = look_of(scene.materials, scene.textures, bool(shining(scene)), media.nested(scene))
+    return replace(found, smooth=has_smooth_meshes(scene))

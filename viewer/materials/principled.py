@@ -11,10 +11,9 @@ from viewer.base.errors import ViewerError
 from viewer.kernels.records import GEOMETRY, HIT, RAY
 from viewer.materials.albedo import crossing_albedo, crossing_rise_albedo, ggx_albedo, rise_albedo, sheen_albedo
 from viewer.materials.look import Look
-from viewer.scene.material import TEXTURE_FIELDS, Material
+from viewer.materials.media import absorption, media, ranks
+from viewer.scene.material import LARGEST_DISPERSION, TEXTURE_FIELDS, Material
 from viewer.stream.declare.kernel import Module, Table
-
-LARGEST_ABSORPTION = 1e6  # per scene unit: black after less than anything is thick
 
 
 def principled_materials(found: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
@@ -25,18 +24,31 @@ def principled_materials(found: Sequence[Material], look: Look, texture_count: i
     if not look.principled:
         return []
     record = look.parameters
+    most = 1 << look.packed["material"][1]
+    if len(found) > most:
+        hint = f"take at most {most:,}, or no dispersion and no volumes within each other"
+        raise ViewerError("materials", f"{len(found):,} of them, which paths cannot tell apart here", hint)
     table = np.zeros(max(1, len(found)), record.dtype)
+    ranked = ranks(found)
     for row, material in zip(table, found, strict=False):
         if material.kind == "principled":
             for field in record.fields:
-                row[field.name] = _value(material, field.name, texture_count)
+                if field.name != "medium":
+                    row[field.name] = _value(material, field.name, texture_count)
+    if look.nested:
+        for number, rank in ranked.items():
+            table["medium"][number] = rank
     return [
         Module(
             "principled materials",
             provides=("principled_at",),
             source="materials/parameters.glsl",
             memories=(Table("principled", record, table),),
-            needs=("interaction_kind", *(("texture_data",) if look.textures else ())),
+            needs=(
+                "interaction_kind",
+                *(("texture_data",) if look.textures else ()),
+                *(("media_top",) if look.nested else ()),
+            ),
             uses=(look.interaction,),
             features=look.features,
         ),
@@ -53,6 +65,7 @@ def principled_materials(found: Sequence[Material], look: Look, texture_count: i
             if "volume" in look.lobes
             else []
         ),
+        *([media(found)] if look.nested else []),
     ]
 
 
@@ -81,13 +94,19 @@ def _value(material: Material, name: str, texture_count: int) -> object:
         return math.cos(material.anisotropy_rotation), math.sin(material.anisotropy_rotation)
     if name == "attenuation":
         return absorption(material.attenuation_color, material.attenuation_distance)
+    if name == "half_spread":
+        return half_spread(material)
     if name == "ior" and material.ior == 0.0:  # KHR_materials_ior: it reflects everything, at every angle
         return 1e4
     return getattr(material, name)
 
 
-def absorption(color: Sequence[float], distance: float) -> tuple[float, ...]:
-    """Coefficients per scene unit by which white light takes this color after the distance (KHR_materials_volume)."""
-    if not 0.0 < distance < math.inf:
-        return (0.0, 0.0, 0.0)
-    return tuple(min(-math.log(max(each, 1e-30)) / distance, LARGEST_ABSORPTION) for each in color)
+def half_spread(material: Material) -> float:
+    """Of the indices of a dielectric's channels. Raises ViewerError for a dispersion that no glass has."""
+    where, value = f"material '{material.name}'", material.dispersion
+    if not 0.0 <= value <= LARGEST_DISPERSION:
+        raise ViewerError(where, f"dispersion {value}", f"0 to {LARGEST_DISPERSION:g}: 20 / Abbe number")
+    if value > 0.0 and material.ior < 1.0:
+        hint = "1 or more: turn the surface over, so that its front is outside of the glass"
+        raise ViewerError(where, f"dispersion with an index of refraction of {material.ior}", hint)
+    return material.half_spread

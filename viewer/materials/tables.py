@@ -13,10 +13,10 @@ from viewer.materials.bsdf import bsdfs
 from viewer.materials.classic import classic_materials
 from viewer.materials.look import Look, look_of
 from viewer.materials.opacity import opacity
-from viewer.materials.principled import albedos, principled_materials
+from viewer.materials.principled import albedos, half_spread, principled_materials
 from viewer.materials.textures import cones
 from viewer.materials.textures import textures as texture_module
-from viewer.scene.material import KINDS, LARGEST_DISPERSION, Material
+from viewer.scene.material import KINDS, Material
 from viewer.scene.texture import Texture
 from viewer.stream.declare.kernel import Module, Table
 
@@ -44,10 +44,11 @@ def materials(
         color = np.asarray(material.base_color[:3], np.float64)
         row["kind"] = KINDS[material.kind]
         row["emission"] = material.emission
+        row["sides"] = 2 if material.double_sided else 1
         if material.kind == "dielectric":
             if not material.ior > 0.0:
                 raise ViewerError(f"material '{material.name}'", f"index of refraction {material.ior}", "above 0")
-            row["parameter"], row["specular"] = material.ior, _half_spread(material)
+            row["parameter"], row["specular"] = material.ior, half_spread(material)
         elif material.kind == "phong":
             # No more comes back than came.
             whole = max(1.0, float(color.max()) + material.specular + material.reflectivity)
@@ -77,17 +78,6 @@ def materials(
         uses=(GEOMETRY, HIT),
         features=look.features,
     )
-
-
-def _half_spread(material: Material) -> float:
-    """Of a dielectric's indices. Raises ViewerError for a dispersion that no glass has."""
-    where, value = f"material '{material.name}'", material.dispersion
-    if not 0.0 <= value <= LARGEST_DISPERSION:
-        raise ViewerError(where, f"dispersion {value}", f"0 to {LARGEST_DISPERSION:g}: 20 / Abbe number")
-    if value > 0.0 and material.ior < 1.0:
-        hint = "1 or more: turn the surface over, so that its front is outside of the glass"
-        raise ViewerError(where, f"dispersion with an index of refraction of {material.ior}", hint)
-    return material.half_spread
 
 
 def surfaces(textured: bool = False) -> Module:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from viewer.kernels import photons
 from viewer.kernels.records import PATH, SCENE_INTERACTION
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival
+from viewer.programs.volumes import arrival, arrivals, media_streams, surroundings
 from viewer.programs.whitted import DEPTH, IndirectLight, whitted_trace
 from viewer.stream.declare.program import Call, Program, State
 
@@ -44,18 +44,32 @@ def _search(kernels: photons.EstimateKernels, streams: dict[str, str]) -> tuple[
     )
 
 
-def final_gather(kind: str, search: str, dispersion: bool = False, volumes: bool = False) -> IndirectLight:
+def final_gather(
+    kind: str, search: str, dispersion: bool = False, volumes: bool = False, nested: bool = False
+) -> IndirectLight:
     """The states of a final gather over a map of a kind, by a way of searching: the caustic photons at the surface
     itself, and the radiance, by all photons, of the surfaces that rays from there come to. The estimate's states serve
-    both. dispersion : a ray goes on in one channel where these part."""
+    both. dispersion : a ray goes on in one channel where these part. nested : volumes overlap, or hold something."""
     kernels = photons.EstimateKernels(photons.MAPS[kind], search)
-    absorb, arrive, arriving = arrival(volumes, "arrive_gathering", {"path": "gathering"})
+    own = {"path": "gathering", **({"media": "around"} if nested else {})}
+    absorb, arrive, arriving = arrival(volumes, "arrive_gathering", own, nested)
+    placed = {"interaction": "spot", "media": "around"}
+    around, surface = surroundings(nested, "estimate", "surround_gathering", placed)
+    on_kernel, ray = photons.CONTINUE_GATHERING, photons.GATHER_RAY
+    if nested:
+        on_kernel, ray = photons.CONTINUE_GATHERING_NESTED, photons.GATHER_RAY_NESTED
+    keep = State("keep", photons.KEEP_MEDIA, {"done": "caustics"})
     there = Call("setup", then=arrive)
     on = ("gathering_channel", "continue_gathering") if dispersion else ("continue_gathering",)
     channel = State("gathering_channel", photons.CHOOSE_GATHERING_CHANNEL, {"done": "continue_gathering"})
     return IndirectLight(
         states=(
-            State("begin_gather", photons.BEGIN_GATHER, {"surface": "caustics", "none": "refract"}),
+            State(
+                "begin_gather",
+                photons.BEGIN_GATHER,
+                {"surface": "keep" if nested else "caustics", "none": "refract"},
+            ),
+            *((keep,) if nested else ()),
             State("caustics", kernels.begin_caustics, {"cell": "cell"}, _SPOT),
             State(
                 "estimate",
@@ -71,21 +85,29 @@ def final_gather(kind: str, search: str, dispersion: bool = False, volumes: bool
                 {**_SPOT, "path": "gathering"},
             ),
             *((channel,) if dispersion else ()),
-            State("continue_gathering", photons.CONTINUE_GATHERING, {"ray": there, "end": "gather_ray"}),
-            State("gather_ray", photons.GATHER_RAY, {"ray": there, "again": "gather_ray", "end": "refract"}),
+            State("continue_gathering", on_kernel, {"ray": there, "end": "gather_ray"}),
+            State("gather_ray", ray, {"ray": there, "again": "gather_ray", "end": "refract"}),
             *absorb,
-            State("arrive_gathering", photons.ARRIVE_GATHERING, {"surface": "estimate", "miss": "gather_ray"}),
+            State("arrive_gathering", photons.ARRIVE_GATHERING, {"surface": surface, "miss": "gather_ray"}),
+            *around.values(),
         ),
-        streams={"estimate": photons.ESTIMATE, **kernels.form.streams, "spot": SCENE_INTERACTION, "gathering": PATH},
+        streams={
+            "estimate": photons.ESTIMATE,
+            **kernels.form.streams,
+            "spot": SCENE_INTERACTION,
+            "gathering": PATH,
+            **media_streams(nested, "around"),
+        },
         inputs=tuple(kernels.form.streams),
         groups=(
             ("begin_gather",),
-            arriving,
+            *((("keep",),) if nested else ()),
+            *arrivals(arriving, around),
             ("caustics", "estimate", *(state.name for state in _search(kernels, _SPOT)), "total"),
             on,
             ("gather_ray",),
         ),
-        rays=(arriving,),
+        rays=arrivals(arriving, around),
     )
 
 
@@ -98,11 +120,14 @@ def photon_map(
     gather: bool = False,
     dispersion: bool = False,
     volumes: bool = False,
+    nested: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added; photons and their map are other streams, of any size.
 
     kind : of the map, a key of `viewer.kernels.photons.MAPS`. search : for its photons, one of `SEARCHES` there. gather
     : a final gather is between the surface and the photons' estimate (Purcell 2004, section 6.4.5).
     """
-    indirect = final_gather(kind, search, dispersion, volumes) if gather else radiance_estimate(kind, search)
-    return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion, volumes)
+    indirect = radiance_estimate(kind, search)
+    if gather:
+        indirect = final_gather(kind, search, dispersion, volumes, nested)
+    return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion, volumes, nested)

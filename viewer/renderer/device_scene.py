@@ -327,6 +327,8 @@ def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
         form["dispersion"] = True
     if prepared.absorbing and settings.program in DISPERSIVE:
         form["volumes"] = True
+    if prepared.nested and settings.program in DISPERSIVE:
+        form["nested"] = True
     return form
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.film.buffers import Pixels
 from viewer.kernels.photons import PHOTON, STORED
-from viewer.kernels.records import PATH, PIXEL, RAY
+from viewer.kernels.records import MEDIA, PATH, PIXEL, RAY
 from viewer.lighting.aim import SpecularSpheres
 from viewer.lighting.path import SMOOTH_OF_TREES
 from viewer.lighting.photons import estimate_uniforms, photon_uniforms
@@ -242,7 +242,8 @@ class PhotonMaps:
         pixel = resources.stream("photon pixel", PIXEL, size)
         frame = {
             name: resources.stream(f"photon {name}", record, size)
-            for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON))
+            for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON), ("media", MEDIA))
+            if name != "media" or prepared.nested
         }
         least = 0 if settings.final_gather else 1  # a gather's rays come to surfaces without shadow rays
         common: dict[str, Any] = {"width": size[0], "spheres": emission.spheres, "least": least}
@@ -258,7 +259,11 @@ class PhotonMaps:
             for bounce in range(settings.photon_bounces):
                 first = bounce == 0
                 program = photon_frame(
-                    LEVELS[prepared.structure.levels], first, prepared.dispersive, prepared.absorbing
+                    LEVELS[prepared.structure.levels],
+                    first,
+                    prepared.dispersive,
+                    prepared.absorbing,
+                    prepared.nested,
                 )
                 key = _frame_key(prepared, settings, size, first)
                 yield Run(program, (key, settings), size, count, {"pixel": pixel, **frame}, uniforms)
@@ -288,7 +293,11 @@ def _grouped(steps: Iterator[float]) -> Iterator[float]:
 def _frame_key(prepared: Prepared, settings: Settings, size: tuple[int, int], first: bool) -> Key:
     """Of the machine that traces a frame of that size, the ``first`` one or a later one."""
     return Key(
-        ("photons", first, prepared.dispersive, prepared.absorbing), size, False, settings.passes, settings.sampler
+        ("photons", first, prepared.dispersive, prepared.absorbing, prepared.nested),
+        size,
+        False,
+        settings.passes,
+        settings.sampler,
     )
 
 

@@ -80,6 +80,11 @@ class Prepared:
         """Whether there are volumes that absorb light."""
         return "volume" in self.look.lobes
 
+    @property
+    def nested(self) -> bool:
+        """Whether volumes overlap or hold something."""
+        return self.look.nested
+
     @cached_property
     def look(self) -> Look:
         """What the source of its surfaces depends on."""

@@ -19,16 +19,17 @@ LARGEST_DISPERSION = 1000.0
 
 @dataclass
 class Material:
-    """How a surface looks; colours are linear sRGB. Every kind may emit as well, from its front face.
+    """How a surface looks; colours are linear sRGB. Every kind may emit as well: from its front face, or from both
+    where it is double-sided.
 
     base_color : albedo of ``lambert`` and of the diffuse part of ``phong``; tint of a ``mirror``, and of what a
     ``dielectric`` transmits; the fourth is opacity, which counts as ``alpha_mode`` says. texture : number of the
     scene's texture that multiplies it, or None. emission_texture : the same for the emission. ior : index of refraction
     of a dielectric's inside, relative to the outside (the front); of green where there is dispersion. dispersion : of a
-    dielectric, 20 / Abbe number, by which the index grows from red to blue (KHR_materials_dispersion); 0: alike for
-    all. specular, exponent : reflectance (0 .. 1) and exponent of Phong's lobe. reflectivity : reflectance (0 .. 1) of
-    ``phong`` as a mirror, at every angle; base colour, specular and it are scaled down together where they reflect more
-    than comes.
+    dielectric, and of what ``principled`` lets into a volume, 20 / Abbe number, by which the index grows from red to
+    blue (KHR_materials_dispersion); 0: alike for all. specular, exponent : reflectance (0 .. 1) and exponent of Phong's
+    lobe. reflectivity : reflectance (0 .. 1) of ``phong`` as a mirror, at every angle; base colour, specular and it are
+    scaled down together where they reflect more than comes.
 
     classic : of kind ``classic``, whose diffuse colour is ``base_color``; the defaults where nothing is said. A
     ``texture`` modulates before its own.
@@ -135,8 +136,9 @@ class Material:
     @property
     def half_spread(self) -> float:
         """How far the index of red lies below that of green, and blue's above (KHR_materials_dispersion, section
-        "Implementation"); 0 of all but dielectrics."""
-        return (self.ior - 1.0) * 0.025 * self.dispersion if self.kind == "dielectric" else 0.0
+        "Implementation"); 0 of all but dielectrics and volumes of glTF's materials."""
+        volume = self.kind == "principled" and self.transmission > 0.0 and self.thickness > 0.0
+        return (self.ior - 1.0) * 0.025 * self.dispersion if volume or self.kind == "dielectric" else 0.0
 
     @property
     def iors(self) -> tuple[float, float, float]:
