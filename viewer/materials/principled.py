@@ -10,8 +10,8 @@ import numpy as np
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import GEOMETRY, HIT, RAY
 from viewer.materials.albedo import crossing_albedo, crossing_rise_albedo, ggx_albedo, rise_albedo, sheen_albedo
-from viewer.materials.look import Look
-from viewer.scene.material import TEXTURE_FIELDS, Material
+from viewer.materials.look import MAP, Look
+from viewer.scene.material import Material
 from viewer.stream.declare.kernel import Module, Table
 
 LARGEST_ABSORPTION = 1e6  # per scene unit: black after less than anything is thick
@@ -26,16 +26,23 @@ def principled_materials(found: Sequence[Material], look: Look, texture_count: i
         return []
     record = look.parameters
     table = np.zeros(max(1, len(found)), record.dtype)
-    for row, material in zip(table, found, strict=False):
+    maps = np.zeros((len(table), max(1, len(look.maps))), MAP.dtype)
+    for row, own, material in zip(table, maps, found, strict=False):
         if material.kind == "principled":
+            rows = _maps(material, look, texture_count)
+            own[: len(rows)] = rows
             for field in record.fields:
-                row[field.name] = _value(material, field.name, texture_count)
+                row[field.name] = len(rows) if field.name == "map_count" else _value(material, field.name)
     return [
         Module(
             "principled materials",
             provides=("principled_at",),
             source="materials/parameters.glsl",
-            memories=(Table("principled", record, table),),
+            memories=(
+                Table("principled", record, table),
+                *((Table("principled_maps", MAP, maps.reshape(-1)),) if look.textures else ()),
+            ),
+            constants={} if not look.textures else {"MAPS_OF_MATERIAL": maps.shape[1], **map_constants(look)},
             needs=("interaction_kind", *(("texture_data",) if look.textures else ())),
             uses=(look.interaction,),
             features=look.features,
@@ -70,13 +77,28 @@ def albedos(look: Look) -> list[Module]:
     return [*found, *([sheen_albedo()] if "sheen" in look.lobes else [])]
 
 
-def _value(material: Material, name: str, texture_count: int) -> object:
-    """Of a field of the table."""
-    if name in TEXTURE_FIELDS:
+def map_constants(look: Look) -> dict[str, int]:
+    """The bits of `MAP.slots`, by their names in GLSL."""
+    return {f"MAP_{name.removesuffix('_texture').upper()}": 1 << bit for bit, name in enumerate(look.maps)}
+
+
+def _maps(material: Material, look: Look, texture_count: int) -> list[tuple[int, int, int]]:
+    """A material's rows of `MAP`: one for all that a texture multiplies, which so is looked up once."""
+    rows: dict[tuple[int, bool], int] = {}
+    for bit, (name, color) in enumerate(look.maps.items()):
         number = getattr(material, name)
-        if number is not None and not 0 <= number < texture_count:
+        if number is None:
+            continue
+        if not 0 <= number < texture_count:
             raise ViewerError(f"material '{material.name}'", f"{name} names texture {number} of {texture_count}")
-        return -1 if number is None else number
+        rows[number, color] = rows.get((number, color), 0) | 1 << bit
+    return [(number, slots, int(color)) for (number, color), slots in rows.items()]
+
+
+def _value(material: Material, name: str) -> object:
+    """Of a field of the table."""
+    if name in ("normal", "clearcoat_normal"):  # without a map
+        return (0.0, 0.0, 1.0)
     if name == "anisotropy_axis":
         return math.cos(material.anisotropy_rotation), math.sin(material.anisotropy_rotation)
     if name == "attenuation":
