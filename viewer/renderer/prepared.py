@@ -76,6 +76,11 @@ class Prepared:
         """Whether there are volumes that absorb light."""
         return "volume" in self.look.lobes
 
+    @property
+    def wide(self) -> bool:
+        """Whether an interaction takes more than five texels."""
+        return self.look.interaction.texels > 5
+
     @cached_property
     def look(self) -> Look:
         """What the source of its surfaces depends on."""
