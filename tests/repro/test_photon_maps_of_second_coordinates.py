@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from viewer.programs import photon_map
+from viewer.renderer.prepared import prepare
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.settings import Settings
 from viewer.scene.camera import Camera
 from viewer.scene.environment import ConstantEnvironment
 from viewer.scene.light import Light
@@ -15,6 +17,7 @@ from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
+from viewer.stream.compile.link import MOST_SAMPLERS, LinkedProgram
 
 CORNERS = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32)
 UVS = np.array([[0, 1], [1, 1], [1, 0], [0, 0]], np.float32)
@@ -31,6 +34,7 @@ def plate() -> Scene:
     return scene
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [{"photon_map": "stencil"}, {"final_gather": 1}], ids=["stencil", "gather"])
 def test_machines_agree(device, more):
     chosen = {"program": "photon", "photons": 256, "environment": ConstantEnvironment((0.2, 0.2, 0.2)), **more}
@@ -41,6 +45,14 @@ def test_machines_agree(device, more):
     assert "weigh" in renderer.program().by_name
     assert found[0].std() > 0.01
     np.testing.assert_array_equal(*found)
+
+
+def test_steps_are_within_the_limits():
+    prepared = prepare(plate(), Settings())
+    assert prepared.wide
+    for gather in (False, True):
+        linked = LinkedProgram(photon_map(gather=gather, apart=True), prepared.modules(True, True))
+        assert all(linked.samplers(step) <= MOST_SAMPLERS for step in linked.steps("none"))
 
 
 def test_other_scenes_weigh_where_they_find():
