@@ -74,11 +74,10 @@ vec3 principled_local(Layers layers, vec3 way) {
 }
 
 #ifdef HAVE_MAPS
-// The normal of a map, world space, on the front side.
-vec3 principled_mapped(Interaction at, int texture, float scale) {
-    vec3 along, upwards, texel = principled_texel(texture, at).xyz * 2.0 - 1.0;
+// The normal of a map, world space, on the front side; texel: in its space.
+vec3 principled_mapped(Interaction at, vec3 texel) {
+    vec3 along, upwards;
     interaction_tangents(at, along, upwards);
-    texel = texture < 0 ? vec3(0.0, 0.0, 1.0) : vec3(texel.xy * scale, max(texel.z, 1e-3));
     return normalize(along * texel.x + upwards * texel.y + at.shading * texel.z);
 }
 #endif
@@ -108,7 +107,7 @@ Layers principled_layers(Interaction at, Principled own, vec3 normal, bool front
 #ifdef HAVE_CLEARCOAT
     vec3 coat_normal = at.shading;
 #ifdef HAVE_CLEARCOAT_NORMAL
-    coat_normal = principled_mapped(at, own.clearcoat_normal_texture, own.clearcoat_normal_scale);
+    coat_normal = principled_mapped(at, own.clearcoat_normal);
 #endif
     found.coat_normal = front ? coat_normal : -coat_normal;
     frame_around(found.coat_normal, found.coat_right, found.coat_up);

@@ -40,7 +40,7 @@ struct Facets {
 
 Facets principled_facets(Interaction at, Principled own, vec3 wo) {
     Facets found;
-    vec3 mapped = principled_mapped(at, own.normal_texture, own.normal_scale);
+    vec3 mapped = principled_mapped(at, own.normal);
     found.front = dot(at.shading, wo) >= 0.0;
     float side = found.front ? 1.0 : -1.0;
     found.whole = side * at.shading;
@@ -161,7 +161,7 @@ Layers principled_seen(Interaction at, Principled own, vec3 wo) {
     vec3 normal = at.shading;
     bool front = dot(normal, wo) >= 0.0;
 #ifdef HAVE_NORMAL
-    normal = principled_mapped(at, own.normal_texture, own.normal_scale);
+    normal = principled_mapped(at, own.normal);
     // Where it faces away, the surface's own takes its place.
     if (dot(normal, wo) * dot(at.shading, wo) <= 0.0) normal = at.shading;
 #endif

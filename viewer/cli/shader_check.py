@@ -62,6 +62,15 @@ _RECIPES: tuple[dict[str, Any], ...] = (
     *({"accel": f"two-level-{inner}", "top": top} for inner in TOPS for top in TOPS),
     *({"accel": "two-level-bvh", "traversal": traversal} for traversal in bvh.TRAVERSALS),
 )
+# Programs over layered surfaces, by options.
+LAYERED: tuple[dict[str, Any], ...] = (
+    {"program": "path"},
+    {"program": "whitted"},
+    {"program": "photon"},
+    {"program": "photon", "photon_map": "stencil", "estimate": "nearest"},
+    {"program": "photon", "final_gather": 1},
+)
+UNLIT: dict[str, Any] = {"kind": "principled", "unlit": True}
 _TRIANGLE = ([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
 
 
@@ -198,11 +207,30 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
     yield from _all_forms(renderer, gathering, "dispersion, final gather", every=False)
     for first in (True, False):
         yield from _all_forms(renderer, photon_frame(traversal, first, dispersion=True), "dispersion")
+    yield from _layered(device)
     for sampler in OPTIONS["sampler"].choices:
         for environment in ("none", "sky"):
             renderer = Renderer(rich, sampler=sampler, environment=environment, device=device)
             mark = f"sampler {sampler}, environment {environment}"
             yield from _single(renderer, renderer.program(), mark)
+
+
+def _layered(device: Device) -> Iterator[tuple[str, Source]]:
+    """Programs over glTF's materials: beside the other kinds, alone, and with factors alone."""
+    rich = everything(layers=True)
+    for settings in LAYERED:
+        renderer = Renderer(rich, accel="bvh", environment="sky", device=device, **settings)
+        yield from _all_forms(renderer, renderer.program(), f"layers {' '.join(map(str, settings.values()))}")
+    traversal = LEVELS[renderer.structure.levels]
+    for first in (True, False):
+        frame = photon_frame(traversal, first, volumes=renderer.prepared.absorbing)
+        yield from _all_forms(renderer, frame, "layers")
+    yield from _all_forms(renderer, feature_buffers(traversal), "layers")
+    factors = replace(layered(), **dict.fromkeys(TEXTURE_FIELDS))  # type: ignore[arg-type]  # none
+    for mark, chosen in (("alone", rich.materials[-3]), ("factors", factors), ("unlit", Material(**UNLIT))):
+        scene = replace(rich, materials=[chosen], instances=[Instance(0, material=0)])
+        renderer = Renderer(scene, accel="two-level-bvh", environment="sky", device=device, program="path")
+        yield from _all_forms(renderer, renderer.program(), f"layers {mark}")
 
 
 def everything(dispersion: float = 0.0, layers: bool = False) -> Scene:

@@ -67,6 +67,13 @@ ESTIMATE = Record(
     Field("caustic", "int", about="1: caustic photons alone count; 0: all"),
 )
 
+ARRIVAL = Record(
+    "Arrival",
+    Field("power", "vec3", "W, linear sRGB"),
+    Field("square", "float", "scene units squared", about="of the photon's distance"),
+    Field("direction", "vec3", "unit length", "world", "in which the photon arrived"),
+)
+
 EMIT_PHOTON = Kernel(
     "emit_photon",
     (IN("pixel", PIXEL), OUT("ray", RAY), OUT("path", PATH), OUT("photon", PHOTON)),
@@ -148,10 +155,19 @@ NEAREST_SHELL = Kernel(
 @dataclass(frozen=True)
 class EstimateKernels:
     """The kernels of radiance estimates over a kind of photon map, by a way of `SEARCHES`: each of these has programs
-    of its own, since a machine without branches computes what no ray takes, too."""
+    of its own, since a machine without branches computes what no ray takes, too.
+
+    apart : photons are found and weighed in two states, since one would read too many textures.
+    """
 
     form: MapForm
     search: str
+    apart: bool = False
+
+    @property
+    def streams(self) -> dict[str, Record]:
+        """Beside those of the program that they are in."""
+        return {"estimate": ESTIMATE, **self.form.streams, **({"arrival": ARRIVAL} if self.apart else {})}
 
     @property
     def settings(self) -> str:
@@ -186,6 +202,21 @@ class EstimateKernels:
         return Kernel("estimate_photon", arguments, ("again", "cell"), needs)
 
     @property
+    def find(self) -> Kernel:
+        """Finds whether the next photon of the cell counts; `weigh` adds it."""
+        interaction, estimate = IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE)
+        arguments = interaction, estimate, *self.form.photon, OUT("arrival", ARRIVAL)
+        needs = self.settings, f"{self.form.name}_photon"
+        return Kernel("find_photon", arguments, ("found", "again", "cell"), needs)
+
+    @property
+    def weigh(self) -> Kernel:
+        """Adds a photon that counts."""
+        interaction, estimate = IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE)
+        arguments = interaction, IN("arrival", ARRIVAL), estimate
+        return Kernel("weigh_photon", arguments, ("again", "cell"), (self.settings, "bsdf_value"))
+
+    @property
     def finish(self) -> Kernel:
         """Adds the estimate to the picture."""
         interaction, path = IN("interaction", SCENE_INTERACTION), IN("path", PATH)
@@ -200,6 +231,16 @@ BEGIN_GATHER = Kernel(
     (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("spot", SCENE_INTERACTION), OUT("gathering", PATH)),
     exits=("surface", "none"),
     needs=("gather_settings", "path_settings", "bsdf_delta"),
+)
+# In two states, since one would write too many textures.
+BEGIN_GATHERING = Kernel(
+    "begin_gathering",
+    (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("gathering", PATH)),
+    BEGIN_GATHER.exits,
+    BEGIN_GATHER.needs,
+)
+PLACE_SPOT = Kernel(
+    "place_spot", (IN("interaction", SCENE_INTERACTION), OUT("spot", SCENE_INTERACTION)), exits=("surface",)
 )
 GATHER_RAY = Kernel(
     "gather_ray",

@@ -35,24 +35,39 @@ LOBES: Mapping[str, Callable[[Material], bool]] = {
     "unlit": lambda each: each.unlit,
 }
 
-# The numbers that the lobes take from a material, by their names there; textures as far as the scene has them.
+# The textures that the lobes take from a material, each with whether it holds colours: their places in a row of
+# `Look.maps` are the bits of `MAP.slots`.
+MAPS: Mapping[str, Mapping[str, bool]] = {
+    "": {"metallic_roughness_texture": False},
+    "specular": {"specular_factor_texture": False, "specular_color_texture": True},
+    "transmission": {"transmission_texture": False},
+    "anisotropy": {"anisotropy_texture": False},
+    "clearcoat": {"clearcoat_texture": False, "clearcoat_roughness_texture": False},
+    "iridescence": {"iridescence_texture": False, "iridescence_thickness_texture": False},
+    "sheen": {"sheen_color_texture": True, "sheen_roughness_texture": False},
+    "diffuse_transmission": {"diffuse_transmission_texture": False, "diffuse_transmission_color_texture": True},
+    "normal": {"normal_texture": False},
+    "clearcoat_normal": {"clearcoat_normal_texture": False},
+}
+MAP = Record(
+    "PrincipledMap",
+    Field("texture", "int"),
+    Field("slots", "int", about="the parameters that it multiplies: bits, MAP_METALLIC_ROUGHNESS and so on"),
+    Field("color", "int", about="1 where it holds colours"),
+)
+
+# The numbers that the lobes take from a material, by their names there.
 FIELDS: Mapping[str, tuple[Field, ...]] = {
     "": (
         Field("metallic", "float"),
         Field("roughness", "float"),
         Field("ior", "float", about="index of refraction inside, relative to the outside"),
-        Field("metallic_roughness_texture", "int"),
     ),
     "specular": (
         Field("specular_factor", "float"),
-        Field("specular_factor_texture", "int"),
         Field("specular_color", "vec3", "linear sRGB"),
-        Field("specular_color_texture", "int"),
     ),
-    "transmission": (
-        Field("transmission", "float"),
-        Field("transmission_texture", "int"),
-    ),
+    "transmission": (Field("transmission", "float"),),
     "volume": (
         Field("thickness", "float", "scene units", about="0: a thin wall"),
         Field("attenuation", "vec3", "1 / scene units", about="coefficient of absorption"),
@@ -62,35 +77,29 @@ FIELDS: Mapping[str, tuple[Field, ...]] = {
     "anisotropy": (
         Field("anisotropy", "float"),
         Field("anisotropy_axis", "vec2", about="cosine and sine of its angle to the tangent"),
-        Field("anisotropy_texture", "int"),
     ),
     "clearcoat": (
         Field("clearcoat", "float"),
-        Field("clearcoat_texture", "int"),
         Field("clearcoat_roughness", "float"),
-        Field("clearcoat_roughness_texture", "int"),
     ),
     "iridescence": (
         Field("iridescence", "float"),
-        Field("iridescence_texture", "int"),
         Field("iridescence_ior", "float"),
         Field("iridescence_thickness", "vec2", "nm"),
-        Field("iridescence_thickness_texture", "int"),
     ),
     "sheen": (
         Field("sheen_color", "vec3", "linear sRGB"),
-        Field("sheen_color_texture", "int"),
         Field("sheen_roughness", "float"),
-        Field("sheen_roughness_texture", "int"),
     ),
     "diffuse_transmission": (
         Field("diffuse_transmission", "float"),
-        Field("diffuse_transmission_texture", "int"),
         Field("diffuse_transmission_color", "vec3", "linear sRGB"),
-        Field("diffuse_transmission_color_texture", "int"),
     ),
-    "normal": (Field("normal_texture", "int"), Field("normal_scale", "float")),
-    "clearcoat_normal": (Field("clearcoat_normal_texture", "int"), Field("clearcoat_normal_scale", "float")),
+    "normal": (Field("normal", "vec3", about="of the map, in its space"), Field("normal_scale", "float")),
+    "clearcoat_normal": (
+        Field("clearcoat_normal", "vec3", about="of its map"),
+        Field("clearcoat_normal_scale", "float"),
+    ),
     "unlit": (Field("unlit", "int"),),
 }
 
@@ -204,10 +213,13 @@ class Look:
     def parameters(self) -> Record:
         """A principled material's numbers."""
         wanted = [each for lobe, fields in FIELDS.items() if not lobe or lobe in self.lobes for each in fields]
-        return Record("Principled", *(each for each in wanted if each.name not in _ALL or each.name in self.textures))
+        wanted += [Field("map_count", "int", about="of its rows in the table of maps")] if self.textures else []
+        return Record("Principled", *wanted)
 
-
-_ALL = frozenset(TEXTURE_FIELDS)
+    @property
+    def maps(self) -> dict[str, bool]:
+        """The textures of principled materials, each with whether it holds colours; in the order of their bits."""
+        return {name: color for fields in MAPS.values() for name, color in fields.items() if name in self.textures}
 
 
 def look_of(
@@ -223,7 +235,7 @@ def look_of(
     named = {
         name: getattr(each, name) for each in principled for name in TEXTURE_FIELDS if getattr(each, name) is not None
     }
-    asked = {field.name for lobe, fields in FIELDS.items() if not lobe or lobe in lobes for field in fields}
+    asked = {name for lobe, fields in MAPS.items() if not lobe or lobe in lobes for name in fields}
     numbers = {number for each in found for number in each.texture_numbers}
     second = any(0 <= n < len(textures) and textures[n].uv_set == 1 for n in numbers)
     return Look(

@@ -10,9 +10,9 @@ import numpy as np
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import GEOMETRY, HIT, RAY
 from viewer.materials.albedo import crossing_albedo, crossing_rise_albedo, ggx_albedo, rise_albedo, sheen_albedo
-from viewer.materials.look import Look
+from viewer.materials.look import MAP, Look
 from viewer.materials.media import absorption, media, ranks
-from viewer.scene.material import LARGEST_DISPERSION, TEXTURE_FIELDS, Material
+from viewer.scene.material import LARGEST_DISPERSION, Material
 from viewer.stream.declare.kernel import Module, Table
 
 
@@ -30,11 +30,14 @@ def principled_materials(found: Sequence[Material], look: Look, texture_count: i
         raise ViewerError("materials", f"{len(found):,} of them, which paths cannot tell apart here", hint)
     table = np.zeros(max(1, len(found)), record.dtype)
     ranked = ranks(found)
-    for row, material in zip(table, found, strict=False):
+    maps = np.zeros((len(table), max(1, len(look.maps))), MAP.dtype)
+    for row, own, material in zip(table, maps, found, strict=False):
         if material.kind == "principled":
+            rows = _maps(material, look, texture_count)
+            own[: len(rows)] = rows
             for field in record.fields:
                 if field.name != "medium":
-                    row[field.name] = _value(material, field.name, texture_count)
+                    row[field.name] = len(rows) if field.name == "map_count" else _value(material, field.name)
     if look.nested:
         for number, rank in ranked.items():
             table["medium"][number] = rank
@@ -43,7 +46,11 @@ def principled_materials(found: Sequence[Material], look: Look, texture_count: i
             "principled materials",
             provides=("principled_at",),
             source="materials/parameters.glsl",
-            memories=(Table("principled", record, table),),
+            memories=(
+                Table("principled", record, table),
+                *((Table("principled_maps", MAP, maps.reshape(-1)),) if look.textures else ()),
+            ),
+            constants={} if not look.textures else {"MAPS_OF_MATERIAL": maps.shape[1], **map_constants(look)},
             needs=(
                 "interaction_kind",
                 *(("texture_data",) if look.textures else ()),
@@ -83,13 +90,28 @@ def albedos(look: Look) -> list[Module]:
     return [*found, *([sheen_albedo()] if "sheen" in look.lobes else [])]
 
 
-def _value(material: Material, name: str, texture_count: int) -> object:
-    """Of a field of the table."""
-    if name in TEXTURE_FIELDS:
+def map_constants(look: Look) -> dict[str, int]:
+    """The bits of `MAP.slots`, by their names in GLSL."""
+    return {f"MAP_{name.removesuffix('_texture').upper()}": 1 << bit for bit, name in enumerate(look.maps)}
+
+
+def _maps(material: Material, look: Look, texture_count: int) -> list[tuple[int, int, int]]:
+    """A material's rows of `MAP`: one for all that a texture multiplies, which so is looked up once."""
+    rows: dict[tuple[int, bool], int] = {}
+    for bit, (name, color) in enumerate(look.maps.items()):
         number = getattr(material, name)
-        if number is not None and not 0 <= number < texture_count:
+        if number is None:
+            continue
+        if not 0 <= number < texture_count:
             raise ViewerError(f"material '{material.name}'", f"{name} names texture {number} of {texture_count}")
-        return -1 if number is None else number
+        rows[number, color] = rows.get((number, color), 0) | 1 << bit
+    return [(number, slots, int(color)) for (number, color), slots in rows.items()]
+
+
+def _value(material: Material, name: str) -> object:
+    """Of a field of the table."""
+    if name in ("normal", "clearcoat_normal"):  # without a map
+        return (0.0, 0.0, 1.0)
     if name == "anisotropy_axis":
         return math.cos(material.anisotropy_rotation), math.sin(material.anisotropy_rotation)
     if name == "attenuation":

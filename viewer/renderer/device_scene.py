@@ -329,6 +329,8 @@ def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
         form["volumes"] = True
     if prepared.nested and settings.program in DISPERSIVE:
         form["nested"] = True
+    if prepared.wide and settings.program == "photon":
+        form["apart"] = True
     return form
 
 

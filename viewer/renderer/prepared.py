@@ -85,6 +85,11 @@ class Prepared:
         """Whether volumes overlap or hold something."""
         return self.look.nested
 
+    @property
+    def wide(self) -> bool:
+        """Whether an interaction takes more than five texels."""
+        return self.look.interaction.texels > 5
+
     @cached_property
     def look(self) -> Look:
         """What the source of its surfaces depends on."""
