@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +32,7 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Clear, Copy, Draw, Executor, Job, Run, Stage
+from viewer.stream.machines.common import Machine
 
 # Of a progressive estimate's first radius, in pixels; each sample's square is that much of the one's before
 # (C. Knaus and M. Zwicker, "Progressive Photon Mapping: A Probabilistic Approach", 2011, equation 15).
@@ -123,7 +124,6 @@ class PhotonMaps:
         self._aims: tuple[Scene, NDArray[np.float32]] | None = None  # spheres of what is specular, of a scene
         self._traced: dict[str, tuple[Prepared, tuple[Any, ...]]] = {}  # what the photons of streams are of
         self._mapped = ""  # the stream whose photons are in the map
-        self._run: set[Key] = set()  # machines of frames that have run, and so are compiled
 
     @property
     def streams(self) -> dict[str, Stream]:
@@ -140,12 +140,13 @@ class PhotonMaps:
         """Photons in the map."""
         return self.cells.stored
 
-    def ready(self, prepared: Prepared, settings: Settings, machines: Container[Key]) -> bool:
-        """Whether `make` will run without compiling; ``machines``: those that are kept."""
+    def ready(self, prepared: Prepared, settings: Settings, machines: Mapping[Key, Machine]) -> bool:
+        """Whether `make` will run without compiling; ``machines``: those that are kept. Photons of another light or
+        scene are traced by the same ones."""
         size = self._emission(prepared, settings).frame
         frames = (True, False)[: settings.photon_bounces]
-        keys = [_frame_key(prepared, settings, size, first) for first in frames]
-        return self.cells.orders > 0 and all(key in machines and key in self._run for key in keys)
+        kept = [machines.get(_frame_key(prepared, settings, size, first)) for first in frames]
+        return self.cells.orders > 0 and all(machine is not None and machine.warmed for machine in kept)
 
     def make(
         self,
@@ -261,8 +262,8 @@ class PhotonMaps:
                     LEVELS[prepared.structure.levels], first, prepared.dispersive, prepared.absorbing
                 )
                 key = _frame_key(prepared, settings, size, first)
-                yield Run(program, (key, settings), size, count, {"pixel": pixel, **frame}, uniforms)
-                self._run.add(key)
+                machine = yield Run(program, (key, settings), size, count, {"pixel": pixel, **frame}, uniforms)
+                machine.warmed = True
                 yield Copy(photons, frame["photon"], (0, row), (size[0], rows), back=True)
                 row += rows
         self.traced, self.sent = self.traced + 1, emission.photons
@@ -271,7 +272,6 @@ class PhotonMaps:
         """The photons are of no use any more; they are traced again when they are needed."""
         self._mapped, self.cells.streams = "", {}
         self._traced.clear()
-        self._run.clear()
 
     def release(self) -> None:
         """Free what the resources do not own; the map is made again when it is needed."""
