@@ -187,15 +187,15 @@ class DeviceScene:
         elif goal is None:
             goal = prepare(given, settings, progress, near)
         with self.device.current():
-            installed = install(before, goal, self.resources, self._machines)
-            if installed is goal or len(edit.moved):
+            kept = install(before, goal, self.resources, self._machines)
+            if not kept or goal.structure is not before.structure or len(edit.moved):
                 self._raster.release()  # it holds textures of the scene's
             for table, first, last in rows or ():
                 self.resources.update(table, first, last)
             for machine in self._machines.values() if rows else ():
                 machine.set(before.structure.built.top.uniforms)
-        self.prepared = installed
-        if installed is not before:
+        self.prepared = goal
+        if goal is not before:
             self._executor.abandon()
 
     @exclusive

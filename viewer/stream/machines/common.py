@@ -178,7 +178,7 @@ class Machine:
         shader = self.shaders[step, form] = Shader(self.device, source)
         for module in self.linked.modules_for(self.linked.kernels_of(step)):
             for name, (_, value) in module.uniforms.items():
-                shader.set(name, value)
+                shader.set(name, self.values.get(name, value))
         return shader
 
     def _make_counts(self) -> None:
