@@ -68,8 +68,8 @@ ESTIMATE = Record(
 
 EMIT_PHOTON = Kernel(
     "emit_photon",
-    (IN("pixel", PIXEL), OUT("ray", RAY), OUT("path", PATH), OUT("photon", PHOTON)),
-    exits=("ray", "done"),
+    (IN("pixel", PIXEL), OUT("ray", RAY), OUT("path", PATH)),
+    exits=("done",),
     needs=("photon_settings", "light_emit", "sample_2d"),
 )
 CONTINUE_PHOTON = Kernel("continue_photon", (IN("path", PATH), OUT("photon", PHOTON)), exits=("ray", "done"))

@@ -258,7 +258,7 @@ class DeviceScene:
         stepwise = settings.stepwise if stepwise is None else stepwise
         if prepared.structure.whole == "stack" and not self.device.array_stores:
             prepared.structure.without_stack()
-        sampled = not {"film", "features", "photon"}.isdisjoint((*program.inputs, *program.results))
+        sampled = not {"film", "features", "path"}.isdisjoint((*program.inputs, *program.results))
         modules = prepared.modules(stepwise, sampled, settings.sampler)
         linked = LinkedProgram(program, modules)
         return linked if stepwise else linked.inlined()

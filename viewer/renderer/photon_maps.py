@@ -20,7 +20,7 @@ from viewer.lighting.photons import estimate_uniforms, photon_uniforms
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.photons.grid import PhotonGrid
 from viewer.photons.sort import list_size
-from viewer.programs import LEVELS, photon_frame
+from viewer.programs import LEVELS, photon_emission, photon_frame
 from viewer.renderer.machine_pool import Key
 from viewer.renderer.photon_cells import PhotonCells, map_settings
 from viewer.renderer.prepared import Prepared
@@ -144,8 +144,7 @@ class PhotonMaps:
         """Whether `make` will run without compiling; ``machines``: those that are kept. Photons of another light or
         scene are traced by the same ones."""
         size = self._emission(prepared, settings).frame
-        frames = (True, False)[: settings.photon_bounces]
-        kept = [machines.get(_frame_key(prepared, settings, size, first)) for first in frames]
+        kept = [machines.get(key) for key in _keys(prepared, settings, size)]
         return self.cells.orders > 0 and all(machine is not None and machine.warmed for machine in kept)
 
     def make(
@@ -251,18 +250,18 @@ class PhotonMaps:
         if emission.places(settings.photon_bounces) < photons.size[0] * photons.size[1]:
             yield Clear(photons)  # places that fewer photons leave alone hold none of before
         row = 0
+        emission_key, frame_key = _keys(prepared, settings, size)
+        program = photon_frame(LEVELS[prepared.structure.levels], prepared.dispersive, prepared.absorbing)
         for count, kinds in emission.sets:
             sent = photon_uniforms(middle, radius, number, count, settings.photon_bounces, kinds=kinds, **common)
             uniforms = {**sent, **sampler_uniforms(settings.seed), "path_smooth": SMOOTH_OF_TREES}
             rows = -(-count // size[0])
             yield Clear(frame["photon"])  # where there are fewer photons than places
-            for bounce in range(settings.photon_bounces):
-                first = bounce == 0
-                program = photon_frame(
-                    LEVELS[prepared.structure.levels], first, prepared.dispersive, prepared.absorbing
-                )
-                key = _frame_key(prepared, settings, size, first)
-                machine = yield Run(program, (key, settings), size, count, {"pixel": pixel, **frame}, uniforms)
+            lent = {"pixel": pixel, "ray": frame["ray"], "path": frame["path"]}
+            machine = yield Run(photon_emission(), (emission_key, settings), size, count, lent, uniforms)
+            machine.warmed = True
+            for _ in range(settings.photon_bounces):
+                machine = yield Run(program, (frame_key, settings), size, count, {**lent, **frame}, uniforms)
                 machine.warmed = True
                 yield Copy(photons, frame["photon"], (0, row), (size[0], rows), back=True)
                 row += rows
@@ -285,11 +284,11 @@ def _grouped(steps: Iterator[float]) -> Iterator[float]:
     return (share for number, share in enumerate(steps) if number % TOGETHER == 0)
 
 
-def _frame_key(prepared: Prepared, settings: Settings, size: tuple[int, int], first: bool) -> Key:
-    """Of the machine that traces a frame of that size, the ``first`` one or a later one."""
-    return Key(
-        ("photons", first, prepared.dispersive, prepared.absorbing), size, False, settings.passes, settings.sampler
-    )
+def _keys(prepared: Prepared, settings: Settings, size: tuple[int, int]) -> tuple[Key, Key]:
+    """Of the machines that emit photons, and that trace a frame of them, in streams of that size."""
+    form = "photons", prepared.dispersive, prepared.absorbing
+    common = size, False, settings.passes, settings.sampler
+    return Key(("emission",), *common), Key(form, *common)
 
 
 def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[float, float]:
