@@ -25,7 +25,16 @@ from viewer.options.table import OPTIONS
 from viewer.photons.keep import OUTPUTS, keep_sources
 from viewer.photons.routing import routed_sources, routing_sources
 from viewer.photons.sort import sort_sources
-from viewer.programs import DISPERSIVE, LEVELS, PICTURES, eye_hits, feature_buffers, photon_frame, trace
+from viewer.programs import (
+    DISPERSIVE,
+    LEVELS,
+    PICTURES,
+    eye_hits,
+    feature_buffers,
+    photon_emission,
+    photon_frame,
+    trace,
+)
 from viewer.renderer.rasterized import raster_sources
 from viewer.renderer.renderer import Renderer
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
@@ -180,7 +189,7 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
     quadrics = Scene([*plain.meshes, Quadric.sphere()], [Instance(0), Instance(1)], [lamp])
     for accel, test in (*(("bvh", test) for test in TESTS), ("two-level-bvh", "watertight")):
         renderer = Renderer(quadrics, accel=accel, intersection=test, program="whitted", device=device)
-        for program in (renderer.program(), photon_frame(LEVELS[renderer.structure.levels], True)):
+        for program in (renderer.program(), photon_emission(), photon_frame(LEVELS[renderer.structure.levels])):
             yield from _single(renderer, program, f"quadrics, {accel}, {test}")
     rich = everything()
     for accel in ("bvh", "two-level-bvh"):
@@ -195,9 +204,8 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
             yield from _all_forms(renderer, PICTURES["photon"](traversal, kind=kind, search=search), mark)
             program = PICTURES["photon"](traversal, kind=kind, search=search, gather=True)
             yield from _all_forms(renderer, program, f"{mark}, final gather", every=False)
-        for first in (True, False):
-            yield from _all_forms(renderer, photon_frame(traversal, first), accel)
-        for program in (eye_hits(traversal), feature_buffers(traversal)):
+        yield from _all_forms(renderer, photon_frame(traversal), accel)
+        for program in (eye_hits(traversal), feature_buffers(traversal), photon_emission()):
             yield from _all_forms(renderer, program, accel, every=accel == "bvh")
     renderer = Renderer(everything(dispersion=1.0), accel="bvh", environment="sky", device=device)
     traversal = LEVELS[renderer.structure.levels]
@@ -205,8 +213,7 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
         yield from _all_forms(renderer, PICTURES[name](traversal, dispersion=True), "dispersion")
     gathering = PICTURES["photon"](traversal, gather=True, dispersion=True)
     yield from _all_forms(renderer, gathering, "dispersion, final gather", every=False)
-    for first in (True, False):
-        yield from _all_forms(renderer, photon_frame(traversal, first, dispersion=True), "dispersion")
+    yield from _all_forms(renderer, photon_frame(traversal, dispersion=True), "dispersion")
     yield from _layered(device)
     for sampler in OPTIONS["sampler"].choices:
         for environment in ("none", "sky"):
@@ -222,9 +229,9 @@ def _layered(device: Device) -> Iterator[tuple[str, Source]]:
         renderer = Renderer(rich, accel="bvh", environment="sky", device=device, **settings)
         yield from _all_forms(renderer, renderer.program(), f"layers {' '.join(map(str, settings.values()))}")
     traversal = LEVELS[renderer.structure.levels]
-    for first in (True, False):
-        frame = photon_frame(traversal, first, volumes=renderer.prepared.absorbing)
-        yield from _all_forms(renderer, frame, "layers")
+    shown = renderer.prepared
+    frame = photon_frame(traversal, shown.dispersive, shown.absorbing, shown.nested)
+    yield from _all_forms(renderer, frame, "layers")
     yield from _all_forms(renderer, feature_buffers(traversal), "layers")
     factors = replace(layered(), **dict.fromkeys(TEXTURE_FIELDS))  # type: ignore[arg-type]  # none
     for mark, chosen in (("alone", rich.materials[-3]), ("factors", factors), ("unlit", Material(**UNLIT))):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from viewer.kernels.paths import IN_MEDIA, INOUT_MEDIA, OUT_MEDIA
+from viewer.kernels.paths import IN_MEDIA, INOUT_MEDIA
 from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.kernels.whitted import TREE
 from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel
@@ -76,11 +76,10 @@ ARRIVAL = Record(
 
 EMIT_PHOTON = Kernel(
     "emit_photon",
-    (IN("pixel", PIXEL), OUT("ray", RAY), OUT("path", PATH), OUT("photon", PHOTON)),
-    exits=("ray", "done"),
+    (IN("pixel", PIXEL), OUT("ray", RAY), OUT("path", PATH)),
+    exits=("done",),
     needs=("photon_settings", "light_emit", "sample_2d"),
 )
-ENTER = Kernel("enter", (OUT_MEDIA,), ("done",))
 CONTINUE_PHOTON = Kernel("continue_photon", (IN("path", PATH), OUT("photon", PHOTON)), exits=("ray", "done"))
 ARRIVE_PHOTON = Kernel(
     "arrive_photon",

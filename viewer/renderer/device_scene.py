@@ -188,15 +188,15 @@ class DeviceScene:
         elif goal is None:
             goal = prepare(given, settings, progress, near)
         with self.device.current():
-            installed = install(before, goal, self.resources, self._machines)
-            if installed is goal or len(edit.moved):
+            kept = install(before, goal, self.resources, self._machines)
+            if not kept or goal.structure is not before.structure or len(edit.moved):
                 self._raster.release()  # it holds textures of the scene's
             for table, first, last in rows or ():
                 self.resources.update(table, first, last)
             for machine in self._machines.values() if rows else ():
                 machine.set(before.structure.built.top.uniforms)
-        self.prepared = installed
-        if installed is not before:
+        self.prepared = goal
+        if goal is not before:
             self._executor.abandon()
 
     @exclusive
@@ -260,7 +260,7 @@ class DeviceScene:
         stepwise = settings.stepwise if stepwise is None else stepwise
         if prepared.structure.whole == "stack" and not self.device.array_stores:
             prepared.structure.without_stack()
-        sampled = not {"film", "features", "photon"}.isdisjoint((*program.inputs, *program.results))
+        sampled = not {"film", "features", "path"}.isdisjoint((*program.inputs, *program.results))
         modules = prepared.modules(stepwise, sampled, settings.sampler)
         linked = LinkedProgram(program, modules)
         return linked if stepwise else linked.inlined()

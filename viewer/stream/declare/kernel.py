@@ -177,6 +177,7 @@ class Module:
     constants : name -> value, emitted as GLSL ``const`` (declared once, in Python). keeps : a record, or None.
     needs : functions of other modules. uses : records that its functions take. text : generated GLSL, emitted before
     the source. local : between calls it keeps more than its record (a stack), in variables that end with the pass.
+    capacities : names of constants that may be larger than need be; programs with the larger one serve as well.
     features : parts of sources that go in, of this module and of those with it; see `viewer.stream.compile.source`.
     """
 
@@ -192,3 +193,4 @@ class Module:
     text: str = ""
     local: bool = False
     features: frozenset[str] = frozenset()
+    capacities: frozenset[str] = frozenset()

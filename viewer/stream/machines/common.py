@@ -180,7 +180,7 @@ class Machine:
             shader.set(name, base)
         for module in self.linked.modules_for(self.linked.kernels_of(step)):
             for name, (_, value) in module.uniforms.items():
-                shader.set(name, value)
+                shader.set(name, self.values.get(name, value))
         return shader
 
     def _make_counts(self) -> None:
