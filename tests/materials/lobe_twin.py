@@ -75,8 +75,8 @@ def compensation(f0: Array, albedo: Array) -> Array:
 
 
 def metal_compensation(f0: Array, albedo: Array, mean: Array) -> Array:
-    """Of a mean albedo (N,); Kulla and Conty 2017, as the sum over reflections after the first: each returns the mean of
-    Schlick's reflectance, and what does not leave, by the mean albedo, is reflected again."""
+    """Of a mean albedo (N,); Kulla and Conty 2017, as the sum over reflections after the first: each returns the mean
+    of Schlick's reflectance, and what does not leave, by the mean albedo, is reflected again."""
     facet = f0 + (1 - f0) * 2 / (6 * 7)  # the integral of 2 c (1 - c)^5
     stays = facet * (1 - mean)[..., None]
     series = sum(stays**k for k in range(200))
