@@ -108,7 +108,7 @@ def test_later_samples_are_sharper(renderer):
     # A bilinear lookup leaks an eighth of its texels' size: a pixel at first, a quarter in the image itself.
     sizes = np.maximum(1 / np.sqrt(np.arange(1, 65)), 1 / 4)
     assert one == pytest.approx(1 / 8, abs=0.005)
-    assert many == pytest.approx(sizes.mean() / 8, abs=0.002)  # chances of levels favour larger texels by a few per cent
+    assert many == pytest.approx(sizes.mean() / 8, abs=0.002)  # larger texels are a little more likely
 
 
 def test_widths_go_on_behind_mirrors(device):
