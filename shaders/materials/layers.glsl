@@ -145,7 +145,7 @@ Layers principled_layers(Interaction at, Principled own, vec3 normal, bool front
 #endif
     found.albedo = ggx_albedo(cosine, found.alpha);
     found.gloss = vec3(0.0);
-    found.compensation = ggx_compensation(found.color, found.albedo);
+    found.compensation = metal_compensation(found.color, found.albedo, found.alpha);
     found.compensation_dielectric = ggx_compensation(found.f0, found.albedo);
     vec3 metal = vec3(0.0), dielectric = vec3(0.0), film;
 #ifdef HAVE_IRIDESCENCE

@@ -102,7 +102,7 @@ VIEW = (
         "lenient",
         values.read_switch,
         False,
-        "shows checkerboards in place of a glTF file's images that cannot be read",
+        "shows checkerboards in place of a model's images that cannot be read",
         Affects.SCENE,
         scope="command",
     ),
