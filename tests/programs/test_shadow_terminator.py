@@ -42,8 +42,7 @@ def shown(device: Any, scene: Scene, program: str = "path", **more: Any) -> tupl
     return picture.linear[..., 0].astype(np.float64)[hit], cosine[hit]
 
 
-@pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
-@pytest.mark.parametrize("program", ["path", "whitted"])
+@pytest.mark.parametrize(("program", "accel"), [("path", "bvh"), ("path", "two-level-bvh"), ("whitted", "bvh")])
 def test_a_coarse_ball_is_shaded_as_a_round_one(device, program: str, accel: str):
     """To the rounding of products of float32, at every pixel: no staircase."""
     picture, cosine = shown(device, ball(), program, accel=accel)
