@@ -101,3 +101,12 @@ def test_flat_scenes_have_no_part_of_it(device):
     text = fragment(linked, linked.single(), Form(scheduled=False), renderer.resources).text
     text = "\n".join(line.split("//")[0] for line in text.splitlines())
     assert "smooth_lift" not in text and "geometry_lift" not in text
+
+
+@pytest.mark.parametrize("program", ["path", pytest.param("photon", marks=pytest.mark.slow)])
+def test_the_same_bits_from_both_machines(device, program: str):
+    more = {"photons": 400, "photon_bounces": 2, "final_gather": 2} if program == "photon" else {}
+    runs = ({"machine": "singlepass"}, {"machine": "multipass", "fuse": "none"})
+    options = {"environment": (0.3, 0.4, 0.5), "depth": 2, "program": program, **more}
+    one, other = (Renderer(ball(), device=device, **run, **options).render((12, 9), 2).linear for run in runs)
+    assert one.std() > 0 and np.array_equal(one, other)
