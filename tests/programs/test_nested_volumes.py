@@ -117,7 +117,10 @@ STEEP, SLANTED = Camera((0, 0, 30.0), (0, 0, 0), fov=2.0), Camera((20, 3, 20.0),
 BELOW = Camera((0, 12, -20.0), (0, 0, 0), fov=2.0)
 
 
-@pytest.mark.parametrize("name", SCENES)
+SLOW = ("wine over glass", "three, one within another")
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in SCENES])
 def test_media_are_those_of_the_exact_interfaces(device, name: str):
     """Indices, absorption and Fresnel's shares of every boundary, from above, slanted, and from below."""
     slabs = SCENES[name]
