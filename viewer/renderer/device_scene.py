@@ -206,9 +206,9 @@ class DeviceScene:
 
         A short word for `update` with ``scene.moved(...)``, in which everything else, lights and ``classic`` glass too,
         stays as it is now. Under a structure of two levels this takes a few milliseconds for a thousand instances; a
-        flat structure, and one of two levels where a transformation is flat or nearly, is built anew. Raises
-        ViewerError for an unknown instance and for what is no transformation, or leads too far away; then nothing has
-        moved.
+        flat structure, and one of two levels where a transformation is flat or nearly, is built anew. Programs are
+        compiled anew for a grid of another resolution, and where objects under two levels change. Raises ViewerError
+        for an unknown instance and for what is no transformation, or leads too far away; then nothing has moved.
         """
         numbers, matrices = placed(transforms, len(self.scene.instances))
         self.update(self.scene.moved(numbers, matrices), light=(), classic=False)

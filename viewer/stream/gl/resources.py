@@ -151,6 +151,8 @@ class Resources:
         for source in sources:
             if self._stands_for.pop(id(source), None) is not None:
                 continue
+            for key in [key for key, (_, current) in self._stands_for.items() if current is source]:
+                del self._stands_for[key]
             if isinstance(source, Table) and source in self.arena:
                 self.arena.drop(source)
             elif id(source) in self._memories:
