@@ -1,7 +1,7 @@
 """The arena: the cold tables of a scene, one behind the other in one float texture.
 
-A table keeps its place for as long as it is there, so that generated programs know its base. What is dropped leaves a
-gap, which the next table that fits takes.
+A table keeps its place for as long as it is there: a program has it as a uniform, set when that is made.
+What is dropped leaves a gap, which the next table that fits takes.
 """
 
 from __future__ import annotations
