@@ -17,7 +17,8 @@ from viewer.stream.compile.link import LinkedProgram
 
 
 def test_copies_are_those_of_calls():
-    text = "float a(float x) {\n    return x;\n}\nfloat b() {\n    return a(1.0) + a(2.0);\n}\nvoid main() {\n    b();\n}\n"
+    text = "float a(float x) {\n    return x;\n}\nfloat b() {\n    return a(1.0) + a(2.0);\n}\n"
+    text += "void main() {\n    b();\n}\n"
     assert copies(text) == {"main": 1, "b": 1, "a": 2} and lines(text) == 4
 
 
