@@ -121,6 +121,7 @@ class Function:
         self.shader = Shader(device, source)
         for module in modules:
             self.set({name: value for name, (_, value) in module.uniforms.items()})
+        self.set(self.resources.bases(modules))
 
     @staticmethod
     def _records(modules: Sequence[Module], records: Sequence[Record]) -> dict[str, Record]:

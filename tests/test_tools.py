@@ -245,6 +245,14 @@ def test_bench_fresh(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_bench_materials(tmp_path: Path, shared_scenes: Path) -> None:
+    (model,) = _quick("materials", tmp_path)["models"].values()
+    assert model["textures"] == 4 and model["texel_bytes"] > model["image_bytes"] > 1 << 24  # mip levels are more
+    assert all(row["ms"] > 0 for row in model["samples"].values())
+    assert model["compile"]["warm"]["first run"] > 0
+
+
+@pytest.mark.slow
 def test_bench_samplers(tmp_path: Path) -> None:
     data = _quick("samplers", tmp_path)
     assert {row["sampler"] for row in data["costs"]} == {"sobol", "independent", "table"}

@@ -1,6 +1,6 @@
 """Renders the glTF models of ``scenes/models`` as their reference pictures were, and tells how far block means are off.
 
-    python tools/gltf_sheet.py [names ...] --out DIR --spp 64 [--lobes] [--sheet sheet.png]
+    python tools/gltf_sheet.py [names ...] --out DIR --spp 64 [--lobes] [--sheet sheet.jpg]
 
 Pictures are kept as ``DIR/<model>.npy`` and used again; delete them to render anew. A block of 20 x 20 pixels agrees
 where its mean lies within 5 % of the bracket of both of the reference's forms of GGX. Needs a folder ``gltf_refs``.
@@ -11,15 +11,19 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import time
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image, ImageDraw
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
 
 import viewer
 from viewer.base.errors import ViewerError
-from viewer.film.image import save_srgb8
+from viewer.film.tonemap import srgb8
 from viewer.scene.camera import Camera
 from viewer.scene.environment import ConstantEnvironment
 
@@ -85,7 +89,7 @@ def main() -> None:
     parser.add_argument("--spp", type=int, default=64)
     parser.add_argument("--lobes", action="store_true", help="under lobes.hdr instead of white")
     parser.add_argument("--program", default="path")
-    parser.add_argument("--sheet", help="PNG of all pictures, the reference below each")
+    parser.add_argument("--sheet", help="PNG or JPEG of all pictures, the reference below each")
     chosen = parser.parse_args()
     trust = json.loads((REFERENCES / "trust.json").read_text())
     folder = Path(chosen.out)
@@ -117,21 +121,26 @@ def main() -> None:
         key = (
             "thin" if trust[name]["use"] == "thin" and not chosen.lobes else f"multi{'_lobes' if chosen.lobes else ''}"
         )
-        tiles.append(np.concatenate([picture, held[key].astype(np.float32)]))
+        tiles.append((name, np.concatenate([picture, held[key].astype(np.float32)])))
     if chosen.sheet and tiles:
         _sheet(tiles, chosen.sheet)
 
 
-def _sheet(tiles: list[NDArray], name: str) -> None:
-    wide = 8
-    tall = tiles[0].shape[0]
-    blank = np.zeros_like(tiles[0])
-    rows = [tiles[k : k + wide] for k in range(0, len(tiles), wide)]
-    rows = [np.concatenate([*row, *[blank] * (wide - len(row))], axis=1) for row in rows]
-    assert tall
-    picture = np.clip(np.concatenate(rows), 0.0, 1.0)
-    srgb = np.where(picture <= 0.0031308, 12.92 * picture, 1.055 * picture ** (1 / 2.4) - 0.055)
-    save_srgb8(name, (255.0 * srgb + 0.5).astype(np.uint8))
+def _sheet(tiles: list[tuple[str, NDArray]], name: str) -> None:
+    """Eight in a row, by name; as JPEG small enough to be kept."""
+    wide, (tall, across) = 8, tiles[0][1].shape[:2]
+    picture = np.zeros((-(-len(tiles) // wide) * tall, wide * across, 3), np.uint8)
+    for number, (_, tile) in enumerate(tiles):
+        row, column = divmod(number, wide)
+        picture[row * tall : (row + 1) * tall, column * across : (column + 1) * across] = srgb8(tile)
+    image = Image.fromarray(picture)
+    drawing = ImageDraw.Draw(image)
+    for number, (label, _) in enumerate(tiles):
+        row, column = divmod(number, wide)
+        at = (column * across + 4, row * tall + 2)
+        drawing.rectangle(drawing.textbbox(at, label[:26]), fill="white")
+        drawing.text(at, label[:26], fill="black")
+    image.save(name, quality=80, optimize=True)
 
 
 if __name__ == "__main__":

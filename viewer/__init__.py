@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     from viewer.renderer.session import Session
     from viewer.renderer.settings import Settings
     from viewer.scene.camera import Camera
+    from viewer.scene.classic import ClassicMaterial, ClassicTexture
+    from viewer.scene.material import Material
     from viewer.scene.scene import Scene
 
 __all__ = [
     "Camera",
+    "ClassicMaterial",
+    "ClassicTexture",
     "Frame",
     "Hits",
+    "Material",
     "Picture",
     "Renderer",
     "Scene",
@@ -44,7 +49,10 @@ __all__ = [
 # Looked up when asked for, so that `import viewer` is quick and needs no OpenGL.
 _HOMES = {
     "Camera": "viewer.scene.camera",
+    "ClassicMaterial": "viewer.scene.classic",
+    "ClassicTexture": "viewer.scene.classic",
     "Hits": "viewer.renderer.rays",
+    "Material": "viewer.scene.material",
     "Frame": "viewer.renderer.sequence",
     "Picture": "viewer.renderer.picture",
     "Renderer": "viewer.renderer.renderer",

@@ -6,3 +6,9 @@ bool channels_part(Interaction at);
 
 // A surface at which channels part, as one of them meets it: the BSDF's functions then are those of its index.
 Interaction at_channel(Interaction at, int channel);
+
+// Whether it scatters into the two directions of bsdf_branches alone, so that what is reflected can stay together.
+bool channels_branch(Interaction at);
+
+// The same surface where that is decided: it refracts for certain, or reflects.
+Interaction at_branch(Interaction at, bool refracts);

@@ -13,3 +13,6 @@ vec4 texture_rgba(int number, vec3 place);
 
 // The channels as they are: of textures that hold data.
 vec4 texture_data(int number, vec3 place);
+
+// One of these two.
+vec4 texture_texel(int number, vec3 place, bool color);

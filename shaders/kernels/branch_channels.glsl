@@ -15,6 +15,9 @@ int branch_channels(in Interaction interaction, in Path path, inout Tree tree, o
     bsdf_branches(at, at.wo, reflected, reflection, refracted, refraction);
     waiting.direction = refracted;
     waiting.origin = offset_origin(at.position, at.normal, refracted, at.error);
+#ifdef HAVE_SHEETS
+    waiting.origin += bsdf_shift(at, refracted);
+#endif
     waiting.weight = path.throughput * refraction;
     if (parts) waiting.weight *= vec3(equal(ivec3(0, 1, 2), ivec3(waiting.channel)));
     waiting.depth = path.depth + 1;

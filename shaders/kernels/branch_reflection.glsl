@@ -11,6 +11,9 @@ int branch_reflection(in Interaction interaction, inout Path path, out Ray ray) 
     ray.origin = offset_origin(interaction.position, interaction.normal, reflected, interaction.error);
     ray.t_max = FAR;
     ray.any_hit = 0;
+#ifdef HAVE_BLEND
+    ray.any_hit += 2 * (path.number & 65535);
+#endif
     path.throughput *= reflection;
     path.depth += 1;
     return whitted_reflections == 0 || all(equal(path.throughput, vec3(0.0))) ? EXIT_END : EXIT_RAY;

@@ -9,6 +9,9 @@ int branch_refraction(in Interaction interaction, in Path path, inout Tree tree,
     bsdf_branches(interaction, interaction.wo, reflected, reflection, refracted, refraction);
     waiting.direction = refracted;
     waiting.origin = offset_origin(interaction.position, interaction.normal, refracted, interaction.error);
+#ifdef HAVE_SHEETS
+    waiting.origin += bsdf_shift(interaction, refracted);
+#endif
     waiting.weight = path.throughput * refraction;
     waiting.depth = path.depth + 1;
     waiting.channel = tree.channel;

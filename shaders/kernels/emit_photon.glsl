@@ -8,7 +8,7 @@
 #include "lib/far.glsl"
 #include "lib/offset_origin.glsl"
 
-int emit_photon(in Pixel pixel, out Ray ray, out Path path, out Photon photon) {
+int emit_photon(in Pixel pixel, out Ray ray, out Path path) {
     vec3 normal, flux;
     int number = photon_number(pixel.at);
     float choose = (float(number) + sample_1d(photon_pixel(0), 0, 0)) * photon_share;
@@ -18,9 +18,8 @@ int emit_photon(in Pixel pixel, out Ray ray, out Path path, out Photon photon) {
     ray = Ray(vec3(0.0), FAR, vec3(0.0, 1.0, 0.0), 0);
     bool sent = light_emit(choose, place, way, aimed, ray.origin, normal, ray.direction, flux);
     path = Path(sent ? flux * photon_share : vec3(0.0), 0.0, 0, photon_pass, vec2(0.0));
-    photon = Photon(vec3(0.0), 0, vec3(0.0), 0, vec3(0.0));
     // A few roundings of the place off its own light.
     float error = 1e-6 * max(max(abs(ray.origin.x), abs(ray.origin.y)), abs(ray.origin.z));
     ray.origin = offset_origin(ray.origin, normal, ray.direction, error);
-    return any(greaterThan(path.throughput, vec3(0.0))) ? EXIT_RAY : EXIT_DONE;
+    return EXIT_DONE;
 }

@@ -14,6 +14,9 @@ int gather_ray(in Pixel pixel, in Interaction interaction, in Path path, inout P
     int dimension = gather_dimension(gather_rays, path.number, gathering.number, path.depth);
     vec2 direction = sample_2d(pixel.at, number, dimension), other = sample_2d(pixel.at, number, dimension + 2);
     ray = Ray(vec3(0.0), FAR, vec3(0.0, 0.0, 1.0), 0);
+#ifdef HAVE_BLEND
+    ray.any_hit += 2 * (path.number & 65535);
+#endif
     vec3 weight = vec3(0.0);
     float pdf = 0.0;
     bool scattered = bsdf_sample(interaction, interaction.wo, vec3(direction, other.x), ray.direction, weight, pdf);

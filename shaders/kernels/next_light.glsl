@@ -41,5 +41,8 @@ int next_light(
         return EXIT_AGAIN;
     }
     ray = shadow_ray(interaction, light.direction, light.distance);
+#ifdef HAVE_BLEND
+    ray.any_hit += 2 * (path.number & 65535);
+#endif
     return EXIT_SHADOW;
 }

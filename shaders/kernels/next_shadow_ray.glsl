@@ -26,5 +26,8 @@ int next_shadow_ray(
     pending.rgb *= 1.0 / float(path_light_samples);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_AGAIN;
     ray = shadow_ray(interaction, light.direction, light.distance);
+#ifdef HAVE_BLEND
+    ray.any_hit += 2 * (path.number & 65535);
+#endif
     return EXIT_SHADOW;
 }

@@ -3,6 +3,9 @@
 
 int pop_branch(in Branch level, inout Path path, inout Tree tree, out Ray ray) {
     ray = Ray(level.origin, FAR, level.direction, 0);
+#ifdef HAVE_BLEND
+    ray.any_hit += 2 * (path.number & 65535);
+#endif
     path.throughput = level.weight;
     path.depth = level.depth;
     tree.channel = level.channel;

@@ -19,5 +19,8 @@ int sample_light(in Pixel pixel, in Interaction interaction, in Path path, inout
     if (light.pdf > 0.0 && path_strategy == PATH_BOTH) pending.rgb *= mis_weight(light.pdf, pdf);
     if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_NONE;
     ray = shadow_ray(interaction, light.direction, light.distance);
+#ifdef HAVE_BLEND
+    ray.any_hit += 2 * (path.number & 65535);
+#endif
     return EXIT_SHADOW;
 }

@@ -14,6 +14,9 @@ int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray
     vec3 weight;
     path.depth += 1;
     ray = Ray(vec3(0.0), FAR, vec3(0.0, 0.0, 1.0), 0);
+#ifdef HAVE_BLEND
+    ray.any_hit += 2 * (path.number & 65535);
+#endif
     if (!bsdf_sample(interaction, interaction.wo, vec3(direction, other.x), ray.direction, weight, path.pdf)) {
         return EXIT_END;
     }
@@ -26,5 +29,8 @@ int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray
         path.throughput /= survives;
     }
     ray.origin = offset_origin(interaction.position, interaction.normal, ray.direction, interaction.error);
+#ifdef HAVE_SHEETS
+    ray.origin += bsdf_shift(interaction, ray.direction);
+#endif
     return brightest > 0.0 ? EXIT_RAY : EXIT_END;
 }

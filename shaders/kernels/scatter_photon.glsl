@@ -40,5 +40,8 @@ int scatter_photon(in Pixel pixel, in Interaction interaction, inout Path path, 
     path.throughput *= weight / survives;
     ray = Ray(vec3(0.0), FAR, way, 0);
     ray.origin = offset_origin(interaction.position, interaction.normal, way, interaction.error);
+#ifdef HAVE_SHEETS
+    ray.origin += bsdf_shift(interaction, way);
+#endif
     return EXIT_DONE;
 }

@@ -11,5 +11,8 @@ Ray first_ray(ivec2 pixel, int number) {
     camera_sample(pixel, film, sample_2d(pixel, number, 2), ray.origin, ray.direction);
     ray.t_max = FAR;
     ray.any_hit = 0;
+#ifdef HAVE_BLEND
+    ray.any_hit += 2 * (number & 65535);
+#endif
     return ray;
 }

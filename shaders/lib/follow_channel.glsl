@@ -1,6 +1,6 @@
 // Where the channels of light part, a path that carries several is reflected in all of them, or refracted in one: each
 // in proportion to what it would carry, so that the sum of the throughput stays the same. A path that carries one has
-// that channel's index. The lobe's number, u in [0, 1), decides here instead of where the direction is chosen.
+// that channel's index. u in [0, 1): the lobe's number, where that decides here instead of where the direction is chosen.
 #include "interface/bsdf.glsl"
 #include "interface/dispersion.glsl"
 
@@ -12,18 +12,20 @@ void follow_channel(inout Interaction interaction, inout vec3 throughput, float 
     } else {
         vec3 reflected, reflection, refracted, refraction;
         bsdf_branches(interaction, interaction.wo, reflected, reflection, refracted, refraction);
-        vec3 through = carried - carried * reflection;
+        // Elsewhere channels part before it is known where the light goes.
+        bool branch = channels_branch(interaction);
+        vec3 through = branch ? carried - carried * reflection : carried;
         float whole = carried.x + carried.y + carried.z, two = through.x + through.y;
         float at = whole * u;
-        if (at < two + through.z) {
+        if (at < two + through.z || !branch) {
             int channel = at < through.x ? 0 : at < two ? 1 : 2;
             throughput = vec3(equal(ivec3(0, 1, 2), ivec3(channel))) * whole;
             interaction = at_channel(interaction, channel);
-            interaction.reflectivity = 1.0;
+            if (branch) interaction = at_branch(interaction, true);
         } else {
             vec3 back = carried * reflection;
             throughput = back * (whole / max(back.x + back.y + back.z, 1e-30));
-            interaction.reflectivity = -1.0;
+            interaction = at_branch(interaction, false);
         }
     }
 }

@@ -5,6 +5,9 @@
 // rounding error of each coordinate of position.
 vec3 offset_origin(vec3 position, vec3 normal, vec3 direction, float error) {
     // Summed over the axes, an error box reaches that far along the normal.
+#ifdef HAVE_SMOOTH
+    error = max(error, 0.0);  // below zero: it is above the surface, lib/smooth_lift.glsl
+#endif
     float reach = error * (abs(normal.x) + abs(normal.y) + abs(normal.z));
     return position + normal * (dot(normal, direction) < 0.0 ? -reach : reach);
 }

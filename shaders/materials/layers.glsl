@@ -53,7 +53,6 @@ struct Layers {
 #endif
 #ifdef HAVE_IRIDESCENCE
     float iridescence, film, film_thickness;
-    vec3 f0_metal;              // as under_film wants it
 #endif
 #ifdef HAVE_SHEEN
     vec3 sheen;
@@ -73,12 +72,25 @@ vec3 principled_local(Layers layers, vec3 way) {
     return vec3(dot(way, layers.right), dot(way, layers.up), dot(way, layers.normal));
 }
 
+#ifdef HAVE_IRIDESCENCE
+// Fresnel's reflectance under the film, of metal and of the dielectric. A loop, so that it is in the source once; of metal
+// where there is some.
+void principled_films(Layers layers, float cosine, out vec3 metal, out vec3 dielectric) {
+    metal = dielectric = vec3(0.0);
+    for (int k = layers.metallic > 0.0 ? 0 : 1; k < 2; k++) {
+        vec3 below = k == 0 ? layers.color : layers.f0;
+        vec3 found = iridescent_fresnel(cosine, 1.0, layers.film, layers.film_thickness, below);
+        metal = k == 0 ? found : metal;
+        dielectric = found;
+    }
+}
+#endif
+
 #ifdef HAVE_MAPS
-// The normal of a map, world space, on the front side.
-vec3 principled_mapped(Interaction at, int texture, float scale) {
-    vec3 along, upwards, texel = principled_texel(texture, at).xyz * 2.0 - 1.0;
+// The normal of a map, world space, on the front side; texel: in its space.
+vec3 principled_mapped(Interaction at, vec3 texel) {
+    vec3 along, upwards;
     interaction_tangents(at, along, upwards);
-    texel = texture < 0 ? vec3(0.0, 0.0, 1.0) : vec3(texel.xy * scale, max(texel.z, 1e-3));
     return normalize(along * texel.x + upwards * texel.y + at.shading * texel.z);
 }
 #endif
@@ -104,11 +116,10 @@ Layers principled_layers(Interaction at, Principled own, vec3 normal, bool front
     found.wo = vec3(dot(wo, found.right), dot(wo, found.up), max(dot(wo, found.normal), 1e-4));
     found.smooth_base = own.roughness < path_smooth && found.alpha.x < 0.1;
     float under = 1.0, cosine = min(found.wo.z, 1.0), behind, rise;
-    float outside = 1.0;
 #ifdef HAVE_CLEARCOAT
     vec3 coat_normal = at.shading;
 #ifdef HAVE_CLEARCOAT_NORMAL
-    coat_normal = principled_mapped(at, own.clearcoat_normal_texture, own.clearcoat_normal_scale);
+    coat_normal = principled_mapped(at, own.clearcoat_normal);
 #endif
     found.coat_normal = front ? coat_normal : -coat_normal;
     frame_around(found.coat_normal, found.coat_right, found.coat_up);
@@ -146,19 +157,19 @@ Layers principled_layers(Interaction at, Principled own, vec3 normal, bool front
 #endif
     found.albedo = ggx_albedo(cosine, found.alpha);
     found.gloss = vec3(0.0);
-    found.compensation = ggx_compensation(found.color, found.albedo);
+    found.compensation = metal_compensation(found.color, found.albedo, found.alpha);
     found.compensation_dielectric = ggx_compensation(found.f0, found.albedo);
-    vec3 metal = vec3(0.0), dielectric = vec3(0.0), film;
+    vec3 metal = vec3(0.0), dielectric = vec3(0.0), film_metal, film;
 #ifdef HAVE_IRIDESCENCE
     found.iridescence = own.iridescence;
     found.film = own.iridescence_ior;
     found.film_thickness = own.iridescence_thickness.x;
+    principled_films(found, cosine, film_metal, film);
 #endif
 #ifdef HAVE_METAL
     metal = fresnel_schlick(cosine, at.albedo, vec3(1.0));
 #ifdef HAVE_IRIDESCENCE
-    film = iridescent_fresnel(cosine, outside, found.film, found.film_thickness, at.albedo);
-    metal = mix(metal, film, found.iridescence);
+    metal = mix(metal, film_metal, found.iridescence);
 #endif
     if (!found.smooth_base) metal *= found.compensation * found.albedo;
     found.gloss += metal * found.metallic;
@@ -168,7 +179,6 @@ Layers principled_layers(Interaction at, Principled own, vec3 normal, bool front
     if (found.smooth_base) dielectric = fresnel_dielectric(cosine, own.ior, found.f0, found.f90, behind);
     else dielectric = specular_albedo(found.f0, found.f90, found.albedo, rise);
 #ifdef HAVE_IRIDESCENCE
-    film = iridescent_fresnel(cosine, outside, found.film, found.film_thickness, found.f0);
     if (!found.smooth_base) {
         vec3 straight = iridescent_f0(film, fresnel_rise(cosine, own.ior, behind));
         film = specular_albedo(straight, vec3(1.0), found.albedo, rise);
@@ -242,19 +252,21 @@ Layers principled_layers(Interaction at, Principled own, vec3 normal, bool front
 vec3 principled_facet(Layers layers, float cosine) {
     float behind;
     vec3 share = vec3(0.0), metal, dielectric;
+#ifdef HAVE_IRIDESCENCE
+    vec3 film_metal, film;
+    principled_films(layers, cosine, film_metal, film);
+#endif
 #ifdef HAVE_METAL
     metal = fresnel_schlick(cosine, layers.color, vec3(1.0));
 #ifdef HAVE_IRIDESCENCE
-    vec3 film = iridescent_fresnel(cosine, 1.0, layers.film, layers.film_thickness, layers.color);
-    metal = mix(metal, film, layers.iridescence);
+    metal = mix(metal, film_metal, layers.iridescence);
 #endif
     share += metal * layers.compensation * layers.metallic;
 #endif
 #ifdef HAVE_DIELECTRIC
     dielectric = fresnel_dielectric(cosine, layers.ior, layers.f0, layers.f90, behind);
 #ifdef HAVE_IRIDESCENCE
-    vec3 film_0 = iridescent_fresnel(cosine, 1.0, layers.film, layers.film_thickness, layers.f0);
-    dielectric = mix(dielectric, film_0, layers.iridescence);
+    dielectric = mix(dielectric, film, layers.iridescence);
 #endif
     share += dielectric * layers.compensation_dielectric * layers.opaque;
 #endif

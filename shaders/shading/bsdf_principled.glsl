@@ -28,81 +28,60 @@ vec3 principled_refracted(Layers layers, vec3 wo, out vec3 reflection, out vec3 
 #endif
 
 #ifdef HAVE_NORMAL
-// A surface of two facets: one of the map's normal, and a mirror that stands upright behind it, so that both have the
-// shading normal in the mean. Schuessler, Heitz, Hanika and Dachsbacher, Microfacet-based Normal Mapping for Robust Monte
-// Carlo Path Tracing (2017): light that comes over both counts. What the facets would reflect a third time leaves here as
-// the second has sent it, where the paper leaves it out, so that steep normals do not darken.
-struct Facets {
-    vec3 whole, mapped, upright;  // normals, on the side of wo
-    bool front;
-    float cosine, sine;           // between the first two
-};
-
-Facets principled_facets(Interaction at, Principled own, vec3 wo) {
-    Facets found;
-    vec3 mapped = principled_mapped(at, own.normal_texture, own.normal_scale);
-    found.front = dot(at.shading, wo) >= 0.0;
-    float side = found.front ? 1.0 : -1.0;
-    found.whole = side * at.shading;
-    found.mapped = side * mapped;
-    found.cosine = dot(found.whole, found.mapped);
-    vec3 off = found.cosine * found.whole - found.mapped;
-    found.sine = length(off);
-    found.upright = found.sine > 1e-4 ? off / found.sine : vec3(0.0);
-    return found;
+// The map's normal on the side of wo, bent towards wo where its mirror would send light below the surface, as far as the
+// horizon: no rim is black. A. Keller et al., The Iray Light Transport Simulation and Rendering System (2017), appendix.
+vec3 principled_bent(Interaction at, Principled own, vec3 wo) {
+    float side = dot(at.shading, wo) >= 0.0 ? 1.0 : -1.0;
+    vec3 normal = side * principled_mapped(at, own.normal);
+    vec3 mirrored = 2.0 * dot(normal, wo) * normal - wo;
+    float height = side * dot(at.shading, mirrored), upright = max(side * dot(at.shading, normal), 1e-3);
+    vec3 level = normalize(mirrored - normal * (height / upright));
+    vec3 bent = wo + level;
+    return height < 0.0 ? bent * inversesqrt(max(dot(bent, bent), 1e-12)) : normal;
 }
 
-float facet_share(Facets facets, vec3 way) {
-    float mapped = max(dot(way, facets.mapped), 0.0);
-    float upright = max(dot(way, facets.upright), 0.0) * facets.sine;
-    return mapped + upright > 0.0 ? mapped / (mapped + upright) : 1.0;
-}
-
-// How much of a facet is seen; all of it from behind, where light passes.
-float facet_seen(Facets facets, vec3 facet, vec3 way) {
-    float whole = dot(way, facets.whole);
-    if (whole < 0.0) return 1.0;
-    if (dot(way, facet) <= 0.0) return 0.0;
-    float areas = max(dot(way, facets.mapped), 0.0) + max(dot(way, facets.upright), 0.0) * facets.sine;
-    return min(whole * facets.cosine / max(areas, 1e-20), 1.0);
+// How much of the light from wi a matte surface under a map gets: little where it just comes over the surface, which
+// would cut it off at once. M. J. Chiang, Y. K. Li and B. Burley, Taming the Shadow Terminator (2019).
+float principled_lit(vec3 shading, vec3 normal, vec3 wi) {
+    float over = abs(dot(normal, wi) * dot(normal, shading));
+    float share = clamp(abs(dot(shading, wi)) / max(over, 1e-6), 0.0, 1.0);
+    return share * (1.0 + share * (1.0 - share));
 }
 #endif
+
+#ifdef HAVE_DISPERSION
+// Whether channels have indices of their own there.
+bool principled_parts(Interaction at) {
+#ifdef HAVE_NESTED
+    if (medium_parts(interaction_outside(at))) return true;
+#endif
+    return fetch_principled(interaction_material(at)).half_spread > 0.0;
+}
+
+bool principled_whole(Interaction at) {
+    return (interaction_channel(at) & 3) == 0 && principled_parts(at);
+}
+#endif
+
+// The layers seen from wo, about the normal of the map.
+Layers principled_seen(Interaction at, Principled own, vec3 wo) {
+    bool front = dot(at.shading, wo) >= 0.0;
+    vec3 normal = front ? at.shading : -at.shading;
+#ifdef HAVE_NORMAL
+    normal = principled_bent(at, own, wo);
+#endif
+    return principled_layers(at, own, normal, front, wo);
+}
 
 // All that has a density, times the cosine.
 vec3 principled_scattered(Interaction at, Principled own, vec3 wo, vec3 wi, out float pdf) {
+    Layers layers = principled_seen(at, own, wo);
 #ifdef HAVE_NORMAL
-    Facets facets = principled_facets(at, own, wo);
-    float share = facet_share(facets, wo), seen = facet_seen(facets, facets.mapped, wi), upright = dot(wi, facets.upright);
-    bool bent = facets.sine > 1e-4;
-    vec3 value = vec3(0.0);
-    pdf = 0.0;
-    // By the mapped facet; by it, then the upright one; by the upright one, then the mapped one. A loop, so that lobes are
-    // in the source once.
-    int turn = 0;
-    do {
-        vec3 from = wo, to = wi;
-        float weight = share * seen, chance = weight;
-        if (turn == 1) {
-            to = wi - 2.0 * upright * facets.upright;
-            bool hits = bent && upright > 0.0 && dot(wi, facets.whole) > 0.0;
-            weight = chance = hits ? share * (1.0 - facet_seen(facets, facets.mapped, to)) : 0.0;
-        }
-        if (turn == 2) {
-            from = wo - 2.0 * dot(wo, facets.upright) * facets.upright;
-            weight = chance = 1.0 - share;
-        }
-        float density;
-        Layers layers = principled_layers(at, own, facets.mapped, facets.front, from);
-        vec3 found = principled_lobes(layers, principled_local(layers, to), to, density);
-        value += found * weight;
-        pdf += density * chance;
-        turn += 1;
-    } while (turn < (bent ? 3 : 1));
-#else
-    bool front = dot(at.shading, wo) >= 0.0;
-    Layers layers = principled_layers(at, own, front ? at.shading : -at.shading, front, wo);
-    vec3 value = principled_lobes(layers, principled_local(layers, wi), wi, pdf);
+    float lit = dot(layers.normal, wi) > 0.0 ? max(principled_lit(at.shading, layers.normal, wi), 1e-6) : 1.0;
+    layers.diffuse *= lit;
+    layers.through *= lit;
 #endif
+    vec3 value = principled_lobes(layers, principled_local(layers, wi), wi, pdf);
     bool above = reflects(at, wo, wi), below = false;
 #ifdef HAVE_BELOW
     below = dot(at.normal, wo) * dot(at.normal, wi) < 0.0 && dot(at.shading, wo) * dot(at.shading, wi) < 0.0;
@@ -111,7 +90,24 @@ vec3 principled_scattered(Interaction at, Principled own, vec3 wo, vec3 wi, out 
 }
 
 vec3 principled_evaluate(Interaction at, vec3 wo, vec3 wi, out float pdf) {
+#ifdef HAVE_DISPERSION
+    // Of light of all channels each is scattered by its own index.
+    bool whole = principled_whole(at);
+    vec3 value = vec3(0.0);
+    int turn = 1;
+    pdf = 0.0;
+    do {
+        float density;
+        if (whole) set_interaction_channel(at, turn);
+        vec3 found = principled_scattered(at, principled_at(at), wo, wi, density);
+        value += whole ? found * vec3(equal(ivec3(1, 2, 3), ivec3(turn))) : found;
+        pdf += whole ? 0.33333333 * density : density;
+        turn += 1;
+    } while (turn < (whole ? 4 : 2));
+    return value;
+#else
     return principled_scattered(at, principled_at(at), wo, wi, pdf);
+#endif
 }
 
 vec3 principled_value(Interaction at, vec3 wo, vec3 wi) {
@@ -123,18 +119,6 @@ float principled_pdf(Interaction at, vec3 wo, vec3 wi) {
     float pdf;
     principled_evaluate(at, wo, wi, pdf);
     return pdf;
-}
-
-// The layers seen from wo, about the normal of the map.
-Layers principled_seen(Interaction at, Principled own, vec3 wo) {
-    vec3 normal = at.shading;
-    bool front = dot(normal, wo) >= 0.0;
-#ifdef HAVE_NORMAL
-    normal = principled_mapped(at, own.normal_texture, own.normal_scale);
-    // Where it faces away, the surface's own takes its place.
-    if (dot(normal, wo) * dot(at.shading, wo) <= 0.0) normal = at.shading;
-#endif
-    return principled_layers(at, own, front ? normal : -normal, front, wo);
 }
 
 vec3 principled_reflectance(Interaction at) {
@@ -187,7 +171,7 @@ float principled_index(Interaction at) {
     return index;
 }
 
-void principled_branches(
+void principled_branch(
     Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
 ) {
     Layers layers = principled_seen(at, principled_at(at), wo);
@@ -208,6 +192,27 @@ void principled_branches(
 #endif
 }
 
+void principled_branches(
+    Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
+) {
+#ifdef HAVE_DISPERSION
+    // Of light of all channels each is reflected in its own share, and all are refracted as green.
+    bool whole = principled_whole(at);
+    vec3 shares = vec3(0.0);
+    int turn = 1;
+    do {
+        int channel = 1 + (2 * turn - 2) % 3;  // red, blue, green
+        if (whole) set_interaction_channel(at, channel);
+        principled_branch(at, wo, reflected, reflection, refracted, refraction);
+        shares += whole ? reflection * vec3(equal(ivec3(1, 2, 3), ivec3(channel))) : reflection;
+        turn += 1;
+    } while (turn < (whole ? 4 : 2));
+    reflection = shares;
+#else
+    principled_branch(at, wo, reflected, reflection, refracted, refraction);
+#endif
+}
+
 // One more of several things that u chooses among in proportion to their chances, from left on; u is renewed.
 bool principled_choose(float chance, inout float left, inout float u) {
     bool chosen = u < chance && left >= 0.0;
@@ -218,22 +223,22 @@ bool principled_choose(float chance, inout float left, inout float u) {
 
 bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
     float left = 1.0, other = u.z;
-    Principled own = principled_at(at);
-#ifdef HAVE_NORMAL
-    Facets facets = principled_facets(at, own, wo);
-    float share = facet_share(facets, wo);
-    bool turns = other >= share;
-    other = min(turns ? (other - share) / (1.0 - share) : other / share, 0.99999994);
-    vec3 from = turns ? wo - 2.0 * dot(wo, facets.upright) * facets.upright : wo;
-    Layers layers = principled_layers(at, own, facets.mapped, facets.front, from);
-#else
-    vec3 from = wo;
-    Layers layers = principled_seen(at, own, wo);
+    Interaction met = at;
+#ifdef HAVE_DISPERSION
+    // Light of all channels takes the way of one of them, and so does what of it is reflected or refracted in one
+    // direction: with three times the weight.
+    bool whole = principled_whole(at);
+    if (whole) {
+        float three = 3.0 * other;
+        set_interaction_channel(at, 1 + min(int(three), 2));
+        other = min(fract(three), 0.99999994);
+    }
 #endif
+    Principled own = principled_at(at);
+    Layers layers = principled_seen(at, own, wo);
     vec3 local = vec3(0.0, 0.0, 1.0), single = vec3(0.0);
     bool delta = false;
     wi = -wo;
-    float before = other;
     if (principled_choose(layers.glossy, left, other)) {
         local = ggx_reflection_sample(layers.wo, u.xy, layers.alpha);
         delta = layers.smooth_base;
@@ -281,7 +286,20 @@ bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 we
 #endif
     weight = single;
     pdf = 0.0;
+#ifdef HAVE_DISPERSION
+    if (whole) weight *= 3.0 * vec3(equal(ivec3(1, 2, 3), ivec3(interaction_channel(at))));
+    vec3 straight = wi;
+    if (interaction_channel(met) >= 4) {  // it is decided
+        vec3 back, on, through;
+        principled_branch(at, wo, straight, back, through, on);
+        bool refracts = (interaction_channel(met) & 4) != 0;
+        straight = refracts ? through : straight;
+        weight = refracts ? on / max(1.0 - back, vec3(1e-20)) : vec3(1.0);
+        delta = true;
+    }
+#else
     if (delta) return any(greaterThan(single, vec3(0.0)));
+#endif
     vec3 away = layers.right * local.x + layers.up * local.y + layers.normal * local.z;
 #ifdef HAVE_CLEARCOAT
     if (coated) {
@@ -290,14 +308,16 @@ bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 we
 #endif
     bool found = left < 0.0 && dot(local, local) > 0.0;
     wi = normalize(found ? away : wo);
-#ifdef HAVE_NORMAL
-    // What the mapped facet sends to the upright one goes on from there. Lower bits of the lobe's number choose.
-    if (!turns && facets.sine > 1e-4) {
-        float seen = facet_seen(facets, facets.mapped, wi), choice = fract(before * 4096.0);
-        if (choice >= seen) wi -= 2.0 * dot(wi, facets.upright) * facets.upright;
+#ifdef HAVE_DISPERSION
+    vec3 value = principled_evaluate(met, wo, wi, pdf);
+    if (delta) {  // here, since loops of a shader must not follow a return
+        wi = straight;
+        pdf = 0.0;
+        return any(greaterThan(weight, vec3(0.0)));
     }
-#endif
+#else
     vec3 value = principled_scattered(at, own, wo, wi, pdf);
+#endif
     weight = value / max(pdf, 1e-30);
     return found && pdf > 0.0 && any(greaterThan(value, vec3(0.0)));
 }

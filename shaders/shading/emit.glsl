@@ -117,6 +117,13 @@ vec3 emit_near(Light light, vec2 place, vec2 way, bool aimed, out vec3 origin, o
         origin = light.at + light.along.x * outwards;
     }
     bool surface = triangle || sphere;
+#ifdef HAVE_BOTH_SIDES
+    if (surface && light.density < 0.0) {  // one of its sides, by the turn
+        normal *= way.y < 0.5 ? -1.0 : 1.0;
+        way.y = fract(2.0 * way.y);
+        light.power *= 2.0;
+    }
+#endif
     if (surface) {
         axis = normal;
         edge = 0.0;

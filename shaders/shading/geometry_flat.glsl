@@ -3,6 +3,9 @@
 // rounding of the distance too. Bound: Pharr, Jakob and Humphreys (2016, section 3.9.4).
 #include "interface/geometry.glsl"
 #include "lib/triangle_point.glsl"
+#ifdef HAVE_SMOOTH
+#include "lib/smooth_lift.glsl"
+#endif
 
 Geometry geometry_at(Ray ray, Hit hit) {
     Face face = fetch_faces(hit.triangle);
@@ -19,5 +22,12 @@ Geometry geometry_at(Ray ray, Hit hit) {
     at.color = a.color * weights.x + b.color * weights.y + c.color * weights.z;
     at.uv = uv_place(a.uv, b.uv, c.uv, weights, b.position - a.position, c.position - a.position);
     at.material = face.material;
+#ifdef HAVE_SMOOTH
+    geometry_lift = smooth_lift(
+        vec3[3](at.position - a.position, at.position - b.position, at.position - c.position),
+        vec3[3](unit_or(a.normal, at.normal), unit_or(b.normal, at.normal), unit_or(c.normal, at.normal)),
+        weights, at.normal, dot(at.normal, ray.direction) < 0.0 ? 1.0 : -1.0, 4.0 * at.error
+    );
+#endif
     return at;
 }

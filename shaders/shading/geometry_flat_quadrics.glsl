@@ -10,6 +10,9 @@ Geometry geometry_at(Ray ray, Hit hit) {
     Geometry at;
     if (face.corners.x < 0) at = quadric_at(ray, hit.t, -face.corners.x - 1);
     else at = polygon_at(ray, hit);
+#ifdef HAVE_SMOOTH
+    if (face.corners.x < 0) geometry_lift = vec3(0.0);
+#endif
     at.material = face.material;
     return at;
 }

@@ -6,6 +6,9 @@
 // back, each off by the rounding of its coefficients.
 #include "interface/geometry.glsl"
 #include "lib/triangle_point.glsl"
+#ifdef HAVE_SMOOTH
+#include "lib/smooth_lift.glsl"
+#endif
 
 Geometry geometry_at(Ray ray, Hit hit) {
     Instance instance = fetch_instances(hit.instance);
@@ -35,6 +38,17 @@ Geometry geometry_at(Ray ray, Hit hit) {
     at.color = a.color * weights.x + b.color * weights.y + c.color * weights.z;
     vec3 ab = to_world * (b.position - a.position), ac = to_world * (c.position - a.position);
     at.uv = uv_place(a.uv, b.uv, c.uv, weights, ab, ac);
+#ifdef HAVE_SMOOTH
+    geometry_lift = smooth_lift(
+        vec3[3](to_world * (local - a.position), to_world * (local - b.position), to_world * (local - c.position)),
+        vec3[3](
+            unit_or(normal_to_world * a.normal, at.normal),
+            unit_or(normal_to_world * b.normal, at.normal),
+            unit_or(normal_to_world * c.normal, at.normal)
+        ),
+        weights, at.normal, dot(at.normal, ray.direction) < 0.0 ? 1.0 : -1.0, 4.0 * at.error
+    );
+#endif
     at.material = instance.material >= 0 ? instance.material : face.material;
     return at;
 }

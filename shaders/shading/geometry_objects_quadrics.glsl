@@ -26,6 +26,9 @@ Geometry geometry_at(Ray ray, Hit hit) {
         at.shading = at.normal;
         at.uv.z -= log2(abs(determinant(to_world))) / 3.0;
     } else at = polygon_at(ray, hit);
+#ifdef HAVE_SMOOTH
+    if (face.corners.x < 0) geometry_lift = vec3(0.0);
+#endif
     at.material = instance.material >= 0 ? instance.material : face.material;
     return at;
 }

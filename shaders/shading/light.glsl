@@ -1,6 +1,6 @@
 // All lights in one list, chosen by power through an alias table; one random number chooses, in whole numbers of 2^-24.
 // The first environment_levels of these are the environment's; the others are shared evenly by the table's slots.
-// Triangles and spheres are sampled uniformly by area and shine from their front face; points, spots and directional
+// Triangles and spheres are sampled uniformly by area and shine from their front face, or from both; points, spots and directional
 // lights have no extent. A spot's falloff is that of KHR_lights_punctual.
 // The densities are whole quanta, the weights divide by what is there; found.pdf of a triangle is the one of its
 // material, equal but for that rounding, so that whoever meets the surface by chance finds the same number.
@@ -25,6 +25,15 @@ vec3 light_texel(Light light, vec2 weights) {
 }
 #endif
 
+// With which a point of it is chosen, for either side.
+float light_density(Light light) {
+#ifdef HAVE_BOTH_SIDES
+    return abs(light.density);
+#else
+    return light.density;
+#endif
+}
+
 bool sample_triangle(Light light, vec3 position, vec2 u, inout LightSample found) {
     vec2 weights = triangle_point(u);
     vec3 way = light.at - position + weights.x * light.along + weights.y * light.across;
@@ -34,9 +43,12 @@ bool sample_triangle(Light light, vec3 position, vec2 u, inout LightSample found
     found.direction = way / found.distance;
     vec3 normal = cross(light.along, light.across);  // as long as twice the area
     float facing = -dot(normal, found.direction);
+#ifdef HAVE_BOTH_SIDES
+    if (light.density < 0.0) facing = abs(facing);
+#endif
     if (!(facing > 0.0)) return false;
     found.weight = min(light.power * min(0.5 * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
-    found.pdf = min(light.density * squared * (length(normal) / facing), LIGHT_LARGEST);
+    found.pdf = min(light_density(light) * squared * (length(normal) / facing), LIGHT_LARGEST);
 #ifdef HAVE_SHINING
     found.weight *= light_texel(light, weights);
 #endif
@@ -58,10 +70,13 @@ bool sample_sphere(Light light, vec3 position, vec2 u, inout LightSample found) 
     found.distance = sqrt(squared);
     found.direction = way / found.distance;
     float facing = -dot(outwards, found.direction) * light.along.y;
+#ifdef HAVE_BOTH_SIDES
+    if (light.density < 0.0) facing = abs(facing);
+#endif
     if (!(facing > 0.0)) return false;
     float area = 12.5663706 * light.along.x * light.along.x;
     found.weight = min(light.power * min(area * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
-    found.pdf = min(light.density * (squared / facing), LIGHT_LARGEST);
+    found.pdf = min(light_density(light) * (squared / facing), LIGHT_LARGEST);
     return true;
 }
 

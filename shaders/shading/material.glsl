@@ -16,6 +16,9 @@ vec3 material_texel(int number, Geometry at, Hit hit) {
 }
 
 vec3 material_color(Geometry at, Hit hit, Material material) {
+#ifdef HAVE_CLASSIC
+    if (material.kind == KIND_CLASSIC) return classic_color(at, hit, material.base_color);
+#endif
     return material.base_color * at.color * material_texel(material.texture, at, hit);
 }
 

@@ -14,8 +14,13 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     at.uv.z += log2(max(width, 1e-37));
     Material material = fetch_materials(at.material);
     bool front = dot(at.normal, ray.direction) < 0.0;
-    emission = front ? material_emission(at, hit, material) : vec3(0.0);
-    light_pdf = front ? material.light_density : 0.0;
+#ifdef HAVE_BOTH_SIDES
+    bool shines = front || material.sides == 2;
+#else
+    bool shines = front;
+#endif
+    emission = shines ? material_emission(at, hit, material) : vec3(0.0);
+    light_pdf = shines ? material.light_density : 0.0;
 #ifdef HAVE_SHINING
     light_pdf *= shining_share(hit);
 #endif
@@ -35,8 +40,17 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     found.reflectivity = material.reflectivity;
 #endif
     found.shading = at.shading;
-#ifdef HAVE_PRINCIPLED
+#ifdef HAVE_CLASSIC
+#ifndef HAVE_PRINCIPLED
     found.kind += 8 * at.material;
+#endif
+#endif
+#ifdef HAVE_PRINCIPLED
+#ifdef HAVE_PACKED
+    found.kind += INTERACTION_MATERIAL * at.material;
+#else
+    found.kind += 8 * at.material;
+#endif
     bool single = material.kind != BSDF_PRINCIPLED && bsdf_delta(found);
 #else
     bool single = bsdf_delta(found);
@@ -46,6 +60,23 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
     // theirs, as they do in Mitsuba.
     bool away = dot(at.shading, ray.direction) * dot(at.normal, ray.direction) <= 0.0;
     if (away && !single) found.shading = at.normal;
+#ifdef HAVE_SMOOTH
+    // What scatters and is not crossed begins its rays above the facet; such a position's error is kept below zero.
+    bool lifts = !away && !single && geometry_lift != vec3(0.0);
+#ifdef HAVE_BELOW
+    Principled passing = fetch_principled(at.material);
+#ifdef HAVE_TRANSMISSION
+    lifts = lifts && passing.transmission <= 0.0;
+#endif
+#ifdef HAVE_DIFFUSE_TRANSMISSION
+    lifts = lifts && passing.diffuse_transmission <= 0.0;
+#endif
+#endif
+    if (lifts) {
+        found.position += geometry_lift;
+        found.error = -found.error;
+    }
+#endif
 #ifdef HAVE_TEXTURES
     found.place = at.uv;
 #endif
@@ -65,6 +96,9 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
 #ifdef HAVE_TANGENTS
     found.place = interaction_packed(at.uv, found.shading, detail_at(hit).tangent);
 #endif
+#endif
+#ifdef HAVE_CLASSIC
+    if (material.kind == BSDF_CLASSIC) emission += classic_shining(found);
 #endif
     return found;
 }

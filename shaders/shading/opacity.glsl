@@ -1,5 +1,6 @@
 // Hits that a surface lets pass: by a texture's holes, or at random, as opacity says (glTF 2.0, 3.9.4). The random number
-// is a hash of ray and primitive, so that every walk and machine decides alike.
+// is a hash of ray, sample and primitive, so that every walk and machine decides alike, and rays that are the same in all
+// samples of a pixel pass in their share of these.
 #include "interface/detail.glsl"
 #include "interface/texture.glsl"
 #include "interface/triangle.glsl"
@@ -23,6 +24,9 @@ bool opacity_passes(Ray ray, Hit hit) {
     else covers = own.factor;
     uvec3 way = floatBitsToUint(ray.direction), from = floatBitsToUint(ray.origin);
     uint number = uint(hit.triangle) * 16777259u + uint(hit.instance);
+#ifdef HAVE_BLEND
+    way = pcg4d(uvec4(way, uint(ray.any_hit >> 1))).xyz;
+#endif
     float u = unit_float(pcg4d(uvec4(way ^ (from << 7u), number)).x);
     return own.mode == OPACITY_MASK ? covers < own.cutoff : own.mode == OPACITY_BLEND && u >= covers;
 }

@@ -12,16 +12,16 @@
 
 // A coordinate within the two periods on which texel_wrap works; anything that is no number counts as 0.
 float wrapped(float u, int wrap) {
-    if (!(abs(u) < 1e9)) return 0.0;
-    return wrap == 0 ? u - floor(u) : wrap == 1 ? u - 2.0 * floor(0.5 * u) : clamp(u, 0.0, 1.0);
+    float there = abs(u) < 1e9 ? u : 0.0;
+    return wrap == 0 ? there - floor(there) : wrap == 1 ? there - 2.0 * floor(0.5 * there) : clamp(there, 0.0, 1.0);
 }
 
-// The column or row of texel i = -1 .. 2 * size.
+// The column or row of texel i = -1 .. size, mirrored -1 .. 2 * size. Without division, which CPUs do lane by lane.
 int texel_wrap(int i, int size, int wrap) {
-    if (wrap == 0) return (i + size) % size;
     if (wrap == 2) return clamp(i, 0, size - 1);
-    int turned = (i + 2 * size) % (2 * size);
-    return turned < size ? turned : 2 * size - 1 - turned;
+    int period = wrap == 0 ? size : 2 * size;
+    int within = i < 0 ? i + period : i >= period ? i - period : i;
+    return within < size ? within : period - 1 - within;
 }
 
 bool texture_flag(Texture map, int flag) {
@@ -45,20 +45,26 @@ vec4 texture_lookup(int number, vec3 place, bool color) {
     vec3 at = vec3(place.xy, 1.0);
     vec2 film = vec2(wrapped(dot(map.across, at), map.wrap.x), wrapped(dot(map.down, at), map.wrap.y));
     film *= vec2(level.size);
-    if (nearest) return texel_at(map, level, ivec2(floor(film)), color);
-    film -= 0.5;
-    vec2 low = floor(film), share = film - low;
-    ivec2 i = ivec2(low);
-    vec4 top = mix(texel_at(map, level, i, color), texel_at(map, level, i + ivec2(1, 0), color), share.x);
-    vec4 bottom = mix(
-        texel_at(map, level, i + ivec2(0, 1), color), texel_at(map, level, i + ivec2(1, 1), color), share.x
-    );
-    return mix(top, bottom, share.y);
+    vec2 low = nearest ? floor(film) : floor(film - 0.5), share = film - 0.5 - low;
+    // A loop over one texel or four, so that looking one up is in the source once: compilers inline all of it.
+    vec4 left = vec4(0.0), top = left, found = left;
+    for (int turn = 0; turn < 4; turn++) {
+        vec4 texel = texel_at(map, level, ivec2(low) + ivec2(turn & 1, turn >> 1), color);
+        vec4 between = mix(left, texel, share.x);
+        if (turn == 0 || !nearest) found = turn == 0 ? texel : mix(top, between, share.y);
+        left = texel;
+        if (turn == 1) top = between;
+    }
+    return found;
+}
+
+vec4 texture_texel(int number, vec3 place, bool color) {
+    vec4 found = texture_lookup(max(number, 0), place, color);  // loops must not follow a return
+    return number < 0 ? vec4(1.0) : found;
 }
 
 vec4 texture_rgba(int number, vec3 place) {
-    if (number < 0) return vec4(1.0);
-    return texture_lookup(number, place, true);
+    return texture_texel(number, place, true);
 }
 
 vec3 texture_color(int number, vec3 place) {
@@ -66,6 +72,5 @@ vec3 texture_color(int number, vec3 place) {
 }
 
 vec4 texture_data(int number, vec3 place) {
-    if (number < 0) return vec4(1.0);
-    return texture_lookup(number, place, false);
+    return texture_texel(number, place, false);
 }

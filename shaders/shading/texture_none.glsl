@@ -12,3 +12,7 @@ vec4 texture_rgba(int number, vec3 place) {
 vec4 texture_data(int number, vec3 place) {
     return vec4(1.0);
 }
+
+vec4 texture_texel(int number, vec3 place, bool color) {
+    return vec4(1.0);
+}

@@ -76,6 +76,7 @@ def test_programs_are_looked_at_on_every_machine(device, monkeypatch) -> None:
     monkeypatch.setattr(shader_check, "PICTURES", {name: PICTURES[name] for name in ("cast", "photon")})
     monkeypatch.setattr(shader_check, "DISPERSIVE", ("photon",))
     monkeypatch.setattr(shader_check, "MAPS", ("stencil",))
+    monkeypatch.setattr(shader_check, "LAYERED", shader_check.LAYERED[:1])
     found = dict(seen_by(device))
     names = list(found)
 
@@ -90,6 +91,8 @@ def test_programs_are_looked_at_on_every_machine(device, monkeypatch) -> None:
         ("photon single pass (two-level-bvh, stencil, nearest)",),
         ("photon single pass (dispersion, final gather)",),
         ("quadrics, bvh, watertight",),
+        ("path single pass (layers path)",),
+        ("path ray/", "(layers factors)"),
         *(("sampler " + sampler, "environment sky") for sampler in ("sobol", "independent", "table")),
     ):
         assert some(*words), words

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import struct
+import zlib
 from typing import Any
 
 import numpy as np
@@ -92,3 +94,13 @@ def ktx2(blocks: np.ndarray) -> bytes:
 
 BLOCKS = np.random.default_rng(0).integers(0, 256, (2, 3, 4), np.uint8)
 TEXELS = BLOCKS.repeat(4, axis=0).repeat(4, axis=1)
+
+# Four blocks of one colour each, as ETC1S, by the encoder of Basis Universal 1.16 (`basisu -ktx2 -q 255`); deflated.
+ETC1S_COLORS = np.uint8([[[200, 40, 40], [40, 180, 60]], [[30, 60, 220], [230, 200, 40]]])
+ETC1S = zlib.decompress(
+    base64.b85decode(
+        b"c-mX-9TK5nWU!l;ONxsD2pEBw1BzjQ5ea7iu?`SV0b&&(-T_rJ6-xUuLTDxiRG`BE6W3r^%*e#R%#18+4`=-c0(l?}bXIv$W=U!h"
+        b"gHvL0X0bwOUS?TpQE_69f}x(FDFXuw12cmOP#rIl*$fPrcFQ|lX#hIOVFLe*8yyi0fk2H63<}o+rg0>2HGmXw>~eHxNdWtuf#p<F"
+        b"OpQG2npLY-{Q|lpJTx?vmEoWZ#H3I0y$mxTzH?yW6i{>kv4oa!FsMP~1soU>1Oe3OFcb"
+    )
+)

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 import pytest
-from compressed import BLOCKS, COLORS, TEXELS, draco, extra, ktx2, meshopt
+from compressed import BLOCKS, COLORS, ETC1S, ETC1S_COLORS, TEXELS, draco, extra, ktx2, meshopt
 from documents import SQUARE, TWO, Document
 from PIL import Image as Pillow
 
@@ -200,6 +200,15 @@ def test_basis(fallback, tmp_path):
     scene = load(textured("KHR_texture_basisu", ktx2(BLOCKS), fallback).write(tmp_path))
     assert np.array_equal(scene.textures[0].image.texels, TEXELS)
     assert not scene.warnings and not scene.extensions_ignored
+
+
+def test_basis_with_codebooks(tmp_path):
+    """ETC1S beside UASTC; it keeps 5 bits of a colour and rounds the difference of its channels: 4 of 255."""
+    extra("opengl_basisu")
+    scene = load(textured("KHR_texture_basisu", ETC1S, False).write(tmp_path))
+    texels = scene.textures[0].image.texels.astype(int)
+    want = ETC1S_COLORS.repeat(4, axis=0).repeat(4, axis=1)
+    assert np.abs(texels[..., :3] - want).max() <= 4 and (texels[..., 3] == 255).all()
 
 
 def test_basis_without_its_decoder(tmp_path, monkeypatch):

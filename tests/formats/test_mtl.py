@@ -38,11 +38,11 @@ def test_kinds(text, kind, color):
         assert material.ior == (1.7 if "Ni" in text else 1.5)
 
 
-def read(folder, text: str):
+def read(folder, text: str, lenient: bool = False):
     (folder / "m.mtl").write_text(f"newmtl m\n{text}\n", encoding="utf-8")
     square = "mtllib m.mtl\nusemtl m\nv 0 0 0\nv 1 0 0\nv 1 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nf 1/1 2/2 3/3\n"
     (folder / "scene.obj").write_text(square, encoding="utf-8")
-    return load(folder / "scene.obj")
+    return load(folder / "scene.obj", lenient)
 
 
 def test_pictures(tmp_path):
@@ -64,6 +64,11 @@ def test_pictures_that_cannot_be_had_are_white(name, tmp_path):
     scene = read(tmp_path, f"map_Kd {name}")
     assert len(scene.warnings) == 1 and "white instead" in scene.warnings[0]
     assert scene.textures[0].image.size == (1, 1)
+
+
+def test_pictures_that_cannot_be_had_are_checkerboards_where_lenient(tmp_path):
+    scene = read(tmp_path, "map_Kd none.png", lenient=True)
+    assert "a checkerboard instead" in scene.warnings[0] and scene.textures[0].image.size == (8, 8)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from viewer.materials.look import Look
 from viewer.scene.material import KINDS
 
 ULP = 2.0**-24
-PLAIN = [kind for kind in KINDS if kind != "principled"]  # which has tests of its own
+PLAIN = [kind for kind in KINDS if kind not in ("principled", "classic")]  # which have tests of their own
 TWINS = {"lambert": (twin.lambert_value, twin.lambert_pdf), "phong": (twin.phong_value, twin.phong_pdf)}
 # Products of three unit vectors' rounded dot products; the power amplifies its base's rounding by its exponent.
 ROUNDINGS = 16

@@ -49,6 +49,7 @@ def functions(device):
         arguments = "(vec3 wo, vec2 u, vec2 alpha, "
         return {
             "metal": glsl_call.Function(device, METAL, includes),
+            "mean": glsl_call.Function(device, "float ggx_mean_albedo(vec2 alpha)", includes),
             "specular": glsl_call.Function(device, SPECULAR, includes),
             "metal sampled": glsl_call.Function(
                 device, f"vec3 metal_sampled{arguments}out vec3 weight, out float pdf)", includes, modules, text=SAMPLED
@@ -108,12 +109,22 @@ def test_values_and_densities(functions, lobe):
     ior = np.random.default_rng(5).uniform(1.05, 2.5, count).astype(np.float32).astype(float)
     given = (wo, wi, alpha, *([ior] if lobe == "specular" else []), f0, f90, albedo)
     value, pdf = functions[lobe](*given)
-    want, density = getattr(twin, lobe)(*given), twin.bounded_density(wo, wi, alpha)
+    more = [functions["mean"](alpha)[0].astype(float)] if lobe == "metal" else []
+    want, density = getattr(twin, lobe)(*given, *more), twin.bounded_density(wo, wi, alpha)
     bound = rounding(wo, wi, alpha)
     # Fresnel's reflectance is a share: rounded absolutely.
     assert np.all(np.abs(value - want) <= bound[:, None] * (want + want / np.maximum(f0, 1e-2)) + 1e-30)
     assert np.all(np.abs(pdf - density) <= bound * density + 1e-30)
     assert not value[wi[:, 2] <= 0].any() and (value[wi[:, 2] > 0] > 0).mean() > 0.99
+
+
+def test_mean_albedo(functions):
+    """The fit against the means of the table's rows, whose cosines are squares of what is even; 1e-4 as it says."""
+    rows = albedos.arrays()["reflection"]
+    roughness, root, fine = np.linspace(0, 1, len(rows)), np.linspace(0, 1, rows.shape[1]), np.linspace(0, 1, 4001)
+    means = [np.trapezoid(np.interp(fine, root, row) * 4 * fine**3, fine) for row in rows]
+    (found,) = functions["mean"]((roughness**2)[:, None] * np.ones(2))
+    np.testing.assert_allclose(found, means, atol=1.1e-4)
 
 
 @pytest.mark.parametrize(("alpha", "cosine"), [((0.8, 0.8), 0.9), ((0.3, 0.3), 0.3), ((0.7, 0.2), 0.6), ((1, 1), 0.1)])

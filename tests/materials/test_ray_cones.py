@@ -99,6 +99,18 @@ def test_the_colour_of_a_plane_far_away_is_the_mean(renderer):
         np.testing.assert_allclose(got[:, column], np.tile(half.mean(axis=(0, 1)), (4, 1)), atol=0.02)
 
 
+def test_later_samples_are_sharper(renderer):
+    """The edge between black and white lies between pixels of four texels: one sample blurs it, many do not."""
+    texels = np.zeros((TEXELS, TEXELS, 4), np.uint8)
+    texels[:, TEXELS // 2 :] = 255
+    renderer.update(scene=plane(Image(texels), wrap=("clamp", "clamp")))
+    one, many = (seen(renderer, TEXELS // 4, camera(20), spp=spp)[:, TEXELS // 8 - 1].mean() for spp in (1, 64))
+    # A bilinear lookup leaks an eighth of its texels' size: a pixel at first, a quarter in the image itself.
+    sizes = np.maximum(1 / np.sqrt(np.arange(1, 65)), 1 / 4)
+    assert one == pytest.approx(1 / 8, abs=0.005)
+    assert many == pytest.approx(sizes.mean() / 8, abs=0.002)  # larger texels are a little more likely
+
+
 def test_widths_go_on_behind_mirrors(device):
     """A checkerboard seen in a mirror is as even as at that distance."""
     board = plane(checkerboard(), z=2.0)

@@ -15,7 +15,9 @@ from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance
-from viewer.window.study.inspector import Inspector
+from viewer.stream.machines.multipass import Multipass
+from viewer.stream.machines.policy import policy
+from viewer.window.study.unfused import OneByOne, fill
 
 SINGLE: dict[str, Any] = {"machine": "singlepass"}
 SEEDS = range(8)
@@ -38,10 +40,10 @@ def pictures(scene: viewer.Scene, spp: int, **options: Any) -> np.ndarray:
 
 
 def test_machines_agree_to_the_bit() -> None:
-    """With glass and mirrors, over which gathering rays go on."""
+    """With glass and mirrors, over which gathering rays go on. (Kernel by kernel: the inspector's tests.)"""
     scene = viewer.load("cornell_photons")
     first = None
-    for machine in (SINGLE, {"fuse": "surface"}, {"fuse": "none"}):
+    for machine in (SINGLE, {"fuse": "surface"}):
         options = {"photons": 300, "caustic_photons": 300, "photon_radius": 40, "final_gather": 2, **machine}
         linear = Renderer(scene, program="photon", **options).render((12, 12), spp=1).linear
         first = linear if first is None else first
@@ -102,19 +104,18 @@ def test_where_channels_part_a_gathering_ray_follows_one(device: Any) -> None:
     options |= {"photon_grid": "1x1x1", "nearest": 1, "depth": 4, "environment": "none", "camera": "1.5,0.4,0 0,0,0"}
     renderer = Renderer(scene, **SINGLE, program="photon", **options, device=device)
     renderer.render((16, 12), spp=1)
-    inspector = Inspector(renderer, (16, 12), unroll="auto")
-    inspector.begin(renderer.camera)
-    machine, carried, refracted = inspector.machine, np.full((12, 16), -1), [0, 0, 0]
-    while True:
-        state = machine.state.read()["at"]
+    program = renderer.program(settings=renderer.settings.replace(first_hits="rays", eye_rays="each"))
+    single = {"fuse": "none", "policy": OneByOne(policy("threshold"))}  # a pass of one kernel at a time
+    machine = Multipass(device, renderer.bind(program, stepwise=True), (16, 12), renderer.resources, **single)
+    fill(machine, renderer, renderer.camera, (16, 12))
+    carried, refracted = np.full((12, 16), -1), [0, 0, 0]
+    state, before = np.zeros((12, 16), int), np.zeros((12, 16, 3))
+    for _ in machine.run():
+        now, after = machine.state.read()["at"], machine.read("gathering")["throughput"].astype(float)
         waiting = {name: state == machine.linked.program.number(name) for name in CHANNEL}
-        before = machine.read("gathering")["throughput"].astype(float)
-        if not inspector.step():
-            break
-        served = inspector.passes[-1].state
+        served = next((name for name, some in waiting.items() if (now != state)[some].any()), "")
+        here = waiting.get(served)
         if served == "gathering_channel":
-            after = machine.read("gathering")["throughput"].astype(float)
-            here = waiting[served]
             np.testing.assert_allclose(after[here].sum(axis=1), before[here].sum(axis=1), rtol=1e-6)
             carried[here] = np.where((after[here] > 0).sum(axis=1) == 1, after[here].argmax(axis=1), -1)
         if served == "continue_gathering":
@@ -122,15 +123,16 @@ def test_where_channels_part_a_gathering_ray_follows_one(device: Any) -> None:
             normal, wo = spot["shading"].astype(float), spot["wo"].astype(float)
             across = [np.linalg.norm(np.cross(normal, each), axis=-1) for each in (wo, way)]
             cosine = (normal * wo).sum(axis=-1)
-            through = waiting[served] & (carried >= 0) & ((normal * way).sum(axis=-1) * cosine < 0)
+            through = here & (carried >= 0) & ((normal * way).sum(axis=-1) * cosine < 0)
             for channel, ior in enumerate(glass.iors):
                 rays = through & (carried == channel)
                 index = np.where(cosine[rays] > 0, ior, 1 / ior)
                 np.testing.assert_allclose(across[0][rays], index * across[1][rays], atol=1e-5)  # float32's sines
                 refracted[channel] += int(rays.sum())
-            carried[waiting[served]] = -1
+            carried[here] = -1
+        state, before = now, after
     assert min(refracted) > 10
-    inspector.release()
+    machine.release()
 
 
 @pytest.mark.slow

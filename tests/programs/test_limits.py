@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -10,6 +11,7 @@ from viewer.accel.bvh import tree as bvh
 from viewer.accel.grid import grid
 from viewer.accel.two_level.top import TOPS
 from viewer.cli.shader_check import everything
+from viewer.kernels.photons import MAPS, SEARCHES
 from viewer.lighting.sampler import SAMPLERS
 from viewer.programs import DISPERSIVE, LEVELS, PICTURES, trace
 from viewer.renderer.prepared import prepare
@@ -49,6 +51,26 @@ def test_steps_are_within_the_limits(recipe):
                 for step in steps:
                     assert linked.attachments(step) <= MOST_ATTACHMENTS and linked.samplers(step) <= MOST_SAMPLERS
             linked.single()
+
+
+def test_layered_surfaces_are_within_the_limits():
+    """With all kinds beside them and two sets of texture coordinates, when interactions take six texels: less may be
+    fused for it than elsewhere, but rays still go to their hits in one pass."""
+    prepared = prepare(everything(layers=True), Settings(environment="sky", accel="two-level-bvh"))
+    assert prepared.wide and prepared.look.second_uv
+    traversal, form = LEVELS[prepared.structure.levels], {"volumes": prepared.absorbing}
+    programs = [PICTURES[name](traversal, **form) for name in ("path", "whitted")]
+    for kind, search, gather in product(MAPS, SEARCHES, (False, True)):
+        programs.append(PICTURES["photon"](traversal, kind=kind, search=search, gather=gather, apart=True, **form))
+    for program in programs:
+        for fuse in ("none", "ray"):
+            linked = LinkedProgram(program, prepared.modules(fuse == "none", True, "table"))
+            linked = linked if fuse == "none" else linked.inlined()
+            steps = linked.steps(fuse)
+            for step in steps:
+                assert linked.attachments(step) <= MOST_ATTACHMENTS and linked.samplers(step) <= MOST_SAMPLERS
+        assert any("traverse" in step.name and "intersect" in step.name for step in steps), program.name
+        linked.single()
 
 
 @pytest.mark.parametrize("name", sorted(DISPERSIVE))

@@ -46,6 +46,13 @@ def test_nothing_is_taken_before_it_is_refused(renderers, monkeypatch, program) 
         tracemalloc.stop()
 
 
+def test_little_is_taken_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viewer.renderer.footprint.available", lambda: 0)
+    check_memory((512, 512), False, ("depth", "normal", "triangle"), True)
+    with pytest.raises(ViewerError, match="memory"):
+        check_memory((2048, 1024), False)
+
+
 def test_the_command_says_so_before_it_loads(monkeypatch, capsys, tmp_path) -> None:
     from viewer.cli.main import main
 

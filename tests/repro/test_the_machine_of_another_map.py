@@ -13,9 +13,10 @@ from viewer import Renderer
 from viewer.scene.light import Light
 from viewer.window.study.inspector import Inspector
 from viewer.window.study.probe import probe
+from viewer.window.study.unfused import program_form
 
 SIZE = (6, 4)
-CHANGES: tuple[dict[str, Any], ...] = ({}, {"photon_map": "stencil", "final_gather": 1})
+CHANGES: tuple[dict[str, Any], ...] = ({"final_gather": 1}, {"photon_map": "stencil"})
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +28,14 @@ def renderer(device: Any) -> Renderer:
     options |= {"estimate": "nearest", "nearest": 4, "photon_grid": "2x2x2", "photon_radius": 1}
     options |= {"environment": "none", "pixel_filter": "point", "depth": 1, "camera": "0,1,1 0,0.3,0.3"}
     return Renderer(scene, device=device, **options)
+
+
+def test_a_final_gather_makes_another_machine(renderer: Renderer) -> None:
+    before = program_form(renderer)
+    renderer.update(final_gather=1)
+    assert program_form(renderer) != before
+    renderer.update(final_gather=0)
+    assert program_form(renderer) == before
 
 
 def test_each_runs_over_the_map_that_there_is(renderer: Renderer) -> None:

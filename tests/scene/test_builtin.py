@@ -20,7 +20,7 @@ COUNTS = {"cornell": (38, 38), "teapotahedron": (22618, 22618), "forest": (10327
 COUNTS |= {"balls": (31200, 3120), "glass_ball": (5, 5), "ring": (5, 5), "cornell_photons": (20, 20)}  # quadrics, too
 QUADRICS = {"glass_ball": ["ball"], "ring": ["outside", "inside", "rim"]}
 QUADRICS["cornell_photons"] = ["glass ball", "mirror ball"]
-COUNTS |= {"prism": (16, 16)}
+COUNTS |= {"prism": (16, 16), "sphere": (10_000, 10_000)}
 
 
 @pytest.fixture(scope="module", params=builtin.names())
@@ -51,7 +51,7 @@ def face_normals(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def test_names_and_unknown_ones() -> None:
-    photons = ["glass_ball", "ring", "cornell_photons", "prism"]
+    photons = ["glass_ball", "ring", "cornell_photons", "prism", "sphere"]
     assert builtin.names() == ["cornell", "teapotahedron", "forest", "stadium", "balls", *photons]
     with pytest.raises(ViewerError, match=r"no such built-in scene.*cornell, teapotahedron, forest, stadium, balls"):
         builtin.build("kitchen")

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from toys import COLLATZ, NESTED, STRAIGHT, Outcome, Toy, simulate
 
 from viewer.base.errors import DeviceError
+from viewer.stream.compile.generate import Form, fragment
 from viewer.stream.compile.link import LinkedProgram
+from viewer.stream.declare.kernel import Table
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
@@ -323,6 +325,22 @@ def test_memories_are_uploaded_once(device):
     assert resources.get(volume) is resources.get(volume) and resources.get(volume).bytes == 4 * volume.data.size
     resources.release()
     assert resources.bytes() == {} and resources.arena.tables() == []
+
+
+def test_a_program_does_not_know_where_its_tables_lie(device):
+    """Behind another one in the arena: the same source, which the driver has compiled, and the right table's values."""
+    alone, behind = Resources(device), Resources(device)
+    other = Table("other", toys.NUMBER, np.zeros(5, toys.NUMBER.dtype))
+    assert behind.base(other) == 0
+    step = NESTED.linked.single()
+    one, two = (fragment(NESTED.linked, step, Form(scheduled=False), found).text for found in (alone, behind))
+    assert one == two
+    for machine in (Singlepass(device, NESTED.linked, SIZE, behind), Multipass(device, NESTED.linked, SIZE, behind)):
+        check(machine, NESTED)
+        machine.release()
+    assert behind.arena.tables()[0] is other and len(behind.arena.tables()) == 2
+    alone.release()
+    behind.release()
 
 
 def test_a_kernel_with_another_signature_is_found_by_the_compiler(device, shader_folder):

@@ -24,7 +24,8 @@ def test_machines_on_opengl_33(device):
     if os.environ.get(HELD):
         pytest.skip("this is the held run")
     here = Path(__file__).parent
-    chosen = "held or everywhere or straight or every_type or every_pass or (part_of_the_rays and 100)"
+    chosen = "held or (everywhere and not sizes) or every_type or (every_pass and (kill or depth)) or "
+    chosen += "(part_of_the_rays and 100)"
     files = [str(here / f"test_{name}.py") for name in ("opengl33", "machines", "record", "counters")]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files, "-k", chosen],

@@ -66,6 +66,16 @@ class Structure:
             self._made[traversal] = self.make(traversal)
         return self._made[traversal]
 
+    def made_like(self, other: Structure) -> list[Module]:
+        """The modules of all walks that have been made of another structure, in their order: counterparts of what its
+        `made` gives. None for a structure of another kind, and of two levels, whose tables change in place."""
+        if self.levels == 2 or (self.name, self.levels) != (other.name, other.levels):
+            return []
+        for traversal in other._made:
+            if traversal not in self._made:
+                self._made[traversal] = self.make(traversal)
+        return [module for traversal in other._made for module in self._made[traversal]]
+
     def without_stack(self) -> None:
         """Walk by the state of `stepwise` in all passes, for drivers on which a stack fails."""
         if self.whole == "stack":

@@ -18,9 +18,9 @@ SIGMA, CUT = 0.5, 1.5
 
 def lens_uniforms(camera: Camera, size: tuple[int, int], pixel_filter: str = "box") -> dict[str, object]:
     """The uniforms for a picture of ``size`` (width, height): the pinhole's, and those of lens and filter."""
-    right, up, _ = camera.basis()
+    right, up, _ = basis = camera.basis()
     return {
-        **camera_uniforms(camera, size),
+        **camera_uniforms(camera, size, basis),
         "camera_lens_right": tuple(map(float, right * camera.aperture)),
         "camera_lens_up": tuple(map(float, up * camera.aperture)),
         "camera_nearness": 1.0 / camera.focus_distance if camera.aperture > 0 else 0.0,

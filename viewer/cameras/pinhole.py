@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viewer.scene.camera import Camera
 from viewer.stream.declare.kernel import Module
 
+Basis = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]
 BACKGROUND = (0.05, 0.05, 0.06)  # linear sRGB: dark, so that silhouettes of headlit models stand out
 
 
-def camera_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, tuple[float, ...]]:
-    """The pinhole's uniforms for a picture of ``size`` (width, height)."""
-    right, up, forward = camera.basis()
+def camera_uniforms(camera: Camera, size: tuple[int, int], basis: Basis | None = None) -> dict[str, tuple[float, ...]]:
+    """The pinhole's uniforms for a picture of ``size`` (width, height). basis : the camera's, where it is known."""
+    right, up, forward = basis or camera.basis()
     tangent = math.tan(math.radians(camera.fov) / 2)
     width, height = size
     return {

@@ -36,7 +36,7 @@ STANDARD_OUTPUT = "-"
 # What the window takes of the options; the rest is the file's or the panels' business.
 VIEWED = (
     *("program", "machine", "policy", "unroll", "fuse", "mask", "tile", "count", *keywords("prepare")),
-    *("variant", "lenient", "max_texture", "ground", "camera", "fov", "barrier", "memory", "debug"),
+    *("variant", "lenient", "max_texture", "classic", "ground", "camera", "fov", "barrier", "memory", "debug"),
 )
 # The published machine, and the path tracer as it ran there: T. J. Purcell, I. Buck, W. R. Mark, P. Hanrahan, "Ray
 # Tracing on Programmable Graphics Hardware" (2002), sections 3.1.4, 3.2 and table 3; T. J. Purcell, *Ray Tracing on a

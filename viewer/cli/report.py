@@ -6,6 +6,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from viewer.base.errors import DeviceError
 from viewer.options.table import OPTIONS
 from viewer.scene.movable import Movable, movable_lights
 from viewer.scene.quadric import Quadric
+from viewer.scene.vertex_colors import decided_materials
 
 if TYPE_CHECKING:
     from viewer.scene.scene import Scene
@@ -67,10 +69,11 @@ def describe(scene: Scene, program: str = OPTIONS["program"].default, max_textur
                 "kind": material.kind,
                 "ior": material.ior if material.kind == "dielectric" else None,
                 "dispersion": material.dispersion if material.kind == "dielectric" else None,
+                "classic": asdict(material.classic) if material.kind == "classic" and material.classic else None,
                 "texture": material.texture,
                 "emission_texture": material.emission_texture,
             }
-            for material in scene.materials
+            for material in decided_materials(scene)
         ],
         "kinds": dict(Counter(material.kind for material in scene.materials)),
         "textures": [
@@ -219,6 +222,11 @@ def _material(material: Mapping[str, Any]) -> str:
         text += f", index of refraction {material['ior']:g}"
     if material["dispersion"]:
         text += f", dispersion {material['dispersion']:g} (Abbe number {20 / material['dispersion']:.3g})"
+    if material["classic"] is not None:
+        own = material["classic"]
+        text += f", reflectivity {own['reflectivity']:g}, transmittance {own['transmittance']:g}"
+        text += f", indices {_vector(own['indices'])}"
+        text += f", thickness {own['thickness']:g} ({own['thickness_model']})" if own["thickness"] else ""
     if any(material["emission"]):
         text += f", emission {_vector(material['emission'])}"
         if material["emission_texture"] is not None:

@@ -25,9 +25,19 @@ from viewer.options.table import OPTIONS
 from viewer.photons.keep import OUTPUTS, keep_sources
 from viewer.photons.routing import routed_sources, routing_sources
 from viewer.photons.sort import sort_sources
-from viewer.programs import DISPERSIVE, LEVELS, PICTURES, eye_hits, feature_buffers, photon_frame, trace
+from viewer.programs import (
+    DISPERSIVE,
+    LEVELS,
+    PICTURES,
+    eye_hits,
+    feature_buffers,
+    photon_emission,
+    photon_frame,
+    trace,
+)
 from viewer.renderer.rasterized import raster_sources
 from viewer.renderer.renderer import Renderer
+from viewer.scene.classic import ClassicMaterial, ClassicTexture
 from viewer.scene.light import KINDS as LIGHTS
 from viewer.scene.light import Light
 from viewer.scene.material import KINDS, TEXTURE_FIELDS, Material
@@ -61,6 +71,15 @@ _RECIPES: tuple[dict[str, Any], ...] = (
     *({"accel": f"two-level-{inner}", "top": top} for inner in TOPS for top in TOPS),
     *({"accel": "two-level-bvh", "traversal": traversal} for traversal in bvh.TRAVERSALS),
 )
+# Programs over layered surfaces, by options.
+LAYERED: tuple[dict[str, Any], ...] = (
+    {"program": "path"},
+    {"program": "whitted"},
+    {"program": "photon"},
+    {"program": "photon", "photon_map": "stencil", "estimate": "nearest"},
+    {"program": "photon", "final_gather": 1},
+)
+UNLIT: dict[str, Any] = {"kind": "principled", "unlit": True}
 _TRIANGLE = ([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
 
 
@@ -170,7 +189,7 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
     quadrics = Scene([*plain.meshes, Quadric.sphere()], [Instance(0), Instance(1)], [lamp])
     for accel, test in (*(("bvh", test) for test in TESTS), ("two-level-bvh", "watertight")):
         renderer = Renderer(quadrics, accel=accel, intersection=test, program="whitted", device=device)
-        for program in (renderer.program(), photon_frame(LEVELS[renderer.structure.levels], True)):
+        for program in (renderer.program(), photon_emission(), photon_frame(LEVELS[renderer.structure.levels])):
             yield from _single(renderer, program, f"quadrics, {accel}, {test}")
     rich = everything()
     for accel in ("bvh", "two-level-bvh"):
@@ -185,9 +204,8 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
             yield from _all_forms(renderer, PICTURES["photon"](traversal, kind=kind, search=search), mark)
             program = PICTURES["photon"](traversal, kind=kind, search=search, gather=True)
             yield from _all_forms(renderer, program, f"{mark}, final gather", every=False)
-        for first in (True, False):
-            yield from _all_forms(renderer, photon_frame(traversal, first), accel)
-        for program in (eye_hits(traversal), feature_buffers(traversal)):
+        yield from _all_forms(renderer, photon_frame(traversal), accel)
+        for program in (eye_hits(traversal), feature_buffers(traversal), photon_emission()):
             yield from _all_forms(renderer, program, accel, every=accel == "bvh")
     renderer = Renderer(everything(dispersion=1.0), accel="bvh", environment="sky", device=device)
     traversal = LEVELS[renderer.structure.levels]
@@ -195,13 +213,31 @@ def _sources(device: Device) -> Iterator[tuple[str, Source]]:
         yield from _all_forms(renderer, PICTURES[name](traversal, dispersion=True), "dispersion")
     gathering = PICTURES["photon"](traversal, gather=True, dispersion=True)
     yield from _all_forms(renderer, gathering, "dispersion, final gather", every=False)
-    for first in (True, False):
-        yield from _all_forms(renderer, photon_frame(traversal, first, dispersion=True), "dispersion")
+    yield from _all_forms(renderer, photon_frame(traversal, dispersion=True), "dispersion")
+    yield from _layered(device)
     for sampler in OPTIONS["sampler"].choices:
         for environment in ("none", "sky"):
             renderer = Renderer(rich, sampler=sampler, environment=environment, device=device)
             mark = f"sampler {sampler}, environment {environment}"
             yield from _single(renderer, renderer.program(), mark)
+
+
+def _layered(device: Device) -> Iterator[tuple[str, Source]]:
+    """Programs over glTF's materials: beside the other kinds, alone, and with factors alone."""
+    rich = everything(layers=True)
+    for settings in LAYERED:
+        renderer = Renderer(rich, accel="bvh", environment="sky", device=device, **settings)
+        yield from _all_forms(renderer, renderer.program(), f"layers {' '.join(map(str, settings.values()))}")
+    traversal = LEVELS[renderer.structure.levels]
+    shown = renderer.prepared
+    frame = photon_frame(traversal, shown.dispersive, shown.absorbing, shown.nested)
+    yield from _all_forms(renderer, frame, "layers")
+    yield from _all_forms(renderer, feature_buffers(traversal), "layers")
+    factors = replace(layered(), **dict.fromkeys(TEXTURE_FIELDS))  # type: ignore[arg-type]  # none
+    for mark, chosen in (("alone", rich.materials[-3]), ("factors", factors), ("unlit", Material(**UNLIT))):
+        scene = replace(rich, materials=[chosen], instances=[Instance(0, material=0)])
+        renderer = Renderer(scene, accel="two-level-bvh", environment="sky", device=device, program="path")
+        yield from _all_forms(renderer, renderer.program(), f"layers {mark}")
 
 
 def everything(dispersion: float = 0.0, layers: bool = False) -> Scene:
@@ -211,6 +247,8 @@ def everything(dispersion: float = 0.0, layers: bool = False) -> Scene:
     scene.meshes[0] = replace(scene.meshes[0], uvs=np.eye(3, 2, dtype=np.float32))
     scene.textures = [Texture(Image(np.full((2, 2, 4), 128, np.uint8)))]
     scene.materials = [Material(kind, kind=kind, texture=0, dispersion=dispersion) for kind in KINDS]
+    sheet = ClassicMaterial(transmittance=0.5, thickness=1.0, textures=(ClassicTexture(0, "blend"),))
+    scene.materials[KINDS["classic"]].classic = sheet
     scene.materials += [layered()] if layers else []
     scene.materials += [Material("even", emission=(1, 1, 1)), Material("spots", emission=(1, 1, 1), emission_texture=0)]
     if layers:

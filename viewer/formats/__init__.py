@@ -38,13 +38,14 @@ _OTHERS = (
 )
 
 _HEAD = 4096
-LENIENT = ("viewer.formats.gltf.reader",)
+LENIENT = ("viewer.formats.gltf.reader", "viewer.formats.obj.reader")
 
 
 def load(path: str | Path, lenient: bool = False) -> Scene:
     """The scene in a file: glTF 2.0 (.gltf, .glb), PLY, OBJ or STL, recognised by content.
 
-    lenient : checkerboards take the place of a glTF file's images that cannot be read.
+    lenient : checkerboards take the place of images that cannot be read. Without, glTF files are refused for them, and
+    those of OBJ files are white.
 
     The scene's ``warnings`` say what was left out or mended. Raises ViewerError for a file that cannot be read, is of
     no known format, is damaged, or bears the ending of another format than the one that it holds.

@@ -15,7 +15,7 @@ def load(scene: str | os.PathLike[str], variant: str | int | None = None, lenien
     """The scene of a file (.gltf, .glb, .ply, .obj, .stl), or a built-in one by name; a file of that name goes first.
 
     variant : which of the file's material variants, as `Scene.with_variant` has it. lenient : checkerboards take
-    the place of images of a glTF file that cannot be read, with a word in the scene's ``warnings``.
+    the place of images of a file that cannot be read, with a word in the scene's ``warnings``.
 
     Raises ViewerError that names the file, the part and what is wrong.
     """

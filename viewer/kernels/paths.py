@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from viewer.kernels.records import FILM, HIT, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
+from viewer.kernels.records import FILM, HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
 
 BEGIN = Kernel(
@@ -63,4 +63,18 @@ FINISH = Kernel(
     (IN("radiance", RADIANCE), INOUT("film", FILM)),
     exits=("again", "done"),
     needs=("path_settings",),
+)
+
+# Where volumes are nested.
+IN_MEDIA, OUT_MEDIA, INOUT_MEDIA = IN("media", MEDIA), OUT("media", MEDIA), INOUT("media", MEDIA)
+_NEEDS = ("geometry_at", "principled_at", "media_top")
+BEGIN_NESTED = BEGIN.nested(OUT_MEDIA)
+SAMPLE_LIGHT_NESTED = SAMPLE_LIGHT.nested(IN_MEDIA, after="path")
+SCATTER_NESTED = SCATTER.nested(INOUT_MEDIA)
+ABSORB_NESTED = Kernel(
+    "absorb_nested", (INOUT("ray", RAY), IN("hit", HIT), INOUT("path", PATH), INOUT_MEDIA), ("done", "pass"), _NEEDS
+)
+ABSORB_PHOTON_NESTED = Kernel("absorb_photon_nested", ABSORB_NESTED.arguments, ABSORB_NESTED.exits, _NEEDS)
+SURROUND = Kernel(
+    "surround", (IN_MEDIA, INOUT("interaction", SCENE_INTERACTION)), ("done",), ("principled_at", "media_top")
 )

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from viewer.kernels.records import HIT, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
+from viewer.kernels.paths import IN_MEDIA, INOUT_MEDIA
+from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.kernels.whitted import TREE
 from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel
 from viewer.stream.declare.record import Field, Record
@@ -66,10 +67,17 @@ ESTIMATE = Record(
     Field("caustic", "int", about="1: caustic photons alone count; 0: all"),
 )
 
+ARRIVAL = Record(
+    "Arrival",
+    Field("power", "vec3", "W, linear sRGB"),
+    Field("square", "float", "scene units squared", about="of the photon's distance"),
+    Field("direction", "vec3", "unit length", "world", "in which the photon arrived"),
+)
+
 EMIT_PHOTON = Kernel(
     "emit_photon",
-    (IN("pixel", PIXEL), OUT("ray", RAY), OUT("path", PATH), OUT("photon", PHOTON)),
-    exits=("ray", "done"),
+    (IN("pixel", PIXEL), OUT("ray", RAY), OUT("path", PATH)),
+    exits=("done",),
     needs=("photon_settings", "light_emit", "sample_2d"),
 )
 CONTINUE_PHOTON = Kernel("continue_photon", (IN("path", PATH), OUT("photon", PHOTON)), exits=("ray", "done"))
@@ -93,6 +101,8 @@ SCATTER_PHOTON = Kernel(
     needs=("photon_settings", "bsdf_sample", "sample_2d"),
 )
 
+SCATTER_PHOTON_NESTED = SCATTER_PHOTON.nested(INOUT_MEDIA)
+
 NEXT_SHADOW_RAY = Kernel(
     "next_shadow_ray",
     (
@@ -106,6 +116,7 @@ NEXT_SHADOW_RAY = Kernel(
     exits=("again", "shadow", "end"),
     needs=("path_settings", "light_sample", "bsdf_value", "sample_2d"),
 )
+NEXT_SHADOW_RAY_NESTED = NEXT_SHADOW_RAY.nested(IN_MEDIA, after="path")
 SEARCHES = ("nearest", "radius")  # for the k nearest photons, shell by shell; for all within a radius
 
 
@@ -143,10 +154,19 @@ NEAREST_SHELL = Kernel(
 @dataclass(frozen=True)
 class EstimateKernels:
     """The kernels of radiance estimates over a kind of photon map, by a way of `SEARCHES`: each of these has programs
-    of its own, since a machine without branches computes what no ray takes, too."""
+    of its own, since a machine without branches computes what no ray takes, too.
+
+    apart : photons are found and weighed in two states, since one would read too many textures.
+    """
 
     form: MapForm
     search: str
+    apart: bool = False
+
+    @property
+    def streams(self) -> dict[str, Record]:
+        """Beside those of the program that they are in."""
+        return {"estimate": ESTIMATE, **self.form.streams, **({"arrival": ARRIVAL} if self.apart else {})}
 
     @property
     def settings(self) -> str:
@@ -181,6 +201,21 @@ class EstimateKernels:
         return Kernel("estimate_photon", arguments, ("again", "cell"), needs)
 
     @property
+    def find(self) -> Kernel:
+        """Finds whether the next photon of the cell counts; `weigh` adds it."""
+        interaction, estimate = IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE)
+        arguments = interaction, estimate, *self.form.photon, OUT("arrival", ARRIVAL)
+        needs = self.settings, f"{self.form.name}_photon"
+        return Kernel("find_photon", arguments, ("found", "again", "cell"), needs)
+
+    @property
+    def weigh(self) -> Kernel:
+        """Adds a photon that counts."""
+        interaction, estimate = IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE)
+        arguments = interaction, IN("arrival", ARRIVAL), estimate
+        return Kernel("weigh_photon", arguments, ("again", "cell"), (self.settings, "bsdf_value"))
+
+    @property
     def finish(self) -> Kernel:
         """Adds the estimate to the picture."""
         interaction, path = IN("interaction", SCENE_INTERACTION), IN("path", PATH)
@@ -195,6 +230,16 @@ BEGIN_GATHER = Kernel(
     (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("spot", SCENE_INTERACTION), OUT("gathering", PATH)),
     exits=("surface", "none"),
     needs=("gather_settings", "path_settings", "bsdf_delta"),
+)
+# In two states, since one would write too many textures.
+BEGIN_GATHERING = Kernel(
+    "begin_gathering",
+    (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("gathering", PATH)),
+    BEGIN_GATHER.exits,
+    BEGIN_GATHER.needs,
+)
+PLACE_SPOT = Kernel(
+    "place_spot", (IN("interaction", SCENE_INTERACTION), OUT("spot", SCENE_INTERACTION)), exits=("surface",)
 )
 GATHER_RAY = Kernel(
     "gather_ray",
@@ -226,3 +271,13 @@ CHOOSE_GATHERING_CHANNEL = Kernel(
     exits=("done",),
     needs=("gather_settings", "channels_part", "at_channel", "bsdf_branches", "sample_2d"),
 )
+
+# Where volumes are nested; ``around`` are those that a gathering ray is within.
+KEEP_MEDIA = Kernel("keep_media", (IN_MEDIA, OUT("around", MEDIA)), ("done",))
+GATHER_RAY_NESTED = Kernel(
+    "gather_ray_nested",
+    (*GATHER_RAY.arguments[:3], IN_MEDIA, *GATHER_RAY.arguments[3:], OUT("around", MEDIA)),
+    GATHER_RAY.exits,
+    (*GATHER_RAY.needs, "principled_at", "geometry_at"),
+)
+CONTINUE_GATHERING_NESTED = CONTINUE_GATHERING.nested(INOUT("around", MEDIA))

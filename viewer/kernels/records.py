@@ -14,7 +14,11 @@ RAY = Record(
     Field("origin", "vec3", "scene units", "world"),
     Field("t_max", "float", "scene units", about="hits at this distance or beyond do not count"),
     Field("direction", "vec3", "unit length", "world"),
-    Field("any_hit", "int", about="1: the first hit found will do"),
+    Field(
+        "any_hit",
+        "int",
+        about="bit 0: the first hit found will do; above: the sample's number, where hits pass at random",
+    ),
 )
 
 HIT = Record(
@@ -35,6 +39,8 @@ PATH = Record(
     Field("number", "int", about="of the sample"),
     Field("cone", "vec2", about="how much wider the ray is for each unit of distance, and a factor of its width"),
 )
+
+MEDIA = Record("Media", Field("inside", "int", about="volumes that the ray is within: shaders/interface/media.glsl"))
 
 FILM = Record(
     "Film",
@@ -95,6 +101,7 @@ MATERIAL = Record(
     Field("texture", "int", about="address of the base colour's texture, -1: none"),
     Field("emission_texture", "int", about="address of the emission's texture, -1: none"),
     Field("reflectivity", "float", about="Phong: reflectance as of a mirror"),
+    Field("sides", "int", about="that emit: 1, the front, or 2"),
 )
 
 TEXTURE = Record(
@@ -128,7 +135,13 @@ GEOMETRY = Record(
 INTERACTION = Record(
     "Interaction",
     Field("position", "vec3", "scene units", "world"),
-    Field("error", "float", "scene units", about="bound of the rounding error of each coordinate of the position"),
+    Field(
+        "error",
+        "float",
+        "scene units",
+        about="bound of the rounding error of each coordinate of the position; below zero: which is above the surface, "
+        "shaders/lib/smooth_lift.glsl",
+    ),
     Field("normal", "vec3", "unit length", "world", "geometric, on the front side"),
     Field("parameter", "float", about="as in Material"),
     Field("shading", "vec3", "unit length", "world", "shading normal, on the front side"),

@@ -6,6 +6,7 @@ in streams of their own, one for each level of a stack.
 
 from __future__ import annotations
 
+from viewer.kernels import paths
 from viewer.kernels.records import HIT, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
 from viewer.stream.declare.record import Field, Record
@@ -26,7 +27,12 @@ BRANCH = Record(
     Field("weight", "vec3", about="what a radiance from there adds to the pixel, as a factor"),
 )
 
+BRANCH_NESTED = Record(
+    BRANCH.name, *BRANCH.fields, Field("inside", "int", about="volumes that the ray is within, as in Media")
+)
+
 BEGIN_TREE = Kernel("begin_tree", (OUT("tree", TREE),), exits=("ray",))
+BEGIN_TREE_NESTED = BEGIN_TREE.nested(paths.OUT_MEDIA)
 NEXT_LIGHT = Kernel(
     "next_light",
     (
@@ -41,18 +47,26 @@ NEXT_LIGHT = Kernel(
     exits=("again", "shadow", "end"),
     needs=("path_settings", "whitted_settings", "each_light_sample", "bsdf_value", "bsdf_reflectance", "sample_2d"),
 )
+NEXT_LIGHT_NESTED = NEXT_LIGHT.nested(paths.IN_MEDIA, after="path")
 BRANCH_REFLECTION = Kernel(
     "branch_reflection",
     (IN("interaction", SCENE_INTERACTION), INOUT("path", PATH), OUT("ray", RAY)),
     exits=("ray", "end"),
     needs=("whitted_settings", "bsdf_branches"),
 )
-PUSH = Kernel("push_branch", (IN("waiting", BRANCH), OUT("level", BRANCH)), exits=("done",))
-POP = Kernel(
-    "pop_branch",
-    (IN("level", BRANCH), INOUT("path", PATH), INOUT("tree", TREE), OUT("ray", RAY)),
-    exits=("ray",),
-)
+
+
+def push_branch(nested: bool = False) -> Kernel:
+    """The kernel where volumes are nested, or are not."""
+    branch = BRANCH_NESTED if nested else BRANCH
+    return Kernel("push_branch", (IN("waiting", branch), OUT("level", branch)), exits=("done",))
+
+
+def pop_branch(nested: bool = False) -> Kernel:
+    """The kernel where volumes are nested, or are not."""
+    level = IN("level", BRANCH_NESTED if nested else BRANCH)
+    found = Kernel("pop_branch", (level, INOUT("path", PATH), INOUT("tree", TREE), OUT("ray", RAY)), exits=("ray",))
+    return found.nested(paths.OUT_MEDIA) if nested else found
 
 
 def level_exits(levels: int) -> tuple[str, ...]:
@@ -60,24 +74,21 @@ def level_exits(levels: int) -> tuple[str, ...]:
     return tuple(f"level_{level:02d}" for level in range(levels))
 
 
-def branch_refraction(levels: int) -> Kernel:
-    """The kernel over a stack of so many levels."""
-    return Kernel(
-        "branch_refraction",
-        (IN("interaction", SCENE_INTERACTION), IN("path", PATH), INOUT("tree", TREE), OUT("waiting", BRANCH)),
-        exits=(*level_exits(levels), "none"),
-        needs=("whitted_settings", "bsdf_branches"),
-    )
+def branch_refraction(levels: int, nested: bool = False) -> Kernel:
+    """The kernel over a stack of so many levels, where volumes are nested or are not."""
+    return _branching("branch_refraction", (*level_exits(levels), "none"), nested)
 
 
-def branch_channels(levels: int) -> Kernel:
-    """The kernel where channels may part, over a stack of so many levels."""
-    return Kernel(
-        "branch_channels",
-        (IN("interaction", SCENE_INTERACTION), IN("path", PATH), INOUT("tree", TREE), OUT("waiting", BRANCH)),
-        exits=(*level_exits(levels), "again", "none"),
-        needs=("whitted_settings", "bsdf_branches", "channels_part", "at_channel"),
-    )
+def _branching(name: str, exits: tuple[str, ...], nested: bool, *needs: str) -> Kernel:
+    waiting = OUT("waiting", BRANCH_NESTED if nested else BRANCH)
+    arguments = IN("interaction", SCENE_INTERACTION), IN("path", PATH), INOUT("tree", TREE), waiting
+    found = Kernel(name, arguments, exits, ("whitted_settings", "bsdf_branches", *needs))
+    return found.nested(paths.IN_MEDIA, after="path") if nested else found
+
+
+def branch_channels(levels: int, nested: bool = False) -> Kernel:
+    """The kernel where channels may part, over a stack of so many levels, where volumes are nested or are not."""
+    return _branching("branch_channels", (*level_exits(levels), "again", "none"), nested, "channels_part", "at_channel")
 
 
 def next_branch(levels: int) -> Kernel:

@@ -34,6 +34,8 @@ def is_specular(material: Material) -> bool:
         reflects = material.metallic > 0.0 or material.specular_factor > 0.0 or material.transmission > 0.0
         base = reflects and material.roughness < SMOOTH
         return not material.unlit and (base or (material.clearcoat > 0.0 and material.clearcoat_roughness < SMOOTH))
+    if material.kind == "classic" and material.classic is not None:
+        return material.classic.reflectivity > 0.0 or material.classic.transmittance > 0.0
     return material.kind in ("mirror", "dielectric") or (material.kind == "phong" and material.reflectivity > 0)
 
 

@@ -46,7 +46,7 @@ LIGHT = Record(
     Field("kind", "int", about="LIGHT_TRIANGLE and so on"),
     Field("threshold", "int", "quanta", about="of the alias table: below it this slot stands for its own light"),
     Field("alias", "int", about="the light that this slot stands for else"),
-    Field("density", "float", "1 / area", about="of choosing a point of this triangle"),
+    Field("density", "float", "1 / area", about="of choosing a point of this triangle; below zero: both sides shine"),
     Field("at", "vec3", "scene units", "world", "a triangle's first corner, a sphere's centre, a position"),
     Field(
         "along",
@@ -77,7 +77,8 @@ class Emitters(NamedTuple):
     corners (L, 3, 3) float32, world space. emission (L, 3) float32, W/(m^2 sr), the same wherever material (L,) int32
     is the same. sphere (L,): where a row of corners is a sphere's centre, then its radius and side as in `LIGHT`; None:
     nowhere. texture (L,), uvs (L, 3, 2), share (L,): the texture that shines there, -1: none, its coordinates at the
-    corners, and its mean luminance over that of ``emission``; None where no texture shines.
+    corners, and its mean luminance over that of ``emission``; None where no texture shines. both (L,): whether both
+    sides shine; None: nowhere.
     """
 
     corners: NDArray[np.float32]
@@ -87,6 +88,7 @@ class Emitters(NamedTuple):
     texture: NDArray[np.int32] | None = None
     uvs: NDArray[np.float32] | None = None
     share: NDArray[np.float64] | None = None
+    both: NDArray[np.bool_] | None = None
 
 
 def emitters(scene: Scene) -> Emitters:
@@ -138,6 +140,9 @@ def emitters(scene: Scene) -> Emitters:
             uvs[-1] = uvs[-1][:, [0, 2, 1]]
     material = np.concatenate(materials)
     found = Emitters(np.concatenate(corners), emission[material], material, np.concatenate(round_ones))
+    doubled = np.array([each.double_sided for each in scene.materials], bool)
+    if len(material) and doubled[material].any():
+        found = found._replace(both=doubled[material])
     if not textured:
         return found
     return found._replace(texture=np.concatenate(textures), uvs=np.concatenate(uvs), share=np.concatenate(bright))
@@ -214,6 +219,7 @@ class LightList:
             "LIGHT_LARGEST": FAR,
         }
         more = ("texture_color",) if self.record is LIGHT_TEXTURED else ()
+        doubled = {"BOTH_SIDES"} if (self.records["density"] < 0).any() else set()
         return Module(
             "lights",
             provides=("light_sample", "environment_pdf"),
@@ -223,7 +229,7 @@ class LightList:
             constants=constants,
             needs=("environment_radiance", "environment_sample", "environment_density", *more),
             uses=(LIGHT_SAMPLE,),
-            features=frozenset({"SHINING"} if more else ()),
+            features=frozenset({"SHINING", *doubled} if more else doubled),
         )
 
 
@@ -291,6 +297,8 @@ def light_list(
     used = len(triangles.corners)
     if materials:
         records["density"][:used] = density[triangles.material] * (1.0 if triangles.share is None else triangles.share)
+    if materials and triangles.both is not None:
+        records["density"][:used] *= np.where(triangles.both, -1.0, 1.0)
     return LightList(records, count, probability, environment_levels, levels, density, warnings)
 
 
@@ -341,10 +349,15 @@ def _triangles(emitting: Emitters, warnings: list[str]) -> tuple[Emitters, NDArr
     radiance = luminance(found.emission)
     if emitting.share is not None and emitting.texture is not None and emitting.uvs is not None:
         found = found._replace(texture=emitting.texture[kept], uvs=emitting.uvs[kept], share=emitting.share[kept])
+    sides = np.ones(len(material))
+    if emitting.both is not None:
+        found = found._replace(both=emitting.both[kept])
+        sides[emitting.both[kept]] = 2.0
     numbers, first, which = np.unique(found.material, return_index=True, return_inverse=True)
     other = (found.emission != found.emission[first][which]).any(axis=1)
     if other.any():
         raise ValueError(f"emission differs between triangles of material {found.material[np.argmax(other)]}")
+    radiance = radiance * sides
     density_of = {int(number): float(radiance[at]) for number, at in zip(numbers, first, strict=True)}
     return found, math.pi * area[kept] * radiance * (1.0 if found.share is None else found.share), density_of
 

@@ -10,16 +10,15 @@ from viewer.materials.look import Look
 from viewer.materials.principled import needs_of
 from viewer.scene.material import KINDS
 from viewer.stream.declare.kernel import Module
-from viewer.stream.declare.record import Record
 
 # Kinds that scatter into single directions: they have no value and no density, and light cannot be sampled for them.
 DELTA = frozenset({"mirror", "dielectric"})
 # Others that reflect a share into a single direction: a path that takes it has no density there.
-BRANCHING = frozenset({"phong", "principled"})
+BRANCHING = frozenset({"phong", "principled", "classic"})
 # Of these it depends on the place whether they scatter into single directions alone.
-SOMETIMES_DELTA = frozenset({"principled"})
+SOMETIMES_DELTA = frozenset({"principled", "classic"})
 TOGETHER = frozenset({"principled"})  # value and density come from one function
-REFRACTING = frozenset({"dielectric", "principled"})
+REFRACTING = frozenset({"dielectric", "principled"})  # and scale radiance as they do
 
 _FUNCTIONS = (
     # result, name, further arguments, how a kind is called, result for a kind that has no such function
@@ -45,6 +44,12 @@ _FUNCTIONS = (
 )
 
 
+_SHIFT = """
+vec3 bsdf_shift(Interaction at, vec3 wi) {
+    return interaction_kind(at) == BSDF_CLASSIC ? classic_shift(at, wi) : vec3(0.0);
+}"""
+
+
 def constant(kind: str) -> str:
     """The GLSL constant of a kind."""
     return f"BSDF_{kind.upper()}"
@@ -66,11 +71,12 @@ def bsdfs(look: Look) -> list[Module]:
     made = [
         Module(
             f"BSDF {kind}",
-            provides=tuple(
-                f"{shader}_{name}" for name in _functions_of(kind) if name != "evaluate" or kind in TOGETHER
+            provides=(
+                *(f"{shader}_{name}" for name in _functions_of(kind) if name != "evaluate" or kind in TOGETHER),
+                *(("classic_shining",) if kind == "classic" else ()),
             ),
             source=f"shading/bsdf_{shader}.glsl",
-            needs=needs_of(look) if kind == "principled" else (),
+            needs=needs_of(look) if kind == "principled" else ("classic_own",) if kind == "classic" else (),
             uses=(record,),
             features=look.features,
         )
@@ -80,23 +86,26 @@ def bsdfs(look: Look) -> list[Module]:
         "BSDF",
         provides=("bsdf_delta", *(f"bsdf_{name}" for _, name, *_ in _FUNCTIONS)),
         source="interface/bsdf.glsl",
-        constants={constant(kind): number for kind, number in KINDS.items()},
+        constants={constant(kind): number for kind, number in KINDS.items() if kind != "classic" or look.classic},
         needs=("surface_dimension", "interaction_nowhere", *(f"{shader}_sample" for shader in shaders.values())),
         uses=(record,),
-        text=switch_glsl(present, shaders),
+        text=switch_glsl(present, shaders) + (_SHIFT if look.sheets else ""),
+        features=frozenset({"SHEETS"} if look.sheets else ()),
     )
-    parting = [_dispersion(record)] if "dispersive" in shaders.values() else []
-    return [surface_dimensions(), interaction_module(look), *made, switch, *parting]
+    parting = [_dispersion(look)] if look.dispersion else []
+    more = {"CHANNEL": 1} if "dispersion" in look.lobes else None
+    return [surface_dimensions(more), interaction_module(look), *made, switch, *parting]
 
 
-def _dispersion(record: Record) -> Module:
+def _dispersion(look: Look) -> Module:
     """``interface/dispersion.glsl``."""
     return Module(
         "dispersion",
-        provides=("channels_part", "at_channel"),
+        provides=("channels_part", "at_channel", "channels_branch", "at_branch"),
         source="shading/dispersion.glsl",
-        needs=("bsdf_delta",),
-        uses=(record,),
+        needs=("bsdf_delta", *(("classic_own",) if look.classic else ())),
+        uses=(look.interaction,),
+        features=look.features,
     )
 
 
@@ -108,7 +117,9 @@ def interaction_module(look: Look) -> Module:
     names = {each.name for each in record.fields}
     second = "vec3(at.parameter, at.specular, at.reflectivity)" if "parameter" in names else "vec3(0.0)"
     second = "at.uv_1" if "uv_1" in names else second
-    kind, material = ("at.kind & 7", "at.kind >> 3") if look.principled else ("at.kind", "0")
+    packed = look.packed
+    kind, material = ("at.kind & 7", f"at.kind >> {packed['material'][0]}") if look.addressed else ("at.kind", "0")
+    more = [_packed(name, *packed[name]) for name in packed if name != "material"] if look.principled else []
     return Module(
         "interaction",
         provides=("interaction_nowhere", "interaction_kind", "interaction_material", "interaction_uv_1"),
@@ -116,6 +127,7 @@ def interaction_module(look: Look) -> Module:
         module_state=record,
         uses=(record,),
         features=look.features,
+        constants={"INTERACTION_MATERIAL": 1 << packed["material"][0]} if more else {},
         text=f"""Interaction interaction_nowhere(vec3 wo) {{
     return Interaction({values});
 }}
@@ -128,8 +140,21 @@ int interaction_material(Interaction at) {{
 vec3 interaction_uv_1(Interaction at) {{
     return {second};
 }}
-""",
+"""
+        + "".join(more),
     )
+
+
+def _packed(name: str, first: int, bits: int) -> str:
+    """A number within an interaction's kind, read and written."""
+    mask = (1 << bits) - 1
+    return f"""int interaction_{name}(Interaction at) {{
+    return (at.kind >> {first}) & {mask};
+}}
+void set_interaction_{name}(inout Interaction at, int value) {{
+    at.kind = (at.kind & {(1 << 24) - 1 - (mask << first)}) | (value << {first});
+}}
+"""
 
 
 def _functions_of(kind: str) -> tuple[str, ...]:

@@ -7,11 +7,13 @@ conditions compute both sides, nothing else keeps a scene of matte surfaces as f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from viewer.kernels.records import INTERACTION
+from viewer.materials import media
 from viewer.scene.material import TEXTURE_FIELDS, Material
 from viewer.scene.scene import Scene
+from viewer.scene.smooth import has_smooth_meshes
 from viewer.scene.texture import Texture
 from viewer.stream.declare.record import Field, Record
 
@@ -22,6 +24,7 @@ LOBES: Mapping[str, Callable[[Material], bool]] = {
     "specular": lambda each: each.specular_factor != 1.0 or tuple(each.specular_color) != (1.0, 1.0, 1.0),
     "transmission": lambda each: each.transmission > 0.0,
     "volume": lambda each: each.thickness > 0.0 and (each.transmission > 0.0 or each.diffuse_transmission > 0.0),
+    "dispersion": lambda each: each.half_spread > 0.0,
     "anisotropy": lambda each: each.anisotropy != 0.0,
     "clearcoat": lambda each: each.clearcoat > 0.0,
     "iridescence": lambda each: each.iridescence > 0.0,
@@ -32,61 +35,71 @@ LOBES: Mapping[str, Callable[[Material], bool]] = {
     "unlit": lambda each: each.unlit,
 }
 
-# The numbers that the lobes take from a material, by their names there; textures as far as the scene has them.
+# The textures that the lobes take from a material, each with whether it holds colours: their places in a row of
+# `Look.maps` are the bits of `MAP.slots`.
+MAPS: Mapping[str, Mapping[str, bool]] = {
+    "": {"metallic_roughness_texture": False},
+    "specular": {"specular_factor_texture": False, "specular_color_texture": True},
+    "transmission": {"transmission_texture": False},
+    "anisotropy": {"anisotropy_texture": False},
+    "clearcoat": {"clearcoat_texture": False, "clearcoat_roughness_texture": False},
+    "iridescence": {"iridescence_texture": False, "iridescence_thickness_texture": False},
+    "sheen": {"sheen_color_texture": True, "sheen_roughness_texture": False},
+    "diffuse_transmission": {"diffuse_transmission_texture": False, "diffuse_transmission_color_texture": True},
+    "normal": {"normal_texture": False},
+    "clearcoat_normal": {"clearcoat_normal_texture": False},
+}
+MAP = Record(
+    "PrincipledMap",
+    Field("texture", "int"),
+    Field("slots", "int", about="the parameters that it multiplies: bits, MAP_METALLIC_ROUGHNESS and so on"),
+    Field("color", "int", about="1 where it holds colours"),
+)
+
+# The numbers that the lobes take from a material, by their names there.
 FIELDS: Mapping[str, tuple[Field, ...]] = {
     "": (
         Field("metallic", "float"),
         Field("roughness", "float"),
         Field("ior", "float", about="index of refraction inside, relative to the outside"),
-        Field("metallic_roughness_texture", "int"),
     ),
     "specular": (
         Field("specular_factor", "float"),
-        Field("specular_factor_texture", "int"),
         Field("specular_color", "vec3", "linear sRGB"),
-        Field("specular_color_texture", "int"),
     ),
-    "transmission": (
-        Field("transmission", "float"),
-        Field("transmission_texture", "int"),
-    ),
+    "transmission": (Field("transmission", "float"),),
     "volume": (
         Field("thickness", "float", "scene units", about="0: a thin wall"),
         Field("attenuation", "vec3", "1 / scene units", about="coefficient of absorption"),
-        Field("priority", "int", about="of nested volumes the highest is there"),
     ),
+    "nested": (Field("medium", "int", about="rank among volumes; 0: of no volume"),),
+    "dispersion": (Field("half_spread", "float", about="of the indices of red and blue about green's"),),
     "anisotropy": (
         Field("anisotropy", "float"),
         Field("anisotropy_axis", "vec2", about="cosine and sine of its angle to the tangent"),
-        Field("anisotropy_texture", "int"),
     ),
     "clearcoat": (
         Field("clearcoat", "float"),
-        Field("clearcoat_texture", "int"),
         Field("clearcoat_roughness", "float"),
-        Field("clearcoat_roughness_texture", "int"),
     ),
     "iridescence": (
         Field("iridescence", "float"),
-        Field("iridescence_texture", "int"),
         Field("iridescence_ior", "float"),
         Field("iridescence_thickness", "vec2", "nm"),
-        Field("iridescence_thickness_texture", "int"),
     ),
     "sheen": (
         Field("sheen_color", "vec3", "linear sRGB"),
-        Field("sheen_color_texture", "int"),
         Field("sheen_roughness", "float"),
-        Field("sheen_roughness_texture", "int"),
     ),
     "diffuse_transmission": (
         Field("diffuse_transmission", "float"),
-        Field("diffuse_transmission_texture", "int"),
         Field("diffuse_transmission_color", "vec3", "linear sRGB"),
-        Field("diffuse_transmission_color_texture", "int"),
     ),
-    "normal": (Field("normal_texture", "int"), Field("normal_scale", "float")),
-    "clearcoat_normal": (Field("clearcoat_normal_texture", "int"), Field("clearcoat_normal_scale", "float")),
+    "normal": (Field("normal", "vec3", about="of the map, in its space"), Field("normal_scale", "float")),
+    "clearcoat_normal": (
+        Field("clearcoat_normal", "vec3", about="of its map"),
+        Field("clearcoat_normal_scale", "float"),
+    ),
     "unlit": (Field("unlit", "int"),),
 }
 
@@ -97,10 +110,12 @@ _OF_OLD = frozenset({"parameter", "specular", "reflectivity"})  # of `INTERACTIO
 class Look:
     """The parts of a scene's surfaces.
 
-    kinds : of materials. lobes : of `LOBES`, of principled ones. textures : fields of principled materials that name a
-    texture somewhere. second_uv : whether some of these textures are looked up by a mesh's second coordinates.
-    dispersion : whether channels part somewhere. alpha : whether some surfaces have holes or let light pass.
-    shining : whether textures shine on surfaces that are lights.
+    kinds : of materials. lobes : of `LOBES`, of principled ones, and "nested". textures : fields of principled
+    materials that name a texture somewhere. second_uv : whether some of these textures are looked up by a mesh's second
+    coordinates. classic_textures : of the classic material that has most. sheets : whether one is a sheet of glass.
+    dispersion : whether channels part somewhere. alpha : whether some surfaces have holes or let light pass; blend :
+    whether at random. both_sides : whether some surfaces emit from both. shining : whether textures shine on surfaces
+    that are lights. smooth : whether some meshes have normals that change along their triangles.
     """
 
     kinds: frozenset[str] = frozenset({"lambert"})
@@ -109,12 +124,32 @@ class Look:
     second_uv: bool = False
     dispersion: bool = False
     alpha: bool = False
+    classic_textures: int = 0
+    sheets: bool = False
+    blend: bool = False
+    both_sides: bool = False
+    smooth: bool = False
     shining: bool = False
 
     @property
     def principled(self) -> bool:
         """Whether there are surfaces of glTF's materials."""
         return "principled" in self.kinds
+
+    @property
+    def classic(self) -> bool:
+        """Whether there are surfaces of the classic material."""
+        return "classic" in self.kinds
+
+    @property
+    def addressed(self) -> bool:
+        """Whether a path keeps the material's address."""
+        return self.principled or self.classic
+
+    @property
+    def nested(self) -> bool:
+        """Whether volumes overlap or hold something."""
+        return "nested" in self.lobes
 
     @property
     def tangents(self) -> bool:
@@ -131,9 +166,15 @@ class Look:
         """The names that shaders ask for by ``#ifdef HAVE_``."""
         found = {lobe.upper() for lobe in self.lobes} | {name.upper() for name in self.textures}
         found |= {"PRINCIPLED"} if self.principled else set()
+        found |= {"CLASSIC"} if self.classic else set()
+        found |= {"SHEETS"} if self.sheets else set()
         found |= {"BELOW"} if not self.lobes.isdisjoint({"transmission", "diffuse_transmission"}) else set()
+        found |= {"PACKED"} if len(self.packed) > 1 else set()
         found |= {"SECOND_UV"} if self.second_uv else set()
         found |= {"SHINING"} if self.shining else set()
+        found |= {"BLEND"} if self.blend else set()
+        found |= {"SMOOTH"} if self.smooth else set()
+        found |= {"BOTH_SIDES"} if self.both_sides else set()
         found |= {"MAPS"} if not self.lobes.isdisjoint({"normal", "clearcoat_normal"}) else set()
         found |= {"TANGENTS"} if self.tangents else set()
         found |= {"TEXTURES"} if self.textures else set()
@@ -143,11 +184,11 @@ class Look:
     @property
     def interaction(self) -> Record:
         """What a path keeps of a surface: of glTF's materials the address, and where their textures are looked up."""
-        if not self.principled:
+        if not self.addressed:
             return INTERACTION
         plain = self.kinds <= {"lambert", "mirror", "principled"}
         fields = [each for each in INTERACTION.fields if not (plain and each.name in _OF_OLD)]
-        kind = Field("kind", "int", about="BSDF_LAMBERT and so on, and 8 times the address of the material")
+        kind = Field("kind", "int", about="BSDF_LAMBERT and so on, what `packed` has, and the address of the material")
         fields = [kind if each.name == "kind" else each for each in fields]
         if self.textures or self.tangents:
             fields.append(Field("place", "vec3", about="texture coordinates, level and tangent: interaction_place"))
@@ -158,34 +199,57 @@ class Look:
         return Record(INTERACTION.name, *fields)
 
     @property
+    def packed(self) -> dict[str, tuple[int, int]]:
+        """What an interaction's ``kind`` holds beside the kind, by name: the lowest bit, and how many."""
+        found, first = {}, 3
+        held = ("channel", 4, "dispersion" in self.lobes), ("outside", media.BITS, self.nested)
+        for name, bits, there in held:
+            if there:
+                found[name] = first, bits
+                first += bits
+        return {**found, "material": (first, 24 - first)}
+
+    @property
     def parameters(self) -> Record:
         """A principled material's numbers."""
         wanted = [each for lobe, fields in FIELDS.items() if not lobe or lobe in self.lobes for each in fields]
-        return Record("Principled", *(each for each in wanted if each.name not in _ALL or each.name in self.textures))
+        wanted += [Field("map_count", "int", about="of its rows in the table of maps")] if self.textures else []
+        return Record("Principled", *wanted)
+
+    @property
+    def maps(self) -> dict[str, bool]:
+        """The textures of principled materials, each with whether it holds colours; in the order of their bits."""
+        return {name: color for fields in MAPS.values() for name, color in fields.items() if name in self.textures}
 
 
-_ALL = frozenset(TEXTURE_FIELDS)
-
-
-def look_of(materials: Iterable[Material], textures: Sequence[Texture] = (), shines: bool = False) -> Look:
-    """The look of a scene of these materials. shines : some of them are of `shining`."""
+def look_of(
+    materials: Iterable[Material], textures: Sequence[Texture] = (), shines: bool = False, nested: bool = False
+) -> Look:
+    """The look of a scene of these materials. shines : some of them are of `shining`. nested : volumes overlap, or hold
+    something."""
     found = list(materials) or [Material()]
     principled = [each for each in found if each.kind == "principled"]
+    classics = [each.classic for each in found if each.kind == "classic" and each.classic is not None]
     lobes = {lobe for lobe, has in LOBES.items() if any(has(each) for each in principled)}
+    lobes |= {"nested"} if nested else set()
     named = {
         name: getattr(each, name) for each in principled for name in TEXTURE_FIELDS if getattr(each, name) is not None
     }
-    asked = {field.name for lobe, fields in FIELDS.items() if not lobe or lobe in lobes for field in fields}
-    numbers = {getattr(each, name) for each in found for name in TEXTURE_FIELDS}
-    second = any(n is not None and 0 <= n < len(textures) and textures[n].uv_set == 1 for n in numbers)
+    asked = {name for lobe, fields in MAPS.items() if not lobe or lobe in lobes for name in fields}
+    numbers = {number for each in found for number in each.texture_numbers}
+    second = any(0 <= n < len(textures) and textures[n].uv_set == 1 for n in numbers)
     return Look(
         kinds=frozenset(each.kind for each in found),
         lobes=frozenset(lobes),
         textures=frozenset(named) & asked,
         second_uv=second,
-        dispersion=any(each.half_spread > 0.0 for each in found),
+        dispersion=any(each.parts_channels for each in found),
         shining=shines,
         alpha=any(each.alpha_mode != "opaque" for each in found),
+        classic_textures=max((len(each.layers) for each in found), default=0),
+        sheets=any(own.is_sheet for own in classics),
+        blend=any(each.alpha_mode == "blend" for each in found),
+        both_sides=any(each.double_sided and max(each.emission) > 0.0 for each in found),
     )
 
 
@@ -205,4 +269,5 @@ def shining(scene: Scene) -> set[int]:
 
 def scene_look(scene: Scene) -> Look:
     """The look of a scene."""
-    return look_of(scene.materials, scene.textures, bool(shining(scene)))
+    found = look_of(scene.materials, scene.textures, bool(shining(scene)), media.nested(scene))
+    return replace(found, smooth=has_smooth_meshes(scene))

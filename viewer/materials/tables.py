@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import GEOMETRY, HIT, MATERIAL, RAY, SURFACE
 from viewer.materials.bsdf import bsdfs
+from viewer.materials.classic import classic_materials
 from viewer.materials.look import Look, look_of
 from viewer.materials.opacity import opacity
-from viewer.materials.principled import albedos, principled_materials
+from viewer.materials.principled import albedos, half_spread, principled_materials
 from viewer.materials.textures import cones
 from viewer.materials.textures import textures as texture_module
-from viewer.scene.material import KINDS, LARGEST_DISPERSION, Material
+from viewer.scene.material import KINDS, Material
 from viewer.scene.texture import Texture
 from viewer.stream.declare.kernel import Module, Table
 
@@ -43,16 +44,19 @@ def materials(
         color = np.asarray(material.base_color[:3], np.float64)
         row["kind"] = KINDS[material.kind]
         row["emission"] = material.emission
+        row["sides"] = 2 if material.double_sided else 1
         if material.kind == "dielectric":
             if not material.ior > 0.0:
                 raise ViewerError(f"material '{material.name}'", f"index of refraction {material.ior}", "above 0")
-            row["parameter"], row["specular"] = material.ior, _half_spread(material)
+            row["parameter"], row["specular"] = material.ior, half_spread(material)
         elif material.kind == "phong":
             # No more comes back than came.
             whole = max(1.0, float(color.max()) + material.specular + material.reflectivity)
             color, row["specular"] = color / whole, material.specular / whole
             row["reflectivity"] = material.reflectivity / whole
             row["parameter"] = min(max(material.exponent, 0.0), LARGEST_EXPONENT)
+        elif material.kind == "classic" and material.classic is not None:
+            row["parameter"], row["specular"] = material.classic.indices[1], float(material.parts_channels)
         row["base_color"] = color
         for name in ("texture", "emission_texture"):
             number = getattr(material, name)
@@ -66,21 +70,14 @@ def materials(
         provides=("material_color", "material_emission"),
         source="shading/material.glsl",
         memories=(Table("materials", MATERIAL, table),),
-        needs=("texture_color", *(("detail_at",) if look.second_uv else ())),
+        needs=(
+            "texture_color",
+            *(("detail_at",) if look.second_uv else ()),
+            *(("classic_color",) if look.classic else ()),
+        ),
         uses=(GEOMETRY, HIT),
         features=look.features,
     )
-
-
-def _half_spread(material: Material) -> float:
-    """Of a dielectric's indices. Raises ViewerError for a dispersion that no glass has."""
-    where, value = f"material '{material.name}'", material.dispersion
-    if not 0.0 <= value <= LARGEST_DISPERSION:
-        raise ViewerError(where, f"dispersion {value}", f"0 to {LARGEST_DISPERSION:g}: 20 / Abbe number")
-    if value > 0.0 and material.ior < 1.0:
-        hint = "1 or more: turn the surface over, so that its front is outside of the glass"
-        raise ViewerError(where, f"dispersion with an index of refraction of {material.ior}", hint)
-    return material.half_spread
 
 
 def surfaces(textured: bool = False) -> Module:
@@ -118,7 +115,10 @@ def interactions(look: Look) -> Module:
         "interactions",
         provides=("interaction_at",),
         source="shading/material_interaction.glsl",
-        needs=(*needs, "material_color", "material_emission", "bsdf_delta"),
+        needs=(
+            *(*needs, "material_color", "material_emission", "bsdf_delta"),
+            *(("classic_shining",) if look.classic else ()),
+        ),
         uses=(RAY, HIT, GEOMETRY, look.interaction),
         features=look.features,
     )
@@ -130,7 +130,7 @@ def with_tables(
     """The modules of `appearance` for other materials of the same look or under other lights: the same objects, but
     for the materials' tables."""
     fresh = [materials(found, texture_count, light_density, look), *principled_materials(found, look, texture_count)]
-    fresh += opacity(found, look, texture_count)
+    fresh += [*classic_materials(found, look, texture_count), *opacity(found, look, texture_count)]
     by_name = {module.name: module for module in fresh}
     return [by_name.get(module.name, module) for module in modules]
 
@@ -152,6 +152,7 @@ def appearance(
         texels or texture_module(textures),
         materials(found, len(textures), light_density, look),
         *principled_materials(found, look, len(textures)),
+        *classic_materials(found, look, len(textures)),
         *opacity(found, look, len(textures)),
         surfaces(bool(textures)),
         emissions(look),

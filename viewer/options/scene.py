@@ -102,9 +102,17 @@ VIEW = (
         "lenient",
         values.read_switch,
         False,
-        "shows checkerboards in place of a glTF file's images that cannot be read",
+        "shows checkerboards in place of a model's images that cannot be read",
         Affects.SCENE,
         scope="command",
+    ),
+    Option(
+        "classic",
+        values.read_switch,
+        False,
+        "shows the model in classic glass on a plane of tiles that reflect, three times as wide as the model or as "
+        "--ground has it; for program whitted",
+        Affects.SCENE,
     ),
     Option(
         "max_texture",

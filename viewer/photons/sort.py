@@ -33,20 +33,29 @@ def sort_sources() -> Iterator[tuple[str, Source]]:
     """Every pass of a map by sorting, by name."""
     yield "pad", pass_source("photons/pad_list", {"kept": ENTRY}, ENTRY)
     yield "sort", pass_source("photons/sort_step", {"list": ENTRY}, ENTRY)
-    yield "search", pass_source("photons/first_photons", {"list": ENTRY}, FIRST, LENGTH=2)
+    yield "search", pass_source("photons/first_photons", {"list": ENTRY}, FIRST)
 
 
 class PhotonSort:
-    """The passes of the sort, for streams of one size of list; the context must be current when it is made."""
+    """The passes of the sort, for lists of any size, of which those that were used stay; the context must be current in
+    every call."""
 
     def __init__(self, device: Device, size: tuple[int, int]) -> None:
-        self.size, self.length = size, size[0] * size[1]
-        assert self.length & (self.length - 1) == 0, "a power of two"
+        self.device = device
         self._pad = Pass(device, "photons/pad_list", {"kept": ENTRY}, ENTRY)
         self._step = Pass(device, "photons/sort_step", {"list": ENTRY}, ENTRY)
-        self._search = Pass(device, "photons/first_photons", {"list": ENTRY}, FIRST, LENGTH=self.length)
-        self._lists = [Stream(device, ENTRY, size) for _ in range(2)]
+        self._search = Pass(device, "photons/first_photons", {"list": ENTRY}, FIRST)
+        self._held: dict[tuple[int, int], list[Stream]] = {}
         self.passes = 0  # of the last sort
+        self.resize(size)
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Sort lists of this size from now on; nothing is compiled."""
+        self.size, self.length = size, size[0] * size[1]
+        assert self.length & (self.length - 1) == 0, "a power of two"
+        if size not in self._held:
+            self._held[size] = [Stream(self.device, ENTRY, size) for _ in range(2)]
+        self._lists = self._held[size]
 
     @property
     def list(self) -> Stream:
@@ -79,5 +88,7 @@ class PhotonSort:
 
     def release(self) -> None:
         """Free the lists."""
-        for stream in self._lists:
-            stream.release()
+        for lists in self._held.values():
+            for stream in lists:
+                stream.release()
+        self._held.clear()

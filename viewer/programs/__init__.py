@@ -8,7 +8,7 @@ from viewer.programs.features import feature_buffers
 from viewer.programs.first_hits import eye_hits
 from viewer.programs.path_trace import path_trace
 from viewer.programs.photon_map import photon_map
-from viewer.programs.photon_trace import photon_frame
+from viewer.programs.photon_trace import photon_emission, photon_frame
 from viewer.programs.ray_cast import ray_cast, trace
 from viewer.programs.shadow_cast import shadow_cast
 from viewer.programs.traversal import LEVELS, TraversalStates
@@ -38,6 +38,7 @@ __all__ = [
     "TraversalStates",
     "eye_hits",
     "feature_buffers",
+    "photon_emission",
     "photon_frame",
     "ray_cast",
     "trace",

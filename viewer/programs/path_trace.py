@@ -12,21 +12,30 @@ from viewer.kernels.records import FILM, PATH, PIXEL, RADIANCE, SCENE_INTERACTIO
 from viewer.programs.dispersion import channel_states
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival
+from viewer.programs.volumes import arrival, arrivals, media_streams, surroundings
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
 def path_trace(
-    traversal: TraversalStates = FLAT, first_hits: str = "rays", dispersion: bool = False, volumes: bool = False
+    traversal: TraversalStates = FLAT,
+    first_hits: str = "rays",
+    dispersion: bool = False,
+    volumes: bool = False,
+    nested: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added. first_hits: see `viewer.programs.first_hits`.
 
     dispersion : there are surfaces at which channels part, and a path goes on in one. volumes : some absorb light.
+    nested : of these some overlap, or hold something.
     """
-    channel, scatter = channel_states(dispersion)
-    absorb, arrive, arriving = arrival(volumes)
+    channel, light = channel_states(dispersion, "light")
+    absorb, arrive, arriving = arrival(volumes, nested=nested)
+    around, surface = surroundings(nested, light)
+    begin, sample, scatter = paths.BEGIN, paths.SAMPLE_LIGHT, paths.SCATTER
+    if nested:
+        begin, sample, scatter = paths.BEGIN_NESTED, paths.SAMPLE_LIGHT_NESTED, paths.SCATTER_NESTED
     # A turn takes a path from one surface to the next, and a finished one to its successor.
-    turn = (*arriving, "light", "->resolve", "resolve", *channel, "scatter", "finish", "begin")
+    turn = (*arriving, *around, *channel, "light", "->resolve", "resolve", "scatter", "finish", "begin")
     order = (*extra_states(first_hits), *turn)
     return Program(
         "path",
@@ -39,27 +48,27 @@ def path_trace(
             "radiance": RADIANCE,
             "interaction": SCENE_INTERACTION,
             "pending": RADIANCE,
+            **media_streams(nested),
         },
         inputs=("pixel", "film", *first_hit_streams(first_hits)),
         results=("film",),
         states=(
-            *first_hit_states(
-                first_hits, State("begin", paths.BEGIN, {"ray": Call("setup", then=arrive), "done": DONE})
-            ),
+            *first_hit_states(first_hits, State("begin", begin, {"ray": Call("setup", then=arrive), "done": DONE})),
             *traversal.states,
             *absorb,
-            State("arrive", paths.ARRIVE, {"surface": "light", "end": "finish"}),
-            State("light", paths.SAMPLE_LIGHT, {"shadow": Call("setup", then="resolve"), "none": scatter}),
-            State("resolve", paths.RESOLVE_SHADOW, {"done": scatter}),
+            State("arrive", paths.ARRIVE, {"surface": surface, "end": "finish"}),
+            *around.values(),
             *channel.values(),
-            State("scatter", paths.SCATTER, {"ray": Call("setup", then=arrive), "end": "finish"}),
+            State("light", sample, {"shadow": Call("setup", then="resolve"), "none": "scatter"}),
+            State("resolve", paths.RESOLVE_SHADOW, {"done": "scatter"}),
+            State("scatter", scatter, {"ray": Call("setup", then=arrive), "end": "finish"}),
             State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
         ),
         start="begin",
         order=order,
         groups={
-            "ray": (arriving, ("light", "->resolve", "resolve", *channel, "scatter")),
-            "surface": (order,),
+            "ray": (*arrivals(arriving, around), (*channel, "light", "->resolve", "resolve", "scatter")),
+            "surface": (order[:-1], order[-1:]) if nested else (order,),  # all of it would write too much
         },
         resumes=True,
     )

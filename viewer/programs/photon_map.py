@@ -11,51 +11,80 @@ from __future__ import annotations
 from viewer.kernels import photons
 from viewer.kernels.records import PATH, SCENE_INTERACTION
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival
+from viewer.programs.volumes import arrival, arrivals, media_streams, surroundings
 from viewer.programs.whitted import DEPTH, IndirectLight, whitted_trace
 from viewer.stream.declare.program import Call, Program, State
 
 _SPOT = {"interaction": "spot"}
 
 
-def radiance_estimate(kind: str, search: str) -> IndirectLight:
-    """The states of the estimate over a map of a kind of `viewer.kernels.photons.MAPS`, by one of `SEARCHES` there."""
-    kernels = photons.EstimateKernels(photons.MAPS[kind], search)
+def radiance_estimate(kind: str, search: str, apart: bool = False) -> IndirectLight:
+    """The states of the estimate over a map of a kind of `viewer.kernels.photons.MAPS`, by one of `SEARCHES` there.
+    apart : see `photon_map`."""
+    kernels = photons.EstimateKernels(photons.MAPS[kind], search, apart)
     return IndirectLight(
         states=(
             State("estimate", kernels.begin, {"cell": "cell", "none": "refract"}),
             *_search(kernels, {}),
             State("total", kernels.finish, {"caustic": "cell", "done": "refract"}),
         ),
-        streams={"estimate": photons.ESTIMATE, **kernels.form.streams},
+        streams=kernels.streams,
         inputs=tuple(kernels.form.streams),
     )
 
 
 def _search(kernels: photons.EstimateKernels, streams: dict[str, str]) -> tuple[State, ...]:
     """The states that look for photons, before "total"; shells of cells are in a search for the nearest alone."""
-    photon = State("photon", kernels.photon, {"again": "photon", "cell": "cell"}, streams)
+    after = {"again": "photon", "cell": "cell"}
+    photon: tuple[State, ...] = (State("photon", kernels.photon, after, streams),)
+    if kernels.apart:
+        photon = (
+            State("photon", kernels.find, {"found": "weigh", **after}, streams),
+            State("weigh", kernels.weigh, after, streams),
+        )
     if kernels.search == "radius":
-        return State("cell", kernels.cell, {"again": "cell", "photon": "photon", "end": "total"}, streams), photon
+        return State("cell", kernels.cell, {"again": "cell", "photon": "photon", "end": "total"}, streams), *photon
     return (
         State("shell", photons.NEAREST_SHELL, {"cell": "cell", "end": "total"}, streams),
         State("cell", kernels.cell, {"again": "cell", "photon": "photon", "shell": "shell"}, streams),
-        photon,
+        *photon,
     )
 
 
-def final_gather(kind: str, search: str, dispersion: bool = False, volumes: bool = False) -> IndirectLight:
+def _begin_gather(apart: bool, nested: bool) -> tuple[State, ...]:
+    """Of a surface: the gathering path, the spot that the first estimate is made at, and what is around it."""
+    on = "keep" if nested else "caustics"
+    keep = (State("keep", photons.KEEP_MEDIA, {"done": "caustics"}),) if nested else ()
+    if not apart:
+        return (State("begin_gather", photons.BEGIN_GATHER, {"surface": on, "none": "refract"}), *keep)
+    return (
+        State("begin_gather", photons.BEGIN_GATHERING, {"surface": "place_spot", "none": "refract"}),
+        State("place_spot", photons.PLACE_SPOT, {"surface": on}),
+        *keep,
+    )
+
+
+def final_gather(
+    kind: str, search: str, dispersion: bool = False, volumes: bool = False, nested: bool = False, apart: bool = False
+) -> IndirectLight:
     """The states of a final gather over a map of a kind, by a way of searching: the caustic photons at the surface
     itself, and the radiance, by all photons, of the surfaces that rays from there come to. The estimate's states serve
-    both. dispersion : a ray goes on in one channel where these part."""
-    kernels = photons.EstimateKernels(photons.MAPS[kind], search)
-    absorb, arrive, arriving = arrival(volumes, "arrive_gathering", {"path": "gathering"})
+    both. dispersion : a ray goes on in one channel where these part. nested : volumes overlap, or hold something.
+    apart : see `photon_map`."""
+    kernels = photons.EstimateKernels(photons.MAPS[kind], search, apart)
+    own = {"path": "gathering", **({"media": "around"} if nested else {})}
+    absorb, arrive, arriving = arrival(volumes, "arrive_gathering", own, nested)
+    placed = {"interaction": "spot", "media": "around"}
+    around, surface = surroundings(nested, "estimate", "surround_gathering", placed)
+    on_kernel, ray = photons.CONTINUE_GATHERING, photons.GATHER_RAY
+    if nested:
+        on_kernel, ray = photons.CONTINUE_GATHERING_NESTED, photons.GATHER_RAY_NESTED
     there = Call("setup", then=arrive)
     on = ("gathering_channel", "continue_gathering") if dispersion else ("continue_gathering",)
     channel = State("gathering_channel", photons.CHOOSE_GATHERING_CHANNEL, {"done": "continue_gathering"})
     return IndirectLight(
         states=(
-            State("begin_gather", photons.BEGIN_GATHER, {"surface": "caustics", "none": "refract"}),
+            *_begin_gather(apart, nested),
             State("caustics", kernels.begin_caustics, {"cell": "cell"}, _SPOT),
             State(
                 "estimate",
@@ -71,21 +100,27 @@ def final_gather(kind: str, search: str, dispersion: bool = False, volumes: bool
                 {**_SPOT, "path": "gathering"},
             ),
             *((channel,) if dispersion else ()),
-            State("continue_gathering", photons.CONTINUE_GATHERING, {"ray": there, "end": "gather_ray"}),
-            State("gather_ray", photons.GATHER_RAY, {"ray": there, "again": "gather_ray", "end": "refract"}),
+            State("continue_gathering", on_kernel, {"ray": there, "end": "gather_ray"}),
+            State("gather_ray", ray, {"ray": there, "again": "gather_ray", "end": "refract"}),
             *absorb,
-            State("arrive_gathering", photons.ARRIVE_GATHERING, {"surface": "estimate", "miss": "gather_ray"}),
+            State("arrive_gathering", photons.ARRIVE_GATHERING, {"surface": surface, "miss": "gather_ray"}),
+            *around.values(),
         ),
-        streams={"estimate": photons.ESTIMATE, **kernels.form.streams, "spot": SCENE_INTERACTION, "gathering": PATH},
+        streams={
+            **kernels.streams,
+            "spot": SCENE_INTERACTION,
+            "gathering": PATH,
+            **media_streams(nested, "around"),
+        },
         inputs=tuple(kernels.form.streams),
         groups=(
-            ("begin_gather",),
-            arriving,
+            *((state.name,) for state in _begin_gather(apart, nested)),
+            *arrivals(arriving, around),
             ("caustics", "estimate", *(state.name for state in _search(kernels, _SPOT)), "total"),
             on,
             ("gather_ray",),
         ),
-        rays=(arriving,),
+        rays=arrivals(arriving, around),
     )
 
 
@@ -98,11 +133,17 @@ def photon_map(
     gather: bool = False,
     dispersion: bool = False,
     volumes: bool = False,
+    nested: bool = False,
+    apart: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added; photons and their map are other streams, of any size.
 
     kind : of the map, a key of `viewer.kernels.photons.MAPS`. search : for its photons, one of `SEARCHES` there. gather
     : a final gather is between the surface and the photons' estimate (Purcell 2004, section 6.4.5).
+    apart : photons are found and weighed in states of their own, and gathers begin in two, as where interactions take
+    six texels: with five, one state's are the 16 textures and 8 attachments that every OpenGL 3.3 grants.
     """
-    indirect = final_gather(kind, search, dispersion, volumes) if gather else radiance_estimate(kind, search)
-    return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion, volumes)
+    indirect = radiance_estimate(kind, search, apart)
+    if gather:
+        indirect = final_gather(kind, search, dispersion, volumes, nested, apart)
+    return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion, volumes, nested)

@@ -4,27 +4,42 @@
 
 from __future__ import annotations
 
-from viewer.kernels import photons
-from viewer.kernels.records import PATH, PIXEL, SCENE_INTERACTION
+from viewer.kernels import paths, photons
+from viewer.kernels.records import PATH, PIXEL, RAY, SCENE_INTERACTION
 from viewer.programs.dispersion import channel_states
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival
+from viewer.programs.volumes import arrival, arrivals, media_streams, surroundings
 from viewer.stream.declare.program import DONE, Call, Program, State
 
 
-def photon_frame(
-    traversal: TraversalStates = FLAT, first: bool = True, dispersion: bool = False, volumes: bool = False
-) -> Program:
-    """The photons of one bounce, and the rays on which the next frame's go on.
+def photon_emission() -> Program:
+    """Photons leave the lights: the rays and paths of the first frame. A program of its own, so that one more serves
+    the frames of all bounces. ``pixel`` is a photon's place in its stream, from which its random numbers follow."""
+    return Program(
+        "emission",
+        streams={"pixel": PIXEL, "ray": RAY, "path": PATH},
+        inputs=("pixel",),
+        results=("ray", "path"),
+        states=(State("emit", photons.EMIT_PHOTON, {"done": DONE}),),
+        start="emit",
+    )
 
-    first : they leave the lights; else rays and paths are those of the frame before. ``pixel`` is a photon's place in
-    its stream, from which its random numbers follow. dispersion : there are surfaces at which channels part.
-    volumes : some absorb light.
+
+def photon_frame(
+    traversal: TraversalStates = FLAT, dispersion: bool = False, volumes: bool = False, nested: bool = False
+) -> Program:
+    """The photons of one bounce, and the rays on which the next frame's go on; rays and paths are those of the frame
+    before, or of `photon_emission`.
+
+    dispersion : there are surfaces at which channels part. volumes : some absorb light. nested : of these some overlap,
+    or hold something; ``media`` is what photons are within, at first nothing (zeros).
     """
     channel, scatter = channel_states(dispersion)
-    absorb, arrive, arriving = arrival(volumes)
-    turn = ("begin", *arriving, "lose", "store", *channel, "scatter")
-    kernel = photons.EMIT_PHOTON if first else photons.CONTINUE_PHOTON
+    absorb, arrive, arriving = arrival(volumes, nested=nested, absorb=paths.ABSORB_PHOTON_NESTED)
+    around, surface = surroundings(nested, "store")
+    media = media_streams(nested)
+    turn = ("begin", *arriving, *around, "lose", "store", *channel, "scatter")
+    scattering = photons.SCATTER_PHOTON_NESTED if nested else photons.SCATTER_PHOTON
     return Program(
         "photons",
         streams={
@@ -33,20 +48,22 @@ def photon_frame(
             "path": PATH,
             "interaction": SCENE_INTERACTION,
             "photon": photons.PHOTON,
+            **media,
         },
-        inputs=("pixel",) if first else ("pixel", "ray", "path"),
-        results=("photon", "ray", "path"),
+        inputs=("pixel", "ray", "path", *media),
+        results=("photon", "ray", "path", *media),
         states=(
-            State("begin", kernel, {"ray": Call("setup", then=arrive), "done": DONE}),
+            State("begin", photons.CONTINUE_PHOTON, {"ray": Call("setup", then=arrive), "done": DONE}),
             *traversal.states,
             *absorb,
-            State("arrive", photons.ARRIVE_PHOTON, {"surface": "store", "miss": "lose"}),
+            State("arrive", photons.ARRIVE_PHOTON, {"surface": surface, "miss": "lose"}),
+            *around.values(),
             State("lose", photons.LOSE_PHOTON, {"done": DONE}),
             State("store", photons.STORE_PHOTON, {"done": scatter}),
             *channel.values(),
-            State("scatter", photons.SCATTER_PHOTON, {"done": DONE}),
+            State("scatter", scattering, {"done": DONE}),
         ),
         start="begin",
         order=turn,
-        groups={"ray": (arriving,), "surface": (turn,)},
+        groups={"ray": arrivals(arriving, around), "surface": (turn[:-1], turn[-1:]) if nested else (turn,)},
     )

@@ -19,7 +19,7 @@ from viewer.kernels import paths, photons, whitted
 from viewer.kernels.records import FILM, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
 from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
 from viewer.programs.traversal import FLAT, TraversalStates
-from viewer.programs.volumes import arrival
+from viewer.programs.volumes import arrival, arrivals, media_streams, surroundings
 from viewer.stream.declare.kernel import ModuleState
 from viewer.stream.declare.program import DONE, Call, Program, State
 from viewer.stream.declare.record import Record
@@ -74,35 +74,46 @@ def whitted_trace(
     name: str = "whitted",
     dispersion: bool = False,
     volumes: bool = False,
+    nested: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added.
 
     depth : most surfaces that light comes over, at most what ``path_depth`` may be; 0 is light seen alone.
     first_hits : how they are found, see `viewer.programs.first_hits`. indirect : light beside that of shadow rays.
     dispersion : there are surfaces at which channels part, and of which each channel has a refracted ray. volumes :
-    some absorb light.
+    some absorb light. nested : of these some overlap, or hold something.
     Raises ViewerError for a depth that needs more streams than is sensible.
     """
     if not 0 <= depth <= MOST_DEPTH:
         hint = "the shade tree grows with two to that power"
         raise ViewerError("--depth", f"{depth} surfaces; Whitted's tracer goes to {MOST_DEPTH}", hint)
     levels = max(1, depth * ((DISPERSED if dispersion else CHILDREN) - 1))
-    refract = whitted.branch_channels(levels) if dispersion else whitted.branch_refraction(levels)
+    refract = whitted.branch_channels(levels, nested) if dispersion else whitted.branch_refraction(levels, nested)
     rays = {"again": "refract", "none": "reflect"} if dispersion else {"none": "reflect"}
     stack = [f"pending_{level}" for level in range(levels)]
     exits = whitted.level_exits(levels)
     push = {exit_: f"push_{level}" for level, exit_ in enumerate(exits)}
     pop = {exit_: f"pop_{level}" for level, exit_ in enumerate(exits)}
-    absorb, arrive, arriving = arrival(volumes)
+    absorb, arrive, arriving = arrival(volumes, nested=nested)
+    around, surface = surroundings(nested, "light")
+    begin, branch = whitted.BEGIN_TREE, whitted.BRANCH
+    if nested:
+        begin, branch = whitted.BEGIN_TREE_NESTED, whitted.BRANCH_NESTED
     follow = Call("setup", then=arrive)
     shadow = Call("setup", then="resolve")
     lit = indirect.names[0] if indirect.states else "refract"
     light = photons.NEXT_SHADOW_RAY if indirect.states else whitted.NEXT_LIGHT
+    if nested:
+        light = photons.NEXT_SHADOW_RAY_NESTED if indirect.states else whitted.NEXT_LIGHT_NESTED
     direct = [
         State("light", light, {"again": "light", "shadow": shadow, "end": lit}),
         State("resolve", paths.RESOLVE_SHADOW, {"done": "light"}),
     ]
-    to = ("root", *extra_states(first_hits), *arriving, "light", "->resolve", "resolve")
+    to = ("root", *extra_states(first_hits), *arriving, *around, "light", "->resolve", "resolve")
+    whole: tuple[tuple[str, ...], ...] = (to,)
+    if nested:
+        first, *rest = arrivals(arriving, around)
+        whole = ("root", *extra_states(first_hits)), first, *rest, ("light", "->resolve", "resolve")
     turn = tuple(name for group in indirect.passes for name in group)
     behind = _behind_light(list(push.values()), list(pop.values()))
     on = ("refract", *push.values(), "reflect", "next", *pop.values())
@@ -118,29 +129,31 @@ def whitted_trace(
             "tree": whitted.TREE,
             "interaction": SCENE_INTERACTION,
             "pending": RADIANCE,
-            "waiting": whitted.BRANCH,
-            **dict.fromkeys(stack, whitted.BRANCH),
+            "waiting": branch,
+            **dict.fromkeys(stack, branch),
+            **media_streams(nested),
             **indirect.streams,
         },
         inputs=("pixel", "film", *first_hit_streams(first_hits), *indirect.inputs),
         results=("film",),
         states=(
             State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
-            *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": follow})),
+            *first_hit_states(first_hits, State("root", begin, {"ray": follow})),
             *traversal.states,
             *absorb,
-            State("arrive", paths.ARRIVE, {"surface": "light", "end": "next"}),
+            State("arrive", paths.ARRIVE, {"surface": surface, "end": "next"}),
+            *around.values(),
             *direct,
             *indirect.states,
             State("refract", refract, {**push, **rays}),
             *(
-                State(name, whitted.PUSH, {"done": rays.get("again", "reflect")}, {"level": stream})
+                State(name, whitted.push_branch(nested), {"done": rays.get("again", "reflect")}, {"level": stream})
                 for name, stream in zip(push.values(), stack, strict=True)
             ),
             State("reflect", whitted.BRANCH_REFLECTION, {"ray": follow, "end": "next"}),
             State("next", whitted.next_branch(levels), {**pop, "end": "finish"}),
             *(
-                State(name, whitted.POP, {"ray": follow}, {"level": stream})
+                State(name, whitted.pop_branch(nested), {"ray": follow}, {"level": stream})
                 for name, stream in zip(pop.values(), stack, strict=True)
             ),
             State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
@@ -148,19 +161,19 @@ def whitted_trace(
         start="begin",
         # A turn takes a ray of the tree from one surface to the next.
         order=(
-            *(*arriving, "light", "->resolve", "resolve", *turn, "refract", *push.values()),
+            *(*arriving, *around, "light", "->resolve", "resolve", *turn, "refract", *push.values()),
             *("reflect", "next"),
             *(*pop.values(), "finish", "begin", "root", *extra_states(first_hits)),
         ),
         groups={
             "ray": (
-                arriving,
+                *arrivals(arriving, around),
                 ("->resolve", "resolve"),
                 *indirect.rays,
             ),
             "surface": (
                 # Rays of the tree then wait from pass to pass: with all their streams a step would write too much.
-                *((to, *indirect.passes, *behind) if indirect.states else ((*to, *on),)),
+                *((*whole, *indirect.passes, *behind) if indirect.states else ((*to, *on),)),
                 ("finish", "begin"),
             ),
         },

@@ -154,7 +154,7 @@ class DeviceScene:
         if goal is not None:
             shown = goal.scene
         else:
-            same = scene is None and differences.keys().isdisjoint(("light", "ground"))
+            same = scene is None and differences.keys().isdisjoint(("light", "ground", "classic"))
             shown = self.scene if same else arranged(given, chosen)
         edit = scene_changes(self.scene, shown)
         camera = self.camera
@@ -188,15 +188,15 @@ class DeviceScene:
         elif goal is None:
             goal = prepare(given, settings, progress, near)
         with self.device.current():
-            installed = install(before, goal, self.resources, self._machines)
-            if installed is goal or len(edit.moved):
+            kept = install(before, goal, self.resources, self._machines)
+            if not kept or goal.structure is not before.structure or len(edit.moved):
                 self._raster.release()  # it holds textures of the scene's
             for table, first, last in rows or ():
                 self.resources.update(table, first, last)
             for machine in self._machines.values() if rows else ():
                 machine.set(before.structure.built.top.uniforms)
-        self.prepared = installed
-        if installed is not before:
+        self.prepared = goal
+        if goal is not before:
             self._executor.abandon()
 
     @exclusive
@@ -204,13 +204,14 @@ class DeviceScene:
         """Put instances elsewhere: (I, 4, 4) for all, or a matrix (4, 4) for some by their numbers. The next picture
         shows it; the scene that was given stays as it is, `scene` is another one.
 
-        A short word for `update` with ``scene.moved(...)``, in which everything else, lights too, stays where it is
-        now. Under a structure of two levels this takes a few milliseconds for a thousand instances; a flat structure,
-        and one of two levels where a transformation is flat or nearly, is built anew. Raises ViewerError for an
-        unknown instance and for what is no transformation, or leads too far away; then nothing has moved.
+        A short word for `update` with ``scene.moved(...)``, in which everything else, lights and ``classic`` glass too,
+        stays as it is now. Under a structure of two levels this takes a few milliseconds for a thousand instances; a
+        flat structure, and one of two levels where a transformation is flat or nearly, is built anew. Programs are
+        compiled anew for a grid of another resolution, and where objects under two levels change. Raises ViewerError
+        for an unknown instance and for what is no transformation, or leads too far away; then nothing has moved.
         """
         numbers, matrices = placed(transforms, len(self.scene.instances))
-        self.update(self.scene.moved(numbers, matrices), light=())
+        self.update(self.scene.moved(numbers, matrices), light=(), classic=False)
 
     def _first_hits(self, settings: Settings, camera: Camera) -> FirstHits:
         return first_hits(settings, self.prepared, camera, self.device.software)
@@ -259,7 +260,7 @@ class DeviceScene:
         stepwise = settings.stepwise if stepwise is None else stepwise
         if prepared.structure.whole == "stack" and not self.device.array_stores:
             prepared.structure.without_stack()
-        sampled = not {"film", "features", "photon"}.isdisjoint((*program.inputs, *program.results))
+        sampled = not {"film", "features", "path"}.isdisjoint((*program.inputs, *program.results))
         modules = prepared.modules(stepwise, sampled, settings.sampler)
         linked = LinkedProgram(program, modules)
         return linked if stepwise else linked.inlined()
@@ -326,6 +327,10 @@ def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
         form["dispersion"] = True
     if prepared.absorbing and settings.program in DISPERSIVE:
         form["volumes"] = True
+    if prepared.nested and settings.program in DISPERSIVE:
+        form["nested"] = True
+    if prepared.wide and settings.program == "photon":
+        form["apart"] = True
     return form
 
 

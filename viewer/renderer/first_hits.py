@@ -34,6 +34,7 @@ class FirstHits:
     reason    : why triangles cannot be rasterised; empty where they can.
     once      : all samples of a pixel share one eye ray; its hit is found once.
     unused    : options that have no effect on shared eye rays.
+    random    : they were to share it, and surfaces let part of the rays pass: every sample's hit is its own.
     """
 
     requested: bool
@@ -42,6 +43,7 @@ class FirstHits:
     reason: str
     once: bool = False
     unused: tuple[str, ...] = ()
+    random: bool = False
 
     @property
     def mode(self) -> str:
@@ -53,6 +55,10 @@ class FirstHits:
         """Warns when rasterised first hits are unavailable, and of options that have no effect."""
         vain = self.explicit and self.reason
         notes = [f"--first-hits raster: {self.reason}; first hits are found by rays"] if vain else []
+        if self.random:
+            notes.append(
+                "--eye-rays shared: surfaces of mode BLEND pass rays at random; every sample finds its own hit"
+            )
         if self.unused:
             notes.append(f"--eye-rays shared: through the pixels' centres, without any use of {', '.join(self.unused)}")
         return notes
@@ -65,6 +71,7 @@ def first_hits(settings: Settings, prepared: Prepared, camera: Camera, software:
     if settings.first_hits == "auto" and settings.program in RASTERISED:
         requested = not (software and int(prepared.starts[-1]) > MOST_IN_SOFTWARE)
     once = settings.eye_rays == "shared" and settings.program != "cast"
+    random = once and prepared.look.blend
     camera, pixel_filter = eye(settings, camera)
     shared = settings.offsets == "sample" or (settings.offsets == "auto" and requested)
     alike = shared or pixel_filter == "point" or settings.program == "cast"
@@ -73,7 +80,8 @@ def first_hits(settings: Settings, prepared: Prepared, camera: Camera, software:
         unused.append(OPTIONS["aperture"].flag)
     if once and settings.pixel_filter not in ("point", OPTIONS["pixel_filter"].default):
         unused.append(OPTIONS["pixel_filter"].flag)
-    return FirstHits(requested, explicit, shared, unsupported_reason(prepared, camera, alike), once, tuple(unused))
+    reason = unsupported_reason(prepared, camera, alike)
+    return FirstHits(requested, explicit, shared, reason, once and not random, tuple(unused), random)
 
 
 class RasterPass:

@@ -14,6 +14,7 @@ from viewer.kernels.records import FEATURES, FILM
 # film as it is read back, and the float64 arrays by which its noise is judged.
 _CAST = FILM.dtype.itemsize + 24
 _SAMPLED = 2 * FILM.dtype.itemsize + 40
+_SMALL = 1 << 26  # bytes that are taken unasked: to ask Linux costs as much as the host's part of a small picture
 _SHARE = 0.9  # of the memory that is free, for the size that a refusal names
 
 
@@ -42,12 +43,13 @@ def check_memory(
     bounces: int = 0,
     beside: int = 0,
 ) -> None:
-    """Find out whether the memory that is free holds the picture, as `picture_bytes`, and ``beside`` bytes more.
+    """Find out whether the memory that is free holds the picture, as `picture_bytes`, and ``beside`` bytes more, where
+    that is not little.
 
     Raises ViewerError that names both, and a size that fits.
     """
-    free = available()
     needed = picture_bytes(size, progressive, layers, software, bounces) + beside
+    free = None if needed <= _SMALL else available()
     if free is None or needed <= free:
         return
     scale = math.sqrt(_SHARE * free / needed)

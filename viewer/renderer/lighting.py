@@ -73,16 +73,9 @@ class Lighting:
         """The modules with tables of this scene: neither samplers nor settings, which every run sets."""
         return [module for module in self.modules(True, "independent")[:-1] if not module.name.endswith("settings")]
 
-    def like(self, other: Lighting) -> Lighting:
-        """This lighting by the other's modules, whose tables and uniforms have been given this one's values."""
-        return replace(
-            other,
-            environment=self.environment,
-            listed=self.listed,
-            ambient=self.ambient,
-            requested=self.requested,
-            remarks=self.remarks,
-        )
+    def share(self, other: Lighting) -> None:
+        """Take the modules of another one that no scene has a part in: machines that know them are kept."""
+        self._plain, self._samplers = other._plain, other._samplers
 
     def all_modules(self) -> list[Module]:
         """All modules so far."""

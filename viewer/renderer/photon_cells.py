@@ -41,7 +41,7 @@ class PhotonCells:
         self.uniforms: dict[str, Any] = {}
         self.stored = self.orders = 0
         self._keep: Keep | None = None
-        self._sorts: dict[tuple[int, int], PhotonSort] = {}  # by the size of their lists
+        self._sorting: PhotonSort | None = None
         self._routing: StencilRouting | None = None
         self._fits: tuple[Any, ...] | None = None  # for which there was memory
 
@@ -95,9 +95,10 @@ class PhotonCells:
     def _sort(self, photons: Stream, kept: Stream, grid: PhotonGrid) -> Job:
         starts = self.resources.stream("first photons", FIRST, cell_size(grid.cells))
         size = list_size(self.stored)
-        if size not in self._sorts:
-            self._sorts[size] = PhotonSort(self.device, size)
-        sort = self._sorts[size]
+        sort = self._sorting
+        if sort is None:
+            sort = self._sorting = PhotonSort(self.device, size)
+        sort.resize(size)
         yield from sort.enter(kept, self.stored, grid.cells)
         yield from sort.sort()
         yield from sort.search(starts)
@@ -106,9 +107,9 @@ class PhotonCells:
     def release(self) -> None:
         """Free what the resources do not own; the context must be current."""
         self.streams, self._fits = {}, None
-        for sort in self._sorts.values():
-            sort.release()
+        if self._sorting is not None:
+            self._sorting.release()
+            self._sorting = None
         if self._keep is not None:
             self._keep.release()
         self._free_routing()
-        self._sorts.clear()

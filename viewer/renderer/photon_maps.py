@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.film.buffers import Pixels
 from viewer.kernels.photons import PHOTON, STORED
-from viewer.kernels.records import PATH, PIXEL, RAY
+from viewer.kernels.records import MEDIA, PATH, PIXEL, RAY
 from viewer.lighting.aim import SpecularSpheres
 from viewer.lighting.path import SMOOTH_OF_TREES
 from viewer.lighting.photons import estimate_uniforms, photon_uniforms
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.photons.grid import PhotonGrid
 from viewer.photons.sort import list_size
-from viewer.programs import LEVELS, photon_frame
+from viewer.programs import LEVELS, photon_emission, photon_frame
 from viewer.renderer.machine_pool import Key
 from viewer.renderer.photon_cells import PhotonCells, map_settings
 from viewer.renderer.prepared import Prepared
@@ -32,6 +32,7 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Clear, Copy, Draw, Executor, Job, Run, Stage
+from viewer.stream.machines.common import Machine
 
 # Of a progressive estimate's first radius, in pixels; each sample's square is that much of the one's before
 # (C. Knaus and M. Zwicker, "Progressive Photon Mapping: A Probabilistic Approach", 2011, equation 15).
@@ -123,7 +124,6 @@ class PhotonMaps:
         self._aims: tuple[Scene, NDArray[np.float32]] | None = None  # spheres of what is specular, of a scene
         self._traced: dict[str, tuple[Prepared, tuple[Any, ...]]] = {}  # what the photons of streams are of
         self._mapped = ""  # the stream whose photons are in the map
-        self._run: set[Key] = set()  # machines of frames that have run, and so are compiled
 
     @property
     def streams(self) -> dict[str, Stream]:
@@ -140,12 +140,12 @@ class PhotonMaps:
         """Photons in the map."""
         return self.cells.stored
 
-    def ready(self, prepared: Prepared, settings: Settings, machines: Container[Key]) -> bool:
-        """Whether `make` will run without compiling; ``machines``: those that are kept."""
+    def ready(self, prepared: Prepared, settings: Settings, machines: Mapping[Key, Machine]) -> bool:
+        """Whether `make` will run without compiling; ``machines``: those that are kept. Photons of another light or
+        scene are traced by the same ones."""
         size = self._emission(prepared, settings).frame
-        frames = (True, False)[: settings.photon_bounces]
-        keys = [_frame_key(prepared, settings, size, first) for first in frames]
-        return self.cells.orders > 0 and all(key in machines and key in self._run for key in keys)
+        kept = [machines.get(key) for key in _keys(prepared, settings, size)]
+        return self.cells.orders > 0 and all(machine is not None and machine.warmed for machine in kept)
 
     def make(
         self,
@@ -242,7 +242,8 @@ class PhotonMaps:
         pixel = resources.stream("photon pixel", PIXEL, size)
         frame = {
             name: resources.stream(f"photon {name}", record, size)
-            for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON))
+            for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON), ("media", MEDIA))
+            if name != "media" or prepared.nested
         }
         least = 0 if settings.final_gather else 1  # a gather's rays come to surfaces without shadow rays
         common: dict[str, Any] = {"width": size[0], "spheres": emission.spheres, "least": least}
@@ -250,19 +251,22 @@ class PhotonMaps:
         if emission.places(settings.photon_bounces) < photons.size[0] * photons.size[1]:
             yield Clear(photons)  # places that fewer photons leave alone hold none of before
         row = 0
+        emission_key, frame_key = _keys(prepared, settings, size)
+        levels = LEVELS[prepared.structure.levels]
+        program = photon_frame(levels, prepared.dispersive, prepared.absorbing, prepared.nested)
         for count, kinds in emission.sets:
             sent = photon_uniforms(middle, radius, number, count, settings.photon_bounces, kinds=kinds, **common)
             uniforms = {**sent, **sampler_uniforms(settings.seed), "path_smooth": SMOOTH_OF_TREES}
             rows = -(-count // size[0])
             yield Clear(frame["photon"])  # where there are fewer photons than places
-            for bounce in range(settings.photon_bounces):
-                first = bounce == 0
-                program = photon_frame(
-                    LEVELS[prepared.structure.levels], first, prepared.dispersive, prepared.absorbing
-                )
-                key = _frame_key(prepared, settings, size, first)
-                yield Run(program, (key, settings), size, count, {"pixel": pixel, **frame}, uniforms)
-                self._run.add(key)
+            lent = {"pixel": pixel, "ray": frame["ray"], "path": frame["path"]}
+            machine = yield Run(photon_emission(), (emission_key, settings), size, count, lent, uniforms)
+            machine.warmed = True
+            if prepared.nested:
+                yield Clear(frame["media"])  # light begins outside of all volumes
+            for _ in range(settings.photon_bounces):
+                machine = yield Run(program, (frame_key, settings), size, count, {**lent, **frame}, uniforms)
+                machine.warmed = True
                 yield Copy(photons, frame["photon"], (0, row), (size[0], rows), back=True)
                 row += rows
         self.traced, self.sent = self.traced + 1, emission.photons
@@ -271,7 +275,6 @@ class PhotonMaps:
         """The photons are of no use any more; they are traced again when they are needed."""
         self._mapped, self.cells.streams = "", {}
         self._traced.clear()
-        self._run.clear()
 
     def release(self) -> None:
         """Free what the resources do not own; the map is made again when it is needed."""
@@ -285,11 +288,11 @@ def _grouped(steps: Iterator[float]) -> Iterator[float]:
     return (share for number, share in enumerate(steps) if number % TOGETHER == 0)
 
 
-def _frame_key(prepared: Prepared, settings: Settings, size: tuple[int, int], first: bool) -> Key:
-    """Of the machine that traces a frame of that size, the ``first`` one or a later one."""
-    return Key(
-        ("photons", first, prepared.dispersive, prepared.absorbing), size, False, settings.passes, settings.sampler
-    )
+def _keys(prepared: Prepared, settings: Settings, size: tuple[int, int]) -> tuple[Key, Key]:
+    """Of the machines that emit photons, and that trace a frame of them, in streams of that size."""
+    form = "photons", prepared.dispersive, prepared.absorbing, prepared.nested
+    common = size, False, settings.passes, settings.sampler
+    return Key(("emission",), *common), Key(form, *common)
 
 
 def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[float, float]:

@@ -27,11 +27,14 @@ from viewer.materials.tables import appearance, with_tables
 from viewer.renderer.changes import SceneChanges, scene_changes
 from viewer.renderer.lighting import Lighting, scene_lighting
 from viewer.renderer.settings import PREPARED, Settings
+from viewer.scene.classic_plane import on_plane
+from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.mipmaps import reduced
 from viewer.scene.movable import with_light_at
 from viewer.scene.scene import Scene
 from viewer.scene.triangles import Triangles
+from viewer.scene.vertex_colors import decided_materials
 from viewer.stream.declare.kernel import Module
 
 Report = Callable[[float, str], None]
@@ -77,10 +80,25 @@ class Prepared:
         """Whether there are volumes that absorb light."""
         return "volume" in self.look.lobes
 
+    @property
+    def nested(self) -> bool:
+        """Whether volumes overlap or hold something."""
+        return self.look.nested
+
+    @property
+    def wide(self) -> bool:
+        """Whether an interaction takes more than five texels."""
+        return self.look.interaction.texels > 5
+
     @cached_property
     def look(self) -> Look:
         """What the source of its surfaces depends on."""
         return scene_look(self.scene)
+
+    @cached_property
+    def materials(self) -> list[Material]:
+        """The scene's, with what is left to its meshes decided."""
+        return decided_materials(self.scene)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -162,11 +180,13 @@ def prepare(
 
 
 def arranged(scene: Scene, settings: Settings) -> Scene:
-    """The scene as options want it: textures within ``max_texture``, on the ground of ``ground``, with its lights where
-    ``light`` puts them."""
+    """The scene as options want it: textures within ``max_texture``, ``classic`` glass, on the ground of ``ground``,
+    with its lights where ``light`` puts them."""
     if settings.max_texture is not None:
         scene = with_textures_within(scene, settings.max_texture)
-    if settings.ground is not None:
+    if settings.classic:
+        scene = on_plane(scene, settings.ground)
+    elif settings.ground is not None:
         scene = scene.on_ground(settings.ground)
     for name, position in settings.light:
         scene = with_light_at(scene, name, position)
@@ -195,7 +215,8 @@ def adapted(
     """Another scene or other lighting over the same structure."""
     flat = scene.flatten() if changes.attributes else None
     geometry = before.shading[1] if flat is None else flat_geometry(flat)
-    looks = _looks(scene, lighting, before, changes)
+    materials = before.materials if not (changes.materials or changes.attributes) else decided_materials(scene)
+    looks = _looks(scene, materials, lighting, before, changes)
     look = scene_look(scene)
     details = [module for module in before.shading if module.name == DETAILS] if look.detailed else []
     if look.detailed and before.structure.levels == 2:
@@ -213,7 +234,7 @@ def adapted(
     kept = {name: vars(before)[name] for name in CACHED if name in vars(before)}
     if len(changes.moved) or flat is not None:
         kept.pop("triangles", None)
-    made.__dict__.update(kept)
+    made.__dict__.update(kept, materials=materials)
     return made
 
 
@@ -239,12 +260,14 @@ def _prepared(
         structure = structures.over_instances(scene, recipe, progress)
         geometry = object_geometry(structure.built.objects)
         details = partial(object_details, structure.built.objects.meshes)
-    looks = _looks(scene, lighting, before, changes)
+    materials = decided_materials(scene)
+    looks = _looks(scene, materials, lighting, before, changes)
     look = scene_look(scene)
     shading = [thin_lens(scene.camera()), geometry, *looks, *([details()] if look.detailed else [])]
     if look.shining:
         shading.append(shining_faces(scene, _face_meshes(scene, structure)))
     made = Prepared(given, scene, settings, structure, recipe, shading, lighting)
+    made.__dict__["materials"] = materials
     if flat is not None:
         made.__dict__["triangles"] = flat  # it is at hand
     return made
@@ -257,18 +280,20 @@ def _face_meshes(scene: Scene, structure: Structure) -> list[Mesh]:
     return [scene.meshes[instance.mesh] for instance in scene.instances]
 
 
-def _looks(scene: Scene, lighting: Lighting, before: Prepared | None, changes: SceneChanges | None) -> list[Module]:
+def _looks(
+    scene: Scene, materials: list[Material], lighting: Lighting, before: Prepared | None, changes: SceneChanges | None
+) -> list[Module]:
     """The modules of materials and textures; those of before that serve on."""
     density, count = lighting.listed.density, len(scene.textures)
     if before is None or changes is None or changes.textures:
-        return appearance(scene.materials, scene.textures, density, look=scene_look(scene))
+        return appearance(materials, scene.textures, density, look=scene_look(scene))
     old = [module for module in before.shading[2:] if module.name not in (DETAILS, SHINING)]
     look = scene_look(scene)
     if look != before.look:
-        return appearance(scene.materials, scene.textures, density, old[0], look)
-    if not changes.materials and lighting.listed is before.lighting.listed:
+        return appearance(materials, scene.textures, density, old[0], look)
+    if materials == before.materials and lighting.listed is before.lighting.listed:
         return old
-    return with_tables(old, scene.materials, look, count, density)
+    return with_tables(old, materials, look, count, density)
 
 
 def agrees(settings: Settings, prepared: Prepared) -> bool:

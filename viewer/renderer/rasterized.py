@@ -121,6 +121,7 @@ class RasterizedHits:
             {**own, "memory_arena": resources.arena},
         )
         self.uniforms = {name: value for module in (*vertex, *fragment) for name, (_, value) in module.uniforms.items()}
+        self.uniforms |= resources.bases([*vertex, *fragment, order])
         corners = np.array(np.meshgrid(*np.asarray(prepared.scene.bounds(), np.float64).T)).reshape(3, -1).T
         self._corners = corners[np.isfinite(corners).all(axis=1)]
 

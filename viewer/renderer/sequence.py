@@ -20,6 +20,7 @@ from viewer.renderer.prepared import Prepared
 from viewer.renderer.renderer import Renderer
 from viewer.scene.animation import turntable as turned
 from viewer.scene.camera import Camera
+from viewer.scene.classic_plane import on_plane
 from viewer.scene.scene import Scene
 
 # Times at which a scene that moves is looked at for the bounds of all of its motion.
@@ -59,8 +60,11 @@ def render_frames(
     scene = shown.given if isinstance(shown, Prepared) else shown
     if not turntable and scene.duration == 0:
         raise ViewerError(scene.name, "nothing moves in it", "--turntable turns the camera around it")
-    if options.get("ground") is not None:
-        scene = scene.on_ground(check("ground", options["ground"]))  # once, not in every frame
+    ground = check("ground", options.get("ground"))
+    if check("classic", options.get("classic", False)):  # once, not in every frame
+        scene = on_plane(scene, ground)
+    elif ground is not None:
+        scene = scene.on_ground(ground)
     bounds = None
     if turntable or (camera is None and not scene.cameras):
         bounds = _bounds(scene, frames, fps)

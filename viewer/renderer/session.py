@@ -129,7 +129,7 @@ class Session(Shown):
         before, were = renderer.prepared, renderer.settings
         affected = renderer.update(scene, settings, **changes)
         differences = were.differences(renderer.settings)
-        if not TIMED.isdisjoint(differences.values()) or renderer.structure is not before.structure:
+        if not TIMED.isdisjoint(differences.values()) or _size(renderer.prepared) != _size(before):
             self.reset_timing()
         if renderer.prepared is not before:
             self.abandon()
@@ -454,3 +454,8 @@ class Session(Shown):
         """Free the film; the renderer stays."""
         self._drop()
         self.developing.release()
+
+
+def _size(prepared: Prepared) -> tuple[str, int]:
+    """What speed depends on: where something has moved it is the same, though a structure is built anew."""
+    return prepared.structure.name, prepared.scene.triangle_count

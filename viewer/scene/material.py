@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from viewer.base.errors import ViewerError
+from viewer.scene.classic import ClassicMaterial, ClassicTexture
 
 # Ways to scatter light; the numbers are those of the shaders' constants BSDF_LAMBERT and so on.
-KINDS = {"lambert": 0, "mirror": 1, "dielectric": 2, "phong": 3, "principled": 4}
+KINDS = {"lambert": 0, "mirror": 1, "dielectric": 2, "phong": 3, "principled": 4, "classic": 5}
 ALPHA_MODES = ("opaque", "mask", "blend")
 
 # Of real glass up to about 1, of rutile 2; far beyond squared indices would leave float32's range.
@@ -18,16 +19,20 @@ LARGEST_DISPERSION = 1000.0
 
 @dataclass
 class Material:
-    """How a surface looks; colours are linear sRGB. Every kind may emit as well, from its front face.
+    """How a surface looks; colours are linear sRGB. Every kind may emit as well: from its front face, or from both
+    where it is double-sided.
 
     base_color : albedo of ``lambert`` and of the diffuse part of ``phong``; tint of a ``mirror``, and of what a
     ``dielectric`` transmits; the fourth is opacity, which counts as ``alpha_mode`` says. texture : number of the
     scene's texture that multiplies it, or None. emission_texture : the same for the emission. ior : index of refraction
     of a dielectric's inside, relative to the outside (the front); of green where there is dispersion. dispersion : of a
-    dielectric, 20 / Abbe number, by which the index grows from red to blue (KHR_materials_dispersion); 0: alike for
-    all. specular, exponent : reflectance (0 .. 1) and exponent of Phong's lobe. reflectivity : reflectance (0 .. 1) of
-    ``phong`` as a mirror, at every angle; base colour, specular and it are scaled down together where they reflect more
-    than comes.
+    dielectric, and of what ``principled`` lets into a volume, 20 / Abbe number, by which the index grows from red to
+    blue (KHR_materials_dispersion); 0: alike for all. specular, exponent : reflectance (0 .. 1) and exponent of Phong's
+    lobe. reflectivity : reflectance (0 .. 1) of ``phong`` as a mirror, at every angle; base colour, specular and it are
+    scaled down together where they reflect more than comes.
+
+    classic : of kind ``classic``, whose diffuse colour is ``base_color``; the defaults where nothing is said. A
+    ``texture`` modulates before its own.
 
     All that follows is of ``principled``, the material of glTF 2.0 and its extensions, whose specifications say what
     each field means; a field that is left alone has no effect. Each factor may be multiplied by a texture, of which it
@@ -52,6 +57,7 @@ class Material:
     specular: float = 0.0
     exponent: float = 0.0
     reflectivity: float = 0.0
+    classic: ClassicMaterial | None = None
     texture: int | None = None
     emission_texture: int | None = None
     metallic_roughness_texture: int | None = None
@@ -100,16 +106,39 @@ class Material:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ViewerError(f"material '{self.name}'", f"unknown kind '{self.kind}'", f"one of {', '.join(KINDS)}")
+        if self.kind == "classic" and self.classic is None:
+            self.classic = ClassicMaterial()
         if self.alpha_mode not in ALPHA_MODES:
             raise ViewerError(
                 f"material '{self.name}'", f"unknown alpha mode '{self.alpha_mode}'", f"one of {', '.join(ALPHA_MODES)}"
             )
 
     @property
+    def texture_numbers(self) -> list[int]:
+        """The scene's textures that it names."""
+        named = (getattr(self, name) for name in TEXTURE_FIELDS)
+        return [*(number for number in named if number is not None), *(each.texture for each in self.layers)]
+
+    @property
+    def layers(self) -> tuple[ClassicTexture, ...]:
+        """The textures that make the colour of a ``classic`` surface, in order."""
+        if self.kind != "classic" or self.classic is None:
+            return ()
+        return (*(() if self.texture is None else (ClassicTexture(self.texture),)), *self.classic.textures)
+
+    @property
+    def parts_channels(self) -> bool:
+        """Whether red, green and blue are refracted into directions of their own."""
+        if self.kind == "classic":
+            return self.classic is not None and self.classic.parts_channels
+        return self.half_spread > 0.0
+
+    @property
     def half_spread(self) -> float:
         """How far the index of red lies below that of green, and blue's above (KHR_materials_dispersion, section
-        "Implementation"); 0 of all but dielectrics."""
-        return (self.ior - 1.0) * 0.025 * self.dispersion if self.kind == "dielectric" else 0.0
+        "Implementation"); 0 of all but dielectrics and volumes of glTF's materials."""
+        volume = self.kind == "principled" and self.transmission > 0.0 and self.thickness > 0.0
+        return (self.ior - 1.0) * 0.025 * self.dispersion if volume or self.kind == "dielectric" else 0.0
 
     @property
     def iors(self) -> tuple[float, float, float]:

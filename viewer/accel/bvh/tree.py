@@ -12,6 +12,7 @@ The walks share an interface and find the same hits:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from viewer.stream.declare.record import Field, Record
 PROVIDES = ("accel_start", "accel_step", "accel_candidate", "accel_more", "accel_ends")
 TRAVERSALS = ("stack", "octants", "escape")
 MOST_IN_LEAF = 8  # triangles: what a reference on the stack has room for
+SPARE = 8  # a stack's entries are a multiple: the tree of a scene in which something has moved may be a little deeper
 POP = 1 << 30  # no reference: the one on top of the stack is next, and where that is empty, nothing
 
 STACK_WALK = Record(
@@ -144,8 +146,10 @@ def module(bvhs: Sequence[Bvh], traversal: str) -> Module:
     ]
     if traversal != "stack":
         memories.append(Table("bvh_links", LINK, links(bvhs, traversal), hot=True))
-    if len(roots) == 1:
-        root = f"BvhRoot({roots[0][0]}, {roots[0][1]})"
+    uniforms: dict[str, tuple[str, Any]] = {} if traversal == "stack" else {"bvh_count": ("int", len(table))}
+    if len(roots) == 1:  # a uniform: the tree of a scene in which something has moved may be one leaf, or no more
+        uniforms["bvh_only"] = ("ivec2", roots[0])
+        root = "BvhRoot(bvh_only.x, bvh_only.y)"
     else:
         memories.append(Table("bvh_roots", ROOT, np.array(roots, ROOT.dtype)))
         root = "fetch_bvh_roots(object)"
@@ -154,10 +158,11 @@ def module(bvhs: Sequence[Bvh], traversal: str) -> Module:
         PROVIDES,
         f"accel/bvh_{traversal}.glsl",
         memories=tuple(memories),
-        uniforms={} if traversal == "stack" else {"bvh_count": ("int", len(table))},
-        constants={"BVH_DEPTH": deepest + 1, "BVH_POP": POP} if traversal == "stack" else {},
+        uniforms=uniforms,
+        constants={"BVH_DEPTH": -(-(deepest + 1) // SPARE) * SPARE, "BVH_POP": POP} if traversal == "stack" else {},
         module_state=STACK_WALK if traversal == "stack" else NODE_WALK,
         uses=(RAY, ROOT),
         text=f"BvhRoot bvh_root(int object) {{ return {root}; }}",
         local=traversal == "stack",
+        capacities=frozenset({"BVH_DEPTH"} if traversal == "stack" else ()),
     )

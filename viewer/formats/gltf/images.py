@@ -18,7 +18,7 @@ from viewer.formats.gltf.accessors import Accessors
 from viewer.formats.gltf.extras import BASISU, MissingExtra, installed
 from viewer.formats.gltf.json import Object
 from viewer.formats.image.images import LARGEST_IMAGE, MOST_TEXELS, decode, size_of
-from viewer.scene.material import TEXTURE_FIELDS, Material
+from viewer.scene.material import Material
 from viewer.scene.texture import Image, Texture, uv_transform
 
 _WRAPS = {10497: "repeat", 33648: "mirrored", 33071: "clamp"}
@@ -94,8 +94,7 @@ class Textures:
 
     def uv_sets(self, material: Material) -> frozenset[int]:
         """Which of a mesh's two sets of texture coordinates a material's textures use."""
-        numbers = [getattr(material, name) for name in TEXTURE_FIELDS]
-        return frozenset(self.textures[number].uv_set for number in numbers if number is not None)
+        return frozenset(self.textures[number].uv_set for number in material.texture_numbers)
 
     def tangent_set(self, material: Material) -> int | None:
         """Which set of texture coordinates the tangents of a material's meshes follow; None where it needs none."""

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from viewer.formats.files import short
+from viewer.formats.gltf.classic import read_classic
 from viewer.formats.gltf.images import Textures
 from viewer.formats.gltf.json import Object
 from viewer.formats.image.color import linear_from_srgb
@@ -90,6 +91,9 @@ class _Reader:
             self._interior()
             self._layers()
         self.material.kind = kind_of(self.material)
+        classic = read_classic(self.item, self._texture)
+        if classic is not None:
+            self.material.kind, self.material.classic = "classic", classic
 
     def _base(self) -> None:
         material, pbr = self.material, self.item.child("pbrMetallicRoughness")

@@ -33,26 +33,30 @@ _PLAIN = {
 }
 
 
-def read_textures(materials: Sequence[Material], folder: Path, warnings: list[str]) -> list[Texture]:
+def read_textures(
+    materials: Sequence[Material], folder: Path, warnings: list[str], lenient: bool = False
+) -> list[Texture]:
     """The textures of the materials, which get their numbers.
 
     Only files in the scene's own folder are opened; of those that cannot be had, the first is named in one warning, and
-    they are white. -o and -s move and scale, -clamp on clamps, -bm scales bumps; other options have no effect. map_Pr
-    and map_Pm become one texture, as does map_d with map_Kd: of pictures of different sizes, the first one's counts.
+    they are white, or ``lenient`` checkerboards. -o and -s move and scale, -clamp on clamps, -bm scales bumps; other
+    options have no effect. map_Pr and map_Pm become one texture, as does map_d with map_Kd: of pictures of different
+    sizes, the first one's counts.
     """
-    reader = _Reader(folder)
+    reader = _Reader(folder, lenient)
     for material in materials:
         reader.read(material)
     if reader.faults:
         name, what = next(iter(reader.faults.items()))
         count = f"{len(reader.faults)} pictures, " if len(reader.faults) > 1 else ""
-        warnings.append(f"{count}{name!r} not read, white instead: {what}")
+        instead = "a checkerboard" if lenient else "white"
+        warnings.append(f"{count}{name!r} not read, {instead} instead: {what}")
     return reader.found
 
 
 class _Reader:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, lenient: bool) -> None:
+        self.folder, self.lenient = folder, lenient
         self.found: list[Texture] = []
         self.faults: dict[str, str] = {}
         self._images: dict[str, Image] = {}
@@ -138,7 +142,7 @@ class _Reader:
                 image = decode(read_file(file, name), name, file.name, most)
             except ViewerError as error:
                 self.faults.setdefault(name, error.what)
-                image = Image.white(name)
+                image = Image.checkerboard(name) if self.lenient else Image.white(name)
             if image.texels.dtype != np.uint8:  # so that pictures can be put together
                 image = Image(_as_bytes(image.texels), image.name)
             self._images[name] = image

@@ -49,7 +49,7 @@ def sniff(head: bytes, path: Path) -> bool:
     return False
 
 
-def read(path: Path) -> Scene:
+def read(path: Path, lenient: bool = False) -> Scene:
     """The scene of one mesh, whatever the file's objects and groups: triangles are in the file's order.
 
     Materials come from MTL files in the file's own folder; others are not opened, with a warning. Texture coordinates
@@ -83,7 +83,7 @@ def read(path: Path) -> Scene:
     mesh = _mesh(vertices, texcoords, normals, corners, triangles, warnings)
     mesh.name = path.stem
     mesh.materials = np.ascontiguousarray(of_face[polygon], np.int32)
-    textures = read_textures(materials, path.parent, warnings)
+    textures = read_textures(materials, path.parent, warnings, lenient)
     return Scene([mesh], [Instance(0)], materials, name=path.stem, warnings=warnings, textures=textures)
 
 

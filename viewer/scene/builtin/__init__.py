@@ -18,8 +18,10 @@ SCENES = {
     "ring": "a ring of metal in which a point light draws a cardioid",
     "cornell_photons": "the Cornell box with balls of glass and mirror: colour bleeding and a caustic",
     "prism": "a glass prism that parts a narrow beam into its colours",
+    "sphere": "a sphere of classic glass on tiles that reflect, with colours of its vertices",
 }
-_TOGETHER = dict.fromkeys(("glass_ball", "ring", "cornell_photons"), "caustics")  # scenes of one module
+# Scenes of modules that hold several, or bear another name.
+_TOGETHER = {**dict.fromkeys(("glass_ball", "ring", "cornell_photons"), "caustics"), "sphere": "classic"}
 
 
 def names() -> list[str]:

@@ -30,7 +30,10 @@ class Layout:
 
 
 class Addresses(Protocol):
-    """What the generator asks of whoever places memories."""
+    """What the generator asks of whoever places memories.
+
+    Where a cold table begins in the arena is no part of a program: that is a uniform, `Resources.base` of the table.
+    """
 
     @property
     def arena_row(self) -> int:
@@ -39,18 +42,13 @@ class Addresses(Protocol):
     def layout(self, memory: Table | Volume | Texels) -> Layout:
         """How a memory with a texture of its own lies."""
 
-    def base(self, table: Table) -> int:
-        """The first texel of a cold table in the arena."""
-
 
 class PlannedAddresses:
-    """Addresses by what a driver allows, without OpenGL: cold tables in the order in which they are asked for."""
+    """Addresses by what a driver allows, without OpenGL."""
 
     def __init__(self, largest: int, buffer_texels: int = 0) -> None:
         """largest: edge of a 2-D texture. buffer_texels: of a buffer texture."""
         self.largest, self.buffer_texels = largest, buffer_texels
-        self._bases: dict[int, int] = {}
-        self._end = 0
 
     @property
     def arena_row(self) -> int:
@@ -60,13 +58,6 @@ class PlannedAddresses:
     def layout(self, memory: Table | Volume | Texels) -> Layout:
         """See `Addresses`."""
         return layout(self.largest, memory, self.buffer_texels)
-
-    def base(self, table: Table) -> int:
-        """See `Addresses`."""
-        if id(table) not in self._bases:
-            self._bases[id(table)] = self._end
-            self._end += texels_of(table)
-        return self._bases[id(table)]
 
 
 def texels_of(table: Table) -> int:

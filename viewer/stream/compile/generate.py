@@ -10,7 +10,7 @@ calls, so that the step itself is the same whether anybody counts or not.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from viewer.stream.compile.addresses import Addresses, Layout
@@ -86,12 +86,25 @@ def arena_glsl(row: int) -> str:
     return f"uniform sampler2D memory_arena;\nvec4 arena_texel(int i) {{ return texelFetch(memory_arena, {at}, 0); }}"
 
 
-def cold_glsl(table: Table, base: int, counting: bool) -> str:
-    """``fetch_<name>`` of a table in the arena, from a texel on."""
-    record, texels = table.record.name, table.record.texels
-    fetches = ", ".join(f"arena_texel(i * {texels} + {base + k})" for k in range(texels))
+def base_name(table: Table) -> str:
+    """The uniform of a cold table's first texel in the arena."""
+    return f"arena_base_{table.name}"
+
+
+def cold_tables(modules: Iterable[Module]) -> list[Table]:
+    """The tables of modules that lie in the arena."""
+    return [m for module in modules for m in module.memories if isinstance(m, Table) and not m.hot]
+
+
+def cold_glsl(table: Table, counting: bool, loops: bool = True) -> str:
+    """``fetch_<name>`` of a table in the arena, from a texel on that is a uniform: scenes whose tables are of other
+    sizes, and one that has been edited, have the same program, which the driver need not compile again."""
+    record, texels, base = table.record.name, table.record.texels, base_name(table)
+    declared = uniform_glsl("int", base) if loops else f"uniform int {base};"
+    fetches = ", ".join(f"arena_texel(at + {k})" if k else "arena_texel(at)" for k in range(texels))
     setup = f"    random_words += {4 * texels};\n" if counting else ""
-    return f"{record} fetch_{table.name}(int i) {{\n{setup}    return unpack_{record}({fetches});\n}}"
+    setup += f"    int at = i * {texels} + {base};\n" if texels else ""
+    return f"{declared}\n{record} fetch_{table.name}(int i) {{\n{setup}    return unpack_{record}({fetches});\n}}"
 
 
 def uniform_glsl(kind: str, name: str, about: str = "") -> str:
@@ -167,7 +180,7 @@ def add_modules(
 ) -> None:
     """The constants, uniforms, memories and functions of modules, providers before users. Only a fragment program may
     have ``loops``."""
-    if any(isinstance(m, Table) and not m.hot for module in modules for m in module.memories):
+    if cold_tables(modules):
         source.add(arena_glsl(addresses.arena_row), "arena")
     source.features |= {feature for module in modules for feature in module.features}
     for module in modules:
@@ -178,7 +191,7 @@ def add_modules(
             source.add(uniform_glsl(kind, name) if loops else f"uniform {kind} {name};", origin)
         for memory in module.memories:
             if isinstance(memory, Table) and not memory.hot:
-                text = cold_glsl(memory, addresses.base(memory), counting)
+                text = cold_glsl(memory, counting, loops)
             else:
                 text = memory_glsl(memory, addresses.layout(memory), counting)
             source.add(text, f"memory {memory.name}")

@@ -330,12 +330,11 @@ class LinkedProgram:
         out: list[Step] = []
         done: set[str] = set()
         for state in self.program.states:
-            if state.name in done:
-                continue
-            group = tuple(name for name in groups.get(state.name, (state.name,)) if name not in done)
-            step = self._widest(group)
-            done |= set(step.states)
-            out.append(step)
+            while state.name not in done:  # a group that is cut short may have lost the state itself
+                group = tuple(name for name in groups.get(state.name, (state.name,)) if name not in done)
+                step = self._widest(group)
+                done |= set(step.states)
+                out.append(step)
         return out
 
     def _widest(self, group: tuple[str, ...]) -> Step:

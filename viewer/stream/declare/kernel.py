@@ -97,6 +97,12 @@ class Kernel:
         if not self.exits:
             raise WiringError(f"kernel {self.name}", "no exits", "a kernel returns where its ray goes next")
 
+    def nested(self, *more: Argument, after: str = "") -> Kernel:
+        """The kernel of that name and ``_nested``, with more arguments: behind the one of a name, or at the end."""
+        place = 1 + [each.name for each in self.arguments].index(after) if after else len(self.arguments)
+        arguments = (*self.arguments[:place], *more, *self.arguments[place:])
+        return Kernel(f"{self.name}_nested", arguments, self.exits, (*self.needs, "media_top"))
+
     @property
     def file(self) -> str:
         """Its source, relative to ``shaders/``."""
@@ -171,6 +177,7 @@ class Module:
     constants : name -> value, emitted as GLSL ``const`` (declared once, in Python). keeps : a record, or None.
     needs : functions of other modules. uses : records that its functions take. text : generated GLSL, emitted before
     the source. local : between calls it keeps more than its record (a stack), in variables that end with the pass.
+    capacities : names of constants that may be larger than need be; programs with the larger one serve as well.
     features : parts of sources that go in, of this module and of those with it; see `viewer.stream.compile.source`.
     """
 
@@ -186,3 +193,4 @@ class Module:
     text: str = ""
     local: bool = False
     features: frozenset[str] = frozenset()
+    capacities: frozenset[str] = frozenset()

@@ -1,7 +1,7 @@
 """The arena: the cold tables of a scene, one behind the other in one float texture.
 
-A table keeps its place for as long as it is there, so that generated programs know its base. What is dropped leaves a
-gap, which the next table that fits takes.
+A table keeps its place for as long as it is there: a program has it as a uniform, set when that is made.
+What is dropped leaves a gap, which the next table that fits takes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from viewer.base.errors import DeviceError
 from viewer.stream.compile.addresses import IN_BUFFER, arena_row, texels_of
 from viewer.stream.declare.kernel import Table
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.memory import CHUNK, BufferTexture, packed_rows
+from viewer.stream.gl.memory import CHUNK, BufferTexture, differing, packed_rows
 from viewer.stream.gl.stream import float_texture
 
 LEAST = 1 << 14  # texels of a new arena
@@ -33,7 +33,7 @@ class Arena:
         self.row = arena_row(device.max_texture, device.max_buffer)
         self.texture: BufferTexture | moderngl.Texture | None = None
         self._room = 0  # texels of the texture
-        self._places: dict[int, tuple[Table, int]] = {}  # by id: the table and its first texel
+        self._places: dict[int, tuple[Table, int, int]] = {}  # by id: the table, its first texel, and room for texels
         self._gaps: list[tuple[int, int]] = []  # (first texel, texels), ascending
         self._end = 0
         self._age = 0  # changes when all places do
@@ -48,7 +48,7 @@ class Arena:
 
     def tables(self) -> list[Table]:
         """What lies here."""
-        return [table for table, _ in self._places.values()]
+        return [table for table, _, _ in self._places.values()]
 
     def base(self, table: Table) -> int:
         """The first texel of a table, which is uploaded if it is not there yet."""
@@ -76,7 +76,7 @@ class Arena:
                 self._free(first, texels)
             raise
         if self._age == age:
-            self._places[id(table)] = table, first
+            self._places[id(table)] = table, first, texels
         else:  # meanwhile all places have changed
             yield from self.add(table)
 
@@ -85,11 +85,23 @@ class Arena:
         part = packed_rows(table, first, last)
         self._write(part.reshape(-1, 4), self._places[id(table)][1] + first * part.shape[1])
 
+    def has_room(self, old: Table, new: Table) -> bool:
+        """Whether ``new`` would fit where ``old`` lies."""
+        return texels_of(new) <= self._places[id(old)][2]
+
+    def exchange(self, old: Table, new: Table) -> None:
+        """The place of one table is that of another from now on; the rows that differ are uploaded."""
+        _, first, room = self._places.pop(id(old))
+        self._places[id(new)] = new, first, room
+        changed = differing(old.data, new.data)
+        if changed.start < changed.stop:
+            self.update(new, changed.start, changed.stop)
+
     def drop(self, table: Table) -> None:
         """The table's place is free."""
         found = self._places.pop(id(table), None)
         if found is not None:
-            self._free(found[1], texels_of(table))
+            self._free(*found[1:])
 
     def compact(self) -> None:
         """Close the gaps: the tables that are left move, so that no program which knows their places may be left."""

@@ -99,6 +99,33 @@ class Memory:
         elif isinstance(self.texture, moderngl.Texture):
             self.texture.write(values, (0, first // per_row, per_row * texels, (last - first) // per_row))
 
+    def has_room(self, source: Table | Volume | Texels) -> bool:
+        """Whether another source fits in this texture, or in one that takes its place unnoticed."""
+        if isinstance(source, Table) and isinstance(self.texture, moderngl.Texture):
+            return -(-max(1, len(source.data)) // self.layout.per_row) <= self.texture.height
+        if isinstance(source, Texels) and not isinstance(self.texture, BufferTexture):
+            return np.array_equal(source.data, self.source.data)
+        return isinstance(source, Table) or source.data.shape == self.source.data.shape
+
+    def exchange(self, source: Table | Volume | Texels) -> None:
+        """Hold another source from now on, for which it `has_room`; what differs is uploaded."""
+        old, self.source = self.source, source
+        if isinstance(self.texture, BufferTexture):
+            texels, _ = self._texels()
+            if self.texture.texels < texels:
+                self.texture.grow(texels)
+                self.bytes = self.texture.bytes
+        changed = differing(old.data, source.data)
+        if changed.start == changed.stop:
+            return
+        if isinstance(source, Table):
+            self.update(changed.start, changed.stop)
+        elif isinstance(self.texture, moderngl.Texture3D):
+            self.texture.write(np.ascontiguousarray(source.data, np.float32))
+        else:
+            for _ in self.fill():
+                pass
+
     def _pack(self, table: Table) -> NDArray[np.float32]:
         """(rows, texels of a row, channels) float32."""
         texels, count, per_row = max(1, table.record.texels), max(1, len(table.data)), self.layout.per_row
@@ -110,6 +137,17 @@ class Memory:
     def release(self) -> None:
         """Free the texture."""
         self.texture.release()
+
+
+def differing(old: NDArray, new: NDArray) -> slice:
+    """From the first row that differs, bit by bit, to behind the last; all where there are more or fewer."""
+    if old is new:
+        return slice(0, 0)
+    if len(old) != len(new) or not len(new):
+        return slice(0, len(new))
+    mine, other = (np.ascontiguousarray(rows).reshape(len(rows), -1).view(np.uint8) for rows in (old, new))
+    changed = np.flatnonzero((mine != other).any(axis=1))
+    return slice(int(changed[0]), int(changed[-1]) + 1) if len(changed) else slice(0, 0)
 
 
 def packed_rows(table: Table, first: int, last: int, channels: int = 4) -> NDArray[np.float32]:
@@ -137,7 +175,7 @@ class BufferTexture:
 
     def _attached(self, texels: int) -> moderngl.Buffer:
         unsigned = ctypes.c_uint
-        self.bytes = self._texel_bytes * texels
+        self.texels, self.bytes = texels, self._texel_bytes * texels
         buffer = self.device.context.buffer(reserve=max(self.bytes, 16))
         self.use(0)
         attach = self.device.require("glTexBuffer", unsigned, unsigned, unsigned)

@@ -176,9 +176,11 @@ class Machine:
         self.linked.check(step, form.scheduled)
         source = fragment(self.linked, step, form, self.resources)
         shader = self.shaders[step, form] = Shader(self.device, source)
+        for name, base in self.resources.bases(self.linked.modules_for(self.linked.kernels_of(step))).items():
+            shader.set(name, base)
         for module in self.linked.modules_for(self.linked.kernels_of(step)):
             for name, (_, value) in module.uniforms.items():
-                shader.set(name, value)
+                shader.set(name, self.values.get(name, value))
         return shader
 
     def _make_counts(self) -> None:

@@ -223,4 +223,4 @@ class _History:
 
 
 def _segment(ray: np.void) -> Segment:
-    return Segment(ray["origin"].copy(), ray["direction"].copy(), float(ray["t_max"]), bool(ray["any_hit"]))
+    return Segment(ray["origin"].copy(), ray["direction"].copy(), float(ray["t_max"]), bool(int(ray["any_hit"]) & 1))

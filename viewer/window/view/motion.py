@@ -19,6 +19,7 @@ from viewer.window.view.studies import Studies
 from viewer.window.view.view import View
 
 TURN_SECONDS = 12.0  # once round on the turntable
+MOST_REBUILT = 1 << 14  # triangles of a flat scene whose structure is built anew for each picture, in some 30 ms
 TWO_LEVELS = {"grid": "two-level-grid"}  # structure of one level -> of two; of any other two-level-bvh
 
 
@@ -60,7 +61,12 @@ class Motion:
 
     @property
     def _ready(self) -> bool:
-        return self.view.renderer is not None and self.view.renderer.structure.levels == 2
+        """Whether what moves compiles nothing, and does not wait long for a structure. A grid's programs hold its
+        resolution, which may change."""
+        renderer = self.view.renderer
+        if renderer is None or renderer.structure.levels == 2:
+            return renderer is not None
+        return renderer.structure.name != "grid" and renderer.scene.triangle_count <= MOST_REBUILT
 
     # -- what is asked for -----------------------------------------------------------------------------------------
 
@@ -74,7 +80,7 @@ class Motion:
         self.drop()
         self.playing = not self.playing
         if self.playing:
-            self._in_two_levels(lambda: None)
+            self._movable(lambda: None)
         self.view.say(f"animation {'plays' if self.playing else f'rests at {self.seconds:.2f} s'}")
 
     def turn(self) -> None:
@@ -87,7 +93,7 @@ class Motion:
     def seek(self, seconds: float) -> None:
         """Show another moment of the animation."""
         self.seconds, self._sought = seconds, True
-        self._in_two_levels(lambda: None)
+        self._movable(lambda: None)
         self.view.wake()
 
     def turn_environment(self, degrees: float) -> None:
@@ -150,7 +156,7 @@ class Motion:
         """Put a light elsewhere; of one that is nowhere the direction to it."""
         if light.kind == "area":
             shift = np.subtract(position, light.position)
-            self._in_two_levels(lambda: self._shift_instance(light.number, self._scene, shift))
+            self._movable(lambda: self._shift_instance(light.number, self._scene, shift))
         else:
             self._show(self.markers.moved(self._scene, light, position))
 
@@ -167,7 +173,7 @@ class Motion:
             if self._dragging or not dragged:  # else the button is up before the structure is there
                 self._hold(_Held(name, Grab(point), self._scene, number, None))
 
-        self._in_two_levels(hold)
+        self._movable(hold)
 
     @property
     def _scene(self) -> Scene:
@@ -184,8 +190,9 @@ class Motion:
         ends = "releasing the button" if self._dragging else "click or Enter"
         self.view.say(f"{self._held.name} follows the mouse {where}; X, Y, Z choose an axis, {ends} ends, Esc undoes")
 
-    def _in_two_levels(self, then: Callable[[], None]) -> None:
-        """Do something that moves an object: under a structure of two levels, to which the scene changes if need be."""
+    def _movable(self, then: Callable[[], None]) -> None:
+        """Do something that moves an object: in a large scene under a structure of two levels, to which it changes if
+        need be."""
         if self._ready:
             then()
             return
