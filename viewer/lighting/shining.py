@@ -42,8 +42,8 @@ def shares(scene: Scene, mesh: Mesh) -> NDArray[np.float64]:
     of += [part for texture, factor in textured.values() for part in (texture, *factor)]
     held = _HELD.get(id(mesh))
     if held is None or len(held.of) != len(of) or any(a is not b for a, b in zip(held.of, of, strict=True)):
-        gone = ref(mesh, lambda _, key=id(mesh): _HELD.pop(key, None))  # type: ignore[misc]
-        held = _HELD[id(mesh)] = _Held(gone, of, _shares(mesh, textured))
+        key = id(mesh)
+        held = _HELD[key] = _Held(ref(mesh, lambda _: _HELD.pop(key, None)), of, _shares(mesh, textured))
     return held.shares
 
 
