@@ -16,7 +16,7 @@ from viewer.window.study.probe import probe
 from viewer.window.study.unfused import program_form
 
 SIZE = (6, 4)
-CHANGES: tuple[dict[str, Any], ...] = ({"final_gather": 1}, {"photon_map": "stencil"})
+CHANGES: tuple[dict[str, Any], ...] = ({}, {"photon_map": "stencil", "final_gather": 1})
 
 
 @pytest.fixture(scope="module")

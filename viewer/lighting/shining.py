@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,17 +32,44 @@ def shares(scene: Scene, mesh: Mesh) -> NDArray[np.float64]:
     By places on the triangle, in an image as small as these are far apart: what they miss is found by chance, and no
     light is lost.
     """
+    lit = [(number, scene.materials[number]) for number in sorted(shining(scene))]
+    textured = {
+        number: (scene.textures[material.emission_texture], tuple(material.emission))
+        for number, material in lit
+        if material.emission_texture is not None
+    }
+    of: list[Any] = [mesh.triangles, mesh.materials, mesh.uvs, mesh.uvs_1]
+    of += [part for texture, factor in textured.values() for part in (texture, *factor)]
+    held = _HELD.get(id(mesh))
+    if held is None or len(held.of) != len(of) or any(a is not b for a, b in zip(held.of, of, strict=True)):
+        key = id(mesh)
+        held = _HELD[key] = _Held(ref(mesh, lambda _: _HELD.pop(key, None)), of, _shares(mesh, textured))
+    return held.shares
+
+
+class _Held(NamedTuple):
+    """The shares of a mesh, and what they were found from: for as long as the mesh is there."""
+
+    mesh: ref[Mesh]
+    of: list[Any]
+    shares: NDArray[np.float64]
+
+
+_HELD: dict[int, _Held] = {}  # several tables need them, and each move of a light
+
+
+def _shares(mesh: Mesh, textured: Mapping[int, tuple[Texture, tuple[float, ...]]]) -> NDArray[np.float64]:
+    """`shares` by textures and factors of materials, by their numbers."""
     found = np.ones(len(mesh.triangles))
-    for number in sorted(shining(scene)):
+    for number, (texture, factor) in textured.items():
         own = np.flatnonzero(mesh.materials == number)
-        material = scene.materials[number]
-        if not len(own) or material.emission_texture is None:
+        if not len(own):
             continue
-        texture = scene.textures[material.emission_texture]
         uvs = coordinates(mesh, texture)
-        whole = float(luminance(np.asarray(material.emission, np.float64)))
+        emission = np.asarray(factor, np.float64)
+        whole = float(luminance(emission))
         texels = linear_texels(texture.image.texels, texture.content == "color")[..., :3]
-        levels = [np.asarray(luminance(texels * np.asarray(material.emission, np.float64)) / whole, np.float32)]
+        levels = [np.asarray(luminance(texels * emission) / whole, np.float32)]
         while levels[-1].shape != (1, 1):
             levels.append(halved(halved(levels[-1], 0), 1))
         chosen = _levels(texture, uvs[mesh.triangles[own]], len(levels))
