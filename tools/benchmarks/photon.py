@@ -289,8 +289,8 @@ def _table_tiles(data: dict[str, Any]) -> Table:
             rows.append((f"{name}, {way}", row["seconds"], old.get(way), ratio, theirs, row["passes"], row["tiles"]))
     note = (
         "Map by sort, nothing fused, one call of an estimate's kernel in a pass; seconds, passes and tiles drawn are "
-        f"of the picture, rays included, of 1 / {TILED_PART} of the published width and height. Gain: the quad's time by "
-        "this one's."
+        f"of the picture, rays included, of 1 / {TILED_PART} of the published width and height. Gain: the quad's time "
+        "by this one's."
     )
     heads = ("radiance estimate", "seconds", "published", "gain", "published gain", "passes", "tiles")
     return Table("section 6.3.3: what keeps pixels from running", heads, rows, note)
