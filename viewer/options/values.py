@@ -313,6 +313,20 @@ def read_environment(option: Option, value: Any) -> Any:
     return read_file(option, value)
 
 
+def read_sun(option: Option, value: Any) -> tuple[float, float] | None:
+    """``"elevation,azimuth"`` or two numbers, degrees."""
+    if value is None:
+        return None
+    parts = value.split(",") if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
+    angles = [_real(part) for part in parts]
+    assert option.low is not None and option.high is not None
+    if len(angles) != 2 or angles[0] is None or angles[1] is None:
+        raise wrong(option, value)
+    if not (0 <= angles[0] <= 90 and option.low <= angles[1] <= option.high):
+        raise wrong(option, value)
+    return angles[0], angles[1]
+
+
 def read_places(option: Option, value: Any) -> tuple[tuple[str, tuple[float, float, float]], ...]:
     """Places by name, each name once: ``"NAME=x,y,z"``, several of these, pairs (name, place), or a dictionary."""
     given = value.items() if isinstance(value, Mapping) else [value] if isinstance(value, str) else value

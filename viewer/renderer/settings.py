@@ -22,7 +22,7 @@ HOMES = {
     **dict.fromkeys(("exposure", "tonemap"), "Picture.save"),
 }
 # What a scene is prepared by, before any OpenGL.
-PREPARED = (*RECIPE, "max_texture", "ground", "environment", "environment_rotation", "light")
+PREPARED = (*RECIPE, "max_texture", "ground", "environment", "environment_rotation", "sun", "light")
 
 
 class Settings(Mapping[str, Any]):

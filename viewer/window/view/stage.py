@@ -111,7 +111,9 @@ class Stage:
         """What was asked for does not come: asked for is again what is on show."""
         if self.view.renderer is not None:
             now = self.view.renderer.settings
-            self.requested = self.requested.replace(**{name: now[name] for name in (*RECIPE, "ground", "environment")})
+            self.requested = self.requested.replace(
+                **{name: now[name] for name in (*RECIPE, "ground", "environment", "sun")}
+            )
 
     def take(self) -> None:
         """Take what the file dialog answers and what the worker has made, and go on with what is uploaded."""
