@@ -46,7 +46,7 @@ def test_a_window_of_its_own(place: Path) -> None:
     """It shows the scene, writes what F12 asks for, and quits by Ctrl+Q with nothing to say and its settings saved."""
     from PIL import Image
 
-    (place / "settings.toml").write_text("size = [320, 200]\n")
+    (place / "settings.toml").write_text("size = [320, 200]\nexposure = 0.0\n")
     process, window = start("teapotahedron", "--program", "cast", "--machine", "singlepass")
     xdotool("windowfocus", window)
     end, number, shown = time.monotonic() + PATIENCE, 0, False
@@ -119,6 +119,8 @@ def test_quitting_saves_the_settings(opened: Opener) -> None:
     from viewer.window.view.preferences import Preferences
 
     hands = opened()
+    assert hands.app.view.exposure == "auto"
+    hands.app.view.exposure = 0.0
     hands.key("plus", "z", "Tab")
     assert not hands.app.window.closing
     hands.key("ctrl+q")
@@ -275,7 +277,8 @@ def test_shaders_are_compiled_anew(opened: Opener, place: Path, monkeypatch: pyt
     np.testing.assert_array_equal(middle, np.float32([0.25, 0.5, 0.75]))
     assert app.studies.inspector is not None and not app.studies.inspector.passes
 
-    app.view.panels_visible = False
+    app.view.panels_visible, app.view.exposure = False, 0.0
+    hands.turn()
     shown = hands.pixels()[60, 80].astype(int)
     show = copy / "film" / "show.glsl"
     show.write_text(show.read_text().replace("shown = vec4(", "shown = vec4(1.0) - vec4("))

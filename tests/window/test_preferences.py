@@ -195,6 +195,16 @@ def test_unusual_spellings_keep_their_values(path, text: str) -> None:
     assert repr(tomllib.loads(path.read_text()).get("other")) == repr(other)
 
 
+def test_an_exposure_of_the_picture_s_own(tmp_path) -> None:
+    path = tmp_path / "settings.toml"
+    assert Preferences.load(path).exposure == "auto" and Preferences().tonemap == "agx"
+    written(path, "exposure = 1.0\n")
+    settings = Preferences.load(path)
+    settings.exposure = "auto"
+    settings.save()
+    assert path.read_text() == 'exposure = "auto"\n' and Preferences.load(path).exposure == "auto"
+
+
 def test_a_value_of_very_many_lines_takes_no_longer(path, monkeypatch) -> None:
     settings = Preferences.load(written(path, "recent = [\n" + '"a",\n' * 30_000 + "]\n"))
     calls, loads = [], tomllib.loads
@@ -240,7 +250,7 @@ BROKEN = [
     (b"a = 1\nb = '\xff'\n", "line 2", "is not UTF-8"),
     (b"a = " + b"[" * 100_000, "", ""),
     (b"#" * 300_000, "", "is larger than"),
-    (b"\n\nexposure = 'much'\n", "line 3", 'exposure = "much" (expected stops, a number from -32 to 32)'),
+    (b"\n\nexposure = 'much'\n", "line 3", 'exposure = "much" (expected stops, a number from -32 to 32, or "auto")'),
     (b"exposure = nan", "line 1", "exposure = nan"),
     (b"exposure = true", "line 1", "exposure = true"),
     (b"speed = 0", "line 1", "speed = 0 (expected a factor"),

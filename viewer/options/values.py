@@ -144,6 +144,10 @@ def read_real(option: Option, value: Any) -> float:
     return number
 
 
+def read_real_or_auto(option: Option, value: Any) -> float | str:
+    return "auto" if isinstance(value, str) and value == "auto" else read_real(option, value)
+
+
 def read_optional_real(option: Option, value: Any) -> float | None:
     if value is None:
         return None

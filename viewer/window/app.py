@@ -24,6 +24,7 @@ from viewer.window.panels.panels import draw_panels
 from viewer.window.panels.space import Space
 from viewer.window.picture.canvas import Canvas
 from viewer.window.picture.display import Display
+from viewer.window.picture.meter import Meter
 from viewer.window.picture.photons import PhotonPicture
 from viewer.window.view.desk import Desk
 from viewer.window.view.markers import Markers
@@ -71,7 +72,7 @@ class App:
         self.imgui = imgui.create_context()
         imgui.get_io().set_ini_filename("")
         self.draw_imgui = ImguiDraw(self.window.context)
-        self.display, self.canvas = Display(self.device), Canvas(self.device)
+        self.display, self.canvas, self.meter = Display(self.device), Canvas(self.device), Meter(self.device)
         self._photons: PhotonPicture | None = None  # made when they are shown
         stop = Stop(self.preferences.samples, error=self.preferences.noise or None)
         self.session = Session(size=self.window.pixels, stop=stop, screen=self.canvas)
@@ -96,6 +97,7 @@ class App:
         self._moving = False
         self._draw_seconds = self._draw_cost = 0.015  # of a draw; the first at most a turn's
         self._pictures = 0  # of the session, drawn
+        self._metered: int | None = 0  # pictures of the session while none is there of a new scene
         self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
         self.draws = 0  # of the whole window, for tests and statistics
         self._measure()
@@ -112,6 +114,8 @@ class App:
         assert scene is not None
         self.window.set_title(f"{scene.name} - Raystream")
         self.motion.shown(same)
+        if not same:
+            self._metered = self.session.pictures
 
     def _measure(self) -> None:
         """The window's sizes, for the view."""
@@ -205,8 +209,9 @@ class App:
         running = self.session.renderer.under_way if self.session.renderer is not None else None
         if running is not None and self.session.running and not self.session.previewing:
             self.canvas.grow(running)
+        self._expose(dt)
         dim = PHOTON_DIMMING if self.studies.photons.points else 0.0
-        self.display.draw(self.canvas.texture, self.window.context.screen, pixels, view.exposure - dim, view.tonemap)
+        self.display.draw(self.canvas.texture, self.window.context.screen, pixels, view.stops - dim, view.tonemap)
         self._draw_photons(pixels)
         self.input.begin(self.window.size, pixels, dt)
         imgui.new_frame()
@@ -222,6 +227,20 @@ class App:
         took = time.monotonic() - began
         self._draw_seconds += 0.2 * (min(took, TURN) - self._draw_seconds)
         self._draw_cost += 0.2 * (took - self._draw_cost)
+
+    def _expose(self, dt: float) -> None:
+        """The exposure follows the picture, where it is left to it."""
+        view, session = self.view, self.session
+        if self._metered is not None:
+            if session.pictures == self._metered:
+                return  # nothing of the scene is on show yet
+            self._metered = None
+            self.meter.begin()
+        if isinstance(view.exposure, str):
+            self.meter.follow(self.canvas.texture, time.monotonic(), dt, session.idle)
+            view.metered = self.meter.stops
+            if not self.meter.settled:
+                view.wake()
 
     def _draw_photons(self, pixels: tuple[int, int]) -> None:
         """Photons as points and cells of their grid, where they are to be shown."""
@@ -244,6 +263,7 @@ class App:
         try:
             self.canvas.reload()
             self.display.reload()
+            self.meter.reload()
             self._photons = None
             if view.renderer is not None:
                 view.renderer.reload()

@@ -10,6 +10,7 @@ from typing import Any
 
 from imgui_bundle import ImVec2, imgui
 
+from viewer.film.exposure import AUTO
 from viewer.film.tonemap import TONEMAPS
 from viewer.options.processor import MACHINE
 from viewer.renderer.settings import RECIPE
@@ -188,12 +189,15 @@ MODE, FRAME_ALL = "camera.mode", "camera.frame"
 
 def _picture(desk: Desk) -> None:
     label("exposure")
-    changed, exposure = imgui.slider_float("##exposure", desk.view.exposure, *EXPOSURES, "%+.2f stops")
-    tip("Ctrl+click to type a number; double-click for 0")
+    automatic = isinstance(desk.view.exposure, str)
+    form = "auto (%+.2f)" if automatic else "%+.2f stops"
+    changed, exposure = imgui.slider_float("##exposure", desk.view.stops, *EXPOSURES, form)
+    tip("Ctrl+click to type a number; double-click: by the picture's own luminance")
     if imgui.is_item_active() and imgui.get_io().mouse_clicked_last_count[0] >= 2:  # until the button is released
-        changed, exposure = True, 0.0
-    if changed:
-        desk.view.exposure = exposure
+        desk.view.exposure = AUTO
+        desk.view.wake()
+    elif changed:
+        desk.view.exposure = float(exposure)
         desk.view.wake()
     if len(TONEMAPS) > 1:
         label("tonemap")

@@ -28,8 +28,9 @@ class View:
     """What panels, commands and events see of the window, and change.
 
     session    : the picture. flight : the camera in the hand; None while there is no scene. path : of the scene.
-    exposure (stops), tonemap : of the display. size : of the window, its own coordinates; ``pixels`` of its
-    framebuffer; ``scale`` of its text. cursor : window coordinates. drag : button and modifiers that are down.
+    exposure (stops, or auto), tonemap : of the display; ``metered`` are the stops that auto means now.
+    size : of the window, its own coordinates; ``pixels`` of its framebuffer; ``scale`` of its text.
+    cursor : window coordinates. drag : button and modifiers that are down.
     handlers   : what each action does, by its name.
     """
 
@@ -37,7 +38,9 @@ class View:
         self.session, self.preferences, self.keymap = session, preferences, keymap
         self.flight: Flight | None = None
         self.path = ""
-        self.exposure, self.tonemap = preferences.exposure, preferences.tonemap
+        self.exposure: float | str = preferences.exposure
+        self.metered = 0.0
+        self.tonemap = preferences.tonemap
         self.panels_visible, self.stats_visible = preferences.panels, preferences.statistics
         self.help_visible = self.wires = self.paused = self.minimised = False
         self.size, self.pixels, self.scale = preferences.size, preferences.size, 1.0
@@ -86,6 +89,11 @@ class View:
         _, flight = self.shown()
         self.session.update(**exactly(flight.camera))
         self.wake()
+
+    @property
+    def stops(self) -> float:
+        """The exposure on show."""
+        return self.metered if isinstance(self.exposure, str) else self.exposure
 
     def direction_under_cursor(self) -> Any:
         """(3,) float64 unit direction through the cursor, world space."""
