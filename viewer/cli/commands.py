@@ -46,7 +46,7 @@ VIEWED = (
 _MACHINE: dict[str, Any] = {
     **{"first_hits": "rays", "sampler": "table", "seed": 0, "accel": "grid", "intersection": "moller-trumbore"},
     **{"machine": "multipass", "fuse": "none", "unroll": Unroll((1,)), "mask": "depth", "count": "query"},
-    **{"exposure": 0.0, "tonemap": "none"},
+    **{"roulette": None, "exposure": 0.0, "tonemap": "none"},
 }
 _PUBLISHED: dict[str, Any] = {
     **_MACHINE,

@@ -128,6 +128,14 @@ def read_optional_integer(option: Option, value: Any) -> int | None:
     return None if value is None else read_integer(option, value)
 
 
+def read_roulette(option: Option, value: Any) -> int | str | None:
+    """A whole number; ``"auto"``; ``"never"`` or None: None."""
+    word = value if isinstance(value, str) else None
+    if value is None or word in ("never", "None"):  # as files to resume have it
+        return None
+    return "auto" if word == "auto" else read_integer(option, value)
+
+
 def _is_auto(value: Any) -> bool:
     return value is None or (isinstance(value, str) and value == "auto")  # an array has no plain equality
 

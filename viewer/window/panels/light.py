@@ -65,7 +65,7 @@ def _path(desk: Desk) -> None:
     settings = desk.view.renderer.settings
     for name in PATHS:
         choice(desk, name, settings[name], fold=False)
-    roulette = slider(desk, "roulette", settings.roulette or 0, 0, MOST_ROULETTE, none="never")
+    roulette = slider(desk, "roulette", settings.roulette_from or 0, 0, MOST_ROULETTE, none="never")
     if roulette is not None:
         desk.stage.set(roulette=roulette or None)
 
