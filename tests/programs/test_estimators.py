@@ -28,7 +28,9 @@ def test_roulette_begins_after_as_many_surfaces_as_it_is_told(device, roulette: 
     at that surface, by the root of what it reflects, 1, or in 0.71 of all cases 1 and 0.5 / 0.71."""
     room = places.alone(places.box(inwards=True), places.material(0.5, shines=1.0), INSIDE)
     found = places.film(room, (24, 24), 1, depth=1, roulette=roulette, **ONE).mean()[..., 0]
-    assert set(np.round(found.ravel().astype(float), 5).tolist()) == values  # five digits: a product and a quotient of float32
+    assert (
+        set(np.round(found.ravel().astype(float), 5).tolist()) == values
+    )  # five digits: a product and a quotient of float32
     if roulette == 1:
         # 576 tosses of a coin that falls on one side in 0.71 of all cases: 4.5 standard errors.
         assert abs(found.mean() - 1.5) < 4.5 * 0.322 / 24

@@ -131,7 +131,7 @@ def test_only_the_changed_lines_change(path) -> None:
     assert settings.exposure == 0.5 and settings.recent == ["a.glb", "b [old].ply"]
     assert settings.keys == {"camera.focus": "Ctrl+F"}
     assert Keymap(settings.keys).text("camera.focus") == "Ctrl+F"
-    settings.exposure, settings.panels = -1.0, False
+    settings.exposure, settings.panels = -1.0, True
     settings.remember("c.obj")
     settings.save()
     before, after = HAND_WRITTEN.splitlines(), path.read_text().splitlines()
@@ -144,8 +144,8 @@ def test_only_the_changed_lines_change(path) -> None:
         "]",
     ]
     new = [line for line in after if line not in before]
-    assert new == ["exposure = -1.0", 'recent = ["c.obj", "a.glb", "b [old].ply"]', "panels = false"]
-    assert after.index("panels = false") < after.index("# next to the left hand") - 1
+    assert new == ["exposure = -1.0", 'recent = ["c.obj", "a.glb", "b [old].ply"]', "panels = true"]
+    assert after.index("panels = true") < after.index("# next to the left hand") - 1
     back = Preferences.load(path)
     assert back == settings
     assert tomllib.loads(path.read_text())["extra"]["deep"] == tomllib.loads(HAND_WRITTEN)["extra"]["deep"]
@@ -221,9 +221,9 @@ def test_unknown_keys_are_reported_and_kept(path) -> None:
         f"{path}: line 2: 'exposur' is unknown (did you mean 'exposure'?)",
         f"{path}: line 4: 'fonts' is unknown",
     ]
-    settings.panels = False
+    settings.panels = True
     settings.save()
-    assert path.read_text() == "# a\nexposur = 2\npanels = false\n\n[fonts]\nbig = true\n"
+    assert path.read_text() == "# a\nexposur = 2\npanels = true\n\n[fonts]\nbig = true\n"
 
 
 def test_recent_files(path) -> None:
@@ -298,10 +298,10 @@ def test_places_that_hold_no_file(tmp_path, path) -> None:
         with pytest.raises(ViewerError, match="is no file"):
             Preferences.load(wrong)
         with pytest.raises(ViewerError, match="is no file"):
-            Preferences(path=wrong, panels=False).save()
+            Preferences(path=wrong, panels=True).save()
     (tmp_path / "plain").write_text("")
     with pytest.raises(ViewerError, match="cannot be"):
-        Preferences(path=tmp_path / "plain" / "settings.toml", panels=False).save()
+        Preferences(path=tmp_path / "plain" / "settings.toml", panels=True).save()
 
 
 # How it is written

@@ -19,8 +19,9 @@ from viewer.window.events import Events
 from viewer.window.input.actions import Keymap
 from viewer.window.input.imgui_input import ImguiInput
 from viewer.window.input.window import Window
+from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
-from viewer.window.panels.panels import draw_panels
+from viewer.window.panels.panels import draw_panels, panels_fit
 from viewer.window.panels.space import Space
 from viewer.window.picture.canvas import Canvas
 from viewer.window.picture.display import Display
@@ -120,7 +121,15 @@ class App:
     def _measure(self) -> None:
         """The window's sizes, for the view."""
         window, view = self.window, self.view
-        view.size, view.pixels, view.scale = window.size, window.pixels, window.scale
+        view.scale = window.scale
+        width, height = window.size
+        if min(width, height) == 0:
+            return
+        panels = view.panels_visible and panels_fit((width, height))
+        left, right = theme.free(panels, panels and self.studies.inspector is not None, width)
+        span = (left / width, right / width)
+        # Of a change of the framebuffer alone `Events.on_resize` has told.
+        view.lay_out((width, height), window.pixels if span != view.span else view.frame, span)
 
     # -- the loop ------------------------------------------------------------------------------------------------------
 
@@ -211,8 +220,13 @@ class App:
             self.canvas.grow(running)
         self._expose(dt)
         dim = PHOTON_DIMMING if self.studies.photons.points else 0.0
-        self.display.draw(self.canvas.texture, self.window.context.screen, pixels, view.stops - dim, view.tonemap)
-        self._draw_photons(pixels)
+        first, last = view.columns(pixels[0], view.span)
+        place, screen = (last - first, pixels[1]), self.window.context.screen
+        if place != pixels:
+            screen.use()
+            screen.clear(*theme.GROUND, 1.0)
+        self.display.draw(self.canvas.texture, screen, place, view.stops - dim, view.tonemap, first)
+        self._draw_photons(place, first)
         self.input.begin(self.window.size, pixels, dt)
         imgui.new_frame()
         self.space.draw(self.desk)
@@ -242,7 +256,7 @@ class App:
             if not self.meter.settled:
                 view.wake()
 
-    def _draw_photons(self, pixels: tuple[int, int]) -> None:
+    def _draw_photons(self, pixels: tuple[int, int], left: int) -> None:
         """Photons as points and cells of their grid, where they are to be shown."""
         study, screen = self.studies.photons, self.window.context.screen
         points, wires = study.scene(), study.wires()
@@ -250,6 +264,7 @@ class App:
             self._photons = PhotonPicture(self.device)
         if self._photons is None:
             return
+        self._photons.left = left
         if wires is not None:
             self._photons.wires(screen, pixels, *wires)
         if points is not None and study.renderer is not None and study.renderer.photon_maps is not None:

@@ -18,7 +18,7 @@ from viewer.scene.scene import Scene
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_inspector
-from viewer.window.panels.light import draw_lens, draw_lights, draw_motion, draw_sampling
+from viewer.window.panels.light import draw_environment, draw_lens, draw_lights, draw_motion, draw_sampling
 from viewer.window.panels.options import choose, combo, draw_option
 from viewer.window.panels.overlay import draw_overlays, figures
 from viewer.window.panels.photons import draw_photons
@@ -50,11 +50,38 @@ def draw_panels(desk: Desk, draw: ImguiDraw) -> None:
     theme.apply(max(0.5, desk.view.scale / max(1.0, io.display_framebuffer_scale.x)))
     size = io.display_size
     with theme.font("text"):
-        if desk.view.panels_visible and size.x >= units(LEAST_WINDOW[0]) and size.y >= units(LEAST_WINDOW[1]):
-            _draw_side(desk, size)
-            draw_inspector(desk, draw)
+        if not desk.view.panels_visible:
+            _draw_handle(desk, size)
+        elif panels_fit((size.x, size.y)):
+            # A narrow window has room for one of them.
+            alone = theme.free(True, False) == (0.0, size.x)
+            if not alone or (desk.studies.inspector is None and desk.studies.probe is None):
+                _draw_side(desk, size)
+            if not alone or desk.studies.probe is None:
+                draw_inspector(desk, draw)
             draw_probe(desk)
         draw_overlays(desk)
+
+
+def panels_fit(size: tuple[float, float]) -> bool:
+    """Whether a window of that size, in its own coordinates, has room for panels."""
+    return size[0] >= units(LEAST_WINDOW[0]) and size[1] >= units(LEAST_WINDOW[1])
+
+
+def _draw_handle(desk: Desk, size: ImVec2) -> None:
+    """The button at the upper left that opens the panels."""
+    if not panels_fit((size.x, size.y)) or desk.view.help_visible:
+        return
+    room = units(theme.ROOM)
+    imgui.set_next_window_pos(ImVec2(room, room))
+    imgui.set_next_window_bg_alpha(0.0)
+    imgui.push_style_var(imgui.StyleVar_.window_padding, ImVec2(0, 0))
+    imgui.push_style_var(imgui.StyleVar_.window_border_size, 0.0)
+    imgui.push_style_var(imgui.StyleVar_.alpha, 0.7)
+    if imgui.begin("##handle", None, FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
+        press(desk, "Panels", "panels")
+    imgui.end()
+    imgui.pop_style_var(3)
 
 
 def _draw_side(desk: Desk, size: ImVec2) -> None:
@@ -85,7 +112,7 @@ def _draw_side(desk: Desk, size: ImVec2) -> None:
 
 
 def _render(desk: Desk) -> None:
-    _programs(desk)
+    """The machine that runs the program."""
     if desk.view.renderer is None:
         return
     settings = desk.view.renderer.settings
@@ -95,8 +122,6 @@ def _render(desk: Desk) -> None:
     for name in others:
         draw_option(desk, name, settings[name])
     imgui.end_disabled()
-    imgui.spacing()
-    _progress(desk)
 
 
 def _programs(desk: Desk) -> None:
@@ -188,6 +213,10 @@ MODE, FRAME_ALL = "camera.mode", "camera.frame"
 
 
 def _picture(desk: Desk) -> None:
+    _programs(desk)
+    if desk.view.renderer is not None:
+        imgui.spacing()
+        _progress(desk)
     label("exposure")
     automatic = isinstance(desk.view.exposure, str)
     form = "auto (%+.2f)" if automatic else "%+.2f stops"
@@ -299,15 +328,16 @@ def _recent(desk: Desk, width: float) -> None:
 
 
 SECTIONS: tuple[tuple[str, Any, bool], ...] = (
-    ("Render", _render, True),
-    ("Samples", draw_sampling, True),
-    ("Photons", draw_photons, False),
-    ("Lights", draw_lights, True),
-    ("Camera", _camera, True),
-    ("Motion", draw_motion, True),
     ("Picture", _picture, True),
-    ("Look inside", _inside, True),
-    ("Structure", _structure, False),
+    ("Camera", _camera, True),
+    ("Environment", draw_environment, True),
+    ("Lights", draw_lights, False),
+    ("Motion", draw_motion, False),
     ("Scene", _scene, False),
+    ("Samples", draw_sampling, False),
+    ("Photons", draw_photons, False),
+    ("Stream processor", _render, False),
+    ("Structure", _structure, False),
+    ("Look inside", _inside, False),
     ("Statistics", _statistics, False),
 )

@@ -149,9 +149,9 @@ class font:
         imgui.pop_font()
 
 
-def free(left: bool, right: bool) -> tuple[float, float]:
-    """Where the picture is free of panels: its left and right end, for the panels that are open."""
-    wide = imgui.get_io().display_size.x
+def free(left: bool, right: bool, wide: float | None = None) -> tuple[float, float]:
+    """Where a window, ``wide`` or as drawn, is free of panels: the left and right end, for those that are open."""
+    wide = imgui.get_io().display_size.x if wide is None else wide
     begin = units(ROOM + SIDE_WIDTH) if left else 0.0
     end = wide - (units(ROOM + INSPECTOR_WIDTH) if right else 0.0)
     return (begin, end) if end - begin >= units(LEAST_FREE) else (0.0, wide)

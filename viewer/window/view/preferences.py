@@ -56,7 +56,7 @@ class Preferences:
 
     size: tuple[int, int] = (960, 540)
     full_screen: bool = False
-    panels: bool = True
+    panels: bool = False
     statistics: bool = False
     samples: int = 1024
     noise: float = 0.01
