@@ -283,3 +283,24 @@ def test_shaders_are_compiled_anew(opened: Opener, place: Path, monkeypatch: pyt
     show = copy / "film" / "show.glsl"
     show.write_text(show.read_text().replace("shown = vec4(", "shown = vec4(1.0) - vec4("))
     hands.until(lambda: (hands.pixels()[60, 80] == 255 - shown).all(), "the inverted picture")
+
+
+def test_the_picture_is_centred_in_what_panels_leave_free(opened: Opener) -> None:
+    from viewer.film.tonemap import srgb8
+
+    hands = opened(size=(600, 160))
+    app = hands.app
+    assert app.session.size == (600, 160) and not app.view.panels_visible
+    hands.key("ctrl+b")
+    hands.rest()
+    assert (app.view.left, app.view.size, app.session.size) == (310, (290, 160), (290, 160))
+    app.view.exposure = 0.0
+    shown, wanted = hands.pixels()[:, 310:].astype(int), srgb8(app.session.linear(), 0.0, app.view.tonemap)
+    beside = np.s_[:130]  # above the status line; the shader rounds its curve elsewhere
+    assert np.abs(shown[beside] - wanted[beside]).max() <= 1
+    app.events.on_move(310 + 145.0, 80.0)
+    assert app.view.cursor == (145, 80)
+    _, _, forward = app.view.flight.camera.basis()
+    np.testing.assert_allclose(app.view.direction_under_cursor(), forward, atol=1e-9)
+    hands.key("ctrl+b")
+    assert app.view.cursor == (455, 80) and app.session.size == (600, 160)

@@ -365,3 +365,47 @@ def test_without_a_scene(stage):
     assert stage.draw().any()
     stage.view.help_visible = stage.view.stats_visible = True
     assert stage.draw().any()
+
+
+@pytest.fixture
+def windows(monkeypatch) -> dict[str, tuple[float, float, float, float]]:
+    """Left, top, right and bottom of ImGui's windows as last drawn, by their names."""
+    found: dict[str, tuple[float, float, float, float]] = {}
+    begin, end, names = imgui.begin, imgui.end, []
+
+    def begun(name: str, *rest: Any) -> Any:
+        names.append(name)
+        return begin(name, *rest)
+
+    def ended() -> None:
+        at, extent = imgui.get_window_pos(), imgui.get_window_size()
+        found[names.pop()] = (at.x, at.y, at.x + extent.x, at.y + extent.y)
+        end()
+
+    monkeypatch.setattr(imgui, "begin", begun)
+    monkeypatch.setattr(imgui, "end", ended)
+    return found
+
+
+@pytest.mark.parametrize("panels", [True, False])
+@pytest.mark.parametrize("probed", [True, False])
+def test_nothing_overlaps_in_a_narrow_window(stage, windows, panels, probed) -> None:
+    from viewer.window.study.probe import probe
+
+    size = (320, 240)
+    stage.view.panels_visible, stage.view.stats_visible = panels, True
+    if probed:
+        stage.studies.probe = probe(stage.renderer, stage.view.flight.camera, (32, 24), (16, 12))
+    for message in ("", "the scene has no lights: it stands under the default sky (--environment none for darkness)"):
+        stage.view.message = message
+        stage.draw(4, size)
+        windows.clear()
+        stage.draw(1, size)
+        assert "##message" in windows or not message
+        assert not panels or ("Pixel probe" if probed else "Raystream") in windows
+        placed: list[tuple[str, tuple[float, float, float, float]]] = []
+        for name, (left, top, right, bottom) in windows.items():
+            assert left >= 0 and top >= 0 and right <= size[0] and bottom <= size[1], name
+            for other, (begin, above, end, below) in placed:
+                assert right <= begin or end <= left or bottom <= above or below <= top, (name, other)
+            placed.append((name, (left, top, right, bottom)))

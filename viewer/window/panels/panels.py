@@ -20,7 +20,7 @@ from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_inspector
 from viewer.window.panels.light import draw_environment, draw_lens, draw_lights, draw_motion, draw_sampling
 from viewer.window.panels.options import choose, combo, draw_option
-from viewer.window.panels.overlay import draw_overlays, figures
+from viewer.window.panels.overlay import LONGEST_LINE, below, draw_overlays, figures, talking
 from viewer.window.panels.photons import draw_photons
 from viewer.window.panels.probe import draw_probe
 from viewer.window.panels.theme import units
@@ -28,6 +28,7 @@ from viewer.window.panels.widgets import about, fact, grouped, label, memory, pr
 from viewer.window.view.desk import Desk
 
 LEAST_WINDOW = (220.0, 140.0)  # below this the panels would hide the whole picture
+HANDLE = 90.0  # width of the button that opens the panels, and its room
 EXPOSURES = (-8.0, 8.0)  # stops
 FIELDS_OF_VIEW = (5.0, 140.0)  # degrees, on the slider
 MOST_NOTES = 12
@@ -54,7 +55,7 @@ def draw_panels(desk: Desk, draw: ImguiDraw) -> None:
             _draw_handle(desk, size)
         elif panels_fit((size.x, size.y)):
             # A narrow window has room for one of them.
-            alone = theme.free(True, False) == (0.0, size.x)
+            alone = theme.narrow(size.x)
             if not alone or (desk.studies.inspector is None and desk.studies.probe is None):
                 _draw_side(desk, size)
             if not alone or desk.studies.probe is None:
@@ -70,7 +71,8 @@ def panels_fit(size: tuple[float, float]) -> bool:
 
 def _draw_handle(desk: Desk, size: ImVec2) -> None:
     """The button at the upper left that opens the panels."""
-    if not panels_fit((size.x, size.y)) or desk.view.help_visible:
+    beside = size.x >= units(LONGEST_LINE + 2 * HANDLE)
+    if not panels_fit((size.x, size.y)) or desk.view.help_visible or (talking(desk) and not beside):
         return
     room = units(theme.ROOM)
     imgui.set_next_window_pos(ImVec2(room, room))
@@ -87,7 +89,7 @@ def _draw_handle(desk: Desk, size: ImVec2) -> None:
 def _draw_side(desk: Desk, size: ImVec2) -> None:
     room = units(theme.ROOM)
     width = min(units(theme.SIDE_WIDTH), size.x - 2 * room)
-    height = size.y - 2 * room - units(theme.STATUS)
+    height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(desk))
     imgui.set_next_window_pos(ImVec2(room, room))
     imgui.set_next_window_size_constraints(ImVec2(width, 0), ImVec2(width, height))
     if imgui.begin("Raystream", None, FIXED | imgui.WindowFlags_.always_auto_resize)[0]:

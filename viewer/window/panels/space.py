@@ -95,6 +95,8 @@ class Space:
         """At the bottom of what the panels leave free; above the probe's where that is in the way."""
         size, room = imgui.get_io().display_size, units(theme.ROOM)
         shown = desk.view.panels_visible
+        if shown and theme.narrow(size.x):
+            return  # panels cover the picture
         left, right = theme.free(shown, shown and desk.studies.inspector is not None)
         middle, bottom = (left + right) / 2, size.y - units(theme.STATUS) - room
         width, height = self._legend_size

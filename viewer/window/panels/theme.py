@@ -157,6 +157,12 @@ def free(left: bool, right: bool, wide: float | None = None) -> tuple[float, flo
     return (begin, end) if end - begin >= units(LEAST_FREE) else (0.0, wide)
 
 
+def narrow(wide: float) -> bool:
+    """Whether a window is too narrow for a panel and a picture beside it: then panels cover the picture, one at a time,
+    and messages stand below them."""
+    return free(True, False, wide) == (0.0, wide)
+
+
 def legible(rgb: tuple[int, int, int]) -> ImVec4:
     """An 8-bit colour, lightened where it is too dark for text on the ground (WCAG 2.1, 1.4.3: 4.5 to 1)."""
     values = [channel / 255 for channel in rgb]
