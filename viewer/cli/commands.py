@@ -163,16 +163,14 @@ def _filled(renderer: Renderer, arguments: Namespace) -> list[str]:
     lit = renderer.prepared.lighting.listed.lit
     if asked != (None, None, "auto") or not lit or not _displayed(arguments) or arguments.program == "cast":
         return []
-    from viewer.renderer.darkness import black
+    from viewer.renderer.darkness import FILLED, black
 
     scale = min(1.0, GLANCE / max(arguments.size))
     width, height = (max(1, round(side * scale)) for side in arguments.size)
     if not black(renderer.render(size=(width, height), spp=GLANCE_SAMPLES).linear):
         return []
     renderer.update(environment="sky")
-    return [
-        "the scene's own lights show nothing here: it stands under the default sky (--environment none for darkness)"
-    ]
+    return [FILLED]
 
 
 def _write(picture: Picture, arguments: Namespace) -> None:

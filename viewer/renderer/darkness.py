@@ -16,6 +16,7 @@ LEAST_LIT = 0.02  # where the exposure is the picture's own: an object before bl
 SHOWN = 0.5  # about the luminance that the suggested exposure gives to the brightest hundredth
 MOST = 32  # stops that there are
 DIM = 4.0  # stops from which on an exposure of the picture's own choice is worth a word
+FILLED = "the scene's own lights show nothing here: it stands under the default sky (--environment none for darkness)"
 SEEN = 0.005  # of the pixels of a black picture have any light, at most
 
 

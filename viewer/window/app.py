@@ -10,6 +10,7 @@ from imgui_bundle import imgui
 import viewer
 from viewer.base.errors import ViewerError
 from viewer.film.stop import Stop
+from viewer.renderer.darkness import black
 from viewer.renderer.session import Session
 from viewer.renderer.settings import Settings
 from viewer.scene.scene import Scene
@@ -98,6 +99,7 @@ class App:
         self._moving = False
         self._draw_seconds = self._draw_cost = 0.015  # of a draw; the first at most a turn's
         self._pictures = 0  # of the session, drawn
+        self._unseen = False  # no complete picture of the scene has been looked at
         self._metered: int | None = 0  # pictures of the session while none is there of a new scene
         self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
         self.draws = 0  # of the whole window, for tests and statistics
@@ -116,7 +118,7 @@ class App:
         self.window.set_title(f"{scene.name} - Raystream")
         self.motion.shown(same)
         if not same:
-            self._metered = self.session.pictures
+            self._metered, self._unseen = self.session.pictures, True
 
     def _measure(self) -> None:
         """The window's sizes, for the view."""
@@ -250,11 +252,23 @@ class App:
                 return  # nothing of the scene is on show yet
             self._metered = None
             self.meter.begin()
+        if self._unseen and session.complete:
+            self._unseen = False
+            self._fill()
         if isinstance(view.exposure, str):
             self.meter.follow(self.canvas.texture, time.monotonic(), dt, session.idle)
             view.metered = self.meter.stops
             if not self.meter.settled:
                 view.wake()
+
+    def _fill(self) -> None:
+        """Light for a scene whose own lights show nothing, where both light and exposure are left to Raystream."""
+        view, renderer = self.view, self.view.renderer
+        if renderer is None or not isinstance(view.exposure, str) or renderer.settings.program == "cast":
+            return
+        settings, lit = self.stage.requested, renderer.prepared.lighting.listed.lit
+        if (settings.environment, settings.sun) == (None, None) and lit and black(self.canvas.linear()):
+            self.stage.fill()
 
     def _draw_photons(self, pixels: tuple[int, int], left: int) -> None:
         """Photons as points and cells of their grid, where they are to be shown."""
