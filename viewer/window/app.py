@@ -103,6 +103,7 @@ class App:
         self._metered: int | None = 0  # pictures of the session while none is there of a new scene
         self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
         self.draws = 0  # of the whole window, for tests and statistics
+        self.view.frame = self.window.pixels
         self._measure()
         if self.preferences.full_screen:
             self.window.toggle_full_screen()
