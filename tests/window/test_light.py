@@ -176,7 +176,7 @@ def test_effects_are_a_key_away(traced: Callable[..., Hands], program: str, keys
 
 
 def test_depth_by_keys(traced: Callable[..., Hands]) -> None:
-    hands = traced(samples=1)
+    hands = traced(samples=1, depth=5)
     before = settle(hands).mean()
     hands.key("comma", "comma")
     assert hands.app.view.renderer.settings.depth == 3 and settle(hands).mean() < before

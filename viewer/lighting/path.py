@@ -8,7 +8,8 @@ from viewer.stream.declare.kernel import Module
 
 # Direct light sampling: numbers in shaders/interface/path.glsl.
 STRATEGIES = {"both": 0, "lights": 1, "bsdf": 2}
-DEPTH = 5  # surface interactions
+DEPTH = 16  # surface interactions: what a ray meets in a figure of glass
+ROULETTE = 5  # surface interactions from which Russian roulette ends paths of no depth that was asked for
 # Roughness (glTF's) below which a glossy lobe counts as a mirror. A lobe so narrow blurs by less than half a degree,
 # and float32 directions do not do it justice. Programs that follow mirrors, and light up what is rough by lamps alone,
 # show more with the larger limit.

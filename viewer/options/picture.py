@@ -116,7 +116,7 @@ SHOWN = (
     Option(
         "tonemap",
         values.read_word,
-        "none",
+        "agx",
         "tone map of .png and .jpg, for radiance above white",
         Affects.NOTHING,
         "NAME",
@@ -124,17 +124,17 @@ SHOWN = (
     ),
     Option(
         "exposure",
-        values.read_real,
-        0.0,
-        "exposure of .png and .jpg: each stop doubles the brightness",
+        values.read_real_or_auto,
+        "auto",
+        "exposure of .png and .jpg: each stop doubles the brightness; auto: by the picture's own luminance, of frames"
+        " by the first one's",
         Affects.NOTHING,
-        "STOPS",
+        "STOPS|auto",
         "stops",
         -32,
         32,
-        values="a number of stops from {low:g} to {high:g}",
+        values="auto or a number of stops from {low:g} to {high:g}",
         scope="command",
-        default_text="0",
     ),
     Option(
         "stats",

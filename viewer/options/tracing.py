@@ -17,7 +17,7 @@ TRACING = (
         "surface interactions",
         0,
         1024,
-        default_text="5, of whitted and photon 4",
+        default_text="16, of whitted and photon 4",
     ),
     *(
         Option(
@@ -86,15 +86,15 @@ TRACING = (
     ),
     Option(
         "roulette",
-        values.read_optional_integer,
-        None,
-        "path length from which Russian roulette may end a path; unbiased",
+        values.read_roulette,
+        "auto",
+        "path length from which Russian roulette may end a path; unbiased; auto: 5, and never where --depth is given",
         Affects.UNIFORMS,
-        "N",
+        "N|never|auto",
         "surface interactions",
         1,
         1024,
-        default_text="never",
+        values="auto, never or a whole number from {low} to {high}",
     ),
     Option(
         "clamp",

@@ -54,6 +54,7 @@ def sampling_facts(tracer: Tracer) -> dict[str, str]:
     settings = tracer.settings
     decided = {
         "depth": settings.max_depth,
+        "roulette": settings.roulette_from,
         "offsets": "sample" if tracer.first_hits.shared else "pixel",
     }
     found = {}

@@ -18,9 +18,12 @@ from viewer.lighting.photons import photon_modules
 from viewer.lighting.sampler import sampler as sampler_module
 from viewer.renderer.changes import SceneChanges
 from viewer.renderer.settings import Settings
-from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment
+from viewer.scene.alone import stands_alone
+from viewer.scene.environment import Environment, ImageEnvironment
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
+
+UNLIT = ("sky", "studio")  # that a scene without lights stands under, or in, where it is a single object
 
 
 @dataclass
@@ -29,14 +32,14 @@ class Lighting:
 
     environment, listed : as data. each : the lights' module for programs that ask all of them, and ``ambient``, the
     environment's suns and ambient light, for these, at a rotation of 0. requested : the values of the options that the
-    environment was found by. remarks : on the environment, for the user.
+    environment was found by, and what it is by default. remarks : on the environment, for the user.
     """
 
     environment: Environment
     listed: LightList
     each: Module
     ambient: Ambient
-    requested: tuple[Any, float] = ("none", 0.0)
+    requested: tuple[Any, float, Any, str] = ("none", 0.0, None, "")
     remarks: list[str] = field(default_factory=list)
     _plain: list[Module] = field(default_factory=lambda: [constant_environment()], repr=False)
     _lit: list[Module] = field(default_factory=list, repr=False)
@@ -85,7 +88,7 @@ class Lighting:
 def scene_lighting(
     scene: Scene, settings: Settings, before: Lighting | None = None, changes: SceneChanges | None = None
 ) -> Lighting:
-    """The lighting of a scene by the options ``environment`` and ``environment_rotation``.
+    """The lighting of a scene by the options ``environment``, ``environment_rotation`` and ``sun``.
 
     before  : of an earlier scene, from which ``changes`` lead here: what is the same is shared.
     Raises ViewerError for a file that cannot be read, and for more lights than can be told apart.
@@ -95,8 +98,9 @@ def scene_lighting(
         changes = SceneChanges(geometry=True, lights=True)
     listing = changes.geometry or changes.attributes or changes.materials or changes.lights
     listing = listing or _emits(scene, changes.moved)
-    found, remarks = _environment(scene, settings, before, listing)
-    requested = (settings.environment, settings.environment_rotation)
+    meant = _default(scene, settings, before, listing, changes.geometry)
+    found, remarks = _environment(settings, meant, before)
+    requested = (settings.environment, settings.environment_rotation, settings.sun, meant)
     if before is None:
         parts = ambient(found)
         each = each_light(scene, in_world(parts, found))
@@ -126,19 +130,27 @@ def scene_lighting(
     )
 
 
-def _environment(
-    scene: Scene, settings: Settings, before: Lighting | None, listing: bool
-) -> tuple[Environment, list[str]]:
+def _default(scene: Scene, settings: Settings, before: Lighting | None, listing: bool, reshaped: bool) -> str:
+    """What the environment is by default: none, or of an unlit scene studio or sky; nothing where settings name one.
+
+    What stands under the sky, or in the studio, does so while its parts are moved.
+    """
+    if settings.environment is not None or settings.sun is not None:
+        return ""
+    if (before.listed if before is not None and not listing else scene_lights(scene)).lit:
+        return "none"
+    if before is not None and not reshaped and before.requested[3] in UNLIT:
+        return str(before.requested[3])
+    return UNLIT[stands_alone(scene)]
+
+
+def _environment(settings: Settings, meant: str, before: Lighting | None) -> tuple[Environment, list[str]]:
     """The environment that the settings mean, the one of before where that is the same, and remarks."""
-    value, rotation = settings.environment, settings.environment_rotation
-    lit = True
-    if value is None:
-        lit = (before.listed if before is not None and not listing else scene_lights(scene)).lit
-    if before is None or not _same(before.requested[0], value):
-        return environment_of(value, rotation, lit=lit)
+    value, rotation, sun = settings.environment, settings.environment_rotation, settings.sun
+    same = before is not None and _same(before.requested[0], value) and before.requested[2:] == (sun, meant)
+    if before is None or not same:
+        return environment_of(value, rotation, meant not in UNLIT, sun, meant == UNLIT[True])
     old = before.environment
-    if value is None and lit != isinstance(old, ConstantEnvironment):
-        return environment_of(value, rotation, lit=lit)
     if rotation != before.requested[1] and isinstance(old, ImageEnvironment):
         own = value.rotation if isinstance(value, ImageEnvironment) else 0.0
         old = old.rotated(own + rotation)
