@@ -37,8 +37,8 @@ def test_all_that_there_is_in_one_pass(name, form, most):
     text = fragment(linked, linked.single(), Form(scheduled=False), PlannedAddresses(WIDEST)).text
     found = copies(text)
     assert lines(text) <= most
-    # One for all textures of a material, and those of base colour, emission and opacity.
-    assert found["texture_lookup"] <= found["principled_at"] + 7
+    # One for all textures of a material, and those of base colour, emission and opacity, and of classic colours.
+    assert found["texture_lookup"] <= found["principled_at"] + 7 + found["classic_color"]
     assert (
         found["texel_at"] == found["texture_lookup"] and found["iridescent_fresnel"] <= 2 * found["principled_layers"]
     )
