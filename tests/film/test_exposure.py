@@ -89,6 +89,7 @@ def test_the_meter_follows(device) -> None:
         for _ in range(30):
             meter.follow(bright, EVERY, ADAPTING, last=True)
         assert meter.settled and meter.stops == meter.measure(bright) < -2
+        assert not meter.follow(dim, 10 * EVERY, ADAPTING, last=True, same=True) and meter.settled  # nothing is new
 
 
 def test_pictures_take_it_where_no_number_is_given(tmp_path) -> None:

@@ -99,6 +99,7 @@ class App:
         self._moving = False
         self._draw_seconds = self._draw_cost = 0.015  # of a draw; the first at most a turn's
         self._pictures = 0  # of the session, drawn
+        self._seen = (-1, -1)  # pictures and steps of the session when the light was measured
         self._unseen = False  # no complete picture of the scene has been looked at
         self._metered: int | None = 0  # pictures of the session while none is there of a new scene
         self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
@@ -257,7 +258,9 @@ class App:
             self._unseen = False
             self._fill()
         if isinstance(view.exposure, str):
-            self.meter.follow(self.canvas.texture, time.monotonic(), dt, session.idle)
+            shown = session.pictures, session.steps
+            if self.meter.follow(self.canvas.texture, time.monotonic(), dt, session.idle, shown == self._seen):
+                self._seen = shown
             view.metered = self.meter.stops
             if not self.meter.settled:
                 view.wake()

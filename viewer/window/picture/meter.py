@@ -44,16 +44,19 @@ class Meter:
         """Another scene: its first picture is shown as suits it at once."""
         self._fresh, self._looked = True, -math.inf
 
-    def follow(self, picture: moderngl.Texture, now: float, dt: float, last: bool) -> None:
-        """Look at a picture, linear sRGB, if the last look was long ago or it is the ``last`` for a while, and move the
-        stops by ``dt`` seconds. now : seconds since any moment."""
-        if last or now - self._looked >= EVERY:
+    def follow(self, picture: moderngl.Texture, now: float, dt: float, last: bool, same: bool = False) -> bool:
+        """Look at a picture, linear sRGB, unless it is the ``same`` as at the last look, if that was long ago or it is
+        the ``last`` for a while; whether it was looked at. Then move the stops by ``dt`` seconds. now : seconds since
+        any moment."""
+        looks = self._fresh or (not same and (last or now - self._looked >= EVERY))
+        if looks:
             self._looked, self._target = now, self.measure(picture)
         if self._fresh:
             self.stops, self._fresh = self._target, False
         self.stops += (self._target - self.stops) * (1 - math.exp(-dt / ADAPTING))
         if abs(self._target - self.stops) < SAME:
             self.stops = self._target
+        return looks
 
     def measure(self, picture: moderngl.Texture) -> float:
         """The exposure in stops that suits a picture on the device, as `viewer.film.exposure.stops` has it."""
