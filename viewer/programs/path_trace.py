@@ -17,14 +17,20 @@ from viewer.stream.declare.program import DONE, Call, Program, State
 
 
 def path_trace(
-    traversal: TraversalStates = FLAT, first_hits: str = "rays", dispersion: bool = False, volumes: bool = False
+    traversal: TraversalStates = FLAT,
+    first_hits: str = "rays",
+    dispersion: bool = False,
+    volumes: bool = False,
+    resampled: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added. first_hits: see `viewer.programs.first_hits`.
 
     dispersion : there are surfaces at which channels part, and a path goes on in one. volumes : some absorb light.
+    resampled : direct light is resampled from several points of lights.
     """
     channel, scatter = channel_states(dispersion)
     absorb, arrive, arriving = arrival(volumes)
+    light = paths.RESAMPLE_LIGHT if resampled else paths.SAMPLE_LIGHT
     # A turn takes a path from one surface to the next, and a finished one to its successor.
     turn = (*arriving, "light", "->resolve", "resolve", *channel, "scatter", "finish", "begin")
     order = (*extra_states(first_hits), *turn)
@@ -49,7 +55,7 @@ def path_trace(
             *traversal.states,
             *absorb,
             State("arrive", paths.ARRIVE, {"surface": "light", "end": "finish"}),
-            State("light", paths.SAMPLE_LIGHT, {"shadow": Call("setup", then="resolve"), "none": scatter}),
+            State("light", light, {"shadow": Call("setup", then="resolve"), "none": scatter}),
             State("resolve", paths.RESOLVE_SHADOW, {"done": scatter}),
             *channel.values(),
             State("scatter", paths.SCATTER, {"ray": Call("setup", then=arrive), "end": "finish"}),

@@ -325,6 +325,8 @@ def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
         form["dispersion"] = True
     if prepared.absorbing and settings.program in DISPERSIVE:
         form["volumes"] = True
+    if prepared.light_candidates(settings) > 1:
+        form["resampled"] = True
     return form
 
 

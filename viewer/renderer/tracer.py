@@ -123,6 +123,7 @@ class Tracer(DeviceScene):
         key = self._key(self._picture(surface, chosen, eye), shape, counting, program, chosen)
         lens, pixel_filter = eye_of(chosen, eye)
         every = {**lens_uniforms(lens, size, pixel_filter), **uniforms, **sampler_uniforms(chosen.seed)}
+        every["light_candidates"] = self.prepared.light_candidates(chosen)
         progressive = "film" in program.inputs
         ahead: FirstHitPass | EyeHits | None = None
         with self.device.current():
