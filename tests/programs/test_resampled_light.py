@@ -27,14 +27,18 @@ def lamps(number: int, seed: int = 3) -> np.ndarray:
     return places.quads(at + square)
 
 
-def floor(number: int, glossy: bool = False, lights: tuple[Light, ...] = (), **more: Any) -> Scene:
-    """A floor under so many lamps, which the camera does not see, and a ball on it."""
+def floor(number: int, glossy: bool = False, lights: tuple[Light, ...] = (), plate: bool = False) -> Scene:
+    """A floor under so many lamps, and a ball on it; with a plate that hides many of the lamps from much of it: where
+    all that is chosen is seen, it does not matter which."""
     ground = places.quads(np.array([[[-2, 0, 2], [2, 0, 2], [2, 0, -2], [-2, 0, -2]]], float))
     shiny = Material(base_color=(0.7, 0.6, 0.5, 1.0), kind="principled", metallic=0.5, roughness=0.35)
     meshes = [places.flat(ground, 0), places.flat(places.sphere(1) * 0.3 + np.float32([0.2, 0.3, 0.3]), 1)]
     kinds = [shiny if glossy else places.material(0.7), places.material(0.5), places.material(0.3, shines=9.0)]
     meshes += [places.flat(lamps(number), 2)] if number else []
-    return places.scene(meshes, kinds, Camera((0, 1.6, 2.2), (0, 0, 0.1), fov=60), lights=list(lights), **more)
+    if plate:
+        side = places.quads(np.array([[[-1.4, 0.25, 0.8], [0.3, 0.25, 0.8], [0.3, 0.25, -1.5], [-1.4, 0.25, -1.5]]]))
+        meshes.append(places.flat(np.concatenate([side, side[:, ::-1]]), 1))
+    return places.scene(meshes, kinds, Camera((0, 1.6, 2.2), (0, 0, 0.1), fov=60), lights=list(lights))
 
 
 POINTS = (
@@ -51,10 +55,10 @@ def film(scene: Scene, spp: int, **options: Any) -> Film:
 @pytest.mark.parametrize(
     ("scene", "options"),
     [
-        (floor(6, lights=POINTS), {}),
-        (floor(6, lights=POINTS), {"strategy": "lights"}),
-        (floor(6, glossy=True), {}),
-        (floor(3, lights=POINTS[:1]), {"environment": "sky"}),
+        (floor(6, lights=POINTS, plate=True), {}),
+        (floor(6, lights=POINTS, plate=True), {"strategy": "lights"}),
+        (floor(6, glossy=True, plate=True), {}),
+        (floor(3, lights=POINTS[:1], plate=True), {"environment": "sky"}),
     ],
     ids=["both", "lights", "glossy", "sky"],
 )
