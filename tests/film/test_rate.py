@@ -111,6 +111,7 @@ def test_the_device_keeps_the_same_halves(device, samples: int) -> None:
         samples >= 8
     )
     assert buffer.error() == pytest.approx(film.error(), rel=ROUNDING)
+    assert buffer.efficiency == pytest.approx(film.efficiency(), rel=2 * ROUNDING)
     again = FilmBuffer(device, (53, 37), back)
     assert again.error() == buffer.error()
     buffer.clear()

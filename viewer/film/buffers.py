@@ -121,6 +121,7 @@ class FilmBuffer(Buffer):
         self.samples = 0 if film is None else int(film.count.min())  # that every pixel has, at least
         self.reduction: FilmError | None = None  # for `error`: one that has served it
         self.halves: Buffer | None = None  # of the first half of twice as many samples; see `viewer.film.rate`
+        self.efficiency = 1.0  # `Film.efficiency` when `error` was asked last
         self.half, self.differences = 0, dict[int, float]()  # samples of that, and what the halves before have told
         if film is not None and film.count.any():
             self.write(film.records())
@@ -166,7 +167,9 @@ class FilmBuffer(Buffer):
         told = dict(self.differences)
         if self.half and self.samples == 2 * self.half:
             told[self.samples.bit_length() - 1] = apart / pixels
-        spread, mean = math.sqrt(variance_of_mean(variance / pixels, self.samples, told)), abs(luminance / pixels)
+        real, mean = variance_of_mean(variance / pixels, self.samples, told), abs(luminance / pixels)
+        self.efficiency = real / (variance / pixels) if variance > 0 else 1.0
+        spread = math.sqrt(real)
         if spread == 0:
             return 0.0
         return spread / mean if mean > 0 else float("inf")
