@@ -41,6 +41,9 @@ SAMPLE_LIGHT = Kernel(
     exits=("shadow", "none"),
     needs=("path_settings", "light_sample", "bsdf_value", "sample_2d"),
 )
+RESAMPLE_LIGHT = Kernel(
+    "resample_light", SAMPLE_LIGHT.arguments, SAMPLE_LIGHT.exits, (*SAMPLE_LIGHT.needs, "light_candidates")
+)
 RESOLVE_SHADOW = Kernel(
     "resolve_shadow",
     (IN("hit", HIT), IN("pending", RADIANCE), INOUT("radiance", RADIANCE)),

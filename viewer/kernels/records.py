@@ -50,6 +50,12 @@ FILM = Record(
     Field("square", "float", about="sum of the squared deviations of the samples' luminance from their mean"),
 )
 
+HALF = Record(
+    "Half",
+    Field("sum", "float", "linear sRGB", about="luminance of the first samples' sum, of as many as a power of two"),
+    Field("count", "float", about="of these samples"),
+)
+
 FEATURES = Record(
     "Features",
     Field("normal", "vec3", "", "world", "sum of the shading normals, on the ray's side; a ray without a hit adds 0"),

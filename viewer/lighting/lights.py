@@ -204,6 +204,14 @@ class LightList:
         rows = self.records[: self.count]
         return bool(len(rows)) and (self.record is LIGHT or bool((rows["texture"] < 0).any()))
 
+    @property
+    def several(self) -> bool:
+        """Whether which light is chosen matters more than where on it. The two triangles of one lamp, the environment
+        alone, and the textures of surfaces are sampled as well without candidates, and faster."""
+        rows = self.records[: self.count]
+        lamps = rows if self.record is LIGHT else rows[rows["texture"] < 0]
+        return len(lamps) > 2 or (len(lamps) == 2 and bool((lamps["kind"] != KIND["triangle"]).any()))
+
     def kinds(self) -> set[int]:
         """The kinds of light that are there: numbers of `KIND`."""
         return set(map(int, np.unique(self.records["kind"][: self.count])))

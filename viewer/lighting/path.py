@@ -14,6 +14,7 @@ ROULETTE = 5  # surface interactions from which Russian roulette ends paths of n
 # and float32 directions do not do it justice. Programs that follow mirrors, and light up what is rough by lamps alone,
 # show more with the larger limit.
 SMOOTH, SMOOTH_OF_TREES = 0.02, 0.25
+CANDIDATES = 8  # points of lights that direct light is resampled from, where there are several
 NEVER = 1 << 20  # surface interactions: no path is that long
 
 
@@ -62,6 +63,16 @@ def path_uniforms(
 def path_settings() -> Module:
     """The module; its uniforms are set again for every run."""
     return Module("path settings", provides=("path_settings",), source="shading/path.glsl", uniforms=_declared("path_"))
+
+
+def candidate_settings() -> Module:
+    """The module of the number of points of lights that direct light is resampled from; a uniform, set again too."""
+    return Module(
+        "candidate settings",
+        provides=("light_candidates",),
+        source="shading/candidates.glsl",
+        uniforms={"light_candidates": ("int", CANDIDATES)},
+    )
 
 
 def whitted_settings() -> Module:

@@ -85,6 +85,19 @@ TRACING = (
         choices=("both", "lights", "bsdf"),
     ),
     Option(
+        "light_candidates",
+        values.read_integer_or_auto,
+        "auto",
+        "points of lights of which a surface's shadow ray goes to one, by what they would bring (resampled importance"
+        " sampling); auto: 8 where there are several lights; in the program path",
+        Affects.PROGRAM,
+        "N|auto",
+        "",
+        1,
+        64,
+        values="auto or a whole number from {low} to {high}",
+    ),
+    Option(
         "roulette",
         values.read_roulette,
         "auto",

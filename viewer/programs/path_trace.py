@@ -22,16 +22,20 @@ def path_trace(
     dispersion: bool = False,
     volumes: bool = False,
     nested: bool = False,
+    resampled: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added. first_hits: see `viewer.programs.first_hits`.
 
     dispersion : there are surfaces at which channels part, and a path goes on in one. volumes : some absorb light.
-    nested : of these some overlap, or hold something.
+    nested : of these some overlap, or hold something. resampled : direct light is resampled from several points of
+    lights; not where volumes are nested.
     """
+    assert not (nested and resampled)
     channel, light = channel_states(dispersion, "light")
     absorb, arrive, arriving = arrival(volumes, nested=nested)
     around, surface = surroundings(nested, light)
-    begin, sample, scatter = paths.BEGIN, paths.SAMPLE_LIGHT, paths.SCATTER
+    begin, scatter = paths.BEGIN, paths.SCATTER
+    sample = paths.RESAMPLE_LIGHT if resampled else paths.SAMPLE_LIGHT
     if nested:
         begin, sample, scatter = paths.BEGIN_NESTED, paths.SAMPLE_LIGHT_NESTED, paths.SCATTER_NESTED
     # A turn takes a path from one surface to the next, and a finished one to its successor.

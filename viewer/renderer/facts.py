@@ -56,11 +56,14 @@ def sampling_facts(tracer: Tracer) -> dict[str, str]:
         "depth": settings.max_depth,
         "roulette": settings.roulette_from,
         "offsets": "sample" if tracer.first_hits.shared else "pixel",
+        "light_candidates": tracer.prepared.light_candidates(settings),
     }
     found = {}
     for name, value in settings.items():
         option = OPTIONS[name]
         if option.affects in (Affects.UNIFORMS, Affects.PROGRAM) and name not in (*VIEW, "program"):
+            if name == "light_candidates" and decided[name] == 1:
+                continue  # as before it was an option
             if name in LATER and value == option.default:
                 continue  # files from before it was told apart
             if name in MAPPED and settings.program != "photon":

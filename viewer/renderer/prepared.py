@@ -15,6 +15,7 @@ from viewer.accel import structures
 from viewer.accel.structures import Recipe, Structure
 from viewer.cameras.lens import thin_lens
 from viewer.film.checkpoint import fingerprint
+from viewer.lighting.path import CANDIDATES
 from viewer.lighting.shining import NAME as SHINING
 from viewer.lighting.shining import shining_faces
 from viewer.materials.details import NAME as DETAILS
@@ -94,6 +95,13 @@ class Prepared:
     def look(self) -> Look:
         """What the source of its surfaces depends on."""
         return scene_look(self.scene)
+
+    def light_candidates(self, settings: Settings) -> int:
+        """Points of lights that direct light is resampled from; 1: it is not, as within nested volumes."""
+        if settings.program != "path" or self.nested:
+            return 1
+        chosen = settings.light_candidates
+        return (CANDIDATES if self.lighting.listed.several else 1) if chosen == "auto" else int(chosen)
 
     @cached_property
     def materials(self) -> list[Material]:

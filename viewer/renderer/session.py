@@ -244,8 +244,11 @@ class Session(Shown):
         width, height = self.size
         if not self._tracer.progressive:
             return self.progress, f"rendering {width} x {height}"
-        traced = self.samples + (self.progress * self._job.added if self._job is not None else 0.0)
-        return (self._outlook or Outlook()).report(self.stop, self.samples, traced, time.perf_counter() - self._began)
+        job, samples = self._job, self.samples
+        traced = samples + (self.progress * job.added if job is not None else 0.0)
+        if job is not None and job.film is not None:
+            samples = max(samples, job.film.samples)  # those of a round that all pixels have are kept
+        return (self._outlook or Outlook()).report(self.stop, samples, traced, time.perf_counter() - self._began)
 
     @exclusive
     def picture(self) -> Picture:

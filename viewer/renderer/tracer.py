@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from viewer.base.lock import exclusive
 from viewer.cameras.lens import lens_uniforms
-from viewer.film.buffers import Buffer, FilmBuffer, Pixels
+from viewer.film.buffers import Buffer, FilmBuffer, FilmError, Pixels
+from viewer.film.rate import ends, kept
 from viewer.kernels.records import FEATURES, FILM, HIT, PIXEL
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.programs import LEVELS, eye_hits, feature_buffers, trace
@@ -53,6 +54,7 @@ class Tracer(DeviceScene):
     ) -> None:
         super().__init__(scene, settings, device=device, progress=progress, **options)
         self._pixel_pass: Pixels | None = None
+        self._film_reduction: FilmError | None = None
         self._photon_maps: PhotonMaps | None = None
         self._held = HeldHits()
         self.under_way: Slice | None = None  # the rectangle that a machine is working on
@@ -122,6 +124,7 @@ class Tracer(DeviceScene):
         key = self._key(self._picture(surface, chosen, eye), shape, counting, program, chosen)
         lens, pixel_filter = eye_of(chosen, eye)
         every = {**lens_uniforms(lens, size, pixel_filter), **uniforms, **sampler_uniforms(chosen.seed)}
+        every["light_candidates"] = self.prepared.light_candidates(chosen)
         progressive = "film" in program.inputs
         ahead: FirstHitPass | EyeHits | None = None
         with self.device.current():
@@ -137,12 +140,19 @@ class Tracer(DeviceScene):
         piece = Piece(program, (key, chosen), shape, every, buffers, counting)
         mapped = partial(self._mapped, chosen, eye, size, rough) if "photons" in program.inputs else None
         # A map for each sample serves all of the picture before the next one is made.
-        sweeps: Sequence[int] = (samples,)
+        before = 0 if film is None else min(film.samples, samples - 1)
+        # Between them a film keeps the sums by whose differences it tells its error.
+        sweeps: Sequence[int] = (samples,) if film is None else ends(before, samples)
         if mapped is not None and chosen.estimate == "progressive" and film is not None:
-            sweeps = range(min(film.samples + 1, samples), samples + 1)
-        for number, end in enumerate(sweeps):
+            sweeps = range(before + 1, samples + 1)
+        start = before
+        for end in sweeps:
+            if film is not None and kept(film.samples):
+                with self.device.current():
+                    film.keep(self._film_error)
             for share, part in self._pieces(piece, rectangles(), size, ahead, end, hits.once, mapped):
-                yield (number + share) / len(sweeps), part
+                yield (start - before + (end - start) * share) / (samples - before), part
+            start = end
 
     def _mapped(
         self, settings: Settings, camera: Camera, size: tuple[int, int], rough: bool, piece: Piece, number: int
@@ -209,6 +219,12 @@ class Tracer(DeviceScene):
     def _counts(layers: Sequence[str]) -> bool:
         """Whether a layer shows how often kernels were called."""
         return any(name in COUNTED_LAYERS for name in layers)
+
+    @property
+    def _film_error(self) -> FilmError:
+        if self._film_reduction is None:
+            self._film_reduction = FilmError(self.device)
+        return self._film_reduction
 
     @property
     def _pixels(self) -> Pixels:
