@@ -19,7 +19,8 @@ from viewer.accel.triangles import TESTS
 from viewer.accel.two_level.top import TOPS
 from viewer.base import paths
 from viewer.base.errors import ShaderError
-from viewer.film.buffers import error_source, pixels_source
+from viewer.film.buffers import error_source, half_source, pixels_source
+from viewer.film.denoise.wavelets import wavelet_sources
 from viewer.kernels.photons import MAPS, SEARCHES
 from viewer.options.table import OPTIONS
 from viewer.photons.keep import OUTPUTS, keep_sources
@@ -170,7 +171,10 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
             yield f"copy: {form}, {texels} textures", rectangle_source(form, texels)
     yield "copy: states", snapshot_source()
     yield "film: error", error_source()
+    yield "film: half", half_source()
     yield "film: pixels", pixels_source()
+    for name, source in wavelet_sources():
+        yield f"denoiser: {name}", source
     for name in ("place", "resize", "show"):
         yield f"window: {name}", film_source(name)
     yield "window: running estimate", running_source()

@@ -8,7 +8,7 @@ Filtering"), and both are put together again.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import numpy as np
 
@@ -16,9 +16,10 @@ from viewer.film.buffers import Buffer, FilmBuffer
 from viewer.film.denoise.records import GUIDE, IRRADIANCE
 from viewer.kernels.records import FEATURES, FILM, RADIANCE
 from viewer.scene.camera import Camera
+from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.passes import Pass
+from viewer.stream.gl.passes import Pass, pass_source
 from viewer.stream.gl.stream import Stream
 
 STEPS = 5  # of the transform: 1, 2, 4 .. pixels between taps
@@ -43,6 +44,12 @@ def view_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, tuple[floa
     corner = forward - across * (width - 1) / 2 - down * (height - 1) / 2
     names = "view_corner", "view_across", "view_down"
     return {name: tuple(map(float, value)) for name, value in zip(names, (corner, across, down), strict=True)}
+
+
+def wavelet_sources() -> Iterator[tuple[str, Source]]:
+    """Every pass, by name."""
+    for name, (inputs, output) in PASSES.items():
+        yield name, pass_source(f"film/denoise/{name}", inputs, output, planar=True)
 
 
 class Wavelets:
