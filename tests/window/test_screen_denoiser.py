@@ -57,6 +57,9 @@ def test_at_rest_the_picture_is_denoised_and_the_film_is_not(session: Session, r
     assert session.converged and session.samples == 4
     film, shown = session.film(), session.linear()
     assert film is not None and noise(shown) < 0.5 * noise(film.linear)
+    picture = session.picture()
+    np.testing.assert_array_equal(picture.linear, shown)
+    np.testing.assert_array_equal(picture.layers["noisy"], film.linear)
     renderer.update(denoise="none")
     np.testing.assert_array_equal(film.linear, renderer.render(SIZE, spp=4).linear)
 

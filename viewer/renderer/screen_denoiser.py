@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from viewer.film.denoise.wavelets import Wavelets
 from viewer.kernels.records import FEATURES, RADIANCE
 from viewer.renderer.denoising import denoised
 from viewer.renderer.pace import SCALES, SMOOTHING, Pace
+from viewer.renderer.pieces import Slice
+from viewer.renderer.rounds import Round
+from viewer.renderer.screen import Screen
 from viewer.renderer.tracer import Tracer
 from viewer.scene.camera import Camera
 from viewer.stream.gl.stream import Stream
@@ -110,6 +113,27 @@ class ScreenDenoiser:
         texels = np.concatenate([made, np.zeros((*made.shape[:2], 1), np.float32)], axis=2)
         self._last.write_texels([texels])
         return self._last
+
+    def after(
+        self,
+        job: Round,
+        pieces: Iterator[tuple[float, Slice | None]],
+        film: FilmBuffer,
+        whole: tuple[int, int],
+        screen: Screen | None,
+        most: int,
+        budget: float,
+    ) -> Generator[tuple[float, Slice | None], None, None]:
+        """A round's pieces, and what shows its film denoised on a screen, where that is worth its time, and where it
+        has its ``most`` samples. whole, budget : as of `follow`."""
+        yield from pieces
+        if not self.due(film, job.samples) and job.samples < most:
+            return
+        job.tracing = False
+        for made in self.follow(film, job.samples, job.camera, whole, budget):
+            if made is not None and screen is not None:
+                screen.show(made)
+            yield 1.0, None
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], budget: float) -> tuple[int, int]:
         """The size up to ``whole`` whose features take a preview's share of ``budget`` seconds, or ``least``."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -19,6 +19,7 @@ from viewer.base.lock import exclusive
 from viewer.film.buffers import FilmBuffer
 from viewer.film.checkpoint import Checkpoint
 from viewer.film.film import Film
+from viewer.film.layers import NOISY
 from viewer.film.stop import Stop
 from viewer.options.declare import Affects
 from viewer.renderer.denoising import check_denoiser
@@ -27,11 +28,10 @@ from viewer.renderer.facts import picture
 from viewer.renderer.outlook import Outlook
 from viewer.renderer.pace import HEADLESS, INTERACTIVE, MOST_IN_RUN, Pace, Previews, stream_shape
 from viewer.renderer.picture import Picture, Report, collect
-from viewer.renderer.pieces import Slice
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.rounds import Round
 from viewer.renderer.screen import Screen
-from viewer.renderer.screen_denoiser import NOISY, ScreenDenoiser
+from viewer.renderer.screen_denoiser import ScreenDenoiser
 from viewer.renderer.settings import Settings
 from viewer.renderer.shown import Shown
 from viewer.renderer.tracer import Tracer
@@ -76,8 +76,6 @@ class Session(Shown):
         self._pace = Pace(1)
         self._outlook: Outlook | None = None  # of who waits in `finish`
         self._warming: tuple[Settings, Iterator[float]] | None = None
-        self._denoiser: ScreenDenoiser | None = None
-        self._added_none = False  # in the next round: the film that there is is denoised
         self._again = self._failed = False
         self._added = 1 if screen is not None else 0  # samples of a pixel that were added last
         self._began = time.perf_counter()
@@ -253,8 +251,12 @@ class Session(Shown):
     @exclusive
     def picture(self) -> Picture:
         """The picture on show, with its film, and all facts of how it was made."""
-        seconds = time.perf_counter() - self._began
-        return picture(self._tracer, self.linear(), self.film(), self.stats, self.reason, seconds)
+        seconds, film = time.perf_counter() - self._began, self.film()
+        made = picture(self._tracer, self.linear(), film, self.stats, self.reason, seconds)
+        if self.screen is not None and self._filter is not None and film is not None and self.complete:
+            made.layers[NOISY.name] = film.linear
+            made.metadata["denoised"] = self._tracer.settings.denoise.replace("auto", "shader")
+        return made
 
     def _compile(self, renderer: Tracer, tile: tuple[int, int]) -> None:
         """One of the shaders; none the first time, when it is only told."""
@@ -278,13 +280,6 @@ class Session(Shown):
         denoiser = self._filter
         if denoiser is not None and not denoiser.ready:
             yield from denoiser.warm()
-
-    @property
-    def _filter(self) -> ScreenDenoiser | None:
-        """What denoises the pictures on the screen; None where they are shown as they are."""
-        settings = self._tracer.settings
-        wanted = settings.denoise != "none" and settings.program in NOISY
-        return self._denoiser if wanted else None
 
     def _begin(self, preview: bool, budget: float) -> Round:
         """The next picture, or more samples for the one on show."""
@@ -336,26 +331,9 @@ class Session(Shown):
             self.shown = made.camera, made.size
         denoiser = self._filter
         if denoiser is not None and film is not None:
-            made.denoised, made.pieces = True, self._followed(made, pieces, denoiser, film, budget)
+            made.denoised = True
+            made.pieces = denoiser.after(made, pieces, film, self.size, self.screen, self.stop.spp, budget)
         return made
-
-    def _followed(
-        self,
-        job: Round,
-        pieces: Iterator[tuple[float, Slice | None]],
-        denoiser: ScreenDenoiser,
-        film: FilmBuffer,
-        budget: float,
-    ) -> Generator[tuple[float, Slice | None], None, None]:
-        """A round's pieces, and what shows them denoised, where that is worth its time."""
-        yield from pieces
-        if not denoiser.due(film, job.samples) and job.samples < self.stop.spp:
-            return
-        job.tracing = False
-        for made in denoiser.follow(film, job.samples, job.camera, self.size, budget):
-            if made is not None and self.screen is not None:
-                self.screen.show(made)
-            yield 1.0, None
 
     def _more(self, affordable: float, most: int) -> int:
         """Samples to add to each pixel."""
@@ -414,24 +392,6 @@ class Session(Shown):
             self._show_film()
         if self.state is not None and self.state.due() and (film := self.film()) is not None:
             self.state.save(film)
-
-    def _show_denoiser(self) -> None:
-        """Another denoiser, or none, of the same film."""
-        denoiser, film = self._filter, self.developing.buffer
-        if denoiser is None or (self.converged and self._tracer.settings.denoise == "oidn") or film is None:
-            self._show_film()
-            return
-        denoiser.forget()
-        self.converged, self._added_none = False, True  # a round without new samples shows it
-
-    def _show_film(self) -> None:
-        """The picture on the screen is the film's own, or of a film that is complete the one of Open Image Denoise."""
-        film, denoiser = self.developing.buffer, self._denoiser
-        if film is None or denoiser is None or self.screen is None:
-            return
-        with film.device.current():
-            last = denoiser.last(film) if self.converged and self._tracer.settings.denoise == "oidn" else None
-            self.screen.show(last or film.blocks[0].stream)
 
     def _enough(self) -> bool:
         """Whether the picture on show needs no more samples."""
