@@ -106,12 +106,11 @@ SHOWN = (
         "denoise",
         values.read_word,
         "auto",
-        "denoiser: in fragment programs, or Open Image Denoise, which raystream[denoise] installs; the noisy picture"
-        " becomes a layer, and what is summed and resumed stays as it is",
+        "denoiser: in fragment programs (auto: so in the window alone), or Open Image Denoise, which raystream[denoise]"
+        " installs; the noisy picture becomes a layer, and what is summed and resumed stays as it is",
         Affects.NOTHING,
         "NAME",
         choices=("auto", "none", "shader", "oidn"),
-        default_text="shader in the window, else none",
     ),
     Option(
         "tonemap",
