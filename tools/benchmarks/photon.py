@@ -64,7 +64,7 @@ INSTRUCTIONS = {
     "Rad. Estimate (stencil)": (193, 5, 20, 41),
 }
 TILES = {"one quad": "none", "16 x 16 tiles": "tiles", "depth mask": "depth", "stencil mask": "stencil"}
-TILED_PART = 2  # of the published width and height: a quad without a mask takes minutes on a CPU
+TILED_PART = 8  # of the published width and height: a quad without a mask takes five minutes at a half, on a CPU
 ESTIMATE_LOOPS, MANY = ("cell", "photon"), 65536  # states, and kernel calls in a pass of the others
 TINY = 1e-6  # scene units
 SORTED = (1 << 20, 1 << 13, 1 << 14, 1 << 16)  # photons: the paper's, and what its three scenes need
