@@ -13,7 +13,7 @@ struct Plane {
     float fall;
 };
 
-Plane plane_of(Guide guide, ivec2 at, float reach) {
+Plane plane_of(Lit guide, ivec2 at, float reach) {
     vec3 through = view_through(at);
     float facing = dot(guide.normal, through);
     float least = 0.02 * length(guide.normal) * length(through) + 1e-20;
@@ -36,7 +36,7 @@ float falling(float x) {
     return part * part;
 }
 
-float unlike(Plane plane, Guide other, vec2 offset) {
+float unlike(Plane plane, Lit other, vec2 offset) {
     vec3 turn = other.normal - plane.normal;
     float expected = plane.nearness + dot(plane.slope, offset);
     return NORMAL_FALL * dot(turn, turn) + plane.fall * abs(other.nearness - expected);

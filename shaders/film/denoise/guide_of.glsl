@@ -2,8 +2,8 @@
 // along the view's axis, is linear in the picture.
 #include "film/denoise/view.glsl"
 
-Guide guide_of(Features features, ivec2 at) {
-    Guide guide;
+Lit guide_of(Features features, ivec2 at) {
+    Lit guide;
     guide.normal = features.normal / max(features.count, 1.0);
     guide.nearness = features.hits > 0.0 ? features.hits * length(view_through(at)) / features.depth : 0.0;
     return guide;

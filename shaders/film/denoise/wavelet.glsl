@@ -1,5 +1,5 @@
 // A step of the edge-avoiding a-trous wavelet transform (Dammertz et al. 2010), whose range follows the variance
-// (Schied et al. 2017, section 4.3), by the kernel (1, 2, 1). Needs the streams guide, light.
+// (Schied et al. 2017, section 4.3), by the kernel (1, 2, 1). Needs the streams lit, light.
 // Weights are nearly symmetric, so that a firefly's light is taken in where it is given off. In the wide steps the middle
 // keeps what its neighbours refuse: light then is neither made nor lost.
 // Taps are written out: drivers for the CPU leave loops as loops.
@@ -21,7 +21,7 @@ vec3 sum;
 void tap(int x, int y) {
     ivec2 offset = apart * ivec2(x, y), place = clamp(middle + offset, ivec2(0), last);
     Irradiance there = fetch_light(place);
-    float exponent = float(x * x + y * y) + unlike(plane, fetch_guide(place), vec2(offset));
+    float exponent = float(x * x + y * y) + unlike(plane, fetch_lit(place), vec2(offset));
     exponent += abs(dot(there.rgb, LUMINANCE) - own) * inversesqrt(range * (spread + there.variance) + least);
     float weight = falling(exponent);
     total += weight;
@@ -37,7 +37,7 @@ void row(int y) {
 
 Irradiance element(ivec2 at) {
     Irradiance light = fetch_light(at);
-    plane = plane_of(fetch_guide(at), at, float(reach));
+    plane = plane_of(fetch_lit(at), at, float(reach));
     middle = at;
     last = textureSize(in_light_0, 0) - 1;
     apart = reach;

@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterator
 import numpy as np
 
 from viewer.film.buffers import Buffer, FilmBuffer
-from viewer.film.denoise.records import GUIDE, IRRADIANCE
+from viewer.film.denoise.records import IRRADIANCE, LIT
 from viewer.kernels.records import FEATURES, FILM, RADIANCE
 from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
@@ -24,16 +24,14 @@ from viewer.stream.gl.stream import Stream
 
 STEPS = 5  # of the transform: 1, 2, 4 .. pixels between taps
 DEVIATIONS = 4.0
-_FILM = {"film": FILM, "features": FEATURES}
 PASSES: dict[str, tuple[dict[str, Record], Record]] = {
-    "guide": ({"features": FEATURES}, GUIDE),
-    "irradiance": (_FILM, IRRADIANCE),
-    "spread": ({"guide": GUIDE, "light": IRRADIANCE}, IRRADIANCE),
-    "wavelet": ({"guide": GUIDE, "light": IRRADIANCE}, IRRADIANCE),
+    "lit": ({"film": FILM, "features": FEATURES}, LIT),
+    "spread": ({"lit": LIT}, IRRADIANCE),
+    "wavelet": ({"lit": LIT, "light": IRRADIANCE}, IRRADIANCE),
     "compose": ({"features": FEATURES, "light": IRRADIANCE}, RADIANCE),
-    "enlarge": ({"features": FEATURES, "guide": GUIDE, "light": IRRADIANCE}, RADIANCE),
+    "enlarge": ({"features": FEATURES, "lit": LIT, "light": IRRADIANCE}, RADIANCE),
 }
-RECORDS = {"guide": GUIDE, "light": IRRADIANCE, "other": IRRADIANCE, "picture": RADIANCE}
+RECORDS = {"lit": LIT, "light": IRRADIANCE, "other": IRRADIANCE, "picture": RADIANCE}
 
 
 def view_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, tuple[float, ...]]:
@@ -83,17 +81,15 @@ class Wavelets:
         """`denoise` pass by pass."""
         size = film.size
         own = {"film": film.blocks[0].stream, "features": features.blocks[0].stream}
-        guide, light, other = (self._stream(name, size) for name in ("guide", "light", "other"))
+        lit, light, other = (self._stream(name, size) for name in ("lit", "light", "other"))
         view = dict(view_uniforms(camera, size))
-        self._passes["guide"].draw({"features": own["features"]}, guide, **view)
+        self._passes["lit"].draw(own, lit, **view)
         yield
-        self._passes["irradiance"].draw(own, other)
-        yield
-        self._passes["spread"].draw({"guide": guide, "light": other}, light, **view)
+        self._passes["spread"].draw({"lit": lit}, light, **view)
         yield
         for step in range(STEPS):
             values = {**view, "reach": 1 << step, "deviations": DEVIATIONS}
-            self._passes["wavelet"].draw({"guide": guide, "light": light}, other, **values)
+            self._passes["wavelet"].draw({"lit": lit, "light": light}, other, **values)
             light, other = other, light
             yield
         if finer is None:
@@ -102,7 +98,7 @@ class Wavelets:
             return picture
         picture, drawn = self._stream("picture", finer.size), finer.blocks[0].stream
         values = {**view_uniforms(camera, finer.size), "scale": (size[0] / finer.size[0], size[1] / finer.size[1])}
-        self._passes["enlarge"].draw({"features": drawn, "guide": guide, "light": light}, picture, **values)
+        self._passes["enlarge"].draw({"features": drawn, "lit": lit, "light": light}, picture, **values)
         return picture
 
     def warm(self) -> None:
