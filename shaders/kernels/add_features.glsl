@@ -15,6 +15,8 @@ int add_features(in Ray ray, in Hit hit, inout Features features) {
     } else {
         features.emission += environment_radiance(ray.direction);
     }
+    features.triangle = hit.triangle;
+    features.instance = hit.instance;
     features.count += 1.0;
     return int(features.count) < path_samples ? EXIT_AGAIN : EXIT_DONE;
 }

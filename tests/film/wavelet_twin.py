@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.denoise.wavelets import DEVIATIONS, STEPS, view_uniforms
+from viewer.film.denoise.view import view_uniforms
+from viewer.film.denoise.wavelets import DEVIATIONS, STEPS
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 

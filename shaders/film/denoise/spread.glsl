@@ -32,6 +32,8 @@ Irradiance element(ivec2 at) {
         tap(side, 1);
         tap(2 * side, 0);
         tap(0, 2 * side);
+        tap(2 * side, -2);
+        tap(2 * side, 2);
     }
     first /= total;
     float around = max(second / total - first * first, 0.0);

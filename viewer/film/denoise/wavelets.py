@@ -7,13 +7,13 @@ Filtering"), and both are put together again.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Iterator
-
-import numpy as np
+from itertools import cycle
 
 from viewer.film.buffers import Buffer, FilmBuffer
-from viewer.film.denoise.records import IRRADIANCE, LIT
+from viewer.film.denoise.history import INPUTS, History
+from viewer.film.denoise.records import HISTORY, IRRADIANCE, LIT
+from viewer.film.denoise.view import view_uniforms
 from viewer.kernels.records import FEATURES, FILM, RADIANCE
 from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
@@ -34,19 +34,9 @@ PASSES: dict[str, tuple[dict[str, Record], Record]] = {
 RECORDS = {"lit": LIT, "light": IRRADIANCE, "other": IRRADIANCE, "picture": RADIANCE}
 
 
-def view_uniforms(camera: Camera, size: tuple[int, int]) -> dict[str, tuple[float, ...]]:
-    """Of ``shaders/film/denoise/view.glsl``, for a picture of ``size`` (width, height)."""
-    right, up, forward = (np.asarray(axis, np.float64) for axis in camera.basis())
-    tangent, (width, height) = math.tan(math.radians(camera.fov) / 2), size
-    across, down = right * (2 * tangent / height), -up * (2 * tangent / height)
-    corner = forward - across * (width - 1) / 2 - down * (height - 1) / 2
-    names = "view_corner", "view_across", "view_down"
-    return {name: tuple(map(float, value)) for name, value in zip(names, (corner, across, down), strict=True)}
-
-
 def wavelet_sources() -> Iterator[tuple[str, Source]]:
     """Every pass, by name."""
-    for name, (inputs, output) in PASSES.items():
+    for name, (inputs, output) in {**PASSES, "reproject": (INPUTS, HISTORY)}.items():
         yield name, pass_source(f"film/denoise/{name}", inputs, output, planar=True)
 
 
@@ -76,21 +66,33 @@ class Wavelets:
                 return made
 
     def steps(
-        self, film: FilmBuffer, features: Buffer, camera: Camera, finer: Buffer | None = None
+        self,
+        film: FilmBuffer,
+        features: Buffer,
+        camera: Camera,
+        finer: Buffer | None = None,
+        history: History | None = None,
     ) -> Generator[None, None, Stream]:
-        """`denoise` pass by pass."""
+        """`denoise` pass by pass. history : with which the light is blended before it is filtered."""
         size = film.size
         own = {"film": film.blocks[0].stream, "features": features.blocks[0].stream}
         lit, light, other = (self._stream(name, size) for name in ("lit", "light", "other"))
         view = dict(view_uniforms(camera, size))
         self._passes["lit"].draw(own, lit, **view)
         yield
-        self._passes["spread"].draw({"lit": lit}, light, **view)
+        spread = lit
+        if history is not None:
+            spread = history.blend(lit, own["features"], camera, max(film.samples, 1))
+            yield
+        self._passes["spread"].draw({"lit": spread}, light, **view)
         yield
+        rooms = cycle((other, light))
         for step in range(STEPS):
             values = {**view, "reach": 1 << step, "deviations": DEVIATIONS}
-            self._passes["wavelet"].draw({"lit": lit, "light": light}, other, **values)
-            light, other = other, light
+            # What the first step leaves is the past of the next picture.
+            target = history.light(size) if history is not None and step == 0 else next(rooms)
+            self._passes["wavelet"].draw({"lit": lit, "light": light}, target, **values)
+            light = target
             yield
         if finer is None:
             picture = self._stream("picture", size)
@@ -101,17 +103,23 @@ class Wavelets:
         self._passes["enlarge"].draw({"features": drawn, "lit": lit, "light": light}, picture, **values)
         return picture
 
-    def warm(self) -> None:
-        """Let the driver compile its part of every pass."""
+    def warm(self, history: History | None = None) -> None:
+        """Let the driver compile its part of every pass, and of that of a history, which forgets what it holds."""
         size, smallest = (4, 4), (2, 2)
         film, features, finer = (
             FilmBuffer(self.device, smallest),
             *(Buffer(self.device, FEATURES, each) for each in (smallest, size)),
         )
+        camera = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
         for larger in (None, finer):
-            self.denoise(film, features, Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0)), larger)
+            self.denoise(film, features, camera, larger)
+        if history is not None:
+            for _ in self.steps(film, features, camera, None, history):
+                pass
         for buffer in (film, features, finer):
             buffer.release()
+        if history is not None:
+            history.forget()
 
     def _stream(self, name: str, size: tuple[int, int]) -> Stream:
         """A stream by its name, made anew for another size."""
