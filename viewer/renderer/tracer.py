@@ -8,25 +8,21 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from viewer.base.lock import exclusive
 from viewer.cameras.lens import lens_uniforms
-from viewer.film.buffers import Buffer, FilmBuffer, FilmError, Pixels
+from viewer.film.buffers import Buffer, FilmBuffer, FilmError
 from viewer.film.rate import ends, kept
-from viewer.kernels.records import FEATURES, FILM, HIT, PIXEL
+from viewer.kernels.records import FEATURES, FILM, PIXEL
 from viewer.lighting.sampler import sampler_uniforms
-from viewer.programs import LEVELS, eye_hits, feature_buffers, trace
+from viewer.programs import LEVELS, eye_hits, feature_buffers
 from viewer.renderer.camera import eye as eye_of
-from viewer.renderer.device_scene import DeviceScene
 from viewer.renderer.given import Given
 from viewer.renderer.machine_pool import Key, warm
 from viewer.renderer.photon_maps import PhotonMaps
 from viewer.renderer.picture import COUNTED_LAYERS, SURFACE_LAYERS
 from viewer.renderer.pieces import EyeHits, FirstHitPass, HeldHits, Piece, Rectangle, Slice, piece_job
 from viewer.renderer.prepared import Report
-from viewer.renderer.rays import Hits, pack_rays, run_rays, unpack_hits
+from viewer.renderer.ray_tracer import RayTracer
 from viewer.renderer.settings import Settings
 from viewer.renderer.tiles import rectangles as cut
 from viewer.renderer.tiles import tiles
@@ -37,11 +33,9 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import LARGEST_STREAM, Stream
 from viewer.stream.machines.counters import Stats
 
-COARSE = 256, 160  # rays across and down, of `Tracer.coarse_hits`
 
-
-class Tracer(DeviceScene):
-    """Traces a scene on a device: what `DeviceScene` has, and what is computed from it."""
+class Tracer(RayTracer):
+    """Traces a scene on a device: what `DeviceScene` and `RayTracer` have, and what is computed from it."""
 
     def __init__(
         self,
@@ -53,7 +47,6 @@ class Tracer(DeviceScene):
         **options: Any,
     ) -> None:
         super().__init__(scene, settings, device=device, progress=progress, **options)
-        self._pixel_pass: Pixels | None = None
         self._film_reduction: FilmError | None = None
         self._photon_maps: PhotonMaps | None = None
         self._held = HeldHits()
@@ -226,13 +219,6 @@ class Tracer(DeviceScene):
             self._film_reduction = FilmError(self.device)
         return self._film_reduction
 
-    @property
-    def _pixels(self) -> Pixels:
-        if self._pixel_pass is None:
-            with self.device.current():
-                self._pixel_pass = Pixels(self.device)
-        return self._pixel_pass
-
     @contextmanager
     def timed(self) -> Iterator[dict[str, float]]:
         """Measure what is computed meanwhile: the seconds of each stage, added up in the dictionary that this gives.
@@ -301,11 +287,6 @@ class Tracer(DeviceScene):
         program = feature_buffers(LEVELS[self.structure.levels])
         return program, Key(("features",), shape, False, self.settings.passes, self.settings.sampler)
 
-    def uniforms(self, samples: int = 1) -> dict[str, Any]:
-        """The uniforms of paths and random numbers in a run that brings every pixel to so many samples."""
-        uniforms = self.settings.path_uniforms(self.first_hits.shared, samples)
-        return {**uniforms, **sampler_uniforms(self.settings.seed)}
-
     def ready(self, tile: tuple[int, int], counting: bool = False) -> bool:
         """Whether `slices` of that tile will run without compiling."""
         program = self.program()
@@ -358,59 +339,6 @@ class Tracer(DeviceScene):
             self.resources.copies.to_rows(buffer, rows, (0, 0), (1, 1))
             self.resources.copies.from_rows(rows, buffer, (0, 0), (1, 1))
             buffer.release()
-
-    # -- rays ------------------------------------------------------------------------------------------------------
-
-    @exclusive
-    def trace(
-        self, origins: ArrayLike, directions: ArrayLike, t_max: ArrayLike = np.inf, any_hit: ArrayLike = False
-    ) -> Hits:
-        """Hits of arbitrary rays.
-
-        origins, directions : (N, 3), world space; directions of any length but zero. t_max : a number or (N,), in units
-        of the direction; hits at t_max or beyond do not count. any_hit : a flag or (N,): the first hit found will do.
-
-        Raises ViewerError for shapes that disagree, and for a ray that is not finite or has no direction.
-        """
-        records, scale = pack_rays(origins, directions, t_max, any_hit)
-        out = np.zeros(len(records), HIT.dtype)
-        columns, program = min(1024, self.device.max_texture), trace(LEVELS[self.structure.levels])
-        for first in range(0, len(records), LARGEST_STREAM):
-            piece = records[first : first + LARGEST_STREAM]
-            rows = 1 << (-(-len(piece) // columns) - 1).bit_length()  # few shapes, so that machines are used again
-            with self.device.current():
-                key = self._key(("trace",), (columns, rows), False, program, self.settings)
-                machine = self._machines.take(program, key, self.settings)
-                out[first : first + LARGEST_STREAM] = run_rays(machine, piece)
-        return unpack_hits(out, scale, self.prepared)
-
-    @exclusive
-    def coarse_hits(self, camera: Camera, size: tuple[int, int]) -> Stream:
-        """`HIT` of rays through the middles of `COARSE` (width, height) equal parts of a picture of ``size``, row 0 at
-        the top: on the device, until the next call. Nothing is read back."""
-        rows, columns = slice(0, COARSE[1]), slice(0, COARSE[0])
-        with self.device.current():
-            program, key = self._coarse()
-            hit = self.resources.stream("coarse hit", HIT, COARSE)  # stays, when the machine is not kept any more
-            machine = self._machines.take(program, key, self.settings, {"hit": hit})
-            machine.borrow({"hit": hit})
-            self._pixels.fill(machine.streams["pixel"], (rows, columns))
-            view = lens_uniforms(camera.with_lens(0.0), size, "point")
-            machine.set({**view, "camera_texel": (2 / COARSE[0], 2 / COARSE[1]), **self.uniforms()})
-            machine.finish()
-        return hit
-
-    def coarse_hits_ready(self) -> bool:
-        """Whether `coarse_hits` will run without compiling."""
-        return self._coarse()[1] in self._machines
-
-    def _coarse(self) -> tuple[Program, Key]:
-        program = eye_hits(LEVELS[self.structure.levels])
-        return program, self._key(("coarse hits",), COARSE, False, program, self.settings)
-
-    def trace_ready(self) -> bool:
-        """Whether `trace` of a few rays will run without compiling."""
-        return any(key.what == ("trace",) and key.passes == self.settings.passes for key in self._machines)
 
 
 def _silent(job: Generator[float, None, Piece], share: float) -> Generator[tuple[float, None], None, Piece]:
