@@ -93,9 +93,7 @@ def test_the_picture_is_the_twin_s(history: History, case: str) -> None:
     found = run(history, [(before, features, CAMERA), (now, now_features, moved())], changes, light)
     first = run(history, [(before, features, CAMERA)])
     longest = LONGEST_RELIT if rows else LONGEST
-    expected = blended(
-        now, moved(), now_features, first, light, CAMERA, longest, moved=rows, flat=case != "instances"
-    )
+    expected = blended(now, moved(), now_features, first, light, CAMERA, longest, moved=rows, flat=case != "instances")
     assert (expected["age"] > 1.2).mean() > 0.3 and (expected["age"] == 1).any()  # both are there
     for name in HISTORY.dtype.names or ():
         # float32: a place in the picture has five digits, and weights are eighth powers
@@ -106,6 +104,7 @@ def test_the_picture_is_the_twin_s(history: History, case: str) -> None:
 
 def test_a_point_s_past_is_found_wherever_it_is_seen(history: History) -> None:
     """Light that is a function of the place in the world: what the past adds is that of the same place."""
+
     def shine(camera: Camera) -> NDArray:
         lit, _ = seen(camera)
         view, _, _ = through(camera, SIZE)

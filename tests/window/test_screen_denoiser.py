@@ -46,7 +46,7 @@ def noise(picture: np.ndarray) -> float:
 
 def test_a_preview_is_drawn_up_by_features_of_more_pixels(session: Session) -> None:
     session.previews.note(3000)  # samples a second: a budget of 10 ms is for 30 of them
-    session._denoiser.rate = 1e6  # type: ignore[union-attr]  # and for 3000 camera rays
+    session._denoiser.drawn.note(1e6)  # type: ignore[union-attr]  # and for all pixels to be drawn up
     run(session, moving=True)
     assert session.shown is not None and session.shown[1][0] < SIZE[0]
     assert SIZE[0] >= session.linear().shape[1] > 2 * session.shown[1][0]

@@ -12,6 +12,7 @@ LONGEST = 0.02  # seconds that one may take where the picture is as dear as its 
 FORGET = 0.8  # of what the dearest rows cost, from picture to picture
 FIRST_ROWS = 16
 CALMING = 0.7  # of the seconds that a step is expected to take, from step to step
+DENOISED = 0.04  # seconds that a preview may take where it is denoised: fewer pictures, but ones that can be read
 SCALES = tuple(2 ** (-k / 4) for k in range(13))  # of the picture's width and height, while the camera moves
 FITTING = (0.6, 1.1)  # a preview may take this much of its budget before another scale is chosen
 SMOOTHING = 0.4  # weight of the newest picture in a rate

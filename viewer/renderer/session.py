@@ -26,12 +26,12 @@ from viewer.renderer.denoising import check_denoiser
 from viewer.renderer.developing import free
 from viewer.renderer.facts import picture
 from viewer.renderer.outlook import Outlook
-from viewer.renderer.pace import HEADLESS, INTERACTIVE, MOST_IN_RUN, Pace, Previews, stream_shape
+from viewer.renderer.pace import DENOISED, HEADLESS, INTERACTIVE, MOST_IN_RUN, Pace, Previews, stream_shape
 from viewer.renderer.picture import Picture, Report, collect
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.rounds import Round
 from viewer.renderer.screen import Screen
-from viewer.renderer.screen_denoiser import ScreenDenoiser
+from viewer.renderer.screen_denoiser import LIGHT, ScreenDenoiser
 from viewer.renderer.settings import Settings
 from viewer.renderer.shown import Shown
 from viewer.renderer.tracer import Tracer
@@ -76,7 +76,7 @@ class Session(Shown):
         self._pace = Pace(1)
         self._outlook: Outlook | None = None  # of who waits in `finish`
         self._warming: tuple[Settings, Iterator[float]] | None = None
-        self._again = self._failed = False
+        self._again = self._failed = self._moving = False
         self._added = 1 if screen is not None else 0  # samples of a pixel that were added last
         self._began = time.perf_counter()
         if renderer is not None:
@@ -92,7 +92,7 @@ class Session(Shown):
             self._denoiser.release()
         if self.screen is not None:
             self.tile = stream_shape(renderer.device)
-            self._denoiser = ScreenDenoiser(renderer, self.tile)
+            self._denoiser = ScreenDenoiser(renderer)
         self.reset_timing()
         self.abandon()
 
@@ -196,7 +196,7 @@ class Session(Shown):
         On a screen it returns before shaders are compiled, so that `compiling` can be shown, and after each of them.
         Raises ViewerError where they do not compile.
         """
-        began = time.perf_counter()
+        began, self._moving = time.perf_counter(), moving
         while not self.waiting(moving):
             if self._job is None:
                 if not begin:
@@ -291,15 +291,17 @@ class Session(Shown):
             left = math.inf if self.stop.seconds is None else self.stop.seconds - (time.perf_counter() - self._began)
             added = self._more(min(self.rhythm.seconds, max(left, 0.0)) * self.rate, most)
             return self._run(self.developing.buffer, 1.0, self.samples + added, added)
-        budget = max(budget, 1e-3)
-        scale = self.previews.choose(self.size[0] * self.size[1], budget, self.rate) if preview else 1.0
+        budget, share = max(budget, 1e-3), 1.0
+        if self._filter is not None:
+            budget, share = max(budget, DENOISED), LIGHT
+        scale = self.previews.choose(self.size[0] * self.size[1], share * budget, self.rate) if preview else 1.0
         size = (max(1, round(self.size[0] * scale)), max(1, round(self.size[1] * scale)))
         device, samples = self._tracer.device, 1
         film = self.developing.blank(device, size) if self._tracer.progressive else None
         if preview:
             self._again = False
             if film is not None and scale == 1:  # there may be time for more than one
-                samples = self._more((self.previews.rate or self.rate) * budget, self.stop.spp)
+                samples = self._more((self.previews.rate or self.rate) * share * budget, self.stop.spp)
         if self.screen is not None:
             self.screen.begin(size, preview)
         return self._run(film, scale, samples, samples, size, preview, budget)
@@ -314,7 +316,10 @@ class Session(Shown):
         preview: bool = False,
         budget: float = 0.0,
     ) -> Round:
-        renderer, size = self._tracer, size or self.size
+        renderer, size, denoiser = self._tracer, size or self.size, self._filter
+        # Samples of a film that goes on at rest are its own; those of others follow each other from picture to picture.
+        fleeting = preview and denoiser is not None and film is not None and (self._moving or scale < 1)
+        first = denoiser.numbers(samples) if denoiser is not None and fleeting else 0
         pieces = renderer.slices(
             size,
             tuple(self.layers),
@@ -324,12 +329,14 @@ class Session(Shown):
             film=film,
             samples=samples,
             bounce=self.bounce,
+            settings=renderer.settings.replace(pixel_filter="point") if fleeting else None,
             rough=preview and scale < 1,
+            first=first,
         )
         made = Round(pieces, preview, scale, size, renderer.camera, film, samples, added)
+        made.fleeting, made.first = fleeting, first
         if not preview:
             self.shown = made.camera, made.size
-        denoiser = self._filter
         if denoiser is not None and film is not None:
             made.denoised = True
             made.pieces = denoiser.after(made, pieces, film, self.size, self.screen, self.stop.spp, budget)
@@ -376,9 +383,9 @@ class Session(Shown):
         if traced:
             self.rate += self.rhythm.smoothing * (traced / self.seconds - self.rate)
         if job.preview:
-            self.previews.note(traced / max(job.spent - job.mapping, 1e-6))
+            self.previews.note(traced / max(job.spent - job.mapping - job.drawing, 1e-6))
             self.shown = job.camera, job.size
-        self.samples, self.complete = job.samples, job.scale == 1.0 and not self._again
+        self.samples, self.complete = job.samples, job.scale == 1.0 and not (self._again or job.fleeting)
         self.developing.take(job.film)
         if not self.complete:
             self.developing.release()  # a preview's
@@ -388,8 +395,8 @@ class Session(Shown):
             self._outlook.see(self.samples, self.error if watched else self.developing.error())
         self.total_seconds += self.seconds
         self.converged = self.complete and self._enough()
-        if self.converged and job.denoised and self._tracer.settings.denoise == "oidn":
-            self._show_film()
+        if self.converged and job.denoised:
+            self._show_converged()
         if self.state is not None and self.state.due() and (film := self.film()) is not None:
             self.state.save(film)
 

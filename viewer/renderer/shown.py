@@ -102,6 +102,14 @@ class Shown:
         denoiser.forget()
         self.converged, self._added_none = False, True  # a round without new samples shows it
 
+    def _show_converged(self) -> None:
+        """The last picture: by its own samples alone."""
+        denoiser = self._filter
+        if self._tracer.settings.denoise == "oidn":
+            self._show_film()
+        elif denoiser is not None and denoiser.blended:
+            self._show_denoiser()
+
     def _show_film(self) -> None:
         """The picture on the screen is the film's own, or of a film that is complete the one of Open Image Denoise."""
         film, denoiser = self.developing.buffer, self._denoiser

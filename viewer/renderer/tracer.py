@@ -12,7 +12,7 @@ from viewer.base.lock import exclusive
 from viewer.cameras.lens import lens_uniforms
 from viewer.film.buffers import Buffer, FilmBuffer, FilmError
 from viewer.film.rate import ends, kept
-from viewer.kernels.records import FEATURES, FILM, PIXEL
+from viewer.kernels.records import FILM, PIXEL
 from viewer.lighting.sampler import sampler_uniforms
 from viewer.programs import LEVELS, eye_hits, feature_buffers
 from viewer.renderer.camera import eye as eye_of
@@ -92,6 +92,7 @@ class Tracer(RayTracer):
         camera: Camera | None = None,
         bounce: int | None = None,
         rough: bool = False,
+        first: int = 0,
     ) -> Generator[tuple[float, Slice | None], None, None]:
         """Render piece by piece: yields the share that is done, and a `Slice` whenever one is complete.
 
@@ -102,6 +103,7 @@ class Tracer(RayTracer):
 
         settings, camera : in place of the tracer's own, over the same scene. bounce : of a progressive program, only
         light of paths of this length counts. rough : by a photon map of fewer photons, or of another sample's.
+        first : what the numbers of samples begin with.
         """
         chosen, eye = settings or self.settings, camera or self.camera
         surface, counting = any(name in SURFACE_LAYERS for name in layers), stats or self._counts(layers)
@@ -113,10 +115,11 @@ class Tracer(RayTracer):
         else:
             rectangles, shape = partial(tiles, size, tile, rows), tile
         hits, program = self._first_hits(chosen, eye), self.program(surface, chosen, eye)
-        uniforms = chosen.path_uniforms(hits.shared, samples, bounce)
+        numbers = sampler_uniforms(chosen.seed, first)
+        uniforms = {**chosen.path_uniforms(hits.shared, samples, bounce), **numbers}
         key = self._key(self._picture(surface, chosen, eye), shape, counting, program, chosen)
         lens, pixel_filter = eye_of(chosen, eye)
-        every = {**lens_uniforms(lens, size, pixel_filter), **uniforms, **sampler_uniforms(chosen.seed)}
+        every = {**lens_uniforms(lens, size, pixel_filter), **uniforms}
         every["light_candidates"] = self.prepared.light_candidates(chosen)
         progressive = "film" in program.inputs
         ahead: FirstHitPass | EyeHits | None = None
@@ -318,18 +321,6 @@ class Tracer(RayTracer):
                 yield (number + share) / len(machines)
         if self.progressive:
             self._warm_copies(tile, "film", FILM)
-
-    def features_ready(self, tile: tuple[int, int]) -> bool:
-        """Whether `features` by that tile will run without compiling."""
-        machine = self._machines.get(self._feature_program(tile)[1])
-        return machine is not None and machine.warmed
-
-    def warm_features(self, tile: tuple[int, int]) -> Iterator[float]:
-        """Compile what `features` by that tile will run, as `warm`."""
-        with self.device.current():
-            machine = self._machines.take(*self._feature_program(tile), self.settings)
-        yield from warm(self.device, machine)
-        self._warm_copies(tile, "features", FEATURES)
 
     def _warm_copies(self, tile: tuple[int, int], name: str, record: Record) -> None:
         """Compile what brings a piece's pixels and its film or features to its machine and back."""

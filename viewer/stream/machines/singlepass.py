@@ -52,6 +52,22 @@ class Singlepass(Machine):
         self.in_place = [stream for stream in self.step.loads if stream in self.step.stores]
         self._attach()
 
+    def fit(self, streams: Mapping[str, Stream]) -> None:
+        """Work on these streams, which are all its inputs and results, of whatever one size; nothing is compiled."""
+        size = next(iter(streams.values())).size
+        if size != self.size:
+            assert not self.counting and streams.keys() == {*self.linked.program.inputs, *self.linked.program.results}
+            for stream in self._own.values():
+                stream.release()
+            self._own.clear()
+            if self.spare is not None:
+                self.spare.release()
+                self.spare = None
+            tiles = Tiles(self.device, size, max(size))
+            tiles.keep(None)
+            self.size, self.drawing = size, Drawing(self.device, self.drawing.shader, tiles)
+        self.borrow(streams)
+
     def _attach(self) -> None:
         framebuffer = self.device.context.framebuffer
         self.target = framebuffer(self._targets(self.step, self.form))
