@@ -190,11 +190,6 @@ class PhotonMaps:
         self._traced[name] = prepared, of
         self._mapped, (self.grid, self._map) = name, ordered
 
-    def forget(self) -> None:
-        """The next `make` traces and orders photons, whatever is there."""
-        self._traced.clear()
-        self._mapped = ""
-
     def uniforms(
         self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int
     ) -> dict[str, Any]:
