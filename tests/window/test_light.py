@@ -30,7 +30,7 @@ def traced(opened: Opener, place: Path) -> Callable[..., Hands]:
 
     def open_(scene: str = "cornell", samples: int = 3, noise: float = 0.0, **choices: Any) -> Hands:
         (place / "settings.toml").write_text(f"samples = {samples}\nnoise = {noise}\npanels = false\n")
-        given = {"program": "path", "machine": "singlepass", **choices}
+        given = {"program": "path", "machine": "singlepass", "denoise": "none", **choices}
         return opened(scene, choices.pop("size", SIZE), **{k: v for k, v in given.items() if k != "size"})
 
     return open_

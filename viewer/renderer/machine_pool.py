@@ -18,7 +18,7 @@ from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.policy import policy as make_policy
 from viewer.stream.machines.registry import MACHINES
 
-MOST_MACHINES = 6  # kept with their streams and shaders
+MOST_MACHINES = 7  # kept with their streams and shaders: of a picture with photons and features, and some before it
 
 
 @dataclass(frozen=True)

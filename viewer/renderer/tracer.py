@@ -307,6 +307,8 @@ class Tracer(RayTracer):
         """
         photons: dict[str, Stream] = {}
         if "photons" in self.program().inputs:
+            if not self._photons.ready(self.prepared, self.settings, self._machines):
+                self._photons.forget()  # or a map that is there would leave machines given back meanwhile uncompiled
             # A map for the first sample: to a driver the shapes of its streams make variants of what reads them.
             yield from self._photons.make(self.prepared, self.settings, self.camera, tile[1], 0)
             photons = self._photons.streams
