@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from viewer.film.buffers import FilmBuffer
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.rounds import Round
-from viewer.renderer.screen_denoiser import ScreenDenoiser
+from viewer.renderer.screen_denoiser import ScreenDenoiser, of_motion
 from viewer.scene.camera import Camera
 
 from .common import Options, Result, Table, facts, say
@@ -82,15 +82,13 @@ def _case(subject: Subject, size: tuple[int, int], pictures: int, device: Any, q
     return made
 
 
-def fly(
-    renderer: Renderer, cameras: list[Camera], size: tuple[int, int], past: bool
-) -> list[NDArray[np.float32]]:
+def fly(renderer: Renderer, cameras: list[Camera], size: tuple[int, int], past: bool) -> list[NDArray[np.float32]]:
     """The pictures that a window of ``size`` (width, height) shows, (H, W, 3) linear."""
     denoiser, shots = ScreenDenoiser(renderer), []
     denoiser.reprojects = past
     denoiser.drawn.note(1e12)  # features of every pixel
     small = size[0] // LIGHT, size[1] // LIGHT
-    settings = renderer.settings.replace(pixel_filter="point")
+    settings = of_motion(renderer.settings)
     film: FilmBuffer | None = None
     for number, camera in enumerate(cameras):
         renderer.update(camera=camera)
@@ -149,5 +147,7 @@ def _table(data: dict[str, Any]) -> Table:
             rows.append((name, label, *case["flips"], case["flicker"]))
     judged = next(iter(data["scenes"].values()))["judged"] if data["scenes"] else []
     columns = ("scene", "", *(f"FLIP of picture {number + 1}" for number in judged), "flicker")
-    note = f"{data['size'][0]} x {data['size'][1]}, one sample of light in {LIGHT * LIGHT} pixels; {STEP:g} degrees a picture."
+    note = "{} x {}, one sample of light in {} pixels; {:g} degrees a picture.".format(
+        *data["size"], LIGHT * LIGHT, STEP
+    )
     return Table("a moving camera", columns, rows, note)

@@ -31,7 +31,16 @@ LIGHT = 0.5  # of a preview's time, for the light; the rest is for the picture t
 FINER = 2.0  # times as wide as its light is a preview at least: what it costs is then always known
 GROWTH = 1.5  # times as many samples as last time, before a picture at rest is denoised again
 FADING = 16  # samples of a picture at rest, from which on what was seen on the way there has no part in it
+ROULETTE = 2  # surfaces from which on chance may end the paths of previews
 NUMBERS = 4096  # of samples, until previews begin anew
+
+
+def of_motion(settings: Settings) -> Settings:
+    """The settings of pictures of a moving camera: through the pixels' centres, so that their surfaces stand still, and
+    with paths that end soon, where chance may end them: short ones give more pixels in the same time."""
+    if settings.roulette_from is None or settings.roulette != "auto":
+        return settings.replace(pixel_filter="point")
+    return settings.replace(pixel_filter="point", roulette=ROULETTE)
 
 
 class ScreenDenoiser:
@@ -104,7 +113,7 @@ class ScreenDenoiser:
             self._turn(history)
         history.share = past if self.reprojects else 0.0
         self.blended = history.used
-        settings = tracer.settings.replace(pixel_filter="point") if job.fleeting else tracer.settings
+        settings = of_motion(tracer.settings) if job.fleeting else tracer.settings
         yield from self._trace("own", min(samples, MOST_FEATURES), camera, settings, job.first)
         finer, began, spent = None, time.perf_counter(), 0.0
         size = self._affordable(film.size, whole, budget) if job.preview else film.size
@@ -132,8 +141,8 @@ class ScreenDenoiser:
             yield picture
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], budget: float) -> tuple[int, int]:
-        """The size up to ``whole`` to which light of the size ``least`` is drawn up in its part of ``budget`` seconds, at
-        least `FINER` times as large."""
+        """The size up to ``whole`` to which light of the size ``least`` is drawn up in its part of ``budget`` seconds;
+        at least `FINER` times as wide."""
         scale = self.drawn.choose(whole[0] * whole[1], (1 - LIGHT) * budget, FIRST_RATE)
         scale = min(max(scale, FINER * least[0] / whole[0]), 1.0)
         return max(least[0], round(whole[0] * scale)), max(least[1], round(whole[1] * scale))

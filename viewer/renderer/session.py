@@ -22,18 +22,28 @@ from viewer.film.film import Film
 from viewer.film.layers import NOISY
 from viewer.film.stop import Stop
 from viewer.options.declare import Affects
+from viewer.renderer.compiling import Compiling
 from viewer.renderer.denoising import check_denoiser
 from viewer.renderer.developing import free
 from viewer.renderer.facts import picture
 from viewer.renderer.outlook import Outlook
-from viewer.renderer.pace import DENOISED, HEADLESS, INTERACTIVE, MOST_IN_RUN, Pace, Previews, stream_shape
+from viewer.renderer.pace import (
+    DENOISED,
+    HEADLESS,
+    INTERACTIVE,
+    MOST_IN_RUN,
+    SCALES,
+    SMALLER,
+    Pace,
+    Previews,
+    stream_shape,
+)
 from viewer.renderer.picture import Picture, Report, collect
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.rounds import Round
 from viewer.renderer.screen import Screen
-from viewer.renderer.screen_denoiser import LIGHT, ScreenDenoiser
+from viewer.renderer.screen_denoiser import LIGHT, ScreenDenoiser, of_motion
 from viewer.renderer.settings import Settings
-from viewer.renderer.shown import Shown
 from viewer.renderer.tracer import Tracer
 from viewer.scene.scene import Scene
 
@@ -41,7 +51,7 @@ FIRST_RATE = 1e6  # samples a second, before any has been seen
 TIMED = frozenset({Affects.NOTHING, Affects.MACHINE, Affects.PROGRAM, Affects.STRUCTURE})  # what speed depends on
 
 
-class Session(Shown):
+class Session(Compiling):
     """Pictures of a scene, on a ``screen``: first a preview that is quick enough to follow the hand, at rest the full
     size, to which a progressive program then adds samples until a rule says stop. Without a screen the film alone is
     filled, in pieces as large as streams may be.
@@ -69,13 +79,11 @@ class Session(Shown):
         self.stop, self.state = stop or Stop(1), state
         self.rate = FIRST_RATE  # samples a second, of the last pictures
         self.pictures = self.steps = 0  # so far, previews too
-        self.compiling = ""  # the program whose shaders the next step compiles
         self.tile: tuple[int, int] | None = None
         self.previews = Previews()
         self.rhythm = HEADLESS if screen is None else INTERACTIVE
         self._pace = Pace(1)
         self._outlook: Outlook | None = None  # of who waits in `finish`
-        self._warming: tuple[Settings, Iterator[float]] | None = None
         self._again = self._failed = self._moving = False
         self._added = 1 if screen is not None else 0  # samples of a pixel that were added last
         self._began = time.perf_counter()
@@ -258,29 +266,6 @@ class Session(Shown):
             made.metadata["denoised"] = self._tracer.settings.denoise.replace("auto", "shader")
         return made
 
-    def _compile(self, renderer: Tracer, tile: tuple[int, int]) -> None:
-        """One of the shaders; none the first time, when it is only told."""
-        if not self.compiling:
-            self.compiling = renderer.settings.program
-            return
-        now = renderer.settings
-        if self._warming is None or not self._warming[0].differences(now).keys() <= {"camera", "fov"}:
-            self._warming = now, self._warm(renderer, tile)
-        if next(self._warming[1], None) is None:
-            self._warming = None
-
-    def _ready(self, tile: tuple[int, int]) -> bool:
-        """Whether nothing is left to compile."""
-        denoiser = self._filter
-        return self._tracer.ready(tile, self.counting) and (denoiser is None or denoiser.ready)
-
-    def _warm(self, renderer: Tracer, tile: tuple[int, int]) -> Iterator[float]:
-        if not renderer.ready(tile, self.counting):
-            yield from renderer.warm(tile, self.counting)
-        denoiser = self._filter
-        if denoiser is not None and not denoiser.ready:
-            yield from denoiser.warm()
-
     def _begin(self, preview: bool, budget: float) -> Round:
         """The next picture, or more samples for the one on show."""
         if self.complete and self._added_none and self.developing.buffer is not None:
@@ -291,10 +276,11 @@ class Session(Shown):
             left = math.inf if self.stop.seconds is None else self.stop.seconds - (time.perf_counter() - self._began)
             added = self._more(min(self.rhythm.seconds, max(left, 0.0)) * self.rate, most)
             return self._run(self.developing.buffer, 1.0, self.samples + added, added)
-        budget, share = max(budget, 1e-3), 1.0
+        budget, share, scales = max(budget, 1e-3), 1.0, SCALES
         if self._filter is not None:
-            budget, share = max(budget, DENOISED), LIGHT
-        scale = self.previews.choose(self.size[0] * self.size[1], share * budget, self.rate) if preview else 1.0
+            budget, share, scales = max(budget, DENOISED), LIGHT, SMALLER
+        pixels = self.size[0] * self.size[1]
+        scale = self.previews.choose(pixels, share * budget, self.rate, scales) if preview else 1.0
         size = (max(1, round(self.size[0] * scale)), max(1, round(self.size[1] * scale)))
         device, samples = self._tracer.device, 1
         film = self.developing.blank(device, size) if self._tracer.progressive else None
@@ -329,7 +315,7 @@ class Session(Shown):
             film=film,
             samples=samples,
             bounce=self.bounce,
-            settings=renderer.settings.replace(pixel_filter="point") if fleeting else None,
+            settings=of_motion(renderer.settings) if fleeting else None,
             rough=preview and scale < 1,
             first=first,
         )
