@@ -12,7 +12,7 @@ from viewer.film.denoise.records import HISTORY
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 
-ALIKE, WIDTH, CHANCE, STEADY = 0.25, 1.0, 2.0, 4.0
+ALIKE, WIDTH, CHANCE, STEADY, FEW, ENOUGH, APART = 0.25, 1.0, 2.0, 4.0, 2.0, 6.0, 10.0
 STAR = [(0, 0), *((s, t) for s in (-1, 1) for t in (-1, 1)), *((2 * s, t) for s in (-1, 1) for t in (-2, 0, 2))]
 STAR += [(0, 2 * s) for s in (-1, 1)]
 
@@ -33,19 +33,23 @@ def blended(
     height, width = lit.shape
     rgb, normal, near = (lit[name].astype(float) for name in ("rgb", "normal", "nearness"))
     luminance = rgb @ LUMINANCE
-    total, first, second = (np.zeros((height, width)) for _ in range(3))
-    mean, square = np.zeros_like(rgb), np.zeros_like(rgb)
+    fields = [np.ones_like(luminance), luminance, luminance**2, rgb, rgb**2, normal]
+    alike, close = [0.0] * len(fields), [0.0] * len(fields)
     for at, _, unlike in taps((normal, near), camera, 2, STAR):
-        weight = falling(unlike)
-        total += weight
-        mean += weight[..., None] * rgb[at]
-        square += weight[..., None] * rgb[at] ** 2
-        first += weight * luminance[at]
-        second += weight * luminance[at] ** 2
+        weight, nearby = falling(unlike), falling(APART * np.abs(near[at] - near) / np.maximum(near, 1e-30))
+        for k, values in enumerate(fields):
+            wide = (..., None) if values.ndim == 3 else ...
+            alike[k] = alike[k] + weight[wide] * values[at]
+            close[k] = close[k] + nearby[wide] * values[at]
+    fine = np.clip((ENOUGH - alike[0]) / (ENOUGH - FEW), 0, 1)
+    normal = normal + fine[..., None] * (close[-1] / close[0][..., None] - normal)
+    total, first, second = (one + fine * (other - one) for one, other in zip(alike[:3], close[:3], strict=True))
+    mean, square = (one + fine[..., None] * (other - one) for one, other in zip(alike[3:5], close[3:5], strict=True))
     mean /= total[..., None]
     deviation = np.sqrt(np.maximum(square / total[..., None] - mean**2, 0))
     around = np.maximum(second / total - (first / total) ** 2, 0)
 
+    normal_now = normal.copy()
     instance = np.where(features["triangle"] < 0, -1, features["instance"])
     view, _, _ = through(camera, (width, height))
     world = view / np.maximum(near, 1e-30)[..., None] + camera.origin
@@ -89,8 +93,7 @@ def blended(
             sums[name] += share * past[name][at]
 
     made = np.zeros((height, width), HISTORY.dtype)
-    for name in ("normal", "nearness", "rgb"):
-        made[name] = lit[name]
+    made["normal"], made["nearness"], made["rgb"] = normal_now, lit["nearness"], lit["rgb"]
     single = np.where(lit["variance"] < 0, around, lit["variance"])
     made["variance"], made["first"], made["second"], made["age"] = single, luminance, luminance**2, samples
     made["instance"] = instance

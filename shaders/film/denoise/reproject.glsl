@@ -20,22 +20,32 @@ const float ALIKE = 0.25;     // weight from which on two pixels show the same s
 const float WIDTH = 1.0;      // of what the pixels around show, in standard deviations
 const float CHANCE = 2.0;     // standard deviations of a mean of so many pixels
 const float STEADY = 4.0;     // samples from which on a pixel's own past tells its variance
+const float FEW = 2.0, ENOUGH = 6.0;  // of the 13 pixels around that show one surface: fewer are none, more are a surface
+const float APART = 10.0;     // of depths that differ, where surfaces are finer than pixels: a half at a tenth
 
 Plane plane;
 ivec2 middle, last;
-float total, first, second;
-vec3 mean, square;
+float total, first, second, near_total, near_first, near_second, own_nearness;
+vec3 mean, square, near_mean, near_square, near_normal;
 
 void tap(int x, int y) {
     ivec2 place = clamp(middle + ivec2(x, y), ivec2(0), last);
     Lit there = fetch_lit(place);
     float weight = falling(unlike(plane, there, vec2(x, y)));
+    float near = falling(APART * abs(there.nearness - own_nearness) / max(own_nearness, 1e-30));
+    vec3 square_there = there.rgb * there.rgb;
+    float value = dot(there.rgb, LUMINANCE);
     total += weight;
     mean += weight * there.rgb;
-    square += weight * there.rgb * there.rgb;
-    float value = dot(there.rgb, LUMINANCE);
+    square += weight * square_there;
     first += weight * value;
     second += weight * value * value;
+    near_total += near;
+    near_mean += near * there.rgb;
+    near_square += near * square_there;
+    near_first += near * value;
+    near_second += near * value * value;
+    near_normal += near * there.normal;
 }
 
 // The row of motion that a number is of, or -1.
@@ -60,10 +70,12 @@ History element(ivec2 at) {
     float luminance = dot(lit.rgb, LUMINANCE);
 
     plane = plane_of(lit, at, 2.0);
+    own_nearness = lit.nearness;
     middle = at;
     last = textureSize(in_lit_0, 0) - 1;
     total = first = second = 0.0;
-    mean = square = vec3(0.0);
+    near_total = near_first = near_second = 0.0;
+    mean = square = near_mean = near_square = near_normal = vec3(0.0);
     tap(0, 0);
     for (int side = -1; side <= 1; side += 2) {
         tap(side, -1);
@@ -73,6 +85,15 @@ History element(ivec2 at) {
         tap(2 * side, -2);
         tap(2 * side, 2);
     }
+    // Where hardly any pixel shows the same surface, surfaces are finer than pixels: all at about the same depth are one,
+    // of their mean normal, or nothing of the noise would go.
+    float fine = clamp((ENOUGH - total) / (ENOUGH - FEW), 0.0, 1.0);
+    lit.normal = mix(lit.normal, near_normal / near_total, fine);
+    total = mix(total, near_total, fine);
+    mean = mix(mean, near_mean, fine);
+    square = mix(square, near_square, fine);
+    first = mix(first, near_first, fine);
+    second = mix(second, near_second, fine);
     mean /= total;
     vec3 deviation = sqrt(max(square / total - mean * mean, 0.0));
     first /= total;

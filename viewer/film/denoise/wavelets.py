@@ -80,11 +80,10 @@ class Wavelets:
         view = dict(view_uniforms(camera, size))
         self._passes["lit"].draw(own, lit, **view)
         yield
-        spread = lit
         if history is not None:
-            spread = history.blend(lit, own["features"], camera, max(film.samples, 1))
+            lit = history.blend(lit, own["features"], camera, max(film.samples, 1))
             yield
-        self._passes["spread"].draw({"lit": spread}, light, **view)
+        self._passes["spread"].draw({"lit": lit}, light, **view)
         yield
         rooms = cycle((other, light))
         for step in range(STEPS):
