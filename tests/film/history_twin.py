@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from wavelet_twin import NORMAL_FALL, PLANE_FALL, SLOPE_SLACK, falling, taps, through
+from wavelet_twin import NORMAL_FALL, PLANE_FALL, SHORT, SLOPE_SLACK, falling, taps, through
 
 from viewer.film.denoise.records import HISTORY
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 
-ALIKE, WIDTH, CHANCE, STEADY, FEW, ENOUGH, APART = 0.25, 1.0, 2.0, 4.0, 2.0, 6.0, 10.0
+ALIKE, WIDTH, CHANCE, STEADY, FEW, ENOUGH, LOOSE, APART = 0.25, 1.0, 2.0, 4.0, 2.0, 6.0, 0.3, 10.0
 STAR = [(0, 0), *((s, t) for s in (-1, 1) for t in (-1, 1)), *((2 * s, t) for s in (-1, 1) for t in (-2, 0, 2))]
 STAR += [(0, 2 * s) for s in (-1, 1)]
 
@@ -42,7 +42,7 @@ def blended(
             alike[k] = alike[k] + weight[wide] * values[at]
             close[k] = close[k] + nearby[wide] * values[at]
     fine = np.clip((ENOUGH - alike[0]) / (ENOUGH - FEW), 0, 1)
-    normal = normal + fine[..., None] * (close[-1] / close[0][..., None] - normal)
+    normal = normal + fine[..., None] * (LOOSE * close[-1] / close[0][..., None] - normal)
     total, first, second = (one + fine * (other - one) for one, other in zip(alike[:3], close[:3], strict=True))
     mean, square = (one + fine[..., None] * (other - one) for one, other in zip(alike[3:5], close[3:5], strict=True))
     mean /= total[..., None]
@@ -71,6 +71,7 @@ def blended(
     facing = np.where(facing < 0, np.minimum(facing, -least), np.maximum(facing, least))
     slope = np.stack([normal @ across, normal @ down], axis=-1) * (nearness / facing)[..., None]
     fall = PLANE_FALL / (nearness + PLANE_FALL * SLOPE_SLACK * np.abs(slope).sum(-1))
+    fall *= np.minimum(1, SHORT * (normal**2).sum(-1))
     spot = np.where(found[..., None], np.clip(spot, -2, (wide + 1, tall + 1)), -2.0)
     low = np.floor(spot).astype(int)
     part = spot - low

@@ -12,7 +12,7 @@ from viewer.film.denoise.wavelets import DEVIATIONS, STEPS
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 
-NORMAL_FALL, PLANE_FALL, SLOPE_SLACK, LEAST = 60.0, 100.0, 0.1, 0.05
+NORMAL_FALL, PLANE_FALL, SLOPE_SLACK, LEAST, SHORT = 60.0, 100.0, 0.1, 0.05, 3.0
 RING = [(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1) if x or y]
 STAR = [(0, 0), *((s, -1) for s in (-1, 1)), *((s, 1) for s in (-1, 1)), *((2 * s, 0) for s in (-1, 1))]
 STAR += [(0, 2 * s) for s in (-1, 1)] + [(2 * s, t) for s in (-1, 1) for t in (-2, 2)]
@@ -50,6 +50,7 @@ def taps(guide: Guide, camera: Camera, reach: int, offsets: Iterable[tuple[int, 
     slope = np.stack([normal @ across, normal @ down], axis=-1) / facing[..., None]
     fall = PLANE_FALL / (np.maximum(near, 1e-30) * (1 + PLANE_FALL * SLOPE_SLACK * reach * np.abs(slope).sum(-1)))
     y, x = np.indices((height, width))
+    fall *= np.minimum(1, SHORT * (normal**2).sum(-1))
     out = []
     for dx, dy in offsets:
         at = np.clip(y + apart * dy, 0, height - 1), np.clip(x + apart * dx, 0, width - 1)

@@ -3,6 +3,7 @@
 // Where pixels are partly covered their normals are short, so that edges mix with neither side.
 const float NORMAL_FALL = 60.0;  // a quarter at a turn of 10 degrees
 const float PLANE_FALL = 100.0;  // a half at 1 % off the plane
+const float SHORT = 3.0;         // 1 / squared length of a mean normal, from which on it is short
 const float SLOPE_SLACK = 0.1;   // of what the plane rises between the two
 
 // What is the same for all others of a pixel: slope of its plane, and the fall with the distance from it.
@@ -24,7 +25,8 @@ Plane plane_of(Lit guide, ivec2 at, float reach) {
     vec2 slope = vec2(dot(guide.normal, view_across), dot(guide.normal, view_down)) / facing;
     plane.slope = slope * guide.nearness;
     float rise = SLOPE_SLACK * reach * (abs(slope.x) + abs(slope.y));
-    plane.fall = PLANE_FALL / (max(guide.nearness, 1e-30) * (1.0 + PLANE_FALL * rise));
+    // Of what has no one normal planes tell little.
+    plane.fall = min(1.0, SHORT * dot(guide.normal, guide.normal)) * PLANE_FALL / (max(guide.nearness, 1e-30) * (1.0 + PLANE_FALL * rise));
     return plane;
 }
 

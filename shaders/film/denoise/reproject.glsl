@@ -21,6 +21,7 @@ const float WIDTH = 1.0;      // of what the pixels around show, in standard dev
 const float CHANCE = 2.0;     // standard deviations of a mean of so many pixels
 const float STEADY = 4.0;     // samples from which on a pixel's own past tells its variance
 const float FEW = 2.0, ENOUGH = 6.0;  // of the 13 pixels around that show one surface: fewer are none, more are a surface
+const float LOOSE = 0.3;       // length of their normals: neither they nor planes then tell much apart
 const float APART = 10.0;     // of depths that differ, where surfaces are finer than pixels: a half at a tenth
 
 Plane plane;
@@ -86,9 +87,9 @@ History element(ivec2 at) {
         tap(2 * side, 2);
     }
     // Where hardly any pixel shows the same surface, surfaces are finer than pixels: all at about the same depth are one,
-    // of their mean normal, or nothing of the noise would go.
+    // of their mean normal, made short, or nothing of the noise would go.
     float fine = clamp((ENOUGH - total) / (ENOUGH - FEW), 0.0, 1.0);
-    lit.normal = mix(lit.normal, near_normal / near_total, fine);
+    lit.normal = mix(lit.normal, LOOSE * near_normal / near_total, fine);
     total = mix(total, near_total, fine);
     mean = mix(mean, near_mean, fine);
     square = mix(square, near_square, fine);
@@ -117,7 +118,7 @@ History element(ivec2 at) {
     float facing = dot(normal, through), least = 0.02 * length(normal) * length(through) + 1e-20;
     facing = facing < 0.0 ? min(facing, -least) : max(facing, least);
     vec2 slope = vec2(dot(normal, past_across), dot(normal, past_down)) * (nearness / facing);
-    float fall = PLANE_FALL / (nearness + PLANE_FALL * SLOPE_SLACK * (abs(slope.x) + abs(slope.y)));
+    float fall = min(1.0, SHORT * dot(normal, normal)) * PLANE_FALL / (nearness + PLANE_FALL * SLOPE_SLACK * (abs(slope.x) + abs(slope.y)));
 
     ivec2 limit = textureSize(in_past_0, 0) - 1;
     spot = found ? clamp(spot, vec2(-2.0), vec2(limit + 2)) : vec2(-2.0);
