@@ -195,6 +195,12 @@ def test_a_caustic_is_compared_with_luxcore_s_where_that_is(tmp_path: Path) -> N
 
 
 @pytest.mark.slow
+def test_bench_flight(tmp_path: Path) -> None:
+    scene = _quick("flight", tmp_path)["scenes"]["cornell"]
+    assert scene["judged"] == [1, 4] and scene["past"]["flicker"] < scene["alone"]["flicker"]
+
+
+@pytest.mark.slow
 def test_bench_bvh_build(tmp_path: Path) -> None:
     methods = _quick("bvh-build", tmp_path)["scenes"]["cornell"]["methods"]
     assert all(row["ms"] > 0 and row["nodes"] == 2 * row["leaves"] - 1 for row in methods.values())

@@ -12,7 +12,7 @@ from viewer.film.denoise.records import HISTORY
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 
-ALIKE, WIDTH, CHANCE, STEADY, FEW, ENOUGH, LOOSE, APART = 0.25, 1.0, 2.0, 4.0, 2.0, 6.0, 0.3, 10.0
+ALIKE, WIDTH, CHANCE, STEADY, FEW, ENOUGH, LOOSE, APART = 0.25, 1.0, 2.0, 4.0, 4.0, 7.5, 0.3, 10.0
 STAR = [(0, 0), *((s, t) for s in (-1, 1) for t in (-1, 1)), *((2 * s, t) for s in (-1, 1) for t in (-2, 0, 2))]
 STAR += [(0, 2 * s) for s in (-1, 1)]
 

@@ -20,7 +20,7 @@ const float ALIKE = 0.25;     // weight from which on two pixels show the same s
 const float WIDTH = 1.0;      // of what the pixels around show, in standard deviations
 const float CHANCE = 2.0;     // standard deviations of a mean of so many pixels
 const float STEADY = 4.0;     // samples from which on a pixel's own past tells its variance
-const float FEW = 2.0, ENOUGH = 6.0;  // of the 13 pixels around that show one surface: fewer are none, more are a surface
+const float FEW = 4.0, ENOUGH = 7.5;  // of the 13 pixels around that show one surface: fewer are none, more are a surface
 const float LOOSE = 0.3;       // length of their normals: neither they nor planes then tell much apart
 const float APART = 10.0;     // of depths that differ, where surfaces are finer than pixels: a half at a tenth
 
