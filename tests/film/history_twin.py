@@ -12,7 +12,7 @@ from viewer.film.denoise.records import HISTORY
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 
-ALIKE, WIDTH, CHANCE, STEADY, FEW, ENOUGH, LOOSE, APART = 0.25, 1.0, 2.0, 4.0, 4.0, 7.5, 0.3, 10.0
+ALIKE, WIDTH, STEADY, FEW, ENOUGH, LOOSE, APART = 0.25, 1.0, 4.0, 4.0, 7.5, 0.3, 10.0
 STAR = [(0, 0), *((s, t) for s in (-1, 1) for t in (-1, 1)), *((2 * s, t) for s in (-1, 1) for t in (-2, 0, 2))]
 STAR += [(0, 2 * s) for s in (-1, 1)]
 
@@ -25,6 +25,7 @@ def blended(
     past_light: NDArray,
     past_camera: Camera,
     longest: float,
+    chance: float,
     samples: float = 1.0,
     moved: Any = (),
     flat: bool = True,
@@ -102,7 +103,7 @@ def blended(
     scale = 1 / np.where(old, weight, 1)
     light, sums = light * scale[..., None], {name: value * scale for name, value in sums.items()}
     before = np.maximum(sums["second"] - sums["first"] ** 2, 0)
-    bound = WIDTH * deviation + (CHANCE * np.sqrt(np.maximum(before, single) / total))[..., None] + 1e-4 * mean
+    bound = WIDTH * deviation + (chance * np.sqrt(np.maximum(before, single) / total))[..., None] + 1e-4 * mean
     held = np.clip(light, mean - bound, mean + bound)
     off, room = np.abs(light - held) @ LUMINANCE, bound @ LUMINANCE
     counted = np.minimum(sums["age"], longest) * room / (room + off + 1e-30)

@@ -11,7 +11,7 @@ from history_twin import blended
 from numpy.typing import NDArray
 from wavelet_twin import through
 
-from viewer.film.denoise.history import LONGEST, LONGEST_RELIT, Changes, History
+from viewer.film.denoise.history import CHANCE, CHANCE_RELIT, LONGEST, LONGEST_RELIT, Changes, History
 from viewer.film.denoise.records import HISTORY, IRRADIANCE, LIT
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
@@ -49,9 +49,10 @@ def run(
     pictures: list[tuple[NDArray, NDArray, Camera]],
     changes: Changes | None = None,
     light: NDArray | None = None,
+    last: int = 1,
 ) -> NDArray:
     """The last of the pictures, records of `HISTORY`; light : of the one before, records of `IRRADIANCE` (without: its
-    own)."""
+    own). changes : before each of the last ones."""
     device = history.device
     with device.current():
         history.forget()
@@ -59,7 +60,7 @@ def run(
             size = lit.shape[::-1]
             if number:
                 history.turn()
-            history.changes = (changes or Changes()) if number == len(pictures) - 1 else Changes()
+            history.changes = (changes or Changes()) if number >= len(pictures) - last else Changes()
             streams = Stream(device, LIT, size), Stream(device, FEATURES, size)
             for stream, records in zip(streams, (lit, features), strict=True):
                 stream.write(records)
@@ -92,8 +93,8 @@ def test_the_picture_is_the_twin_s(history: History, case: str) -> None:
     changes = Changes(rows, flat=case != "instances")
     found = run(history, [(before, features, CAMERA), (now, now_features, moved())], changes, light)
     first = run(history, [(before, features, CAMERA)])
-    longest = LONGEST_RELIT if rows else LONGEST
-    expected = blended(now, moved(), now_features, first, light, CAMERA, longest, moved=rows, flat=case != "instances")
+    limits = (LONGEST_RELIT, CHANCE_RELIT) if rows else (LONGEST, CHANCE)
+    expected = blended(now, moved(), now_features, first, light, CAMERA, *limits, moved=rows, flat=case != "instances")
     assert (expected["age"] > 1.2).mean() > 0.3 and (expected["age"] == 1).any()  # both are there
     for name in HISTORY.dtype.names or ():
         # float32: a place in the picture has five digits, and weights are eighth powers
@@ -154,6 +155,18 @@ def test_light_that_goes_leaves_no_trail(history: History) -> None:
     made = run(history, [*on, (dark, features, CAMERA)])
     assert made["rgb"].max() < 1e-3 and made["age"].max() < 1.1
     np.testing.assert_allclose(run(history, on)["age"], 8, rtol=1e-5)
+
+
+def test_noisy_light_that_goes_is_gone_three_pictures_later(history: History) -> None:
+    rng, (lit, features) = np.random.default_rng(6), seen(CAMERA)
+    pictures = []
+    for number in range(15):
+        each = lit.copy()
+        each["rgb"] = rng.gamma(0.5, 2.0, (*lit.shape, 1)) * (number < 12)
+        pictures.append((each, features, CAMERA))
+    assert 0.9 < run(history, pictures[:12])["rgb"].mean() < 1.1
+    # The shorter history alone keeps 0.63 of it.
+    assert run(history, pictures, Changes(relit=True), last=3)["rgb"].mean() < 0.15
 
 
 def test_rare_light_keeps_its_mean(history: History) -> None:

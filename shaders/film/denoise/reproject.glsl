@@ -14,11 +14,11 @@ uniform vec3 shift;                                // from its eye to this one
 uniform int moved;                                 // rows of motion; they are of instances
 uniform int flat_scene;                            // 1: of triangles
 uniform float samples;                             // of each pixel of this picture
+uniform float chance;         // standard deviations of a mean of so many pixels, within which the past may be off them
 uniform float longest;                             // samples that the past may count as, 0: there is none
 
 const float ALIKE = 0.25;     // weight from which on two pixels show the same surface
 const float WIDTH = 1.0;      // of what the pixels around show, in standard deviations
-const float CHANCE = 2.0;     // standard deviations of a mean of so many pixels
 const float STEADY = 4.0;     // samples from which on a pixel's own past tells its variance
 const float FEW = 4.0, ENOUGH = 7.5;  // of the 13 pixels around that show one surface: fewer are none, more are a surface
 const float LOOSE = 0.3;       // length of their normals: neither they nor planes then tell much apart
@@ -154,7 +154,7 @@ History element(ivec2 at) {
         past_first *= scale;
         past_second *= scale;
         float before = max(past_second - past_first * past_first, 0.0);
-        vec3 bound = WIDTH * deviation + CHANCE * sqrt(max(before, single) / total) + 1e-4 * mean;
+        vec3 bound = WIDTH * deviation + chance * sqrt(max(before, single) / total) + 1e-4 * mean;
         vec3 held = clamp(past_rgb, mean - bound, mean + bound);
         float off = dot(abs(past_rgb - held), LUMINANCE), room = dot(bound, LUMINANCE);
         // What had to be held back was of another light: it counts less, and so do its moments.

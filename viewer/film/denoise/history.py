@@ -31,6 +31,7 @@ INPUTS: dict[str, Record] = {
 }
 LONGEST = 32.0  # samples that the past counts as at most
 LONGEST_RELIT = 6.0  # and where lights or objects have moved: shadows are others
+CHANCE, CHANCE_RELIT = 2.0, 0.5  # deviations that the light of a pixel may be off that around, and there
 MOST_MOVED = 2048  # of those that have moved, in one list
 
 
@@ -131,7 +132,8 @@ class History:
         before = past.camera or camera
         view = view_uniforms(before, past.size if past.camera is not None else size)
         eyes = np.subtract(camera.origin, before.origin)
-        longest = LONGEST_RELIT if self.changes.relit or len(self.changes.moved) else LONGEST
+        relit = self.changes.relit or len(self.changes.moved) > 0
+        longest, chance = (LONGEST_RELIT, CHANCE_RELIT) if relit else (LONGEST, CHANCE)
         return {
             **view_uniforms(camera, size),
             **{name.replace("view_", "past_"): value for name, value in view.items()},
@@ -140,6 +142,7 @@ class History:
             "moved": len(self.changes.moved),
             "flat_scene": int(self.changes.flat),
             "samples": float(samples),
+            "chance": chance,
             "longest": longest * self.share * samples if self.used else 0.0,
         }
 
