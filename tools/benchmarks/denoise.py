@@ -103,8 +103,8 @@ def bilateral(linear: NDArray, sigma: float = SIGMA, k_sigma: float = K_SIGMA, t
 
 
 def judged(truth: Converged, picture: NDArray, noisy: NDArray) -> dict[str, float]:
-    """flip, error : see `Converged`. mean : of the picture's luminance over that of its noisy one's, less 1. bias : over
-    that of the converged one's."""
+    """flip, error : see `Converged`. mean : of the picture's luminance over its noisy one's, less 1. bias : over the
+    converged one's."""
     mean, of_noisy, of_truth = (
         float((np.asarray(each, np.float64) @ LUMINANCE).mean()) for each in (picture, noisy, truth.linear)
     )
