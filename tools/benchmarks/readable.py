@@ -33,9 +33,10 @@ SIZE, LARGE = (480, 270), (960, 540)
 AT_LARGE = ("hall",)  # looked at in both sizes
 READABLE, FLYING = 0.1, 0.2  # FLIP
 LONGEST = 60.0  # seconds at rest
+AT_REST = 16  # samples of a pixel
 MOST_LOOKS = 12  # pictures at rest that are judged
-SAMPLES, OF_FLIGHT = 64, 16  # of converged pictures, which Open Image Denoise then cleans; one of flight: at most
-SECONDS_OF_FLIGHT = 60.0  # seconds of one of flight
+SAMPLES, OF_FLIGHT = 32, 16  # of converged pictures, which Open Image Denoise then cleans; one of flight: at most
+SECONDS_OF_FLIGHT = 40.0  # seconds of one of flight
 WARM_UP, TURNING, LOOKS = 1.5, 1.0, 3  # seconds before anything counts, and of flight to one side; pictures looked at
 Shot = tuple[float, NDArray[np.float32], Camera]  # seconds, linear RGB of any size, and the camera
 
@@ -59,7 +60,7 @@ def run(options: Options) -> Result:
 
 
 def _case(subject: Subject, size: tuple[int, int], seconds: float, data: dict[str, Any], quick: bool) -> dict[str, Any]:
-    still, flown, flight = _watched(subject, size, seconds, data, 8 if quick else SAMPLES)
+    still, flown, flight = _watched(subject, size, seconds, data, 4 if quick else AT_REST)
     truth = _cleaned(subject, size, 8 if quick else SAMPLES)
     found, looks = None, []
     for shot in _thinned(still):
@@ -119,11 +120,11 @@ def _flown(app: Any, seconds: float) -> tuple[list[Shot], dict[str, float]]:
     """To and fro for so long: some of its pictures, pictures a second and their scale."""
     shots: list[Shot] = []
     began = counted = time.perf_counter()
-    first, scales = None, []
+    first, scales, used = None, [], 0.0
     sides = ("left", "right")
     while (now := time.perf_counter() - began) < WARM_UP + seconds:
         if first is None and now >= WARM_UP:
-            first, counted = app.session.pictures, time.perf_counter()
+            first, counted, used = app.session.pictures, time.perf_counter(), time.process_time()
         side = int(now / TURNING) % 2
         app.view.flight.release(sides[1 - side])
         app.view.flight.press(sides[side])
@@ -135,8 +136,10 @@ def _flown(app: Any, seconds: float) -> tuple[list[Shot], dict[str, float]]:
             if now >= due and len(shots) < LOOKS and app.session.shown is not None:
                 shots.append((now, app.canvas.linear().copy(), app.session.shown[0]))
     took, made = time.perf_counter() - counted, app.session.pictures - (first or 0)
+    used = time.process_time() - used
     app.view.flight.release_all()
-    return shots, {"pictures_per_second": made / took, "scale": statistics.median(scales) if scales else 0.0}
+    scale = statistics.median(scales) if scales else 0.0
+    return shots, {"pictures_per_second": made / took, "cpu_ms_per_picture": 1e3 * used / max(made, 1), "scale": scale}
 
 
 def _by() -> str:
@@ -177,17 +180,27 @@ def _table(data: dict[str, Any]) -> Table:
             scene["looks"][0][1],
             scene["readable_seconds"],
             scene["pictures_per_second"],
+            scene["cpu_ms_per_picture"],
             scene["scale"],
             statistics.median(scene["flips"]) if scene["flips"] else None,
             scene["flip_of_flight"],
         )
         for name, scene in data["scenes"].items()
     ]
-    columns = ("scene", "first picture s", "its FLIP", f"FLIP {READABLE:g} s", "in flight: pictures/s", "scale")
+    columns = (
+        "scene",
+        "first picture s",
+        "its FLIP",
+        f"FLIP {READABLE:g} s",
+        "in flight: pictures/s",
+        "CPU ms each",
+        "scale",
+    )
     columns += ("FLIP, median", "most")
     note = (
         f"Windows on {data['display']}. Seconds from the start of the application, loading, building and compiling "
-        f"included; -: not within {LONGEST:g} s. Scale: share of the window's width at which pictures are traced."
+        f"included, the driver's own cache of shaders filled by an earlier run; -: not within {LONGEST:g} s or "
+        f"{AT_REST} samples. CPU: of all threads. Scale: share of the window's width at which pictures are traced."
     )
     return Table("until it can be read", columns, rows, note)
 
