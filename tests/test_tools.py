@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -304,6 +305,15 @@ def test_bench_denoise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert by["shader"]["error"] < by["none"]["error"]
     (folder,) = (path.parent for path in tmp_path.rglob("denoise.json"))
     assert (folder / "denoise_sheet.png").is_file()
+
+
+def test_the_benchmarks_pictures_are_the_renderers(device: Any) -> None:
+    """By every denoiser, though samples are traced once."""
+    renderer = viewer.Renderer("cornell", device=device, machine="singlepass", denoise="shader")
+    made = denoise.pictures_of(renderer, (24, 16), 2)
+    for name in set(made) - {"bilateral"}:
+        renderer.update(denoise=name)
+        np.testing.assert_array_equal(renderer.render((24, 16), 2).linear, made[name])
 
 
 def test_the_bilateral_filter_by_hand() -> None:

@@ -47,10 +47,10 @@ def run(options: Options) -> Result:
     for subject in subjects:
         truth = converged(subject, size, samples, device)
         say(f"{subject.name}: {', '.join(map(str, counts))} samples")
-        renderer = subject.renderer(device, seed=1)
+        renderer = subject.renderer(device, seed=1, denoise="shader")
         found: dict[str, dict[str, Any]] = {}
         for count in counts:
-            pictures = _pictures(renderer, size, count)
+            pictures = pictures_of(renderer, size, count)
             found[str(count)] = {name: judged(truth, made, pictures["none"]) for name, made in pictures.items()}
             if count == min(SHOWN, counts[-1]):
                 rows.append([truth.shown(each) for each in (*pictures.values(), truth.linear)])
@@ -68,17 +68,13 @@ def oidn_there() -> bool:
     return True
 
 
-def _pictures(renderer: Renderer, size: tuple[int, int], count: int) -> dict[str, Picture]:
+def pictures_of(renderer: Renderer, size: tuple[int, int], count: int) -> dict[str, Picture]:
     """Of so many samples, the same ones, by every denoiser."""
-    renderer.update(denoise="shader")
-    first = renderer.render(size, count)
+    first = renderer.render(size, count, layers="albedo,normal")
     noisy: Picture = first.layers["noisy"]
     made = {"none": noisy, "bilateral": bilateral(noisy), "shader": first.linear}
-    if oidn_there():
-        renderer.update(denoise="oidn")
-        second = renderer.render(size, count)
-        assert np.array_equal(second.layers["noisy"], noisy)  # the same film
-        made["oidn"] = second.linear
+    if oidn_there():  # as by `--denoise oidn`, without tracing the samples again
+        made["oidn"] = oidn.denoise(noisy, first.layers["albedo"], first.layers["normal"])
     return made
 
 
