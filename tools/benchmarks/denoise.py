@@ -56,7 +56,7 @@ def run(options: Options) -> Result:
                 rows.append([truth.shown(each) for each in (*pictures.values(), truth.linear)])
         renderer.release()
         data["scenes"][subject.name] = {"converged": truth.samples, "its_error": truth.error, "samples": found}
-    return Result(data, _tables(data), _figure(data), sheet=contact_sheet(rows))
+    return Result(data, [_table(data)], _figure(data), sheet=contact_sheet(rows))
 
 
 def oidn_there() -> bool:
@@ -123,23 +123,22 @@ def contact_sheet(rows: list[list[Picture]]) -> NDArray[np.uint8]:
     return np.concatenate([np.concatenate([small(each) for each in row], axis=1) for row in rows])
 
 
-def _tables(data: dict[str, Any]) -> list[Table]:
-    made = []
-    for what, title, scale, note in (
-        ("flip", "FLIP", 1.0, "Against the converged picture, both tone mapped as it is shown; lower is better."),
-        ("error", "relative error, %", 100.0, "Root mean square of pixels' luminance against the converged picture."),
-        ("mean", "mean less that of the samples, %", 100.0, "What denoising adds to all light of the picture."),
-    ):
-        names = [name for name in DENOISERS if what != "mean" or name != "none"]
-        rows = []
-        for name, scene in data["scenes"].items():
-            cells = [
-                scale * by[each][what] if each in by else None for by in scene["samples"].values() for each in names
-            ]
-            rows.append((name, *cells))
-        heads = [f"{name} {count}" for count in _counts(data) for name in names]
-        made.append(Table(title, ("scene", *heads), rows, note))
-    return made
+def _table(data: dict[str, Any]) -> Table:
+    """A row for each scene and number of samples."""
+    rows = []
+    for name, scene in data["scenes"].items():
+        for count, by in scene["samples"].items():
+            cells = [by[each]["flip"] if each in by else None for each in DENOISERS]
+            cells += [100 * by[each]["error"] if each in by else None for each in DENOISERS]
+            cells += [100 * by[each]["mean"] if each in by else None for each in DENOISERS[1:]]
+            rows.append((f"{name}, {count}", *cells))
+    columns = ["scene, samples", *DENOISERS, *DENOISERS, *DENOISERS[1:]]
+    columns[1], columns[5], columns[9] = "FLIP: none", "error %: none", "mean %: bilateral"
+    note = (
+        "FLIP against the converged picture, both as they are shown. Error: root mean square of pixels' luminance, "
+        "relative to the converged one's. Mean: what denoising adds to the light of the same samples."
+    )
+    return Table("denoised pictures", columns, rows, note)
 
 
 def _counts(data: dict[str, Any]) -> list[str]:

@@ -35,9 +35,9 @@ READABLE, FLYING = 0.1, 0.2  # FLIP
 LONGEST = 60.0  # seconds at rest
 AT_REST = 16  # samples of a pixel
 MOST_LOOKS = 12  # pictures at rest that are judged
-SAMPLES, OF_FLIGHT = 32, 16  # of converged pictures, which Open Image Denoise then cleans; one of flight: at most
-SECONDS_OF_FLIGHT = 40.0  # seconds of one of flight
-WARM_UP, TURNING, LOOKS = 1.5, 1.0, 3  # seconds before anything counts, and of flight to one side; pictures looked at
+SAMPLES, OF_FLIGHT = 32, 8  # of converged pictures, which Open Image Denoise then cleans; one of flight: at most
+SECONDS_OF_FLIGHT = 20.0  # seconds of one of flight
+WARM_UP, TURNING, LOOKS = 1.5, 1.0, 2  # seconds before anything counts, and of flight to one side; pictures looked at
 Shot = tuple[float, NDArray[np.float32], Camera]  # seconds, linear RGB of any size, and the camera
 
 
