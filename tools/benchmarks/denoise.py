@@ -47,16 +47,16 @@ def run(options: Options) -> Result:
     for subject in subjects:
         truth = converged(subject, size, samples, device)
         say(f"{subject.name}: {', '.join(map(str, counts))} samples")
-        renderer = subject.renderer(device, seed=1)
+        renderer = subject.renderer(device, seed=1, denoise="shader")
         found: dict[str, dict[str, Any]] = {}
         for count in counts:
-            pictures = _pictures(renderer, size, count)
+            pictures = pictures_of(renderer, size, count)
             found[str(count)] = {name: judged(truth, made, pictures["none"]) for name, made in pictures.items()}
             if count == min(SHOWN, counts[-1]):
                 rows.append([truth.shown(each) for each in (*pictures.values(), truth.linear)])
         renderer.release()
         data["scenes"][subject.name] = {"converged": truth.samples, "its_error": truth.error, "samples": found}
-    return Result(data, _tables(data), _figure(data), sheet=contact_sheet(rows))
+    return Result(data, [_table(data)], _figure(data), sheet=contact_sheet(rows))
 
 
 def oidn_there() -> bool:
@@ -68,17 +68,13 @@ def oidn_there() -> bool:
     return True
 
 
-def _pictures(renderer: Renderer, size: tuple[int, int], count: int) -> dict[str, Picture]:
+def pictures_of(renderer: Renderer, size: tuple[int, int], count: int) -> dict[str, Picture]:
     """Of so many samples, the same ones, by every denoiser."""
-    renderer.update(denoise="shader")
-    first = renderer.render(size, count)
+    first = renderer.render(size, count, layers="albedo,normal")
     noisy: Picture = first.layers["noisy"]
     made = {"none": noisy, "bilateral": bilateral(noisy), "shader": first.linear}
-    if oidn_there():
-        renderer.update(denoise="oidn")
-        second = renderer.render(size, count)
-        assert np.array_equal(second.layers["noisy"], noisy)  # the same film
-        made["oidn"] = second.linear
+    if oidn_there():  # as by `--denoise oidn`, without tracing the samples again
+        made["oidn"] = oidn.denoise(noisy, first.layers["albedo"], first.layers["normal"])
     return made
 
 
@@ -103,8 +99,8 @@ def bilateral(linear: NDArray, sigma: float = SIGMA, k_sigma: float = K_SIGMA, t
 
 
 def judged(truth: Converged, picture: NDArray, noisy: NDArray) -> dict[str, float]:
-    """flip, error : see `Converged`. mean : of the picture's luminance over that of its noisy one's, less 1. bias : over
-    that of the converged one's."""
+    """flip, error : see `Converged`. mean : of the picture's luminance over its noisy one's, less 1. bias : over the
+    converged one's."""
     mean, of_noisy, of_truth = (
         float((np.asarray(each, np.float64) @ LUMINANCE).mean()) for each in (picture, noisy, truth.linear)
     )
@@ -127,23 +123,22 @@ def contact_sheet(rows: list[list[Picture]]) -> NDArray[np.uint8]:
     return np.concatenate([np.concatenate([small(each) for each in row], axis=1) for row in rows])
 
 
-def _tables(data: dict[str, Any]) -> list[Table]:
-    made = []
-    for what, title, scale, note in (
-        ("flip", "FLIP", 1.0, "Against the converged picture, both tone mapped as it is shown; lower is better."),
-        ("error", "relative error, %", 100.0, "Root mean square of pixels' luminance against the converged picture."),
-        ("mean", "mean less that of the samples, %", 100.0, "What denoising adds to all light of the picture."),
-    ):
-        names = [name for name in DENOISERS if what != "mean" or name != "none"]
-        rows = []
-        for name, scene in data["scenes"].items():
-            cells = [
-                scale * by[each][what] if each in by else None for by in scene["samples"].values() for each in names
-            ]
-            rows.append((name, *cells))
-        heads = [f"{name} {count}" for count in _counts(data) for name in names]
-        made.append(Table(title, ("scene", *heads), rows, note))
-    return made
+def _table(data: dict[str, Any]) -> Table:
+    """A row for each scene and number of samples."""
+    rows = []
+    for name, scene in data["scenes"].items():
+        for count, by in scene["samples"].items():
+            cells = [by[each]["flip"] if each in by else None for each in DENOISERS]
+            cells += [100 * by[each]["error"] if each in by else None for each in DENOISERS]
+            cells += [100 * by[each]["mean"] if each in by else None for each in DENOISERS[1:]]
+            rows.append((f"{name}, {count}", *cells))
+    columns = ["scene, samples", *DENOISERS, *DENOISERS, *DENOISERS[1:]]
+    columns[1], columns[5], columns[9] = "FLIP: none", "error %: none", "mean %: bilateral"
+    note = (
+        "FLIP against the converged picture, both as they are shown. Error: root mean square of pixels' luminance, "
+        "relative to the converged one's. Mean: what denoising adds to the light of the same samples."
+    )
+    return Table("denoised pictures", columns, rows, note)
 
 
 def _counts(data: dict[str, Any]) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import viewer
+from viewer import load
 from viewer.base.errors import ViewerError
 from viewer.film.exposure import stops
 from viewer.film.tonemap import srgb8
@@ -79,11 +79,11 @@ class Subject:
 
 
 def _kept(*parts: str) -> Callable[[], Scene]:
-    return lambda: viewer.load(str(_file(shared().joinpath("scenes", *parts))))
+    return lambda: load(str(_file(shared().joinpath("scenes", *parts))))
 
 
 def _built(name: str) -> Callable[[], Scene]:
-    return lambda: viewer.load(name)
+    return lambda: load(name)
 
 
 SUBJECTS = (
@@ -151,12 +151,15 @@ def flip(reference: NDArray[np.float32], picture: NDArray[np.float32]) -> float:
     return float(flip_evaluator.evaluate(reference, picture, "LDR", applyMagma=False)[1])
 
 
-def converged(subject: Subject, size: tuple[int, int], samples: int, device: Any = None) -> Converged:
+def converged(
+    subject: Subject, size: tuple[int, int], samples: int, device: Any = None, denoise: str = "none"
+) -> Converged:
     """The converged picture of a subject by its default settings, from the cache where it is there."""
-    path = _cache() / "converged" / f"{subject.name}_{size[0]}x{size[1]}_{samples}.npz"
+    cleaned = "" if denoise == "none" else f"_{denoise}"
+    path = _cache() / "converged" / f"{subject.name}_{size[0]}x{size[1]}_{samples}{cleaned}.npz"
     if not path.is_file():
         say(f"{subject.name}: the converged picture, {size[0]} x {size[1]}, {samples} samples")
-        renderer = subject.renderer(device, seed=SEED)
+        renderer = subject.renderer(device, seed=SEED, denoise=denoise)
         picture = renderer.render(size, samples, time=LONGEST)
         renderer.release()
         assert picture.film is not None
