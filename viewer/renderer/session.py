@@ -105,6 +105,9 @@ class Session(Shown):
             return
         buffer = self.developing.blank(renderer.device, self.size, film)
         self.developing.take(buffer)
+        if self.stop.error is None or not renderer.settings.adaptive:
+            with renderer.device.current():
+                buffer.even()
         self.samples = buffer.samples
         if self.stop.looks(self.samples):
             self.error = self.developing.error()
@@ -325,6 +328,7 @@ class Session(Shown):
             samples=samples,
             bounce=self.bounce,
             rough=preview and scale < 1,
+            goal=self.stop.error,
         )
         made = Round(pieces, preview, scale, size, renderer.camera, film, samples, added)
         if not preview:

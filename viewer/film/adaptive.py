@@ -1,0 +1,169 @@
+"""Adaptive sampling: where the next samples of a picture go, and which of its pixels need no more.
+
+The aim is the error of `Film.error` itself, the root mean square over the picture, with as few samples as can be. To
+bring all pixels to one and the same error would take as many as to give all the same number; the fewest do where the
+last sample of every pixel takes as much from the sum of variances: pixel i then has n_i samples in proportion to its
+samples' standard deviation s_i (Neyman, *On the Two Different Aspects of the Representative Method*, 1934), and for an
+error E of the mean of all pixels' variances n_i = s_i mean(s) / E^2.
+
+Decisions are made on the whole picture after 32, 64, 128 ... samples, of counts and sums alone, so that they do not
+depend on how work is cut into rounds and tiles. A pixel's s_i is told by the halves of the samples of its *neighbours*
+(`viewer.film.rate`), within `RADIUS`, without its own: pixels of which the few samples so far happen to agree would
+else end too dark. What a pixel's number depends on is then independent of its samples at the first decision, and later
+by way of neighbours alone, whose number they have taken part in.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.film.account import Account
+from viewer.film.film import Film, luminance
+from viewer.film.rate import Halves
+
+LEAST = 32  # samples of every pixel
+RADIUS = 2  # pixels across and down, of the neighbourhood that tells of a pixel's noise
+SLOWEST, FASTEST = 0.5, 0.125  # of V by that of half as many samples: independent ones, Owen's rate for what is smooth
+HARDER = 1.25  # times as many samples, where too few pixels would go on for the error
+TRIES = 64  # of that: the largest number of samples is then asked for
+
+
+def first_decision(samples: int) -> int:
+    """Samples of the next decision on a film whose pixels all have so many."""
+    return max(LEAST, 1 << max(0, samples - 1).bit_length())
+
+
+def decide(film: Film, goal: float) -> None:
+    """Find out the error of a film, and grant its pixels samples for ``goal``, a relative error as of `Film.error`.
+
+    Every pixel has as many samples as it was granted; the largest number is a power of two. A second call with the
+    same goal changes nothing.
+    """
+    front = int(film.count.max())
+    account = film.account = film.account or Account(film.count.copy(), np.zeros_like(film.count))
+    variance = variances(film)
+    mean = abs(float(np.mean(luminance(film.mean()), dtype=np.float64)))
+    total = float(np.mean(variance))
+    spread = float(np.mean(film.variance()))
+    account.efficiency = total / spread if spread > 0 else 1.0
+    account.error = math.sqrt(total) / mean if mean > 0 else (math.inf if total > 0 else 0.0)
+    granted = film.count.copy()
+    if account.error > goal:
+        if mean > 0:
+            deviation = np.sqrt(film.count * _of_neighbours(variance))
+            needed = deviation * (float(np.mean(deviation)) / (goal * mean) ** 2)
+        else:
+            needed = np.zeros_like(variance)
+        granted = _granted(film.count, needed, 2 * front)
+        for _ in range(TRIES):
+            if (granted > film.count).any():
+                break
+            needed *= HARDER
+            granted = _granted(film.count, needed, 2 * front)
+        else:
+            granted = np.full_like(film.count, 2 * front)
+    account.granted = granted
+
+
+def variances(film: Film) -> NDArray[np.float64]:
+    """(H, W) estimated variance of each pixel's mean luminance at the points' own rate, by the difference of the means
+    of the halves of its samples: one number each, so that it is to be averaged over some. Where there are no halves it
+    is that of independent samples, `Film.variance`.
+
+    A quarter of the squared difference is V(n / 2) - V(n) on average (`viewer.film.rate`), and V(n) itself where V
+    falls by half, as of independent samples; where it falls faster among the pixels of as many samples, the geometric
+    mean of that and of what this rate says.
+    """
+    spread, halves = film.variance(), film.halves
+    out = np.where(np.isfinite(spread), spread, 0.0)
+    if halves is None:
+        return out
+    apart, whole = _apart(film, halves), (halves.count > 0) & (film.count == 2 * halves.count)
+    for samples in np.unique(film.count[whole]).tolist():
+        here, rate = whole & (film.count == samples), SLOWEST
+        now = float(apart[here].sum())
+        before = float(film.account.apart[here].sum(dtype=np.float64)) if film.account is not None else 0.0
+        if before > 0:
+            rate = min(max(now / before, FASTEST), SLOWEST)
+        out[here] = apart[here] / 4 * math.sqrt(rate / (1 - rate))
+    return out
+
+
+def next_level(count: NDArray[np.float32], granted: NDArray[np.float32]) -> int:
+    """The power of two to which the pixels that have fewest of the samples granted to them are to be brought; 0: all
+    have theirs."""
+    waiting = count < granted
+    if not waiting.any():
+        return 0
+    return 1 << int(count[waiting].min()).bit_length()
+
+
+def keep(film: Film, level: int) -> None:
+    """Keep the sums of the pixels that go on from level / 2 samples to ``level`` as first halves."""
+    account = film.account
+    assert account is not None
+    half = level // 2
+    going = (film.count == half) & (account.granted >= level)
+    if film.halves is None:
+        film.halves = Halves(np.zeros_like(film.count), np.zeros_like(film.count))
+    halves = film.halves
+    going &= halves.count < half
+    if not going.any():
+        return
+    whole = going & (halves.count * 2 == half)
+    account.apart[going] = 0
+    account.apart[whole] = _apart(film, halves)[whole]
+    halves.sum[going] = luminance(film.sum)[going]
+    halves.count[going] = half
+
+
+def _apart(film: Film, halves: Halves) -> NDArray[np.float64]:
+    """(H, W) squared difference of the means of the first samples and the others, luminance."""
+    first = np.maximum(halves.count, 1).astype(np.float64)
+    rest = np.maximum(film.count - halves.count, 1)
+    total = luminance(film.sum).astype(np.float64)
+    found: NDArray[np.float64] = (halves.sum / first - (total - halves.sum) / rest) ** 2
+    return found
+
+
+def _granted(count: NDArray[np.float32], needed: NDArray[np.float64], most: int) -> NDArray[np.float32]:
+    """(H, W) the powers of two from ``needed`` on, at most ``most`` and at least what is there."""
+    power = np.exp2(np.ceil(np.log2(np.clip(needed, 1.0, most))))
+    return np.maximum(count, power).astype(np.float32)
+
+
+def _of_neighbours(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(H, W) mean over the neighbours of each pixel within `RADIUS`; of a single pixel its own."""
+    if values.size == 1:
+        return values
+    sums, ones = _box(values) - values, _box(np.ones_like(values)) - 1
+    return np.maximum(sums, 0.0) / ones
+
+
+def _box(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(H, W) sums over squares of 2 `RADIUS` + 1 pixels, as far as the picture goes; added in one order everywhere."""
+    for axis in (0, 1):
+        padding = [(0, 0), (0, 0)]
+        padding[axis] = (RADIUS, RADIUS)
+        wide, length = np.pad(values, padding), values.shape[axis]
+        parts = [np.take(wide, range(k, k + length), axis) for k in range(2 * RADIUS + 1)]
+        values = np.sum(parts, axis=0)
+    return values
+    sums, ones = _box(values) - values, _box(np.ones_like(values)) - 1
+    return np.maximum(sums, 0.0) / ones
+
+
+def _box(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(H, W) sums over squares of 2 `RADIUS` + 1 pixels, as far as the picture goes; added in one order everywhere."""
+    for axis in (0, 1):
+        padding = [(0, 0), (0, 0)]
+        padding[axis] = (RADIUS, RADIUS)
+        wide, length = np.pad(values, padding), values.shape[axis]
+        values = sum(
+            (np.take(wide, range(k, k + length), axis) for k in range(1, 2 * RADIUS + 1)),
+            np.take(wide, range(length), axis),
+        )
+    return values
