@@ -54,6 +54,7 @@ from viewer.stream.gl.copy import copy_source as rectangle_source
 from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.gl.draw import tiles_source
 from viewer.stream.gl.probe import probe_sources
+from viewer.stream.machines.choice import choice_source
 from viewer.stream.machines.copies import copy_source, snapshot_source
 from viewer.stream.machines.count import EDGE, census_sources
 from viewer.stream.machines.mask import stream_sources
@@ -170,6 +171,7 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
         for texels in (1, MOST_ATTACHMENTS):
             yield f"copy: {form}, {texels} textures", rectangle_source(form, texels)
     yield "copy: states", snapshot_source()
+    yield "choice of rays", choice_source()
     yield "film: error", error_source()
     yield "film: half", half_source()
     yield "film: pixels", pixels_source()

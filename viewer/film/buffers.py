@@ -13,6 +13,8 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.film.account import Account
+from viewer.film.adaptive import decide, keep, next_run
 from viewer.film.film import Film
 from viewer.film.rate import Halves, kept, variance_of_mean
 from viewer.kernels.records import FILM, HALF, PIXEL
@@ -22,6 +24,7 @@ from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, square
 from viewer.stream.gl.stream import Stream
+from viewer.stream.machines.choice import CHOICE
 
 LARGEST_BLOCK = 1 << 24  # pixels of a picture in one stream
 EDGE = 16  # pixels along the edge of a block of the error's reduction
@@ -124,14 +127,25 @@ class FilmBuffer(Buffer):
         self.halves: Buffer | None = None  # of the first half of twice as many samples; see `viewer.film.rate`
         self.efficiency = 1.0  # `Film.efficiency` when `error` was asked last
         self.half, self.differences = 0, dict[int, float]()  # samples of that, and what the halves before have told
+        self.account: Account | None = None  # of adaptive sampling, with the halves of pixels of any number of samples
+        self.chosen: Buffer | None = None  # of `CHOICE`: the pixels that the run under way is of; None: all
+        self._held: Halves | None = None
+        self._count = np.zeros((0, 0), np.float32)  # samples of each pixel, as far as the host knows
+        self._waiting: tuple[NDArray[np.bool_], int] | None = None  # pixels that are brought to so many samples
         if film is not None and film.count.any():
             self.write(film.records())
-            if film.halves is not None:
+            if film.account is not None:
+                self.account, self._held, self._count = film.account, film.halves, film.count
+                self.samples, self.efficiency = int(film.count.max()), film.account.efficiency
+            elif film.halves is not None:
                 self._hold(film.halves)
 
     def film(self) -> Film:
         """On the host, bit by bit."""
         film = Film(*self.size, self.fields())
+        if self.account is not None:
+            film.account, film.halves = self.account, self._held
+            return film
         if self.halves is not None and self.half:
             held = self.halves.fields()
             film.halves = Halves(held["sum"], held["count"], dict(self.differences))
@@ -142,6 +156,7 @@ class FilmBuffer(Buffer):
         super().clear()
         self.samples = self.half = 0
         self.differences = {}
+        self.account = self._held = None
 
     def keep(self, reduction: FilmError | None = None) -> None:
         """Keep the sum of so many samples as a first half, where every pixel has a power of two of them, and what it
@@ -161,6 +176,8 @@ class FilmBuffer(Buffer):
 
         reduction : one that is compiled already, for many films; else one is made.
         """
+        if self.account is not None:
+            return self.account.error
         variance, luminance, thin, apart = self._sums(self._reduction(reduction))
         if thin:
             return float("inf")
@@ -175,9 +192,56 @@ class FilmBuffer(Buffer):
             return 0.0
         return spread / mean if mean > 0 else float("inf")
 
+    def adapt(self, goal: float, samples: int) -> int:
+        """Choose the pixels whose samples come next: the number to which they are to be brought, ``samples`` at most;
+        0 where none needs more for now. The runs before are complete, or this film has just been made.
+
+        goal : relative error, see `viewer.film.adaptive`; every pixel has `viewer.film.adaptive.LEAST` samples or more.
+        """
+        if self._waiting is not None:
+            chosen, end = self._waiting
+            self._count, self._waiting = np.where(chosen, np.float32(end), self._count), None
+        film: Film | None = None
+        account = self.account
+        if account is None or not (self._count < account.granted).any():
+            film = self.film()
+            decide(film, goal)
+            account = self.account = film.account
+            assert account is not None
+            self._held, self._count, self.efficiency = film.halves, film.count, account.efficiency
+        chosen, end = next_run(self._count, account.granted, samples)
+        if not end:
+            return 0
+        film = film or self.film()
+        keep(film, chosen)
+        self.account, self._held = film.account, film.halves
+        self.chosen = self.chosen or Buffer(self.device, CHOICE, self.size)
+        records = np.zeros(self.size[::-1], CHOICE.dtype)
+        records["chosen"] = chosen
+        self.chosen.write(records)
+        self._waiting = chosen, end
+        return end
+
+    def waits(self, rectangle: tuple[slice, slice]) -> bool:
+        """Whether a pixel of a rectangle (rows, columns) is chosen."""
+        return self._waiting is None or bool(self._waiting[0][rectangle].any())
+
+    @property
+    def fewest(self) -> int:
+        """Samples of the chosen pixel that has fewest."""
+        return self.samples if self._waiting is None else int(self._count[self._waiting[0]].min())
+
+    def even(self) -> None:
+        """All pixels are to have as many samples again: what has been kept of a part of them is of no use."""
+        if self.account is not None:
+            self.samples = int(self.film().count.min())
+            self.account = self._held = self._waiting = self.chosen = None
+
     def release(self) -> None:
         """Free the textures."""
         super().release()
+        if self.chosen is not None:
+            self.chosen.release()
         if self.halves is not None:
             self.halves.release()
         if self.reduction is not None:

@@ -8,6 +8,7 @@ function of pixel, number, dimension and seed, and the film keeps all that its s
 | `film.sum.R` .. `film.compensation.B` | the sum of the samples, in two floats |
 | `film.square`, `film.count` | spread of the luminance, samples |
 | `film.half.sum`, `film.half.count` | luminance of the sum of the first half, and its samples |
+| `film.granted`, `film.apart` | of an adaptive picture, see `viewer.film.account` |
 
 The attributes `film.setting.NAME` are texts; `film.check` is a digest of the channels. The halves, and the attribute
 `film.differences`, tell how fast the mean converges (`viewer.film.rate`); files without them can be resumed, too.
@@ -29,6 +30,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.film import image, states
+from viewer.film.account import Account
 from viewer.film.film import Film
 from viewer.film.rate import Halves
 from viewer.options.table import OPTIONS
@@ -37,8 +39,9 @@ EVERY = 60.0  # seconds between two states of a long render
 PAUSE = 10.0  # times as long as saving takes, at least, until the next
 PIXELS_PER_SECOND = 2e6  # about what is saved
 MOST_SAMPLES = 65536
-SETTING, CHECK, DIFFERENCES = "film.setting.", "film.check", "film.differences"
+SETTING, CHECK, DIFFERENCES, ADAPTIVE = "film.setting.", "film.check", "film.differences", "film.adaptive"
 HALF = ("sum", "count")  # arrays of the film's halves
+ACCOUNT = ("granted", "apart")  # arrays of its account; the attribute film.adaptive has the numbers
 DRIVER = "driver"  # the attribute with the OpenGL renderer and version that made the samples, or with several of them
 CONTENT = "content"  # the setting that is a fingerprint of the scene
 SHAPES = {"sum": 3, "compensation": 3, "square": 1, "count": 1}  # components of the film's arrays
@@ -49,6 +52,8 @@ def film_layers(film: Film, prefix: str = "film") -> dict[str, NDArray[np.float3
     found = {f"{prefix}.{name}": array for name, array in film.arrays.items()}
     if film.halves is not None:
         found |= {f"{prefix}.half.{name}": getattr(film.halves, name) for name in HALF}
+    if film.account is not None:
+        found |= {f"{prefix}.{name}": getattr(film.account, name) for name in ACCOUNT}
     return found
 
 
@@ -58,6 +63,8 @@ def film_metadata(film: Film, settings: Mapping[str, Any], prefix: str = "film")
     if film.halves is not None:
         told = film.halves.differences.items()
         found[DIFFERENCES.replace("film", prefix, 1)] = " ".join(f"{level}:{value!r}" for level, value in told)
+    if film.account is not None:
+        found[ADAPTIVE.replace("film", prefix, 1)] = f"{film.account.error!r} {film.account.efficiency!r}"
     return found | {CHECK.replace("film", prefix, 1): _digest(film)}
 
 
@@ -91,7 +98,10 @@ def resume(
             raise ViewerError(where, what, f"start anew, or {back}")
     halves = [f"{prefix}.half.{name}" for name in HALF]
     halves = halves if head.channels.keys() >= set(halves) else []
-    _, channels = image.read_exr(path, [*names, *halves])
+    account = [f"{prefix}.{name}" for name in ACCOUNT]
+    numbers = _numbers(header.get(ADAPTIVE.replace("film", prefix, 1), ""))
+    account = account if numbers and head.channels.keys() >= set(account) else []
+    _, channels = image.read_exr(path, [*names, *halves, *account])
     film = Film(width, height)
     film.drivers = header.get(DRIVER, "")
     for name, components in SHAPES.items():
@@ -100,6 +110,8 @@ def resume(
     if halves:
         told = _differences(header.get(DIFFERENCES.replace("film", prefix, 1), ""))
         film.halves = Halves(channels[halves[0]], channels[halves[1]], told)
+    if account:
+        film.account = Account(channels[account[0]], channels[account[1]], *numbers)
     if header.get(CHECK.replace("film", prefix, 1)) != _digest(film) or not _sound(film):
         raise ViewerError(where, "is damaged: its film is not what was written", "start anew")
     return film
@@ -157,7 +169,7 @@ class Checkpoint:
         own = self.target.suffix.lower() == ".exr" and self.target.is_file()
         for path in [*states.existing(self.target), *([self.target] if pictures and own else [])]:
             try:
-                found.append((int(resume(path, size, self.settings).count.min()), path))
+                found.append((int(resume(path, size, self.settings).count.mean()), path))
             except ViewerError as error:
                 wrong.append(str(error))
         samples, best = max(found, key=lambda each: each[0], default=(0, None))
@@ -230,11 +242,22 @@ def _differences(text: str) -> dict[int, float]:
     return found
 
 
+def _numbers(text: str) -> list[float]:
+    """The two numbers of an account; nothing of a damaged text."""
+    try:
+        found = [float(part) for part in text.split()]
+    except ValueError:
+        return []
+    return found if len(found) == 2 else []
+
+
 def _digest(film: Film) -> str:
     arrays: list[Any] = [film.arrays[name] for name in SHAPES]
     halves = film.halves
     if halves is not None:  # older files have none
         arrays += [halves.sum, halves.count, sorted(halves.differences.items())]
+    if film.account is not None:
+        arrays += [film.account.granted, film.account.apart, film.account.error, film.account.efficiency]
     return fingerprint(arrays)
 
 

@@ -92,6 +92,17 @@ WHOLE = (
 
 SHOWN = (
     Option(
+        "adaptive",
+        values.read_on_off,
+        True,
+        "fewer samples where there is less noise, for the same error of the picture: with --error, and a noise limit in"
+        " the window",
+        Affects.SAMPLES,
+        "on|off",
+        choices=("on", "off"),
+        default_text="on",
+    ),
+    Option(
         "layers",
         values.read_names,
         (),

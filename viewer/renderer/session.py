@@ -113,6 +113,9 @@ class Session(Compiling):
             return
         buffer = self.developing.blank(renderer.device, self.size, film)
         self.developing.take(buffer)
+        if self.stop.error is None or not renderer.settings.adaptive:
+            with renderer.device.current():
+                buffer.even()
         self.samples = buffer.samples
         if self.stop.looks(self.samples):
             self.error = self.developing.error()
@@ -318,6 +321,7 @@ class Session(Compiling):
             settings=of_motion(renderer.settings) if fleeting else None,
             rough=preview and scale < 1,
             first=first,
+            goal=self.stop.error,
         )
         made = Round(pieces, preview, scale, size, renderer.camera, film, samples, added)
         made.fleeting, made.first = fleeting, first

@@ -10,6 +10,7 @@ from typing import Any
 
 from viewer.base.lock import exclusive
 from viewer.cameras.lens import lens_uniforms
+from viewer.film.adaptive import LEAST, first_decision
 from viewer.film.buffers import Buffer, FilmBuffer, FilmError
 from viewer.film.rate import ends, kept
 from viewer.kernels.records import FILM, PIXEL
@@ -93,6 +94,7 @@ class Tracer(RayTracer):
         bounce: int | None = None,
         rough: bool = False,
         first: int = 0,
+        goal: float | None = None,
     ) -> Generator[tuple[float, Slice | None], None, None]:
         """Render piece by piece: yields the share that is done, and a `Slice` whenever one is complete.
 
@@ -103,7 +105,8 @@ class Tracer(RayTracer):
 
         settings, camera : in place of the tracer's own, over the same scene. bounce : of a progressive program, only
         light of paths of this length counts. rough : by a photon map of fewer photons, or of another sample's.
-        first : what the numbers of samples begin with.
+        first : what the numbers of samples begin with. goal : relative error of the film
+        for which pixels may end before they have so many samples, by the setting ``adaptive``.
         """
         chosen, eye = settings or self.settings, camera or self.camera
         surface, counting = any(name in SURFACE_LAYERS for name in layers), stats or self._counts(layers)
@@ -135,20 +138,44 @@ class Tracer(RayTracer):
         buffers = {"film": film} if progressive and film is not None else {}
         piece = Piece(program, (key, chosen), shape, every, buffers, counting)
         mapped = partial(self._mapped, chosen, eye, size, rough) if "photons" in program.inputs else None
-        # A map for each sample serves all of the picture before the next one is made.
         before = 0 if film is None else min(film.samples, samples - 1)
-        # Between them a film keeps the sums by whose differences it tells its error.
-        sweeps: Sequence[int] = (samples,) if film is None else ends(before, samples)
-        if mapped is not None and chosen.estimate == "progressive" and film is not None:
-            sweeps = range(before + 1, samples + 1)
-        start = before
-        for end in sweeps:
-            if film is not None and kept(film.samples):
-                with self.device.current():
-                    film.keep(self._film_error)
+        if mapped is not None or not chosen.adaptive:
+            goal = None
+        each = mapped is not None and chosen.estimate == "progressive"
+        last = before
+        for end in (samples,) if film is None else self._sweeps(film, samples, goal, each):
+            piece = piece if film is None else replace(piece, chosen=film.chosen)
             for share, part in self._pieces(piece, rectangles(), size, ahead, end, hits.once, mapped):
-                yield (start - before + (end - start) * share) / (samples - before), part
-            start = end
+                yield max(0.0, last - before + (end - last) * share) / (samples - before), part
+            last = max(last, end)
+
+    def _sweeps(self, film: FilmBuffer, samples: int, goal: float | None, each: bool) -> Iterator[int]:
+        """Numbers of samples to which the pixels of a film are brought one after the other, all of them or those that
+        it has chosen for a ``goal``, see `slices`. each : one sample at a time: a photon map of each sample serves all
+        of the picture before the next one is made.
+
+        In between the film keeps the sums by whose differences it tells its error.
+        """
+        with self.device.current():
+            if goal is None:
+                film.even()
+        before = min(film.samples, samples - 1)
+        if film.account is None:
+            most = samples if goal is None else min(samples, first_decision(film.samples))
+            for end in range(before + 1, samples + 1) if each else ends(before, most) if before < most else ():
+                if kept(film.samples):
+                    with self.device.current():
+                        film.keep(self._film_error)
+                yield end
+        if goal is None or film.samples < LEAST:
+            return
+        while True:
+            with self.device.current():
+                end = film.adapt(goal, samples)
+            if not end:
+                break
+            yield end
+        film.samples = max(film.samples, samples)
 
     def _mapped(
         self, settings: Settings, camera: Camera, size: tuple[int, int], rough: bool, piece: Piece, number: int
@@ -183,12 +210,16 @@ class Tracer(RayTracer):
         film = piece.buffers.get("film")
         for rectangle in rectangles:
             count = (rectangle[0].stop - rectangle[0].start) * (rectangle[1].stop - rectangle[1].start)
+            if isinstance(film, FilmBuffer) and not film.waits(rectangle):
+                done += count
+                yield done / total, None
+                continue
             stats = Stats()
             # Rasterised first hits, unless all samples share one eye ray, are those of one sample: each is a run of
             # its own.
             ends: Sequence[int] = (samples,)
             if ahead is not None and not once and isinstance(film, FilmBuffer):
-                ends = range(film.samples + 1, samples + 1)
+                ends = range(film.fewest + 1, samples + 1)
             for number, end in enumerate(ends):
                 step = replace(piece, uniforms={**piece.uniforms, "path_samples": end})
                 if mapped is not None:
@@ -208,7 +239,7 @@ class Tracer(RayTracer):
             self.under_way = None
             done += count
             yield done / total, Slice(*rectangle, machine)
-        if isinstance(film, FilmBuffer):
+        if isinstance(film, FilmBuffer) and film.chosen is None:
             film.samples = max(film.samples, samples)
 
     @staticmethod
