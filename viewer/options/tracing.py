@@ -85,6 +85,16 @@ TRACING = (
         choices=("both", "lights", "bsdf"),
     ),
     Option(
+        "light_sampler",
+        values.read_word,
+        "auto",
+        "how one of the lights is chosen: by power alone, or down a light tree by what it may bring to the surface;"
+        " auto: a tree where there are 64 lights and more; in the programs path and photon",
+        Affects.PROGRAM,
+        "NAME",
+        choices=("auto", "power", "tree"),
+    ),
+    Option(
         "light_candidates",
         values.read_integer_or_auto,
         "auto",

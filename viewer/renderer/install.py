@@ -43,7 +43,7 @@ def _modules(before: Prepared, after: Prepared) -> tuple[list[Module], list[Modu
     """Those with tables of the scene, as far as programs may know them, and their counterparts."""
     old, new = before.scene_modules(), after.shading[1:]
     if before.lighting.made:
-        new = [*new, *after.lighting.scene_modules()]
+        new = [*new, *after.lighting.scene_modules(before.lighting.trees)]
     if before.structure is after.structure:
         return old, new
     return [*old, *before.structure.made()], [*new, *after.structure.made_like(before.structure)]
