@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
 from light_twin import BOUNDS, PUNCTUAL, some_emitters
-from tree_twin import CHOOSE, DENSITY, function, probabilities, random_receivers, ways
+from tree_twin import CHOOSE, DENSITY, function, probabilities, random_receivers
 
 from viewer.kernels.records import HIT
-from viewer.lighting.light_tree import Bounds, build
 from viewer.lighting.lights import light_list
-from viewer.lighting.tree_choice import bounds_of, choice
+from viewer.lighting.tree_choice import choice
 
 
 def listed_lights(count: int = 40):

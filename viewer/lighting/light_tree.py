@@ -65,6 +65,11 @@ class Bounds(NamedTuple):
     power: Float
     both: NDArray[np.bool_]
 
+    def of(self, numbers: NDArray) -> Bounds:
+        """Those of some."""
+        middle, radius, axis, spread, emission, power, both = (part[numbers] for part in self)
+        return Bounds(middle, radius, axis, spread, emission, power, both)
+
 
 class LightTree(NamedTuple):
     """nodes (N - 1,) of `NODE`, the root first, or none; root: its link, as in a node. way (N, 2) int64: of each light
@@ -99,8 +104,8 @@ def build(lights: Bounds, far: bool = False) -> LightTree:
         right = _parted(Rows(rows), first, size, which, level, far)
         way[order, level // WAY] |= right.astype(np.int64) << level % WAY
         # Left before right, within each cluster, and in the order before.
-        before = np.cumsum(right) - right
-        ahead = before - before[first][which]
+        before: NDArray = np.cumsum(right) - right
+        ahead: NDArray = before - before[first][which]
         rights = np.add.reduceat(right.astype(np.int64), first)
         inside = np.arange(len(order)) - first[which]
         place = first[which] + np.where(right, (size - rights)[which] + ahead, inside - ahead)
@@ -175,7 +180,7 @@ def _cheapest(lights: Rows, first: NDArray, which: NDArray, thorough: bool) -> N
         place = (along * ratio[which] + start).astype(np.int64).clip(0, bins - 1)
         key = which * bins + place
         held = np.stack([np.bincount(key, part, clusters * bins).reshape(clusters, bins) for part in summed])
-        left = np.cumsum(held, axis=2)
+        left: Float = np.cumsum(held, axis=2, dtype=np.float64)
         cost = _cost(left[..., :-1]) + _cost(left[..., -1:] - left[..., :-1])
         # Along a short axis parts are thin: the regularisation of the paper.
         cost *= np.where(wide > 0, 1.0 / np.where(wide > 0, wide, 1.0), np.inf)[:, None]

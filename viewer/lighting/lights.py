@@ -173,9 +173,9 @@ def _sphere(where: str, quadric: Quadric, transform: NDArray[np.float64]) -> NDA
 
 class Sources(NamedTuple):
     """What a list's lights are. emitting : those that shine, in the list's order, before the punctual ones.
-    listed (E,) : of all that should, the number in the list, -1: left out; with their instance (E,) and number (E,), and
-    starts (I,), see `Emitters`. punctual : the others. far_share : of the list's probability, that of what is infinitely
-    far.
+    listed (E,) : of all that should, the number in the list, -1: left out; with their instance (E,), number (E,), and
+    starts (I,), see `Emitters`. punctual : the others. far_share : of the list's probability, that of what is
+    infinitely far.
     """
 
     emitting: Emitters

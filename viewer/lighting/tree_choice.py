@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.kernels.records import HIT
-from viewer.lighting.light_tree import NODE, WAY, Bounds, LightTree, build
+from viewer.lighting.light_tree import NODE, WAY, Bounds, build
 from viewer.lighting.lights import LightList, Sources
 from viewer.scene.light import Light, luminance
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
 
-MANY_LIGHTS = 64  # near ones, from which on a tree is worth its descent
+MANY_LIGHTS = 16  # near ones: under a lamp of fewer triangles choosing by power is as good in the same time
 # Least of a receiver's cosine: its normal may be bent by a texture, which light sampling does not look up.
 LEAST_FACING = 0.05
 
@@ -88,6 +88,7 @@ def _punctual(lights: list[Light]) -> Bounds:
     spot = np.array([light.kind == "spot" for light in lights])
     inner, outer = (np.array([getattr(light, name) for light in lights]) for name in ("inner", "outer"))
     far = np.array([light.kind == "directional" for light in lights])
+    colors = np.array([light.intensity for light in lights], np.float64)
     position = np.array([light.position for light in lights], np.float64)
     return Bounds(
         np.where(far[:, None], 0.0, position),
@@ -95,7 +96,7 @@ def _punctual(lights: list[Light]) -> Bounds:
         np.array([light.direction for light in lights], np.float64),
         np.where(spot, inner, math.pi),
         np.where(spot, outer - inner, math.pi / 2),
-        _positive(luminance([light.intensity for light in lights])),
+        _positive(luminance(colors)),
         np.zeros(len(lights), bool),
     )
 
@@ -111,11 +112,12 @@ def choice(sources: Sources) -> Choice:
     far = np.zeros(len(bounds.power), bool)
     far[len(far) - len(sources.punctual) :] = [light.kind == "directional" for light in sources.punctual]
     way = np.zeros((len(far), 2), np.int64)
-    nodes, roots, depth = [], [], 0
+    nodes: list[NDArray] = []
+    roots, depth = [], 0
     for there in (~far, far):
         numbers = np.flatnonzero(there)
-        tree: LightTree = build(Bounds(*(part[numbers] for part in bounds)), far=bool(there is far))
-        start = sum(map(len, nodes))
+        tree = build(bounds.of(numbers), far=there is far)
+        start = sum(len(each) for each in nodes)
         for side in ("left_link", "right_link"):
             links = tree.nodes[side].copy()
             tree.nodes[side] = np.where(links < 0, -1 - numbers[np.maximum(-1 - links, 0)], links + start)
@@ -127,10 +129,10 @@ def choice(sources: Sources) -> Choice:
 
 
 def tree_modules(listed: LightList, levels: int, base: Module | None = None) -> list[Module]:
-    """The module ``lights`` (``base``: without) with `choice`, and ``emitter_density`` over hits of a structure of so many levels.
+    """The module ``lights`` with `choice`, and ``emitter_density`` over hits of a structure of so many levels.
 
-    Unlike the list's own it has 80 bytes more a light, and 16 for each shining triangle; how many there are is in no
-    source.
+    base : the list's own. Beside it there are 96 bytes for each light, and 16 for each triangle that shines; how many
+    they are is in no source.
     """
     assert listed.sources is not None
     chosen = choice(listed.sources)

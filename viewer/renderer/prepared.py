@@ -15,7 +15,7 @@ from viewer.accel import structures
 from viewer.accel.structures import Recipe, Structure
 from viewer.cameras.lens import thin_lens
 from viewer.film.checkpoint import fingerprint
-from viewer.lighting.path import CANDIDATES
+from viewer.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
 from viewer.lighting.shining import NAME as SHINING
 from viewer.lighting.shining import shining_faces
 from viewer.lighting.tree_choice import MANY_LIGHTS, too_many
@@ -103,7 +103,10 @@ class Prepared:
         if settings.program != "path" or self.nested:
             return 1
         chosen = settings.light_candidates
-        return (CANDIDATES if self.lighting.listed.several else 1) if chosen == "auto" else int(chosen)
+        if chosen != "auto":
+            return int(chosen)
+        most = CANDIDATES_OF_TREE if self.light_tree(settings) else CANDIDATES
+        return most if self.lighting.listed.several else 1
 
     def light_tree(self, settings: Settings) -> bool:
         """Whether a light is chosen by a light tree, in the programs of `TREES`."""
