@@ -25,11 +25,14 @@ def install(before: Prepared, after: Prepared, resources: Resources, machines: M
         return False
     after.lighting.share(before.lighting)
     values: dict[str, Any] = {}
+    exchanged: set[int] = set()  # two modules may have one table
     for mine, other in zip(old, new, strict=True):
         if mine is other:
             continue
         for memory, fresh in zip(mine.memories, other.memories, strict=True):
-            resources.exchange(memory, fresh)
+            if id(memory) not in exchanged:
+                resources.exchange(memory, fresh)
+                exchanged.add(id(memory))
         for name in other.capacities:  # programs are kept that have room for more
             other.constants[name] = mine.constants[name]
         values |= {name: value for name, (_, value) in other.uniforms.items()}
