@@ -11,14 +11,14 @@
 
 int sample_light(in Pixel pixel, in Interaction interaction, in Path path, inout Ray ray, out Radiance pending) {
     pending.rgb = vec3(0.0);
+    int dimension = surface_dimension(path.depth);
 #ifdef HAVE_LIGHT_TREE
     bool looks = !bsdf_delta(interaction) && path_strategy != PATH_BSDF && path_counts(path.depth + 1);
     light_receiver = receiver_of(interaction);
-    float first = sample_1d(pixel.at, path.number, surface_dimension(path.depth) + DIMENSION_LIGHT);
+    float first = sample_1d(pixel.at, path.number, dimension + DIMENSION_LIGHT);
     light_choose(interaction.position, first, looks);
 #endif
     if (bsdf_delta(interaction) || path_strategy == PATH_BSDF || !path_counts(path.depth + 1)) return EXIT_NONE;
-    int dimension = surface_dimension(path.depth);
     LightSample light;
     float choose = sample_1d(pixel.at, path.number, dimension + DIMENSION_LIGHT);
     vec2 point = sample_2d(pixel.at, path.number, dimension + DIMENSION_POINT);

@@ -216,7 +216,8 @@ def _describe(
     high = np.maximum.reduceat(lights.middle + reach, first)
     middle = (low + high) / 2
     apart = np.linalg.norm(lights.middle - middle[which], axis=1) + lights.radius
-    radius = np.maximum.reduceat(apart, first) * (1 + 1e-5)
+    rounding = np.abs(middle).max(axis=1) * 2e-7  # of the middle, in float32
+    radius = np.maximum.reduceat(apart, first) * (1 + 1e-5) + rounding
     power = np.add.reduceat(lights.power, first)
     total = np.add.reduceat(lights.axis, first)
     length = np.linalg.norm(total, axis=1)
