@@ -83,7 +83,17 @@ def preset(name: str, scene: str) -> dict[str, Any]:
 # What programs leave alone that add no samples.
 SAMPLED = (
     *("spp", "time", "error", "depth", "eye_rays", "strategy", "roulette", "clamp", "sampler", "seed", "pixel_filter"),
-    *("light_samples", "light_candidates", "aperture", "focus", "environment", "environment_rotation", "sun", "light"),
+    *(
+        "light_samples",
+        "light_candidates",
+        "light_sampler",
+        "aperture",
+        "focus",
+        "environment",
+        "environment_rotation",
+        "sun",
+        "light",
+    ),
     *(option.name for option in PHOTONS),
 )
 

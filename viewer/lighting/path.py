@@ -14,7 +14,9 @@ ROULETTE = 5  # surface interactions from which Russian roulette ends paths of n
 # and float32 directions do not do it justice. Programs that follow mirrors, and light up what is rough by lamps alone,
 # show more with the larger limit.
 SMOOTH, SMOOTH_OF_TREES = 0.02, 0.25
-CANDIDATES = 8  # points of lights that direct light is resampled from, where there are several
+# Points of lights that direct light is resampled from, where there are several: chosen by power, or down a light tree,
+# where more would cost more time than they spare.
+CANDIDATES, CANDIDATES_OF_TREE = 8, 4
 NEVER = 1 << 20  # surface interactions: no path is that long
 
 

@@ -85,11 +85,21 @@ TRACING = (
         choices=("both", "lights", "bsdf"),
     ),
     Option(
+        "light_sampler",
+        values.read_word,
+        "auto",
+        "how one of the lights is chosen: by power alone, or down a light tree by what it may bring to the surface;"
+        " auto: a tree where there are 16 lights and more; in the programs path and photon",
+        Affects.PROGRAM,
+        "NAME",
+        choices=("auto", "power", "tree"),
+    ),
+    Option(
         "light_candidates",
         values.read_integer_or_auto,
         "auto",
         "points of lights of which a surface's shadow ray goes to one, by what they would bring (resampled importance"
-        " sampling); auto: 8 where there are several lights; in the program path",
+        " sampling); auto: 8 where there are several lights, 4 with a light tree; in the program path",
         Affects.PROGRAM,
         "N|auto",
         "",

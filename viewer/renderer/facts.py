@@ -63,12 +63,13 @@ def sampling_facts(tracer: Tracer) -> dict[str, str]:
         "roulette": settings.roulette_from,
         "offsets": "sample" if tracer.first_hits.shared else "pixel",
         "light_candidates": tracer.prepared.light_candidates(settings),
+        "light_sampler": "tree" if tracer.prepared.light_tree(settings) else "power",
     }
     found = {}
     for name, value in settings.items():
         option = OPTIONS[name]
         if option.affects in (Affects.UNIFORMS, Affects.PROGRAM) and name not in (*VIEW, "program"):
-            if name == "light_candidates" and decided[name] == 1:
+            if (name, decided.get(name)) in (("light_candidates", 1), ("light_sampler", "power")):
                 continue  # as before it was an option
             if name in LATER and value == option.default:
                 continue  # files from before it was told apart

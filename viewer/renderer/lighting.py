@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from viewer.lighting.lights import LightList, scene_lights
 from viewer.lighting.path import candidate_settings, path_settings, whitted_settings
 from viewer.lighting.photons import photon_modules
 from viewer.lighting.sampler import sampler as sampler_module
+from viewer.lighting.tree_choice import tree_modules
 from viewer.renderer.changes import SceneChanges
 from viewer.renderer.settings import Settings
 from viewer.scene.alone import stands_alone
@@ -45,6 +46,7 @@ class Lighting:
     _lit: list[Module] = field(default_factory=list, repr=False)
     _far: list[Module] = field(default_factory=list, repr=False)  # the environment's, whose tables may be large
     _samplers: dict[str, Module] = field(default_factory=dict, repr=False)
+    _trees: dict[int, list[Module]] = field(default_factory=dict, repr=False)  # by levels of the structure
 
     @property
     def notes(self) -> list[str]:
@@ -56,10 +58,11 @@ class Lighting:
         """Whether its modules have been asked for; their tables then are there."""
         return bool(self._lit)
 
-    def modules(self, lit: bool, sampler: str) -> list[Module]:
+    def modules(self, lit: bool, sampler: str, tree: int = 0) -> list[Module]:
         """The modules of environment, lights and samples; the same objects every time, so that they are uploaded once.
 
-        Not ``lit``: a plain background alone.
+        Not ``lit``: a plain background alone. tree : lights are chosen by a light tree, under a structure of so many
+        levels; 0: by power.
         """
         if not lit:
             return self._plain
@@ -70,11 +73,28 @@ class Lighting:
             self._lit += [self.each, whitted_settings(), candidate_settings(), *photon_modules(self.listed)]
         if sampler not in self._samplers:
             self._samplers[sampler] = sampler_module(sampler)
-        return [*self._lit, self._samplers[sampler]]
+        if tree and tree not in self._trees:
+            base = next(module for module in self._lit if "light_sample" in module.provides)
+            self._trees[tree] = tree_modules(self.listed, tree, base)
+        if not tree:
+            return [*self._lit, self._samplers[sampler]]
+        chosen, emitters = self._trees[tree]
+        listed = [chosen if module.name == chosen.name else module for module in self._lit]
+        return [*listed, emitters, self._samplers[sampler]]
 
-    def scene_modules(self) -> list[Module]:
-        """The modules with tables of this scene: neither samplers nor settings, which every run sets."""
-        return [module for module in self.modules(True, "independent")[:-1] if not module.name.endswith("settings")]
+    def scene_modules(self, trees: Iterable[int] = ()) -> list[Module]:
+        """The modules with tables of this scene: neither samplers nor settings, which every run sets. trees : of light
+        trees, too, by levels."""
+        found = [module for module in self.modules(True, "independent")[:-1] if not module.name.endswith("settings")]
+        for tree in trees:
+            self.modules(True, "independent", tree)
+            found += self._trees[tree]
+        return found
+
+    @property
+    def trees(self) -> list[int]:
+        """Levels of the structures for which light trees have been asked for."""
+        return sorted(self._trees)
 
     def share(self, other: Lighting) -> None:
         """Take the modules of another one that no scene has a part in: machines that know them are kept."""
@@ -82,7 +102,8 @@ class Lighting:
 
     def all_modules(self) -> list[Module]:
         """All modules so far."""
-        return [*self._plain, *self._lit, *self._far, *self._samplers.values()]
+        trees = [module for each in self._trees.values() for module in each]
+        return [*self._plain, *self._lit, *self._far, *trees, *self._samplers.values()]
 
 
 def scene_lighting(
@@ -127,6 +148,7 @@ def scene_lighting(
         remarks=remarks,
         _far=far,
         _lit=[],
+        _trees={},
     )
 
 

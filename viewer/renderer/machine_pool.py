@@ -28,6 +28,7 @@ class Key:
 
     what    : tells the programs apart. shape : of the streams, (width, height). counting : it keeps counters.
     passes  : how the program is cut into passes, see `Settings.passes`. sampler : its name, where it is linked.
+    light_tree : lights are chosen by one.
     """
 
     what: tuple[Hashable, ...]
@@ -35,6 +36,7 @@ class Key:
     counting: bool
     passes: tuple[str, ...]
     sampler: str = ""
+    light_tree: bool = False
 
 
 class MachinePool(Mapping[Key, Machine]):

@@ -35,7 +35,7 @@ def work(
     made = prepare(scene, settings, tell, before)
     same = before is not None and made.structure is before.structure
     for lit in (True,) if same else (False, True):
-        made.modules(settings.stepwise, lit, settings.sampler)
+        made.modules(settings.stepwise, lit, settings.sampler, made.light_tree(settings))
     return made, None if same else scene.bounds(ground=False)
 
 
