@@ -51,7 +51,7 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
 #else
     found.kind += 8 * at.material;
 #endif
-    bool single = material.kind != BSDF_PRINCIPLED && bsdf_delta(found);
+    bool single = bsdf_single(found);
 #else
     bool single = bsdf_delta(found);
 #endif

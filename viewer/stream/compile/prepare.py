@@ -1,0 +1,92 @@
+"""Where a step prepares what functions take of a stream's record (`viewer.stream.declare.kernel.Prepared`): behind each
+state that writes such a stream, and where it is loaded, if a kernel that asks for it comes before the next write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from viewer.stream.compile.link import LinkedProgram, Step
+from viewer.stream.declare.kernel import Prepared
+from viewer.stream.declare.program import State
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """One of a step's prepared things.
+
+    asks : the stream that each state asks about, by the state's name. writes : the streams that it prepares behind a
+    state. loads : those that it prepares where they are loaded.
+    """
+
+    prepared: Prepared
+    asks: dict[str, str] = field(default_factory=dict)
+    writes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    loads: tuple[str, ...] = ()
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """Those that are asked about; one alone needs no copies."""
+        return tuple(dict.fromkeys(self.asks.values()))
+
+    def kept(self, stream: str) -> str:
+        """The variable that holds what was made of a stream."""
+        return self.prepared.variable if len(self.streams) == 1 else f"{self.prepared.variable}_{stream}"
+
+    def make(self, stream: str) -> str:
+        """The statement that prepares a stream."""
+        return f"{self.kept(stream)} = {self.prepared.function}(s_{stream});"
+
+    def take(self, state: str) -> str:
+        """The statement before a state's call; empty where there is none."""
+        if state not in self.asks or len(self.streams) == 1:
+            return ""
+        return f"{self.prepared.variable} = {self.kept(self.asks[state])};"
+
+
+def preparations(linked: LinkedProgram, step: Step) -> list[Preparation]:
+    """Of all modules of a step; those that no kernel asks for are left out."""
+    modules = linked.modules_for(linked.kernels_of(step))
+    found = (_preparation(linked, step, module.prepared) for module in modules if module.prepared)
+    return [each for each in found if each.asks]
+
+
+def _preparation(linked: LinkedProgram, step: Step, prepared: Prepared) -> Preparation:
+    states = {name: linked.program.by_name[name] for name in step.states}
+    asks = {name: stream for name, state in states.items() if (stream := _asked(linked, state, prepared))}
+    writes = {
+        name: tuple(
+            stream
+            for stream in dict.fromkeys(state.writes())
+            if stream in asks.values() and _comes(linked, states, asks, stream, linked.program.successors(name))
+        )
+        for name, state in states.items()
+    }
+    loads = tuple(s for s in step.loads if s in asks.values() and _comes(linked, states, asks, s, step.entries))
+    return Preparation(prepared, asks, {name: streams for name, streams in writes.items() if streams}, loads)
+
+
+def _asked(linked: LinkedProgram, state: State, prepared: Prepared) -> str:
+    """The stream that a state's kernel asks about: the first record of that name among those it reads."""
+    if prepared.serves.isdisjoint(state.kernel.needs):
+        return ""
+    read = (state.stream_of(each.name) for each in state.kernel.own if each.access.reads)
+    return next((stream for stream in read if linked.records[stream].name == prepared.record), "")
+
+
+def _comes(
+    linked: LinkedProgram, states: dict[str, State], asks: dict[str, str], stream: str, ahead: Iterable[str]
+) -> bool:
+    """Whether one of the states ahead, or one behind these, asks about a stream before any of them writes it."""
+    left, seen = [name for name in ahead if name in states], set()
+    while left:
+        name = left.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if asks.get(name) == stream:
+            return True
+        if stream not in states[name].writes():
+            left += [other for other in linked.program.successors(name) if other in states]
+    return False
