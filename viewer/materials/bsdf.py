@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from viewer.base.errors import ViewerError
+from viewer.kernels.records import INTERACTION
 from viewer.materials.dimensions import surface_dimensions
 from viewer.materials.look import Look
 from viewer.materials.principled import needs_of
@@ -79,7 +80,7 @@ def bsdfs(look: Look) -> list[Module]:
             needs=needs_of(look) if kind == "principled" else ("classic_own",) if kind == "classic" else (),
             uses=(record,),
             features=look.features,
-            prepared=_seen(look) if kind == "principled" else None,
+            prepared=_SEEN if kind == "principled" else None,
         )
         for kind, shader in shaders.items()
     ]
@@ -98,13 +99,16 @@ def bsdfs(look: Look) -> list[Module]:
     return [surface_dimensions(more), interaction_module(look), *made, switch, *parting]
 
 
-def _seen(look: Look) -> Prepared | None:
-    """A glTF's material and its layers at a place, as its functions take them; not where these depend on the channel,
-    of which there are several at one place."""
-    if "dispersion" in look.lobes:
-        return None
-    functions = frozenset({"bsdf_delta", *(f"bsdf_{name}" for _, name, *_ in _FUNCTIONS)})
-    return Prepared(look.interaction.name, "Seen", "principled_prepared", "principled_kept", "PREPARED", functions)
+# A glTF's material and its layers at a place, of each channel that has some of its own.
+_SEEN = Prepared(
+    INTERACTION.name,
+    "Seen",
+    "principled_prepared",
+    "principled_kept",
+    "PREPARED",
+    serves=frozenset({"bsdf_delta", *(f"bsdf_{name}" for _, name, *_ in _FUNCTIONS)}),
+    kept=frozenset({"at_channel"}),
+)
 
 
 def _dispersion(look: Look) -> Module:

@@ -58,12 +58,12 @@ def _preparation(linked: LinkedProgram, step: Step, prepared: Prepared) -> Prepa
     writes = {
         name: tuple(
             stream
-            for stream in dict.fromkeys(state.writes())
-            if stream in asks.values() and _comes(linked, states, asks, stream, linked.program.successors(name))
+            for stream in _written(state, prepared)
+            if stream in asks.values() and _comes(linked, states, asks, prepared, stream, linked.program.successors(name))
         )
         for name, state in states.items()
     }
-    loads = tuple(s for s in step.loads if s in asks.values() and _comes(linked, states, asks, s, step.entries))
+    loads = tuple(s for s in step.loads if s in asks.values() and _comes(linked, states, asks, prepared, s, step.entries))
     return Preparation(prepared, asks, {name: streams for name, streams in writes.items() if streams}, loads)
 
 
@@ -75,8 +75,18 @@ def _asked(linked: LinkedProgram, state: State, prepared: Prepared) -> str:
     return next((stream for stream in read if linked.records[stream].name == prepared.record), "")
 
 
+def _written(state: State, prepared: Prepared) -> tuple[str, ...]:
+    """The streams that a state writes something into that may be another thing to prepare."""
+    return tuple(dict.fromkeys(state.writes())) if prepared.kept.isdisjoint(state.kernel.needs) else ()
+
+
 def _comes(
-    linked: LinkedProgram, states: dict[str, State], asks: dict[str, str], stream: str, ahead: Iterable[str]
+    linked: LinkedProgram,
+    states: dict[str, State],
+    asks: dict[str, str],
+    prepared: Prepared,
+    stream: str,
+    ahead: Iterable[str],
 ) -> bool:
     """Whether one of the states ahead, or one behind these, asks about a stream before any of them writes it."""
     left, seen = [name for name in ahead if name in states], set()
@@ -87,6 +97,6 @@ def _comes(
         seen.add(name)
         if asks.get(name) == stream:
             return True
-        if stream not in states[name].writes():
+        if stream not in _written(states[name], prepared):
             left += [other for other in linked.program.successors(name) if other in states]
     return False

@@ -176,7 +176,8 @@ class Prepared:
 
     record : name of the record. function : ``<type> function(record)``. variable : of that type, which the module
     declares, and which holds what was made of the record that a kernel works on. feature : under which the functions
-    read it. serves : the functions; kernels that need one of these read a single stream of such records.
+    read it. serves : the functions; kernels that need one of these read a single stream of such records. kept : kernels
+    that need one of these functions write nothing into a record that it follows from.
     """
 
     record: str
@@ -185,6 +186,7 @@ class Prepared:
     variable: str
     feature: str
     serves: frozenset[str]
+    kept: frozenset[str] = frozenset()
 
 
 @dataclass
