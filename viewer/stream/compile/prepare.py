@@ -59,11 +59,14 @@ def _preparation(linked: LinkedProgram, step: Step, prepared: Prepared) -> Prepa
         name: tuple(
             stream
             for stream in _written(state, prepared)
-            if stream in asks.values() and _comes(linked, states, asks, prepared, stream, linked.program.successors(name))
+            if stream in asks.values()
+            and _comes(linked, states, asks, prepared, stream, linked.program.successors(name))
         )
         for name, state in states.items()
     }
-    loads = tuple(s for s in step.loads if s in asks.values() and _comes(linked, states, asks, prepared, s, step.entries))
+    loads = tuple(
+        s for s in step.loads if s in asks.values() and _comes(linked, states, asks, prepared, s, step.entries)
+    )
     return Preparation(prepared, asks, {name: streams for name, streams in writes.items() if streams}, loads)
 
 
