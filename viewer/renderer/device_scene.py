@@ -331,6 +331,8 @@ def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
         form["nested"] = True
     if prepared.wide and settings.program == "photon":
         form["apart"] = True
+    if prepared.look.principled and settings.machine == "singlepass" and form.get("gather"):
+        form["together"] = True
     return form
 
 

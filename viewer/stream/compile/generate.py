@@ -368,7 +368,7 @@ def _add_call(
     arguments = ", ".join(f"s_{state.stream_of(a.name)}" for a in state.kernel.own)
     lines = [taken for each in prepared if (taken := each.take(state.name))]
     lines.append(f"int exit_code = {state.kernel.name}({arguments});")
-    lines += [each.make(stream) for each in prepared for stream in each.writes.get(state.name, ())]
+    lines += [line for each in prepared for line in each.behind(state.name)]
     if form.counts:
         texel, part = divmod(linked.count_of(state.name), COUNTED_PER_TEXEL)
         if texel in form.counts:

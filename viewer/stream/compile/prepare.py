@@ -17,18 +17,21 @@ class Preparation:
     """One of a step's prepared things.
 
     asks : the stream that each state asks about, by the state's name. writes : the streams that it prepares behind a
-    state. loads : those that it prepares where they are loaded.
+    state. loads : those that it prepares where they are loaded. copies : the two streams of which a state makes the
+    second like the first.
     """
 
     prepared: Prepared
     asks: dict[str, str] = field(default_factory=dict)
     writes: dict[str, tuple[str, ...]] = field(default_factory=dict)
     loads: tuple[str, ...] = ()
+    copies: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def streams(self) -> tuple[str, ...]:
         """Those that are asked about; one alone needs no copies."""
-        return tuple(dict.fromkeys(self.asks.values()))
+        copied = [stream for pair in self.copies.values() for stream in pair]
+        return tuple(dict.fromkeys((*self.asks.values(), *copied)))
 
     def kept(self, stream: str) -> str:
         """The variable that holds what was made of a stream."""
@@ -37,6 +40,11 @@ class Preparation:
     def make(self, stream: str) -> str:
         """The statement that prepares a stream."""
         return f"{self.kept(stream)} = {self.prepared.function}(s_{stream});"
+
+    def behind(self, state: str) -> list[str]:
+        """The statements behind a state's call."""
+        moved = [f"{self.kept(to)} = {self.kept(of)};" for of, to in filter(None, [self.copies.get(state)])]
+        return moved + [self.make(stream) for stream in self.writes.get(state, ())]
 
     def take(self, state: str) -> str:
         """The statement before a state's call; empty where there is none."""
@@ -55,19 +63,28 @@ def preparations(linked: LinkedProgram, step: Step) -> list[Preparation]:
 def _preparation(linked: LinkedProgram, step: Step, prepared: Prepared) -> Preparation:
     states = {name: linked.program.by_name[name] for name in step.states}
     asks = {name: stream for name, state in states.items() if (stream := _asked(linked, state, prepared))}
+    copies = {
+        name: (state.stream_of(of), state.stream_of(to))
+        for name, state in states.items()
+        for of, to in filter(None, [state.kernel.copies])
+        if state.stream_of(to) in asks.values() and linked.records[state.stream_of(of)].name == prepared.record
+    }
+    used = {**{name: of for name, (of, _) in copies.items()}, **asks}
     writes = {
         name: tuple(
             stream
             for stream in _written(state, prepared)
-            if stream in asks.values()
-            and _comes(linked, states, asks, prepared, stream, linked.program.successors(name))
+            if stream in used.values()
+            and name not in copies
+            and _comes(linked, states, used, prepared, stream, linked.program.successors(name))
         )
         for name, state in states.items()
     }
     loads = tuple(
-        s for s in step.loads if s in asks.values() and _comes(linked, states, asks, prepared, s, step.entries)
+        s for s in step.loads if s in used.values() and _comes(linked, states, used, prepared, s, step.entries)
     )
-    return Preparation(prepared, asks, {name: streams for name, streams in writes.items() if streams}, loads)
+    writes = {name: streams for name, streams in writes.items() if streams}
+    return Preparation(prepared, asks, writes, loads, copies)
 
 
 def _asked(linked: LinkedProgram, state: State, prepared: Prepared) -> str:

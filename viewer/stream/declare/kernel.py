@@ -79,13 +79,15 @@ def GATHER(name: str, record: Record) -> Argument:
 class Kernel:
     """A GLSL function ``int name(arguments)`` in ``kernels/<name>.glsl``.
 
-    exits : names that it may return. needs : functions that modules provide.
+    exits : names that it may return. needs : functions that modules provide. copies : two arguments, of which the
+    second is the first when it returns.
     """
 
     name: str
     arguments: tuple[Argument, ...]
     exits: tuple[str, ...]
     needs: tuple[str, ...] = ()
+    copies: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         for what, names in (("arguments", [a.name for a in self.arguments]), ("exits", list(self.exits))):
