@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from viewer.kernels.paths import ABSORB, ARRIVE, IN_MEDIA, INOUT_MEDIA
+from viewer.kernels.paths import ABSORB, ABSORB_NESTED, ARRIVE, IN_MEDIA, INOUT_MEDIA, SURROUND
 from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.kernels.whitted import TREE
 from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel
@@ -306,3 +306,17 @@ GATHER_RAY_NESTED = Kernel(
     (*GATHER_RAY.needs, "principled_at", "geometry_at"),
 )
 CONTINUE_GATHERING_NESTED = CONTINUE_GATHERING.nested(INOUT("around", MEDIA))
+NO_GATHER_NESTED = NO_GATHER.nested(OUT("around", MEDIA))
+ABSORB_EITHER_NESTED = Kernel(
+    "absorb_either_nested",
+    (*ABSORB_NESTED.arguments, INOUT("gathering", PATH), INOUT("around", MEDIA)),
+    ABSORB_NESTED.exits,
+    ABSORB_NESTED.needs,
+)
+SURROUND_EITHER = Kernel(
+    "surround_either",
+    (IN_MEDIA, IN("around", MEDIA), IN("gathering", PATH), INOUT("spot", SCENE_INTERACTION)),
+    exits=("surface", "gathered"),
+    needs=SURROUND.needs,
+)
+GATHER_ON_NESTED = GATHER_ON.nested(IN_MEDIA, INOUT("around", MEDIA))
