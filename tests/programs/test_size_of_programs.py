@@ -39,7 +39,9 @@ def everything_dispersive() -> Scene:
         ("path", {"dispersion": True}, 4800),
         ("whitted", {}, 3500),
         ("photon", {"apart": True}, 4000),
-        ("photon", {"apart": True, "gather": True}, 8200),
+        ("photon", {"apart": True, "gather": True}, 7600),
+        ("photon", {"apart": True, "gather": True, "together": True}, 5000),
+        ("photon", {"apart": True, "gather": True, "together": True, "nested": True}, 5300),
     ],
 )
 def test_all_that_there_is_in_one_pass(name, form, most):
@@ -49,8 +51,8 @@ def test_all_that_there_is_in_one_pass(name, form, most):
     text = fragment(linked, linked.single(), Form(scheduled=False), PlannedAddresses(WIDEST)).text
     found = copies(text)
     assert lines(text) <= most
-    # The layers of a surface, once wherever there is another: of gathering rays, too, and where their gather begins.
-    surfaces = 3 if "gather" in form else 1
+    # The layers of a surface, once wherever there is another: of gathering rays, too, unless they arrive as all do.
+    surfaces = 2 if "gather" in form and "together" not in form else 1
     assert found["principled_at"] == found["principled_layers"] == surfaces
     # One for all textures of a material, and those of base colour, emission and opacity, and of classic colours.
     assert found["texture_lookup"] <= found["principled_at"] + 7 + found["classic_color"]
