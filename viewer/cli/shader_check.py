@@ -241,8 +241,8 @@ def _layered(device: Device) -> Iterator[tuple[str, Source]]:
     # Where gathering rays go the way of all others, volumes nested and not.
     alone = replace(rich, materials=[rich.materials[-3]], instances=[Instance(0, material=0)])
     for mark, scene in (("with others", rich), ("alone", alone)):
-        chosen = {"program": "photon", "final_gather": 1, "machine": "singlepass"}
-        renderer = Renderer(scene, accel="bvh", environment="sky", device=device, **chosen)
+        single: dict[str, Any] = {"program": "photon", "final_gather": 1, "machine": "singlepass"}
+        renderer = Renderer(scene, accel="bvh", environment="sky", device=device, **single)
         yield from _single(renderer, renderer.program(), f"layers {mark}, final gather")
 
 

@@ -136,7 +136,7 @@ def _gather_together(
     gathering = {**_SPOT, "path": "gathering"}
     arrived = {"surface": "place_surface", "gathered": "estimate"}
     within = dict.fromkeys(arrived, "surround") if nested else arrived
-    absorbed = {"done": "arrive", **({"pass": there} if nested else {})}
+    absorbed: dict[str, Target] = {"done": "arrive", **({"pass": there} if nested else {})}
     back = {"interaction": "spot", "spot": "interaction"}
     after: dict[str, Target] = {"ray": there, "again": "gather_on", "place": "place_spot", "end": "refract"}
     return IndirectLight(
