@@ -244,6 +244,12 @@ def _layered(device: Device) -> Iterator[tuple[str, Source]]:
         scene = replace(rich, materials=[chosen], instances=[Instance(0, material=0)])
         renderer = Renderer(scene, accel="two-level-bvh", environment="sky", device=device, program="path")
         yield from _all_forms(renderer, renderer.program(), f"layers {mark}")
+    # Where gathering rays go the way of all others, volumes nested and not.
+    alone = replace(rich, materials=[rich.materials[-3]], instances=[Instance(0, material=0)])
+    for mark, scene in (("with others", rich), ("alone", alone)):
+        single: dict[str, Any] = {"program": "photon", "final_gather": 1, "machine": "singlepass"}
+        renderer = Renderer(scene, accel="bvh", environment="sky", device=device, **single)
+        yield from _single(renderer, renderer.program(), f"layers {mark}, final gather")
 
 
 def everything(dispersion: float = 0.0, layers: bool = False) -> Scene:
