@@ -187,6 +187,11 @@ def test_a_caustic_is_compared_with_luxcore_s_where_that_is(tmp_path: Path) -> N
     luxcore.write_arrays(tmp_path / "scene.npz", scene, 64)
     arrays = np.load(tmp_path / "scene.npz")
     assert {*arrays["kinds"]} == {"lambert", "dielectric"} and arrays["emission"].max() == 60
+    glass = arrays["triangles"][arrays["materials"] == list(arrays["kinds"]).index("dielectric")]
+    corners = arrays["positions"][glass]  # the ball, a quadric, as triangles
+    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
+    radius = np.ptp(corners[..., 0]) / 2
+    assert areas.sum() == pytest.approx(4 * np.pi * radius**2, rel=1e-3)  # chords of 256 segments lack 1e-4
     np.testing.assert_allclose(np.linalg.norm(arrays["normals"], axis=1), 1, atol=1e-5)  # of float32
     with pytest.raises(luxcore.Refused, match="no other lights"):
         luxcore.write_arrays(tmp_path / "ring.npz", viewer.load("ring"), 64)
