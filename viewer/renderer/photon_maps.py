@@ -38,8 +38,6 @@ from viewer.stream.machines.common import Machine
 # (C. Knaus and M. Zwicker, "Progressive Photon Mapping: A Probabilistic Approach", 2011, equation 15).
 FIRST_PIXELS, SHRINKING = 4.0, 2 / 3
 CAUSTIC_SHARE = 1 / 2  # of a radius, for caustic photons where they are apart: they lie close together
-# Photons, and caustic ones apart, beyond which a pass's first radius is smaller, so that a disc holds as many as before.
-FULL, FULL_CAUSTIC = 1 << 15, 1 << 14
 BUCKETS = 1 << 16  # of the hash
 EDGE, EDGE_STEPS = 1.5, 4  # of its cells, in greatest radii, rounded up to a power of the EDGE_STEPS-th root of 2
 NEAREST_SHARE = 1 / 20  # of the scene's diagonal: the greatest radius of an estimate of the nearest, unless told
@@ -196,7 +194,7 @@ class PhotonMaps:
         self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int
     ) -> dict[str, Any]:
         """Of the estimate in sample ``number`` (from 0 on) of a picture of ``height`` pixels."""
-        common = settings.photon_filter, settings.final_gather, _caustic_share(settings) if self.grid.kinds > 1 else 1.0
+        common = settings.photon_filter, settings.final_gather, CAUSTIC_SHARE if self.grid.kinds > 1 else 1.0
         if settings.estimate == "progressive":
             radius, footprint = (value * radius_share(number) for value in _first_radius(settings, camera, height))
             found = estimate_uniforms(None, radius, True, camera.origin, footprint, *common)
@@ -302,19 +300,7 @@ def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[floa
     if settings.photon_radius:
         return settings.photon_radius, 0.0
     pixel = 2 * math.tan(math.radians(camera.fov) / 2) / height
-    return 0.0, FIRST_PIXELS * pixel * _crowded(settings.photons, FULL)
-
-
-def _crowded(photons: int, full: int) -> float:
-    """The share of a first radius whose disc holds as many of ``photons`` as the whole one's of ``full``; at most 1."""
-    return math.sqrt(min(1.0, full / max(photons, 1)))
-
-
-def _caustic_share(settings: Settings) -> float:
-    """The radius for caustic photons that are sent apart, as a share of that for all others."""
-    if settings.estimate != "progressive" or settings.photon_radius:
-        return CAUSTIC_SHARE
-    return CAUSTIC_SHARE * _crowded(settings.caustic_photons, FULL_CAUSTIC) / _crowded(settings.photons, FULL)
+    return 0.0, FIRST_PIXELS * pixel
 
 
 def _grid(prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int, kinds: int) -> PhotonGrid:
@@ -331,7 +317,5 @@ def _grid(prepared: Prepared, settings: Settings, camera: Camera, height: int, n
     corners = np.stack(np.meshgrid(*np.stack([low, high], 1), indexing="ij"), -1).reshape(-1, 3)
     farthest = float(np.linalg.norm(corners - np.asarray(camera.origin, np.float64), axis=1).max())
     radius = (radius + footprint * farthest) * radius_share(number)
-    if kinds > 1:
-        radius *= max(1.0, _caustic_share(settings))
     edge = 2.0 ** (math.ceil(EDGE_STEPS * math.log2(max(EDGE * radius, 1e-6 * widest))) / EDGE_STEPS)
     return PhotonGrid.hashed(low, edge, BUCKETS, kinds)
