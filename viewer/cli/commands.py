@@ -189,7 +189,9 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
     facts = picture.stats.facts
     if "samples" in facts:
         why = facts.get("stopped by", "spp")
-        parts.append(f"{_count(facts['samples'], 'sample')} a pixel" + ("" if why == "spp" else f" (--{why} met)"))
+        samples = facts["samples"]
+        told = _count(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
+        parts.append(f"{told} a pixel" + ("" if why == "spp" else f" (--{why} met)"))
     parts += [_count(triangles, "triangle"), _count(picture.stats.kernel_passes, "pass", "passes")]
     return (
         f"{printable(arguments.output)}: {', '.join(parts)}; load {seconds['load']:.2f} s, "

@@ -25,6 +25,7 @@ from viewer.film.film import Film, luminance
 from viewer.film.rate import Halves
 
 LEAST = 32  # samples of every pixel
+STEPS = 4  # from a power of two of samples to the next: numbers at which pixels may end
 RADIUS = 2  # pixels across and down, of the neighbourhood that tells of a pixel's noise
 SLOWEST, FASTEST = 0.5, 0.125  # of V by that of half as many samples: independent ones, Owen's rate for what is smooth
 HARDER = 1.25  # times as many samples, where too few pixels would go on for the error
@@ -39,10 +40,10 @@ def first_decision(samples: int) -> int:
 def decide(film: Film, goal: float) -> None:
     """Find out the error of a film, and grant its pixels samples for ``goal``, a relative error as of `Film.error`.
 
-    Every pixel has as many samples as it was granted; the largest number is a power of two. A second call with the
+    Every pixel has as many samples as it was granted. A second call with the
     same goal changes nothing.
     """
-    front = int(film.count.max())
+    front = 1 << (int(film.count.max()) - 1).bit_length()
     account = film.account = film.account or Account(film.count.copy(), np.zeros_like(film.count))
     variance = variances(film)
     mean = abs(float(np.mean(luminance(film.mean()), dtype=np.float64)))
@@ -82,42 +83,47 @@ def variances(film: Film) -> NDArray[np.float64]:
     if halves is None:
         return out
     apart, whole = _apart(film, halves), (halves.count > 0) & (film.count == 2 * halves.count)
+    kept = None if film.account is None else film.account.apart.astype(np.float64)
     for samples in np.unique(film.count[whole]).tolist():
         here, rate = whole & (film.count == samples), SLOWEST
-        now = float(apart[here].sum())
-        before = float(film.account.apart[here].sum(dtype=np.float64)) if film.account is not None else 0.0
+        before = 0.0 if kept is None else float(kept[here].sum())
         if before > 0:
-            rate = min(max(now / before, FASTEST), SLOWEST)
+            rate = min(max(float(apart[here].sum()) / before, FASTEST), SLOWEST)
         out[here] = apart[here] / 4 * math.sqrt(rate / (1 - rate))
+    if kept is not None:  # in between, that of the power of two before, and of independent samples from there on
+        part = ~whole & (kept > 0)
+        out[part] = (kept / 4 * halves.count / np.maximum(film.count, 1))[part]
     return out
 
 
-def next_level(count: NDArray[np.float32], granted: NDArray[np.float32]) -> int:
-    """The power of two to which the pixels that have fewest of the samples granted to them are to be brought; 0: all
-    have theirs."""
-    waiting = count < granted
+def next_run(count: NDArray[np.float32], granted: NDArray[np.float32], most: int) -> tuple[NDArray[np.bool_], int]:
+    """The pixels (H, W) that have fewest of the samples granted to them, and the number to which they are to be brought
+    next, at most ``most`` and no further than the next power of two; no pixels where all have theirs.
+
+    count, granted : (H, W) float32.
+    """
+    waiting = count < np.minimum(granted, most)
     if not waiting.any():
-        return 0
-    return 1 << int(count[waiting].min()).bit_length()
+        return waiting, 0
+    level = 1 << int(count[waiting].min()).bit_length()
+    waiting &= count < level
+    end = int(min(level, most, granted[waiting].min()))
+    return waiting & (count < end), end
 
 
-def keep(film: Film, level: int) -> None:
-    """Keep the sums of the pixels that go on from level / 2 samples to ``level`` as first halves."""
+def keep(film: Film, going: NDArray[np.bool_]) -> None:
+    """Keep the sums of the pixels (H, W) that go on, where they have a power of two of samples, as first halves."""
     account = film.account
     assert account is not None
-    half = level // 2
-    going = (film.count == half) & (account.granted >= level)
     if film.halves is None:
         film.halves = Halves(np.zeros_like(film.count), np.zeros_like(film.count))
     halves = film.halves
-    going &= halves.count < half
-    if not going.any():
-        return
-    whole = going & (halves.count * 2 == half)
+    going = going & (np.exp2(np.round(np.log2(np.maximum(film.count, 1)))) == film.count) & (halves.count < film.count)
+    whole = going & (halves.count * 2 == film.count)
     account.apart[going] = 0
     account.apart[whole] = _apart(film, halves)[whole]
     halves.sum[going] = luminance(film.sum)[going]
-    halves.count[going] = half
+    halves.count[going] = film.count[going]
 
 
 def _apart(film: Film, halves: Halves) -> NDArray[np.float64]:
@@ -130,9 +136,10 @@ def _apart(film: Film, halves: Halves) -> NDArray[np.float64]:
 
 
 def _granted(count: NDArray[np.float32], needed: NDArray[np.float64], most: int) -> NDArray[np.float32]:
-    """(H, W) the powers of two from ``needed`` on, at most ``most`` and at least what is there."""
-    power = np.exp2(np.ceil(np.log2(np.clip(needed, 1.0, most))))
-    return np.maximum(count, power).astype(np.float32)
+    """(H, W) ``needed``, rounded up to a step of `STEPS`; at most ``most``, at least what is there."""
+    wanted = np.clip(needed, 1.0, most)
+    step = np.exp2(np.floor(np.log2(wanted))) / STEPS
+    return np.maximum(count, np.ceil(wanted / step) * step).astype(np.float32)
 
 
 def _of_neighbours(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.film.account import Account
-from viewer.film.adaptive import decide, keep, next_level
+from viewer.film.adaptive import decide, keep, next_run
 from viewer.film.film import Film
 from viewer.film.rate import Halves, kept, variance_of_mean
 from viewer.kernels.records import FILM, HALF, PIXEL
@@ -201,25 +201,20 @@ class FilmBuffer(Buffer):
         if self._waiting is not None:
             chosen, end = self._waiting
             self._count, self._waiting = np.where(chosen, np.float32(end), self._count), None
-        account = self.account
-        level = 0 if account is None else next_level(self._count, account.granted)
         film: Film | None = None
-        if not level:
+        account = self.account
+        if account is None or not (self._count < account.granted).any():
             film = self.film()
             decide(film, goal)
             account = self.account = film.account
             assert account is not None
             self._held, self._count, self.efficiency = film.halves, film.count, account.efficiency
-            level = next_level(film.count, account.granted)
-        assert account is not None
-        end = min(level, samples)
-        chosen = (account.granted >= level) & (self._count < end)
-        if not level or not chosen.any():
+        chosen, end = next_run(self._count, account.granted, samples)
+        if not end:
             return 0
-        if (self._count[chosen] == level // 2).any():
-            film = film or self.film()
-            keep(film, level)
-            self._held = film.halves
+        film = film or self.film()
+        keep(film, chosen)
+        self._held = film.halves
         self.chosen = self.chosen or Buffer(self.device, CHOICE, self.size)
         records = np.zeros(self.size[::-1], CHOICE.dtype)
         records["chosen"] = chosen

@@ -51,6 +51,7 @@ LAYERS = {
         Layer("albedo", "base colour of the surface, linear sRGB; averaged as the normal is", "1", components=RGB),
         Layer("triangle", "triangle number in scene order, -1 where nothing is hit", "number", np.int32, background=-1),
         Layer("instance", "instance number in scene order, -1 where nothing is hit", "number", np.int32, background=-1),
+        Layer("samples", "samples of the pixel", "count", np.int32, background=1),
         Layer("steps", "traversal steps of the ray", "count", np.int32),
         Layer("tests", "ray-triangle tests of the ray", "count", np.int32),
     )

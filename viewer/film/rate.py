@@ -5,7 +5,9 @@ independent ones. The spread of a net of n = 2^k points is that of one random sc
 its mean, cannot be seen in one net, but differences can: the halves of the first n samples are nets of n / 2 points,
 equally distributed, and the mean of their squared difference is 4 (V(n / 2) - V(n)) (the Haar coefficients of Owen,
 *Monte Carlo Variance of Scrambled Net Quadrature*, 1997). V(n) is then taken for a / n + b / n^2, what such points do
-not reach and what they stratify, with a and b by least squares; independent samples have b = 0.
+not reach and what they stratify, with a and b by least squares; independent samples have b = 0. Where V begins to fall
+faster after many samples that says too much, where it falls unevenly the rate of the last differences alone is of
+chance: the estimate is the geometric mean of both.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from numpy.typing import NDArray
 FIRST = 4  # samples of the first half that is kept: earlier ones would tell little more
 RECENT = 0.6  # weight of a difference by that of the next: the later ones tell of what is coming
 RATES = (0.5, 0.25)  # of V by that of half as many samples: independent samples, stratified ones
+FASTEST = 0.125  # Owen's rate of what is smooth
+STEPS = 2  # between the differences whose rate is taken: one alone may be of chance
 
 
 @dataclass
@@ -66,10 +70,23 @@ def variance_of_mean(spread: float, samples: int, differences: Mapping[int, floa
     target = np.append(seen * weights, 1.0)
     a, b = _not_negative(matrix, target)
 
+    last = float(a * rates[0] ** levels[-1] + b * rates[1] ** levels[-1])
+    turned = 1.0
+    if last > 0 and levels[-1] - STEPS in levels:
+        turned = math.sqrt(_by_last(differences, int(levels[-1])) / last)
+
     def of_power(k: float) -> float:
-        return float(a * rates[0] ** k + b * rates[1] ** k)
+        return turned * float(a * rates[0] ** k + b * rates[1] ** k)
 
     return min(_between(of_power, samples), spread) if a + b > 0 else spread
+
+
+def _by_last(differences: Mapping[int, float], level: int) -> float:
+    """V of 2^level samples, by that difference and the rate at which the last ones have fallen."""
+    before = differences[level - STEPS]
+    rate = (differences[level] / before) ** (1 / STEPS) if before > 0 else RATES[0]
+    rate = min(max(rate, FASTEST), RATES[0])
+    return differences[level] / 4 * rate / (1 - rate)
 
 
 def _between(of_power: Callable[[float], float], samples: int) -> float:

@@ -37,7 +37,7 @@ def picture(
     if film is None:
         facts["samples"] = 1  # at the pixels' centres, whatever --spp says
     else:
-        facts |= {"samples": int(film.count.min()), "stopped by": reason or "nothing yet"}
+        facts |= {"samples": _samples(film), "stopped by": reason or "nothing yet"}
         if np.isfinite(error := film.error()):
             facts["estimated error"] = f"{error:.3g}"
     stats.facts = {**facts, "seconds": seconds}
@@ -47,6 +47,12 @@ def picture(
         made.photon_remark = tracer.photon_remark()
         made.own_lights = tracer.settings.environment is None and tracer.prepared.lighting.listed.lit
     return made
+
+
+def _samples(film: Film) -> int | str:
+    """Of every pixel; of an adaptive picture the mean of all pixels, and from where to where."""
+    fewest, most = int(film.count.min()), int(film.count.max())
+    return fewest if fewest == most else f"{film.count.mean(dtype=np.float64):.1f} ({fewest} to {most})"
 
 
 def sampling_facts(tracer: Tracer) -> dict[str, str]:

@@ -124,10 +124,12 @@ class Renderer(Tracer):
                     made = {**made, **bounce_layers(self, session.size, session.samples, progress)}
                 features = {name: made[name] for name in FEATURE_LAYERS if name in beside}
                 clean = self._features(session, features, progress) if session.samples else None
-                rest = {name: layer for name, layer in beside.items() if name not in features}
+                rest = {name: layer for name, layer in beside.items() if name not in (*features, "samples")}
                 if rest:
                     cast_layers(self, (width, height), rest, stats, progress)
             picture = session.picture()
+            if "samples" in beside and picture.film is not None:
+                made["samples"] = picture.film.count.astype(np.int32)
         finally:
             session.release()
         if clean is not None:
