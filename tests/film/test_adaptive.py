@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from viewer.film.account import Account
-from viewer.film.adaptive import LEAST, STEPS, decide, first_decision, keep, next_run, variances
+from viewer.film.adaptive import EDGE, LEAST, decide, first_decision, keep, next_run, variances
 from viewer.film.buffers import FilmBuffer
 from viewer.film.checkpoint import resume, save
-from viewer.film.film import Film
+from viewer.film.film import Film, luminance
 
 SIZE = (24, 16)
 
@@ -40,15 +40,15 @@ def test_the_numbers_go_with_the_standard_deviation() -> None:
     deviation = noisy((80, 64))
     film = filled(LEAST, deviation)
     decide(film, 0.03)
-    left, right = granted(film)[:, 4:36], granted(film)[:, 44:76]
+    left, right = granted(film)[:, :32], granted(film)[:, 48:]
     assert (left == LEAST).all()
     # s mean(s) / E^2 = 0.5 * 0.275 / 0.0009 = 153: beyond twice what there is, to which every pixel goes at most.
     assert np.median(right) == 2 * LEAST
     film = filled(LEAST, deviation)
     decide(film, 0.06)
     needed = 0.5 * 0.275 / 0.06**2  # 38
-    # 24 neighbours' differences of halves tell s to 14 %, and the numbers are rounded up to steps of an eighth.
-    assert needed < np.mean(granted(film)[:, 44:76]) < 1.3 * needed
+    # 192 differences of halves tell s to 5 %, and the numbers are rounded up to quarters of 32.
+    assert needed < np.mean(granted(film)[:, 48:]) < 1.3 * needed
     assert film.error() == pytest.approx(np.sqrt((0.05**2 + 0.5**2) / 2 / LEAST), rel=0.1)  # 5,120 pixels
 
 
@@ -61,23 +61,21 @@ def test_a_picture_that_is_good_enough_gets_no_more() -> None:
 
 
 def test_no_pixel_s_own_samples_decide_on_its_number() -> None:
-    """A pixel whose samples are changed goes on as before; its neighbours do not."""
-    film, other = filled(LEAST, np.full((16, 24), 0.2)), filled(LEAST, np.full((16, 24), 0.2))
-    assert other.halves is not None
-    other.halves.sum[8, 12] *= 1.5  # its halves differ by far
-    decide(film, 0.03)
-    decide(other, 0.03)
-    one, two = granted(film), granted(other)
-    # The goal's share is the picture's: told apart from it by the pixels beyond the neighbourhood.
-    elsewhere = np.median(two[:, :8] / one[:, :8])
-    assert two[8, 12] <= max(one[8, 12], one[8, 12] * elsewhere * (1 + 2 / STEPS))
-    assert (two[7:10, 11:14].sum() - two[8, 12]) > (one[7:10, 11:14].sum() - one[8, 12])
+    """Where the halves of one pixel's samples are far apart its neighbours in other blocks go on, its own does not."""
+    film = filled(LEAST, np.full((32, 32), 0.2))
+    assert film.halves is not None
+    film.halves.sum[...] = luminance(film.sum) / 2  # no noise is seen,
+    film.halves.sum[18, 18] *= 3  # but here, in the block from (16, 16) to (23, 23), four pixels from its corner
+    decide(film, 0.01)
+    more = granted(film) > LEAST
+    assert not more[16:24, 16:24].any()
+    assert more[8:16, 8:16].all() and more[8:16, 16:24].all() and not more[24:, :].any()
 
 
 def test_where_too_few_would_go_on_more_do() -> None:
     """Of an error that the neighbours do not tell of: a single noisy pixel of a quiet picture."""
-    deviation = np.full((16, 24), 0.0)
-    deviation[8, 12] = 5.0
+    deviation = np.full((3 * EDGE, 3 * EDGE), 0.0)
+    deviation[EDGE + EDGE // 2, EDGE + EDGE // 2] = 5.0  # in the middle of a block: no other one looks there
     film = filled(LEAST, deviation)
     decide(film, 1e-3)
     assert film.error() > 1e-3 and (granted(film) > LEAST).any()

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-@dataclass
+@dataclass(frozen=True)
 class Account:
     """How many samples pixels are to have; see `viewer.film.adaptive`.
 

@@ -7,15 +7,16 @@ samples' standard deviation s_i (Neyman, *On the Two Different Aspects of the Re
 error E of the mean of all pixels' variances n_i = s_i mean(s) / E^2.
 
 Decisions are made on the whole picture after 32, 64, 128 ... samples, of counts and sums alone, so that they do not
-depend on how work is cut into rounds and tiles. A pixel's s_i is told by the halves of the samples of its *neighbours*
-(`viewer.film.rate`), within `RADIUS`, without its own: pixels of which the few samples so far happen to agree would
-else end too dark. What a pixel's number depends on is then independent of its samples at the first decision, and later
-by way of neighbours alone, whose number they have taken part in.
+depend on how work is cut into rounds and tiles. They are those of blocks of 8 x 8 pixels, and s_i is told by the
+halves of the samples (`viewer.film.rate`) of the pixels *around* a block, without its own: pixels of which the few
+samples so far happen to agree would else end too dark. What a pixel's number depends on is then independent of its
+samples at the first decision, and later by way of its neighbours alone, on whose numbers they have had a say.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +27,7 @@ from viewer.film.rate import Halves
 
 LEAST = 32  # samples of every pixel
 STEPS = 4  # from a power of two of samples to the next: numbers at which pixels may end
-RADIUS = 2  # pixels across and down, of the neighbourhood that tells of a pixel's noise
+EDGE = 8  # pixels along the edge of a block: those of a block go on together, so that lanes side by side do
 SLOWEST, FASTEST = 0.5, 0.125  # of V by that of half as many samples: independent ones, Owen's rate for what is smooth
 HARDER = 1.25  # times as many samples, where too few pixels would go on for the error
 TRIES = 64  # of that: the largest number of samples is then asked for
@@ -40,21 +41,18 @@ def first_decision(samples: int) -> int:
 def decide(film: Film, goal: float) -> None:
     """Find out the error of a film, and grant its pixels samples for ``goal``, a relative error as of `Film.error`.
 
-    Every pixel has as many samples as it was granted. A second call with the
-    same goal changes nothing.
+    Every pixel has as many samples as it was granted. A second call with the same goal changes nothing.
     """
     front = 1 << (int(film.count.max()) - 1).bit_length()
-    account = film.account = film.account or Account(film.count.copy(), np.zeros_like(film.count))
     variance = variances(film)
     mean = abs(float(np.mean(luminance(film.mean()), dtype=np.float64)))
     total = float(np.mean(variance))
     spread = float(np.mean(film.variance()))
-    account.efficiency = total / spread if spread > 0 else 1.0
-    account.error = math.sqrt(total) / mean if mean > 0 else (math.inf if total > 0 else 0.0)
+    error = math.sqrt(total) / mean if mean > 0 else (math.inf if total > 0 else 0.0)
     granted = film.count.copy()
-    if account.error > goal:
+    if error > goal:
         if mean > 0:
-            deviation = np.sqrt(film.count * _of_neighbours(variance))
+            deviation = np.sqrt(film.count * _around(variance))
             needed = deviation * (float(np.mean(deviation)) / (goal * mean) ** 2)
         else:
             needed = np.zeros_like(variance)
@@ -66,7 +64,8 @@ def decide(film: Film, goal: float) -> None:
             granted = _granted(film.count, needed, 2 * front)
         else:
             granted = np.full_like(film.count, 2 * front)
-    account.granted = granted
+    apart = np.zeros_like(film.count) if film.account is None else film.account.apart
+    film.account = Account(granted, apart, error, total / spread if spread > 0 else 1.0)
 
 
 def variances(film: Film) -> NDArray[np.float64]:
@@ -120,10 +119,10 @@ def keep(film: Film, going: NDArray[np.bool_]) -> None:
     halves = film.halves
     going = going & (np.exp2(np.round(np.log2(np.maximum(film.count, 1)))) == film.count) & (halves.count < film.count)
     whole = going & (halves.count * 2 == film.count)
-    account.apart[going] = 0
-    account.apart[whole] = _apart(film, halves)[whole]
-    halves.sum[going] = luminance(film.sum)[going]
-    halves.count[going] = film.count[going]
+    apart = np.where(whole, _apart(film, halves), 0).astype(np.float32)
+    film.account = replace(account, apart=np.where(going, apart, account.apart))
+    total, count = np.where(going, luminance(film.sum), halves.sum), np.where(going, film.count, halves.count)
+    film.halves = Halves(total, count, halves.differences)
 
 
 def _apart(film: Film, halves: Halves) -> NDArray[np.float64]:
@@ -142,35 +141,28 @@ def _granted(count: NDArray[np.float32], needed: NDArray[np.float64], most: int)
     return np.maximum(count, np.ceil(wanted / step) * step).astype(np.float32)
 
 
-def _of_neighbours(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(H, W) mean over the neighbours of each pixel within `RADIUS`; of a single pixel its own."""
-    if values.size == 1:
-        return values
-    sums, ones = _box(values) - values, _box(np.ones_like(values)) - 1
-    return np.maximum(sums, 0.0) / ones
+def _around(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(H, W) for the pixels of each block the mean over the pixels around it, `EDGE` / 2 far, without its own; of a
+    picture of one block its own."""
+    half, (height, width) = EDGE // 2, values.shape
+    if height <= EDGE and width <= EDGE:
+        return np.full_like(values, np.mean(values))
+    sums, ones = _cells(values, half), _cells(np.ones_like(values), half)
+    rings = [_windows(each, 4) - _windows(each[1:-1, 1:-1], 2) for each in (sums, ones)]
+    means = np.maximum(rings[0], 0.0) / np.maximum(rings[1], 1.0)
+    return np.repeat(np.repeat(means, EDGE, axis=0), EDGE, axis=1)[:height, :width]
 
 
-def _box(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(H, W) sums over squares of 2 `RADIUS` + 1 pixels, as far as the picture goes; added in one order everywhere."""
-    for axis in (0, 1):
-        padding = [(0, 0), (0, 0)]
-        padding[axis] = (RADIUS, RADIUS)
-        wide, length = np.pad(values, padding), values.shape[axis]
-        parts = [np.take(wide, range(k, k + length), axis) for k in range(2 * RADIUS + 1)]
-        values = np.sum(parts, axis=0)
-    return values
-    sums, ones = _box(values) - values, _box(np.ones_like(values)) - 1
-    return np.maximum(sums, 0.0) / ones
+def _cells(values: NDArray[np.float64], edge: int) -> NDArray[np.float64]:
+    """Sums over cells of so many pixels, two for a block across and down, with a row of empty ones around them."""
+    height, width = values.shape
+    padded = np.pad(values, ((0, -height % (2 * edge)), (0, -width % (2 * edge))))
+    rows, columns = padded.shape[0] // edge, padded.shape[1] // edge
+    return np.pad(padded.reshape(rows, edge, columns, edge).sum(axis=(1, 3)), 1)
 
 
-def _box(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(H, W) sums over squares of 2 `RADIUS` + 1 pixels, as far as the picture goes; added in one order everywhere."""
-    for axis in (0, 1):
-        padding = [(0, 0), (0, 0)]
-        padding[axis] = (RADIUS, RADIUS)
-        wide, length = np.pad(values, padding), values.shape[axis]
-        values = sum(
-            (np.take(wide, range(k, k + length), axis) for k in range(1, 2 * RADIUS + 1)),
-            np.take(wide, range(length), axis),
-        )
-    return values
+def _windows(cells: NDArray[np.float64], wide: int) -> NDArray[np.float64]:
+    """Sums over squares of so many cells, of which each begins two further."""
+    seen = np.lib.stride_tricks.sliding_window_view(cells, (wide, wide))[::2, ::2]
+    found: NDArray[np.float64] = seen.sum(axis=(2, 3))
+    return found

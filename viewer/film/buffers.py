@@ -214,7 +214,7 @@ class FilmBuffer(Buffer):
             return 0
         film = film or self.film()
         keep(film, chosen)
-        self._held = film.halves
+        self.account, self._held = film.account, film.halves
         self.chosen = self.chosen or Buffer(self.device, CHOICE, self.size)
         records = np.zeros(self.size[::-1], CHOICE.dtype)
         records["chosen"] = chosen
