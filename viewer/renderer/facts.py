@@ -52,7 +52,7 @@ def picture(
 def _samples(film: Film) -> int | str:
     """Of every pixel; of an adaptive picture the mean of all pixels, and from where to where."""
     fewest, most = int(film.count.min()), int(film.count.max())
-    return fewest if fewest == most else f"{film.count.mean(dtype=np.float64):.1f} ({fewest} to {most})"
+    return fewest if film.account is None or fewest == most else f"{film.count.mean(dtype=np.float64):.1f} ({fewest} to {most})"
 
 
 def sampling_facts(tracer: Tracer) -> dict[str, str]:
