@@ -94,7 +94,7 @@ def build(lights: Bounds, far: bool = False) -> LightTree:
     if count < 2:
         return LightTree(nodes, -1, way, 0)
     scaled = lights._replace(power=lights.power / lights.power.sum())
-    table = np.column_stack([part.astype(np.float64) for part in scaled])
+    table = np.column_stack([part.astype(np.float64) for part in scaled]).T.copy()  # columns lie together
     order, rows, first = np.arange(count), table, np.array([0])
     size = np.array([count])
     made, level = 1, 0
@@ -111,7 +111,7 @@ def build(lights: Bounds, far: bool = False) -> LightTree:
         place = first[which] + np.where(right, (size - rights)[which] + ahead, inside - ahead)
         moved = np.empty_like(order)
         moved[place] = order
-        order, rows = moved, table[moved]
+        order, rows = moved, table[:, moved]
         first = np.stack([first, first + size - rights], axis=1).ravel()
         size = np.stack([size - rights, rights], axis=1).ravel()
         several = size > 1
@@ -123,7 +123,7 @@ def build(lights: Bounds, far: bool = False) -> LightTree:
             return LightTree(nodes, 0, way, level)
         if not several.all():
             kept = np.repeat(several, size)
-            order, rows, size = order[kept], rows[kept], size[several]
+            order, rows, size = order[kept], rows[:, kept], size[several]
             first = np.cumsum(size) - size
         made += len(size)
 
@@ -132,8 +132,8 @@ class Rows:
     """Columns of a table of `Bounds`, by name."""
 
     def __init__(self, table: Float) -> None:
-        self.middle, self.radius, self.axis = table[:, 0:3], table[:, 3], table[:, 4:7]
-        self.spread, self.emission, self.power, self.both = table[:, 7:].T
+        self.middle, self.radius, self.axis = table[0:3].T, table[3], table[4:7].T
+        self.spread, self.emission, self.power, self.both = table[7:]
 
 
 def _halves(first: NDArray, size: NDArray, which: NDArray) -> NDArray[np.bool_]:
