@@ -6,7 +6,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from wavelet_twin import NORMAL_FALL, PLANE_FALL, SHORT, SLOPE_SLACK, falling, taps, through
+from wavelet_twin import (
+    NORMAL_FALL,
+    PLANE_FALL,
+    SHORT,
+    SLOPE_SLACK,
+    falling,
+    reflected_in,
+    taps,
+    through,
+    with_reflected,
+)
 
 from viewer.film.denoise.records import HISTORY
 from viewer.scene.camera import Camera
@@ -115,4 +125,5 @@ def blended(
     made["rgb"] = np.where(old[..., None], held + share[..., None] * (rgb - held), made["rgb"])
     for name, value in (("first", firsts), ("second", seconds), ("age", samples + counted), ("variance", variance)):
         made[name] = np.where(old, value, made[name])
+    made["variance"] = with_reflected(made["variance"], reflected_in(lit["variance"]))
     return made

@@ -111,9 +111,19 @@ def test_a_firefly_s_light_is_spread_and_not_lost(wavelets: Wavelets) -> None:
     film = film_of(np.ones((*features.shape, 3)), features, 1, rng)
     film["sum"][14, 20] = 30
     found = run(wavelets, film, features)
-    assert found.max() < 0.15 * 30
-    # It is 5 % of the picture's light; the narrow steps, which divide by what they take in, lose two fifths of it.
-    np.testing.assert_allclose(found.mean(), film["sum"].mean(), rtol=0.03)
+    assert found.max() < 0.25 * 30
+    # It is 5 % of the light. Two pixels' weights differ where their luminances do, by the smallest range alone.
+    np.testing.assert_allclose(found.mean(), film["sum"].mean(), rtol=2e-3)
+
+
+def test_highlights_on_a_black_texture_shine_no_brighter_beside_a_white_one(wavelets: Wavelets) -> None:
+    rng, features = np.random.default_rng(6), wall()
+    features["albedo"][:, ::2] = 0.01
+    film = film_of(np.ones((*features.shape, 3)), features, 1, rng)
+    film["sum"] += rng.uniform(0, 0.2, (*features.shape, 1))  # what the surface mirrors, whatever its texture
+    found = run(wavelets, film, features)
+    assert abs(found - film["sum"]).max() > 0.02
+    np.testing.assert_allclose(found.mean(), film["sum"].mean(), rtol=2e-3)  # as above
 
 
 def test_a_small_film_is_drawn_up_along_a_large_picture_s_surfaces(wavelets: Wavelets) -> None:

@@ -13,6 +13,7 @@ from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 
 NORMAL_FALL, PLANE_FALL, SLOPE_SLACK, LEAST, SHORT = 60.0, 100.0, 0.1, 0.05, 3.0
+WHOLE = 3.25
 RING = [(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1) if x or y]
 STAR = [(0, 0), *((s, -1) for s in (-1, 1)), *((s, 1) for s in (-1, 1)), *((2 * s, 0) for s in (-1, 1))]
 STAR += [(0, 2 * s) for s in (-1, 1)] + [(2 * s, t) for s in (-1, 1) for t in (-2, 2)]
@@ -22,6 +23,17 @@ Guide = tuple[NDArray, NDArray]  # normal (H, W, 3), nearness (H, W)
 
 def falling(x: NDArray) -> NDArray:
     return np.maximum(1 - 0.0866 * x, 0) ** 8
+
+
+def with_reflected(variance: NDArray, reflected: NDArray) -> NDArray:
+    """Both in a float32, as of ``shaders/film/denoise/reflected.glsl``."""
+    high = np.where(variance < 0, variance, np.maximum(variance, 1e-30)).astype(np.float32).view(np.uint32)
+    low = np.round(np.clip(reflected, 0, 1) * 65535).astype(np.uint32)
+    return (high & np.uint32(0xFFFF0000) | low).view(np.float32).astype(float)
+
+
+def reflected_in(variance: NDArray) -> NDArray:
+    return (variance.astype(np.float32).view(np.uint32) & 0xFFFF) / 65535
 
 
 def through(camera: Camera, size: tuple[int, int]) -> tuple[NDArray, NDArray, NDArray]:
@@ -70,7 +82,7 @@ def denoised(film: NDArray, features: NDArray, camera: Camera) -> NDArray:
     light = np.where(hits[..., None] > 0, (film["sum"] / np.maximum(count, 1)[..., None] - emission) / safe, 0)
     own = film["square"] / np.maximum(count * (count - 1) * (safe @ LUMINANCE) ** 2, 1e-30)
     variance = np.where(hits > 0, np.where(count > 1, own, -1.0), 0.0)
-    guide = guide_of(features, camera)
+    guide, bright = guide_of(features, camera), np.round(np.clip(safe @ LUMINANCE, 0, 1) * 65535) / 65535
 
     luminance = light @ LUMINANCE
     total, first, second, known = (np.zeros_like(luminance) for _ in range(4))
@@ -81,19 +93,22 @@ def denoised(film: NDArray, features: NDArray, camera: Camera) -> NDArray:
         second += weight * luminance[at] ** 2
         known += weight * variance[at]
     around = np.maximum(second / total - (first / total) ** 2, 0)
-    variance = np.where(variance < 0, around, known / total)
+    variance = with_reflected(np.where(variance < 0, around, known / total), bright)
 
+    y, x = np.indices(variance.shape)
     for step in range(STEPS):
         luminance = light @ LUMINANCE
-        total, sums, squares = np.ones_like(variance), light.copy(), variance.copy()
+        total, sums, squares = (np.zeros_like(value) for value in (variance, light, variance))
         for at, (dx, dy), unlike in taps(guide, camera, 1 << step, RING, 1 << step):
             least = 1e-12 * (1 + luminance**2)
             range_ = np.sqrt(DEVIATIONS**2 * (variance + variance[at]) / 2 + least)
             weight = falling(dx * dx + dy * dy + unlike + np.abs(luminance[at] - luminance) / range_)
+            weight *= (np.abs(at[0] - y) == abs(dy) << step) & (np.abs(at[1] - x) == abs(dx) << step)
+            weight *= np.minimum(1, bright[at] / np.maximum(bright, 1e-6))
             total += weight
             sums += weight[..., None] * light[at]
             squares += weight**2 * variance[at]
-        rest = 4 - total if step > 1 else 0 * total
-        squares += (2 * rest + rest**2) * variance
-        light, variance = (sums + rest[..., None] * light) / (total + rest)[..., None], squares / (total + rest) ** 2
+        rest = WHOLE - total
+        light = (sums + rest[..., None] * light) / WHOLE
+        variance = with_reflected((squares + rest**2 * variance) / WHOLE**2, bright)
     return light * reflected + emission

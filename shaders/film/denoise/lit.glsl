@@ -3,6 +3,7 @@
 #include "film/accumulate.glsl"
 #include "film/denoise/guide_of.glsl"
 #include "film/denoise/reflectance.glsl"
+#include "film/denoise/reflected.glsl"
 
 Lit element(ivec2 at) {
     Film film = fetch_film(at);
@@ -13,5 +14,6 @@ Lit element(ivec2 at) {
     light.rgb = features.hits > 0.0 ? (film.sum / max(film.count, 1.0) - seen_light(features)) / reflected : vec3(0.0);
     light.variance = film.count > 1.0 ? film.square / (film.count * (film.count - 1.0) * scale * scale) : -1.0;
     if (features.hits == 0.0) light.variance = 0.0;
+    light.variance = with_reflected(light.variance, scale);
     return light;
 }

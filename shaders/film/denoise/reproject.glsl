@@ -6,6 +6,7 @@
 // Needs the streams lit, features, past (of `History`), past_light, motion (sorted by its numbers).
 #include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
+#include "film/denoise/reflected.glsl"
 #include "lib/luminance.glsl"
 
 uniform vec3 past_corner, past_across, past_down;  // the view before, as in view.glsl
@@ -167,5 +168,6 @@ History element(ivec2 at) {
         float own = made.age < STEADY * samples ? single : max(made.second - made.first * made.first, 0.0);
         made.variance = share * share * own + (1.0 - share) * (1.0 - share) * past_variance * scale;
     }
+    made.variance = with_reflected(made.variance, reflected_in(lit.variance));
     return made;
 }

@@ -3,6 +3,7 @@
 // "Spatiotemporal Variance-Guided Filtering", section 4.2). Needs the stream lit.
 #include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
+#include "film/denoise/reflected.glsl"
 #include "lib/luminance.glsl"
 
 Plane plane;
@@ -37,5 +38,6 @@ Irradiance element(ivec2 at) {
     }
     first /= total;
     float around = max(second / total - first * first, 0.0);
-    return Irradiance(own.rgb, own.variance < 0.0 ? around : known / total);
+    float variance = own.variance < 0.0 ? around : known / total;
+    return Irradiance(own.rgb, with_reflected(variance, reflected_in(own.variance)));
 }
