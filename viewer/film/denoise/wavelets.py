@@ -2,7 +2,7 @@
 
 Light and texture are parted (demodulation), the light is filtered by an a-trous wavelet transform whose weights fall
 where surfaces or luminances differ (Dammertz et al. 2010; Schied et al. 2017, "Spatiotemporal Variance-Guided
-Filtering"), and both are put together again. The filter is a flow from pixel to pixel, which keeps the sum of all light.
+Filtering"), and both are put together again. The filter is a flow from pixel to pixel, which keeps all light.
 """
 
 from __future__ import annotations
