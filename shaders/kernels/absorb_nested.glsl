@@ -7,6 +7,10 @@ int absorb_nested(inout Ray ray, in Hit hit, inout Path path, inout Media media)
     vec3 left;
     bool passes = cross_media(ray, hit, media.inside, left);
     path.throughput *= left;
+#ifdef HAVE_CULLED
+    if (passes) path.pdf = path.pdf == 0.0 ? 0.0 : -1.0;
+#else
     if (passes) path.pdf = 0.0;
+#endif
     return passes ? EXIT_PASS : EXIT_DONE;
 }

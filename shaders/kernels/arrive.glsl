@@ -21,7 +21,11 @@ int arrive(in Ray ray, in Hit hit, in Path path, inout Radiance radiance, out In
         other = per_area * hit.t * hit.t / max(facing, 1e-20);
     }
     // After a mirror, and from the camera, nothing else finds it.
+#ifdef HAVE_CULLED
+    bool alone = path.pdf <= 0.0 || path_strategy == PATH_BSDF;
+#else
     bool alone = path.pdf == 0.0 || path_strategy == PATH_BSDF;
+#endif
     float weight = alone ? 1.0 : mis_weight(path.pdf, other);
     if (!alone && path_strategy == PATH_LIGHTS) weight = other > 0.0 ? 0.0 : 1.0;
     if (path_counts(path.depth)) radiance.rgb += path.throughput * emission * weight;

@@ -13,7 +13,11 @@ int arrive_tree(in Ray ray, in Hit hit, in Path path, inout Radiance radiance, i
     float other = 0.0;  // density with which light sampling finds this, per solid angle
     bool missed = hit.triangle < 0;
     // After a mirror, and from the camera, nothing else finds it.
+#ifdef HAVE_CULLED
+    bool alone = path.pdf <= 0.0 || path_strategy == PATH_BSDF;
+#else
     bool alone = path.pdf == 0.0 || path_strategy == PATH_BSDF;
+#endif
     vec3 from = interaction.position;
     light_receiver = receiver_of(interaction);
     interaction = interaction_nowhere(-ray.direction);

@@ -3,6 +3,9 @@
 #include "interface/whitted.glsl"
 #include "lib/far.glsl"
 #include "lib/offset_origin.glsl"
+#ifdef HAVE_CULLED
+#include "lib/view_ray.glsl"
+#endif
 
 int branch_reflection(in Interaction interaction, inout Path path, out Ray ray) {
     vec3 reflected, reflection, refracted, refraction;
@@ -13,6 +16,9 @@ int branch_reflection(in Interaction interaction, inout Path path, out Ray ray) 
     ray.any_hit = 0;
 #ifdef HAVE_BLEND
     ray.any_hit += 2 * (path.number & 65535);
+#endif
+#ifdef HAVE_CULLED
+    ray.any_hit += RAY_VIEW;
 #endif
     path.throughput *= reflection;
     path.depth += 1;

@@ -7,6 +7,9 @@
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
 #include "lib/offset_origin.glsl"
+#ifdef HAVE_CULLED
+#include "lib/view_ray.glsl"
+#endif
 
 int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray ray) {
     int dimension = surface_dimension(path.depth);
@@ -18,11 +21,18 @@ int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray
 #ifdef HAVE_BLEND
     ray.any_hit += 2 * (path.number & 65535);
 #endif
+#ifdef HAVE_CULLED
+    bool seen = path.pdf == 0.0;
+#endif
     if (!bsdf_sample(interaction, interaction.wo, vec3(direction, other.x), ray.direction, weight, path.pdf)) {
         return EXIT_END;
     }
     path.throughput *= weight;
     path.cone = cone_scattered(path.cone, path.pdf);
+#ifdef HAVE_CULLED
+    if (path.pdf == 0.0 && seen) ray.any_hit += RAY_VIEW;
+    else if (path.pdf == 0.0) path.pdf = -1.0;
+#endif
     float brightest = max(path.throughput.x, max(path.throughput.y, path.throughput.z));
     if (path.depth >= path_roulette) {
         float survives = min(sqrt(brightest), 0.98);

@@ -4,6 +4,9 @@
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "lib/far.glsl"
+#ifdef HAVE_CULLED
+#include "lib/view_ray.glsl"
+#endif
 
 Ray first_ray(ivec2 pixel, int number) {
     Ray ray;
@@ -13,6 +16,9 @@ Ray first_ray(ivec2 pixel, int number) {
     ray.any_hit = 0;
 #ifdef HAVE_BLEND
     ray.any_hit += 2 * (number & 65535);
+#endif
+#ifdef HAVE_CULLED
+    ray.any_hit += RAY_VIEW;
 #endif
     return ray;
 }

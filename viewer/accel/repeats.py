@@ -8,11 +8,12 @@ from numpy.typing import NDArray
 SAMPLE = 1 << 12  # triangles that are looked at first: enough to find any that a thousandth of all repeat
 
 
-def without_repeats(corners: NDArray[np.float32]) -> NDArray[np.float32]:
+def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
     """Corners (T, 3, 3) float32 for a builder: of triangles that are equal the first keeps its corners, and those of
     the others are not numbers, so that they are left out; numbers stay.
 
     The lower number wins a tie, so that all hits stay as they are; without this every ray that comes near tests each.
+    ``culled`` (T,): triangles of which some rays see the front alone, and then what they repeat in their place.
     Scenes of few repeats, of which a sample shows none, are given back as they are.
     """
     count = len(corners)
@@ -28,6 +29,8 @@ def without_repeats(corners: NDArray[np.float32]) -> NDArray[np.float32]:
     original = first[place]
     repeats = np.flatnonzero(original != np.arange(count))
     repeats = repeats[(bits[repeats] == bits[original[repeats]]).all(axis=1)]  # not those of equal hashes alone
+    if culled is not None:
+        repeats = repeats[~culled[original[repeats]]]
     kept = corners.copy()
     kept[repeats] = np.nan
     return kept

@@ -17,6 +17,7 @@ from viewer.accel.bvh.build import Bvh
 from viewer.accel.repeats import without_repeats
 from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
+from viewer.scene.culling import culled_of_objects
 from viewer.scene.quadric import PlacedQuadric
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
@@ -38,6 +39,7 @@ class Recipe:
     traversal: str = "auto"
     intersection: str = "watertight"
     plane_slack: float = 1.0
+    back_faces: str = "culled"
 
 
 @dataclass
@@ -101,16 +103,18 @@ def over_grid(
     recipe: Recipe,
     progress: Progress | None = None,
     placed: Sequence[PlacedQuadric] = (),
+    culled: NDArray[np.bool_] | None = None,
 ) -> Structure:
-    """The uniform grid over triangles (T, 3, 3), and quadrics in the place of some."""
+    """The uniform grid over triangles (T, 3, 3), and quadrics in the place of some; ``culled`` (T,): those whose back
+    faces the camera does not see."""
     from viewer.accel.grid import build as grid_build
     from viewer.accel.grid import grid
 
-    bounds, boxed = _bounding(corners, placed)
+    bounds, boxed = _bounding(corners, placed, culled)
     built = grid_build.build(bounds, recipe.grid, boxed=boxed)
     whole, stepwise = traversals(recipe, "dda", "dda", tuple(grid.TRAVERSALS))
     extent = float(max(built.voxel * built.resolution))
-    tests = _tests(recipe, corners, placed, extent=extent)
+    tests = _tests(recipe, corners, placed, culled, extent=extent)
     resolution = "x".join(map(str, built.resolution))
     return Structure(
         "grid",
@@ -128,13 +132,14 @@ def over_bvh(
     recipe: Recipe,
     progress: Progress | None = None,
     placed: Sequence[PlacedQuadric] = (),
+    culled: NDArray[np.bool_] | None = None,
 ) -> Structure:
     """The bounding volume hierarchy over triangles (T, 3, 3), and quadrics in the place of some."""
-    bounds, _ = _bounding(corners, placed)
+    bounds, _ = _bounding(corners, placed, culled)
     built: Bvh = bvh_build.build(bounds, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
     whole, stepwise = traversals(recipe, "stack", "octants", bvh.TRAVERSALS)
     extent = float((built.high[0] - built.low[0]).max())
-    tests = _tests(recipe, corners, placed, extent=extent, order=built.order)
+    tests = _tests(recipe, corners, placed, culled, extent=extent, order=built.order)
     return Structure(
         "bvh",
         built,
@@ -151,6 +156,7 @@ def over_nothing(
     recipe: Recipe,
     progress: Progress | None = None,
     placed: Sequence[PlacedQuadric] = (),
+    culled: NDArray[np.bool_] | None = None,
 ) -> Structure:
     """No structure: every ray is tested against all triangles (T, 3, 3) and quadrics, as in Purcell et al. (2003,
     section 2.4). Raises ViewerError for more than `MOST_UNSORTED`."""
@@ -161,11 +167,11 @@ def over_nothing(
             f"it takes up to {MOST_UNSORTED:,}; use --accel bvh",
         )
     whole, stepwise = traversals(recipe, "loop", "loop", ("loop",))
-    bounds, _ = _bounding(corners, placed)
+    bounds, _ = _bounding(corners, placed, culled)
     order = np.flatnonzero(np.isfinite(bounds).all(axis=(1, 2))).astype(np.int32)
     held = bounds[order].reshape(-1, 3)
     extent = float(np.ptp(held, axis=0).max()) if len(held) else 1.0
-    tests = _tests(recipe, corners, placed, extent=extent, order=order)
+    tests = _tests(recipe, corners, placed, culled, extent=extent, order=order)
     return Structure(
         "none",
         order,
@@ -178,13 +184,13 @@ def over_nothing(
 
 
 def _bounding(
-    corners: NDArray[np.float32], placed: Sequence[PlacedQuadric]
+    corners: NDArray[np.float32], placed: Sequence[PlacedQuadric], culled: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
     """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric in its place, and which these are.
 
     Triangles that repeat others are left out.
     """
-    bounds = without_repeats(corners)
+    bounds = without_repeats(corners, culled)
     if not placed:
         return bounds, None
     numbers = [quadric.number for quadric in placed]
@@ -199,6 +205,7 @@ def _tests(
     recipe: Recipe,
     corners: NDArray[np.float32],
     placed: Sequence[PlacedQuadric],
+    culled: NDArray[np.bool_] | None,
     extent: float = 1.0,
     order: NDArray[np.int32] | None = None,
 ) -> list[Module]:
@@ -207,7 +214,9 @@ def _tests(
     if placed:
         marks = np.full(len(corners), -1, np.int32)
         marks[[quadric.number for quadric in placed]] = np.arange(len(placed))
-    test = triangles.module(recipe.intersection, corners, extent, order, slack=recipe.plane_slack, marks=marks)
+    test = triangles.module(
+        recipe.intersection, corners, extent, order, slack=recipe.plane_slack, marks=marks, culled=culled
+    )
     return quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
 
 
@@ -221,7 +230,10 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
         traversals(recipe, "stack", "octants", bvh.TRAVERSALS) if inner == "bvh" else traversals(recipe, *GRID_WALKS)
     )
     two = TwoLevel.of(scene, top)
-    make, built, order = (_bvhs if inner == "bvh" else _grids)(two, recipe, progress)
+    sides: Sides = [None] * len(two.objects.meshes)
+    if recipe.back_faces == "culled":
+        sides = culled_of_objects(scene, two.objects.meshes, two.objects.of, two.objects.own)
+    make, built, order = (_bvhs if inner == "bvh" else _grids)(two, recipe, sides, progress)
     corners = [shape[o] for shape, o in zip(two.objects.corners, order, strict=True)]
     placed = [quadric for quadric in two.objects.quadrics if quadric is not None]
     marks = None
@@ -235,6 +247,7 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
         slack=recipe.plane_slack,
         numbers=np.concatenate(order) if order else np.zeros(0, np.int32),
         marks=marks,
+        culled=_in_order(sides, order),
     )
     tests = quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
     return Structure(
@@ -257,29 +270,40 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
     )
 
 
+Sides = list[NDArray[np.bool_] | None]
+
+
+def _in_order(sides: Sides, order: list[NDArray[np.int32]]) -> NDArray[np.bool_] | None:
+    """``culled`` of the rows of the triangles' table, one object behind the other."""
+    if all(each is None for each in sides):
+        return None
+    return np.concatenate([np.zeros(len(o), bool) if s is None else s[o] for s, o in zip(sides, order, strict=True)])
+
+
 Made = tuple[Callable[[str], Module], list[Any], list[NDArray[np.int32]]]
 
 
-def _bvhs(two: TwoLevel, recipe: Recipe, progress: Progress | None) -> Made:
+def _bvhs(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None) -> Made:
     """The maker of the module of the objects' hierarchies, these, and the order of each one's triangles."""
     built = [
-        bvh_build.build(without_repeats(corners), recipe.build, leaf=bvh.MOST_IN_LEAF, progress=share)
-        for corners, share in _shares(two.objects.corners, progress)
+        bvh_build.build(without_repeats(corners, culled), recipe.build, leaf=bvh.MOST_IN_LEAF, progress=share)
+        for (corners, share), culled in zip(_shares(two.objects.corners, progress), sides, strict=True)
     ]
     # Without anything to show there still is an object, which no instance names.
     held = built or [bvh_build.build(np.zeros((0, 3, 3), np.float32))]
     return lambda traversal: bvh.module(held, traversal), built, [each.order for each in built]
 
 
-def _grids(two: TwoLevel, recipe: Recipe, progress: Progress | None) -> Made:
+def _grids(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None) -> Made:
     """The same of grids."""
     from viewer.accel.grid import build as grid_build
     from viewer.accel.grid import objects as grid_objects
 
     built = []
-    for (corners, share), quadric in zip(_shares(two.objects.corners, progress), two.objects.quadrics, strict=True):
+    parts = zip(_shares(two.objects.corners, progress), two.objects.quadrics, sides, strict=True)
+    for (corners, share), quadric, culled in parts:
         boxed = None if quadric is None else np.ones(1, bool)
-        built.append(grid_build.build(without_repeats(corners), recipe.grid, boxed=boxed))
+        built.append(grid_build.build(without_repeats(corners, culled), recipe.grid, boxed=boxed))
         if share is not None:
             share(1.0, "building the grids")
     held = built or [grid_build.build(np.zeros((0, 3, 3), np.float32))]

@@ -28,6 +28,8 @@ PLANES = Record(
     Field("side_c", "vec4", about="dot with (point, 1): weight of the third corner"),
     Field("number", "int", about="of the triangle: tables need not lie in the scene's order"),
 )
+# Fits into the texels of either record.
+ONE_SIDED = Field("one_sided", "int", about="1: rays of the camera's view pass through its back face")
 PUBLISHED_SLACK = 1.004  # the largest sum of two weights that Adinetz and Berezin accept
 _CHUNK = 1 << 16  # triangles whose planes are computed at once, in float64
 
@@ -40,6 +42,7 @@ def module(
     slack: float = 1.0,
     numbers: NDArray[np.int32] | None = None,
     marks: NDArray[np.int32] | None = None,
+    culled: NDArray[np.bool_] | None = None,
 ) -> Module:
     """The test's module.
 
@@ -49,6 +52,7 @@ def module(
     numbers : what hits call the table's triangles, where that is not their place in ``corners``.
     marks : (T,) of ``corners``: the number of the quadric that stands in a triangle's place, -1 for none. The table
             has -n - 1 as that one's number.
+    culled : (T,) of ``corners``: whether rays of the camera's view pass through the back face.
     """
     if numbers is None:
         numbers = np.arange(len(corners), dtype=np.int32) if order is None else order
@@ -66,6 +70,12 @@ def module(
         _, exponent = math.frexp(extent)
         uniforms = {"triangle_scale": ("float", 2.0 ** max(-100, min(100, -exponent)))}
     data["number"] = numbers
+    if culled is not None:
+        record = Record(record.name, *record.fields, ONE_SIDED)
+        sides, data = data, np.zeros(len(data), record.dtype)
+        for name in sides.dtype.names or ():
+            data[name] = sides[name]
+        data["one_sided"] = culled if order is None else culled[order]
     if marks is not None:
         marked = marks if order is None else marks[order]
         data["number"] = np.where(marked >= 0, -1 - marked, numbers)
@@ -77,6 +87,7 @@ def module(
         uniforms=uniforms,
         module_state=TESTS[test],
         uses=(RAY, HIT),
+        features=frozenset() if culled is None else frozenset({"CULLED"}),
     )
 
 

@@ -74,6 +74,17 @@ STRUCTURE = (
         scope="prepare",
     ),
     Option(
+        "back_faces",
+        values.read_word,
+        "culled",
+        "back faces of a glTF file's single-sided materials, glass aside: culled, as glTF wants it, in what the camera "
+        "sees directly, in mirrors and through glass, while they cast shadows and scatter light; or shown",
+        Affects.STRUCTURE,
+        "NAME",
+        choices=("culled", "shown"),
+        scope="prepare",
+    ),
+    Option(
         "traversal",
         values.read_word,
         "auto",

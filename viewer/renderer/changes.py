@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.scene.culling import culls
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Texture
@@ -22,6 +23,7 @@ class SceneChanges:
 
     geometry   : positions or triangles of a mesh, or which meshes there are instances of.
     attributes : what a hit finds at a triangle: normals, colours, texture coordinates, the numbers of materials.
+    culling    : which triangles' back faces are culled.
     moved      : (N,) ascending numbers of instances that stand elsewhere; empty with other ``geometry``.
     same       : whether it is the same scene at all, edited: some mesh is shared.
     """
@@ -31,6 +33,7 @@ class SceneChanges:
     moved: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
     materials: bool = False
     textures: bool = False
+    culling: bool = False
     lights: bool = False
     cameras: bool = False
     same: bool = True
@@ -47,11 +50,14 @@ def scene_changes(before: Scene, after: Scene) -> SceneChanges:
     if after is before:
         return SceneChanges()
     instances = _Instances(before.instances, after.instances)
+    culling = [list(map(culls, scene.materials)) for scene in (before, after)]
     pairs = list(zip(before.meshes, after.meshes, strict=False))
     other = len(before.meshes) != len(after.meshes)
+    attributes = other or instances.other_materials or any(_other_attributes(old, new) for old, new in pairs)
     return SceneChanges(
         geometry=other or instances.other or any(_other_shape(old, new) for old, new in pairs),
-        attributes=other or instances.other_materials or any(_other_attributes(old, new) for old, new in pairs),
+        attributes=attributes,
+        culling=culling[0] != culling[1] or (attributes and any(culling[1])),
         moved=instances.moved,
         materials=_differ(before.materials, after.materials),
         textures=len(before.textures) != len(after.textures)

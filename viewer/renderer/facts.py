@@ -16,6 +16,7 @@ from viewer.options.table import OPTIONS
 from viewer.renderer.picture import Picture
 from viewer.renderer.settings import VIEW
 from viewer.renderer.tracer import Tracer
+from viewer.scene.culling import culls
 from viewer.stream.machines.counters import Stats
 
 MAPPED = tuple(option.name for option in PHOTONS)  # of no meaning to other programs
@@ -93,6 +94,7 @@ def sample_settings(tracer: Tracer) -> dict[str, str]:
         **sampling_facts(tracer),
         "intersection": recipe.intersection + (f" {recipe.plane_slack}" if recipe.intersection == "planes" else ""),
         "levels": str(tracer.structure.levels),
+        **({"back_faces": recipe.back_faces} if any(map(culls, tracer.scene.materials)) else {}),
         CONTENT: tracer.prepared.fingerprint,  # last: what a user has set is named first
     }
 

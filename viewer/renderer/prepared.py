@@ -30,6 +30,7 @@ from viewer.renderer.changes import SceneChanges, scene_changes
 from viewer.renderer.lighting import Lighting, scene_lighting
 from viewer.renderer.settings import PREPARED, Settings
 from viewer.scene.classic_plane import on_plane
+from viewer.scene.culling import culled
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.mipmaps import reduced
@@ -228,6 +229,8 @@ def keeps_structure(before: Prepared, settings: Settings, changes: SceneChanges)
     """Whether the structure serves another scene too, once instances that have ``moved`` stand where they do now."""
     if before.settings.recipe() != settings.recipe() or changes.geometry:
         return False
+    if changes.culling and settings.back_faces == "culled":
+        return False
     # Under two levels instances and objects bear the materials' numbers and normals in tables of the structure.
     return not changes.attributes or before.structure.levels == 1
 
@@ -277,7 +280,8 @@ def _prepared(
     flat = None
     if recipe.accel in structures.FLAT:
         flat = scene.flatten()
-        structure = structures.FLAT[recipe.accel](flat.corners(), recipe, progress, flat.quadrics)
+        sides = culled(flat.materials, scene.materials) if recipe.back_faces == "culled" else None
+        structure = structures.FLAT[recipe.accel](flat.corners(), recipe, progress, flat.quadrics, sides)
         geometry, details = flat_geometry(flat), partial(flat_details, flat)
     else:
         structure = structures.over_instances(scene, recipe, progress)

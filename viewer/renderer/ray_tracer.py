@@ -42,16 +42,22 @@ class RayTracer(DeviceScene):
 
     @exclusive
     def trace(
-        self, origins: ArrayLike, directions: ArrayLike, t_max: ArrayLike = np.inf, any_hit: ArrayLike = False
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        t_max: ArrayLike = np.inf,
+        any_hit: ArrayLike = False,
+        view: bool = False,
     ) -> Hits:
         """Hits of arbitrary rays.
 
         origins, directions : (N, 3), world space; directions of any length but zero. t_max : a number or (N,), in units
         of the direction; hits at t_max or beyond do not count. any_hit : a flag or (N,): the first hit found will do.
+        view : as the camera sees, to whom back faces that are culled do not count.
 
         Raises ViewerError for shapes that disagree, and for a ray that is not finite or has no direction.
         """
-        records, scale = pack_rays(origins, directions, t_max, any_hit)
+        records, scale = pack_rays(origins, directions, t_max, any_hit, view)
         out = np.zeros(len(records), HIT.dtype)
         columns, program = min(1024, self.device.max_texture), trace(LEVELS[self.structure.levels])
         for first in range(0, len(records), LARGEST_STREAM):

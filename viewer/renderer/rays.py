@@ -27,7 +27,7 @@ class Hits(NamedTuple):
 
 
 def pack_rays(
-    origins: ArrayLike, directions: ArrayLike, t_max: ArrayLike, any_hit: ArrayLike
+    origins: ArrayLike, directions: ArrayLike, t_max: ArrayLike, any_hit: ArrayLike, view: bool = False
 ) -> tuple[NDArray, NDArray[np.float64]]:
     """Ray records with directions scaled by powers of two, which costs no bit, and that scale per ray."""
     try:
@@ -57,7 +57,7 @@ def pack_rays(
     rays["direction"] = np.ldexp(direction, -exponent[:, None])
     with np.errstate(over="ignore"):
         rays["t_max"] = np.minimum(np.ldexp(far, exponent), FAR)
-    rays["any_hit"] = flags
+    rays["any_hit"] = flags + records.RAY_VIEW * view
     return rays, np.ldexp(1.0, -exponent)
 
 

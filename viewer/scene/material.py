@@ -39,6 +39,8 @@ class Material:
     takes the channel named beside it; ``metallic_roughness_texture`` holds two, roughness in green and metallic in
     blue. metallic is 0 where nothing is said, not 1 as in files.
 
+    ``backface_culling`` is what glTF files say of all materials that are not double-sided.
+
     ``source`` keeps the file's own description (textures, extensions) for the programs that read more of it.
 
     Raises ViewerError for an unknown kind or alpha mode.
@@ -50,6 +52,7 @@ class Material:
     roughness: float = 1.0
     emission: tuple[float, float, float] = (0.0, 0.0, 0.0)  # radiance, W / (m^2 sr), strength included
     double_sided: bool = False
+    backface_culling: bool = False  # a camera sees through its back faces, but where light enters the surface
     source: dict[str, Any] = field(default_factory=dict)
     kind: str = "lambert"
     ior: float = 1.5

@@ -164,7 +164,7 @@ def _focus(desk: Desk) -> None:
     camera, direction = flight.camera, view.direction_under_cursor()
 
     def focus() -> None:
-        hits = renderer.trace([camera.origin], [direction])
+        hits = renderer.trace([camera.origin], [direction], view=True)
         if hits.triangle[0] < 0:
             view.say("nothing under the cursor to focus")
         else:

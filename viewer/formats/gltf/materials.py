@@ -48,7 +48,8 @@ EXTENSIONS = frozenset(
 
 def default_material() -> Material:
     """The material of primitives that name none (3.9.2.1 and table 5.19: white metal, fully rough)."""
-    material = Material(name="default", base_color=(1.0, 1.0, 1.0, 1.0), metallic=1.0, roughness=1.0)
+    white = (1.0, 1.0, 1.0, 1.0)
+    material = Material(name="default", base_color=white, metallic=1.0, roughness=1.0, backface_culling=True)
     material.kind = kind_of(material)
     return material
 
@@ -78,9 +79,9 @@ class _Reader:
         self.textures = textures
         self.clamped = False
         self.item = item
-        self.material = Material(
-            name=item.text("name", "") or name, double_sided=item.flag("doubleSided", False), source=item.data
-        )
+        both = item.flag("doubleSided", False)
+        name = item.text("name", "") or name
+        self.material = Material(name=name, double_sided=both, backface_culling=not both, source=item.data)
         self._base()
         if item.extension("KHR_materials_unlit") is not None:
             # The rest of an unlit material is for readers that do not know the extension.

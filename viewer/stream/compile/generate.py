@@ -136,7 +136,7 @@ def fragment(
     read: Callable[[str], str] = read_shader,
 ) -> Source:
     """The fragment program of a step."""
-    source = Source(read)
+    source = Source(read, features=set(linked.features))
     source.add(VERSION, "version")
     kernels = linked.kernels_of(step)
     modules = linked.modules_for(kernels)

@@ -51,6 +51,7 @@ class LinkedProgram:
     modules: Sequence[Module]
     original: Program | None = None  # the one that calls were resolved in
     records: dict[str, Record] = field(init=False)
+    features: set[str] = field(default_factory=set, init=False)  # what the scene has: the same for all steps
     limits: list[str] = field(default_factory=list, init=False)  # what a limit of OpenGL 3.3 kept from being fused
 
     def __post_init__(self) -> None:
@@ -77,7 +78,9 @@ class LinkedProgram:
                     f"program {self.program.name}", f"stream '{stream}' holds {record.name}, which no module keeps"
                 )
             self.records[stream] = kept[record.name] if isinstance(record, ModuleState) else record
-        self._check_names(self.modules_for([state.kernel for state in self.program.states]))
+        used = self.modules_for([state.kernel for state in self.program.states])
+        self.features = {feature for module in used for feature in module.features}
+        self._check_names(used)
 
     def _check_names(self, modules: Sequence[Module]) -> None:
         """Raises where two different things would have one name in GLSL."""

@@ -117,7 +117,7 @@ class Motion:
         camera, direction = flight.camera, view.direction_under_cursor()
 
         def find() -> None:
-            hits = renderer.trace([camera.origin], [direction])
+            hits = renderer.trace([camera.origin], [direction], view=True)
             if hits.instance[0] < 0:
                 view.say("nothing under the cursor to grab")
                 return

@@ -24,6 +24,6 @@ def choose_pivot(view: View) -> None:
 
 def _choose(view: View, renderer: Renderer, flight: Flight) -> None:
     camera = flight.camera
-    hits = renderer.trace([camera.origin], [camera.basis()[2]])
+    hits = renderer.trace([camera.origin], [camera.basis()[2]], view=True)
     flight.aim(float(hits.distance[0]))
     view.wake()
