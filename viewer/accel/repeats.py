@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 SAMPLE = 1 << 12  # triangles that are looked at first: enough to find any that a thousandth of all repeat
 
 
-def without_repeats(
-    corners: NDArray[np.float32], culled: NDArray[np.bool_] | None = None
-) -> NDArray[np.float32]:
+def without_repeats(corners: NDArray[np.float32], culled: NDArray[np.bool_] | None = None) -> NDArray[np.float32]:
     """Corners (T, 3, 3) float32 for a builder: of triangles that are equal the first keeps its corners, and those of
     the others are not numbers, so that they are left out; numbers stay.
 

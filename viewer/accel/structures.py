@@ -214,7 +214,9 @@ def _tests(
     if placed:
         marks = np.full(len(corners), -1, np.int32)
         marks[[quadric.number for quadric in placed]] = np.arange(len(placed))
-    test = triangles.module(recipe.intersection, corners, extent, order, slack=recipe.plane_slack, marks=marks, culled=culled)
+    test = triangles.module(
+        recipe.intersection, corners, extent, order, slack=recipe.plane_slack, marks=marks, culled=culled
+    )
     return quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
 
 
@@ -228,7 +230,7 @@ def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = Non
         traversals(recipe, "stack", "octants", bvh.TRAVERSALS) if inner == "bvh" else traversals(recipe, *GRID_WALKS)
     )
     two = TwoLevel.of(scene, top)
-    sides = [None] * len(two.objects.meshes)
+    sides: Sides = [None] * len(two.objects.meshes)
     if recipe.back_faces == "culled":
         sides = culled_of_objects(scene, two.objects.meshes, two.objects.of, two.objects.own)
     make, built, order = (_bvhs if inner == "bvh" else _grids)(two, recipe, sides, progress)
