@@ -18,7 +18,7 @@ from viewer.stream.compile.link import COUNTED_PER_TEXEL, LinkedProgram, Step
 from viewer.stream.compile.order import Element, Loop
 from viewer.stream.compile.prepare import Preparation, preparations
 from viewer.stream.compile.source import Source, read_shader
-from viewer.stream.declare.kernel import Module, Table, Texels, Volume
+from viewer.stream.declare.kernel import Access, Module, Table, Texels, Volume
 from viewer.stream.declare.program import DONE, RETURN, Call, State, Target
 from viewer.stream.declare.record import Record
 
@@ -304,12 +304,14 @@ def _add_main(source: Source, linked: LinkedProgram, step: Step, form: Form, pre
     alone = step.order[0] if len(step.order) == 1 else None
     if isinstance(alone, str) and _unrolls(step, form):
         served, constant = program.by_name[alone], state_constant(alone)
-        loops = alone in served.exits.values()
+        within, loops = f"state == {constant}", alone in served.exits.values()
+        head, tail = f"if ({within}) {{", "}"
         if loops:
             add("    int turn = 0;", f"state {alone}")
-        add(f"    if (state == {constant}) {'do ' if loops else ''}{{", f"state {alone}")
+            head, tail = _around(served, f"turn < unroll && {within}")
+        add("    " + head, f"state {alone}")
         _add_call(source, linked, served, form, "        ", prepared)
-        add(f"    }} while (++turn < unroll && state == {constant});" if loops else "    }", f"state {alone}")
+        add(("        ++turn;\n    " if loops else "    ") + tail, f"state {alone}")
     else:
         for element in step.order:
             _add_element(source, linked, element, form, "    ", prepared, step.turns and form.scheduled)
@@ -357,9 +359,19 @@ def _add_element(
         return
     state, within = program.by_name[element], f"state == {state_constant(element)}"
     loops = element in state.exits.values()
-    source.add(f"{indent}if ({within}) {'do ' if loops else ''}{{", f"state {element}")
+    head, tail = _around(state, within) if loops else (f"if ({within}) {{", "}")
+    source.add(indent + head, f"state {element}")
     _add_call(source, linked, state, form, indent + "    ", prepared)
-    source.add(f"{indent}}}{f' while ({within});' if loops else ''}", f"state {element}")
+    source.add(indent + tail, f"state {element}")
+
+
+def _around(state: State, within: str) -> tuple[str, str]:
+    """Head and tail of a state's loop, which tests at its end: rays that do not enter have tested once less. Where turns
+    give something out that they do not read it tests at its start: llvmpipe (Mesa 22.3) otherwise takes what the last
+    turn of all lanes gave, also for those that had left the loop."""
+    if any(argument.access is Access.OUT for argument in state.kernel.own):
+        return f"while ({within}) {{", "}"
+    return f"if ({within}) do {{", f"}} while ({within});"
 
 
 def _add_call(
