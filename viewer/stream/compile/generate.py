@@ -366,9 +366,9 @@ def _add_element(
 
 
 def _around(state: State, within: str) -> tuple[str, str]:
-    """Head and tail of a state's loop, which tests at its end: rays that do not enter have tested once less. Where turns
-    give something out that they do not read it tests at its start: llvmpipe (Mesa 22.3) otherwise takes what the last
-    turn of all lanes gave, also for those that had left the loop."""
+    """Head and tail of a state's loop. It tests at its end: each ray that enters tests once less. Where turns give out
+    what they do not read it tests at its start: llvmpipe (Mesa 22.3) otherwise takes what the last turn of all lanes
+    gave, also for those that had left the loop."""
     if any(argument.access is Access.OUT for argument in state.kernel.own):
         return f"while ({within}) {{", "}"
     return f"if ({within}) do {{", f"}} while ({within});"
