@@ -134,7 +134,7 @@ class Function:
     def _source(
         self, modules: Sequence[Module], includes: Sequence[str], records: Mapping[str, Record], text: str
     ) -> Source:
-        source = Source()
+        source = Source(features=frozenset().union(*(module.features for module in modules)))
         source.add(VERSION, "version")
         for record in (*records.values(), self.given, self.made):
             for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):

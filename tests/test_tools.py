@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ sys.path.insert(0, str(TOOLS))
 
 import bench  # noqa: E402
 import luxcore  # noqa: E402
-from benchmarks import common, process  # noqa: E402
+from benchmarks import common, denoise, eight, process, readable  # noqa: E402
 from benchmarks.instructions import count  # noqa: E402
 from benchmarks.masks import active_rays  # noqa: E402
 from benchmarks.scenes import SPAN, facing  # noqa: E402
@@ -186,12 +187,23 @@ def test_a_caustic_is_compared_with_luxcore_s_where_that_is(tmp_path: Path) -> N
     luxcore.write_arrays(tmp_path / "scene.npz", scene, 64)
     arrays = np.load(tmp_path / "scene.npz")
     assert {*arrays["kinds"]} == {"lambert", "dielectric"} and arrays["emission"].max() == 60
+    glass = arrays["triangles"][arrays["materials"] == list(arrays["kinds"]).index("dielectric")]
+    corners = arrays["positions"][glass]  # the ball, a quadric, as triangles
+    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
+    radius = np.ptp(corners[..., 0]) / 2
+    assert areas.sum() == pytest.approx(4 * np.pi * radius**2, rel=1e-3)  # chords of 256 segments lack 1e-4
     np.testing.assert_allclose(np.linalg.norm(arrays["normals"], axis=1), 1, atol=1e-5)  # of float32
     with pytest.raises(luxcore.Refused, match="no other lights"):
         luxcore.write_arrays(tmp_path / "ring.npz", viewer.load("ring"), 64)
     picture = np.random.default_rng(1).random((24, 16, 3))
     lower = np.roll(picture, luxcore.LOWER, axis=0)
     assert luxcore.compared(1.1 * picture, lower)["blocks"] == pytest.approx(0.1)
+
+
+@pytest.mark.slow
+def test_bench_flight(tmp_path: Path) -> None:
+    scene = _quick("flight", tmp_path)["scenes"]["cornell"]
+    assert scene["judged"] == [1, 4] and scene["past"]["flicker"] < scene["alone"]["flicker"]
 
 
 @pytest.mark.slow
@@ -278,6 +290,72 @@ def test_bench_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert flight["turn_cpu_ms"]["median"] > 0 and 0 <= flight["asleep_percent"] < 100
     # A picture cannot be there before its turn's draw, and not a second after it on any machine.
     assert 1 < flight["latency_ms"]["median"] <= flight["latency_ms"]["p95"] <= flight["latency_ms"]["most"] < 5000
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("Xvfb") is None, reason="Xvfb is not installed: apt-get install xvfb")
+def test_bench_readable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("flip_evaluator", reason="flip-evaluator is not installed")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(eight, "_cache", lambda: tmp_path)
+    (scene,) = _quick("readable", tmp_path)["scenes"].values()
+    assert scene["first_picture_seconds"] > 0 and scene["looks"][0][1] > 0
+    assert scene["readable_seconds"] in (None, scene["looks"][-1][0])
+    assert len(scene["flips"]) <= 3 and all(0 < flip < 1 for flip in scene["flips"])
+
+
+@pytest.mark.slow
+def test_bench_denoise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("flip_evaluator", reason="flip-evaluator is not installed")
+    monkeypatch.setattr(eight, "_cache", lambda: tmp_path)
+    (scene,) = _quick("denoise", tmp_path)["scenes"].values()
+    assert scene["converged"] == 16
+    for by in scene["samples"].values():
+        assert by["none"]["mean"] == 0 and by["none"]["bias"] == pytest.approx(by["shader"]["bias"], abs=0.01)
+        assert by["shader"]["error"] < by["none"]["error"]
+    (folder,) = (path.parent for path in tmp_path.rglob("denoise.json"))
+    assert (folder / "denoise_sheet.png").is_file()
+
+
+def test_the_benchmarks_pictures_are_the_renderers(device: Any) -> None:
+    """By every denoiser, though samples are traced once."""
+    renderer = viewer.Renderer("cornell", device=device, machine="singlepass", denoise="shader")
+    made = denoise.pictures_of(renderer, (24, 16), 2)
+    for name in set(made) - {"bilateral"}:
+        renderer.update(denoise=name)
+        np.testing.assert_array_equal(renderer.render((24, 16), 2).linear, made[name])
+
+
+def test_the_bilateral_filter_by_hand() -> None:
+    """Of two pixels in a row, within reach: each takes the other by both Gaussians; far colours stay apart."""
+    picture = np.array([[[0.5, 0.5, 0.5], [0.52, 0.5, 0.5]]])
+    made = denoise.bilateral(picture, sigma=1.0, threshold=0.03)
+    near, tone = np.exp(-1 / 2), np.exp(-(0.02**2) / (2 * 0.03**2))
+    # The edge repeats: left of, above and below the first pixel it stands itself.
+    expected = (0.5 * (1 + 3 * near) + 0.52 * near * tone) / (1 + 3 * near + near * tone)
+    np.testing.assert_allclose(made[0, 0], [expected, 0.5, 0.5], rtol=1e-6)  # float32
+    picture[0, 1] = 5.0
+    np.testing.assert_allclose(denoise.bilateral(picture), picture, rtol=1e-6)
+
+
+def test_pictures_are_enlarged_as_the_window_does() -> None:
+    ramp = np.broadcast_to((np.arange(4) + 0.5)[None, :, None], (3, 4, 3))
+    made = readable.enlarged(ramp, (8, 6))
+    assert made.shape == (6, 8, 3)
+    np.testing.assert_allclose(made[2, :, 0], np.clip((np.arange(8) + 0.5) / 2, 0.5, 3.5))
+    assert readable.enlarged(ramp, (4, 3)).tobytes() == ramp.astype(np.float32).tobytes()
+
+
+def test_the_distance_from_a_converged_picture() -> None:
+    pytest.importorskip("flip_evaluator", reason="flip-evaluator is not installed")
+    linear = np.full((16, 16, 3), 0.25, np.float32)
+    truth = eight.Converged(linear, 1, 0.0)
+    assert truth.flip(linear) == 0 and truth.relative(linear) == 0
+    other = linear.copy()
+    other[:8] *= 1.5
+    assert truth.relative(other) == pytest.approx(0.5 / np.sqrt(2)) and truth.flip(other) > 0.02
+    assert truth.flip(truth.linear * 4) > truth.flip(other)  # exposed as the converged one
 
 
 def test_bench_window_without_a_display(

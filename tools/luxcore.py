@@ -1,7 +1,7 @@
 """A caustic beside LuxCore's: bidirectional path tracing with vertex merging (BIDIRVMCPU) as an outside oracle.
 
 ``python tools/luxcore.py [--scene NAME] [--size N] [--seconds S] [--spp N] [--out FILE.png]`` renders a scene of plain
-Lambert surfaces, mirrors, glass and emitting surfaces by ``--program photon`` and by LuxCore, from the same triangles,
+Lambert surfaces, mirrors, glass and emitting surfaces by ``--program photon`` and by LuxCore, from the same surfaces,
 and compares the means of blocks of pixels. LuxCore is not needed otherwise: ``pip install pyluxcore numpy``, into this
 Python or the one that ``RAYSTREAM_PEERS_PYTHON`` names. Without it one line says so, and the exit code is 2.
 """
@@ -24,6 +24,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 KINDS = ("lambert", "mirror", "dielectric")
 BLOCK = 8  # pixels
+SEGMENTS = 256  # of triangles around a quadric's axis
 LOWER = 1  # rows: LuxCore's picture is so much lower than ours, found by shifting one over the other
 DARKEST = 0.1  # of the picture's mean: the least that a block's difference is divided by
 PHOTON_BOUNCES, DEPTH = 12, 12
@@ -114,10 +115,11 @@ def luxcore_picture(arrays: Any, seconds: float) -> tuple[np.ndarray, str]:
 
 
 def write_arrays(path: Path, scene: Any, size: int) -> None:
-    """Triangles in world space, materials and the camera. Raises Refused for what is not converted."""
+    """Triangles in world space, of quadrics too, materials and the camera. Raises Refused for what is not converted."""
     if scene.lights:
         raise Refused(f"{scene.name}: only surfaces that emit are converted, no other lights")
-    triangles, camera = scene.flatten(), scene.camera()
+    # LuxCore has no quadrics; triangles with a sphere's own normals are as good as it, at these sizes.
+    triangles, camera = scene.tessellated(SEGMENTS).flatten(), scene.camera()
     odd = [m.name for m in scene.materials if m.kind not in KINDS or m.texture is not None]
     if odd:
         raise Refused(f"{scene.name}: material '{odd[0]}' is not converted, only {', '.join(KINDS)}, without textures")

@@ -49,13 +49,11 @@ def settle(app: Any, converged: bool = False) -> None:
 
 def traced(app: Any) -> None:
     """The teapotahedron under its lamp, nothing over it."""
-    app.view.tonemap = "none"
     settle(app, converged=True)
 
 
 def lighting(app: Any) -> None:
-    """The panels of samples and lights, and the lamp's marker."""
-    app.view.tonemap = "agx"
+    """The panels, the statistics, and the lamp's marker."""
     app.view.do("lights.next")
     app.view.do("statistics")
     settle(app, converged=True)
@@ -71,7 +69,7 @@ def inspecting(app: Any) -> None:
     app.view.do("inspector.restart")
     for _ in range(70):
         app.view.do("inspector.step")
-    app.view.cursor = (0.47 * SIZE[0], 0.36 * SIZE[1])
+    app.view.cursor = (0.47 * app.view.size[0], 0.36 * app.view.size[1])
     app.view.do("probe.show")
     settle(app)
 

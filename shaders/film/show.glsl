@@ -3,7 +3,8 @@
 #include "lib/tonemap.glsl"
 
 uniform sampler2D in_picture;
-uniform vec2 window;     // pixels
+uniform vec2 window;     // pixels that the picture fills
+uniform float left;      // of these in the framebuffer
 uniform float exposure;  // stops
 uniform int curve;       // tone map: TONE_NONE and so on
 uniform int smooth_up;   // 1: a picture smaller than the window is filtered
@@ -11,7 +12,7 @@ uniform int smooth_up;   // 1: a picture smaller than the window is filtered
 out vec4 shown;
 
 void main() {
-    vec2 at = gl_FragCoord.xy / window;
+    vec2 at = vec2(gl_FragCoord.x - left, gl_FragCoord.y) / window;
     at.y = 1.0 - at.y;
     ivec2 size = textureSize(in_picture, 0);
     ivec2 texel = clamp(ivec2(at * vec2(size)), ivec2(0), size - 1);

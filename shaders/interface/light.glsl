@@ -7,3 +7,13 @@ bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out Lig
 
 // The density, 1 / sr, with which light_sample chooses the environment in a unit direction.
 float environment_pdf(vec3 direction, bool compensated);
+#ifdef HAVE_LIGHT_TREE
+
+// What light is looked for: the unit normal of the surface, on the side that the path came from, and 1 where it lets
+// light through to that side, too. light_choose and emitter_density read it.
+vec4 light_receiver;
+
+// Goes down the light tree for the light_sample behind it, which is of the same position and choose; apart from that,
+// since Mesa 22.3 computes loops wrongly behind a return. looks: whether there is one.
+void light_choose(vec3 position, float choose, bool looks);
+#endif

@@ -6,12 +6,21 @@
 #include "interface/path.glsl"
 #include "interface/sampler.glsl"
 #include "lib/shadow_ray.glsl"
+#ifdef HAVE_LIGHT_TREE
+#include "lib/light_receiver.glsl"
+#endif
 
 int next_shadow_ray(
     in Pixel pixel, in Interaction interaction, in Path path, inout Tree tree, inout Ray ray, out Radiance pending
 ) {
     pending.rgb = vec3(0.0);
     int number = (path.number * path_light_samples + tree.light) & 65535;
+#ifdef HAVE_LIGHT_TREE
+    bool looks = !bsdf_delta(interaction) && path_counts(path.depth + 1) && tree.light < path_light_samples;
+    light_receiver = receiver_of(interaction);
+    float first = sample_1d(pixel.at, number, surface_dimension(path.depth) + DIMENSION_LIGHT);
+    light_choose(interaction.position, first, looks);
+#endif
     if (bsdf_delta(interaction) || !path_counts(path.depth + 1) || tree.light >= path_light_samples) {
         tree.light = 0;
         return EXIT_END;

@@ -64,7 +64,7 @@ bool principled_whole(Interaction at) {
 #endif
 
 // The layers seen from wo, about the normal of the map.
-Layers principled_seen(Interaction at, Principled own, vec3 wo) {
+Layers principled_seen_of(Interaction at, Principled own, vec3 wo) {
     bool front = dot(at.shading, wo) >= 0.0;
     vec3 normal = front ? at.shading : -at.shading;
 #ifdef HAVE_NORMAL
@@ -73,9 +73,66 @@ Layers principled_seen(Interaction at, Principled own, vec3 wo) {
     return principled_layers(at, own, normal, front, wo);
 }
 
+#ifdef HAVE_PREPARED
+// Of the surface that a kernel works on, seen from where its path came from, which is all that kernels ask for: what
+// follows from the interaction alone.
+struct Seen {
+    Principled own;
+    Layers layers;
+#ifdef HAVE_DISPERSION
+    Layers red, blue;  // where channels have indices of their own; layers is then green's
+#endif
+};
+
+Seen principled_kept;
+
+Seen principled_prepared(Interaction at) {
+    Seen found;
+#ifdef HAVE_DISPERSION
+    bool whole = principled_whole(at);
+    int turn = 1;
+    do {
+        if (whole) set_interaction_channel(at, turn);
+        found.own = principled_at(at);
+        Layers layers = principled_seen_of(at, found.own, at.wo);
+        if (turn == 1) found.red = layers;
+        if (turn == 2 || !whole) found.layers = layers;
+        if (turn == 3 || !whole) found.blue = layers;
+        turn += 1;
+    } while (turn < (whole ? 4 : 2));
+#else
+    found.own = principled_at(at);
+    found.layers = principled_seen_of(at, found.own, at.wo);
+#endif
+    return found;
+}
+
+Layers principled_seen(Interaction at, vec3 wo) {
+    Layers found = principled_kept.layers;
+#ifdef HAVE_DISPERSION
+    int channel = interaction_channel(at) & 3;
+    if (channel == 1) found = principled_kept.red;
+    if (channel == 3) found = principled_kept.blue;
+#endif
+    return found;
+}
+
+// But for its index, which channels may have of their own.
+Principled principled_own(Interaction at) {
+    return principled_kept.own;
+}
+#else
+Layers principled_seen(Interaction at, vec3 wo) {
+    return principled_seen_of(at, principled_at(at), wo);
+}
+
+Principled principled_own(Interaction at) {
+    return principled_at(at);
+}
+#endif
+
 // All that has a density, times the cosine.
-vec3 principled_scattered(Interaction at, Principled own, vec3 wo, vec3 wi, out float pdf) {
-    Layers layers = principled_seen(at, own, wo);
+vec3 principled_scattered(Interaction at, Layers layers, vec3 wo, vec3 wi, out float pdf) {
 #ifdef HAVE_NORMAL
     float lit = dot(layers.normal, wi) > 0.0 ? max(principled_lit(at.shading, layers.normal, wi), 1e-6) : 1.0;
     layers.diffuse *= lit;
@@ -99,14 +156,14 @@ vec3 principled_evaluate(Interaction at, vec3 wo, vec3 wi, out float pdf) {
     do {
         float density;
         if (whole) set_interaction_channel(at, turn);
-        vec3 found = principled_scattered(at, principled_at(at), wo, wi, density);
+        vec3 found = principled_scattered(at, principled_seen(at, wo), wo, wi, density);
         value += whole ? found * vec3(equal(ivec3(1, 2, 3), ivec3(turn))) : found;
         pdf += whole ? 0.33333333 * density : density;
         turn += 1;
     } while (turn < (whole ? 4 : 2));
     return value;
 #else
-    return principled_scattered(at, principled_at(at), wo, wi, pdf);
+    return principled_scattered(at, principled_seen(at, wo), wo, wi, pdf);
 #endif
 }
 
@@ -122,7 +179,7 @@ float principled_pdf(Interaction at, vec3 wo, vec3 wi) {
 }
 
 vec3 principled_reflectance(Interaction at) {
-    Layers layers = principled_seen(at, principled_at(at), at.wo);
+    Layers layers = principled_seen(at, at.wo);
     vec3 found = layers.diffuse + (layers.smooth_base ? vec3(0.0) : layers.gloss);
 #ifdef HAVE_TRANSMISSION
     if (!layers.smooth_base) found += layers.clear * 0.5 * (1.0 + layers.tint);
@@ -138,7 +195,7 @@ vec3 principled_reflectance(Interaction at) {
 
 // By the parameters alone: whether anything matte or glossy is left.
 bool principled_delta(Interaction at) {
-    Principled own = principled_at(at);
+    Principled own = principled_own(at);
     bool single = own.roughness < path_smooth;
     float matte = 1.0 - own.metallic;
 #ifdef HAVE_TRANSMISSION
@@ -164,8 +221,8 @@ float principled_index(Interaction at) {
     float index = 1.0;
 #ifdef HAVE_TRANSMISSION
 #ifdef HAVE_VOLUME
-    Principled own = principled_at(at);
-    if (own.thickness > 0.0 && own.transmission > 0.0) index = own.ior;
+    Principled own = principled_own(at);
+    if (own.thickness > 0.0 && own.transmission > 0.0) index = principled_seen(at, at.wo).ior;
 #endif
 #endif
     return index;
@@ -174,7 +231,7 @@ float principled_index(Interaction at) {
 void principled_branch(
     Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
 ) {
-    Layers layers = principled_seen(at, principled_at(at), wo);
+    Layers layers = principled_seen(at, wo);
     reflected = principled_mirrored(at, layers.normal, wo);
     reflection = layers.smooth_base ? layers.gloss : vec3(0.0);
     refracted = -wo;
@@ -234,8 +291,7 @@ bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 we
         other = min(fract(three), 0.99999994);
     }
 #endif
-    Principled own = principled_at(at);
-    Layers layers = principled_seen(at, own, wo);
+    Layers layers = principled_seen(at, wo);
     vec3 local = vec3(0.0, 0.0, 1.0), single = vec3(0.0);
     bool delta = false;
     wi = -wo;
@@ -316,7 +372,7 @@ bool principled_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 we
         return any(greaterThan(weight, vec3(0.0)));
     }
 #else
-    vec3 value = principled_scattered(at, own, wo, wi, pdf);
+    vec3 value = principled_scattered(at, layers, wo, wi, pdf);
 #endif
     weight = value / max(pdf, 1e-30);
     return found && pdf > 0.0 && any(greaterThan(value, vec3(0.0)));

@@ -21,7 +21,7 @@ vec3 classic_color(Geometry at, Hit hit, vec3 diffuse) {
             vec3 place = at.uv;
 #ifdef HAVE_SECOND_UV
             if ((fetch_textures(layer.texture).flags & TEXTURE_SECOND) != 0) {
-                place = detail_at(hit).uv_1 + vec3(0.0, 0.0, place.z);
+                place = detail_here.uv_1 + vec3(0.0, 0.0, place.z);
             }
 #endif
             color = classic_textured(color, texture_rgba(layer.texture, place), layer.mode, layer.environment);

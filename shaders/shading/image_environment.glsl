@@ -36,7 +36,51 @@ float environment_height(int edge) {
     return sine * sine;
 }
 
+#ifdef HAVE_SUN
+// The sun: viewer/lighting/suns.py. environment_sun: its first cell and their number, across and down.
+float sun_density(vec2 place, bool compensated) {
+    vec2 at = place - 0.5;
+    ivec2 cell = ivec2(floor(at)) - environment_sun.xy;
+    cell.x = cell.x < 0 ? cell.x + environment_size.x : cell.x;
+    bool inside = cell.x >= 0 && cell.y >= 0 && cell.x < environment_sun.z && cell.y < environment_sun.w;
+    int first = compensated ? environment_sun_slots.x * environment_sun_slots.y : 0;
+    EnvironmentSun sun = fetch_environment_suns(first + (inside ? cell.y * environment_sun.z + cell.x : 0));
+    vec2 share = at - floor(at);
+    vec2 pair = mix(sun.corners.xz, sun.corners.yw, share.x);
+    float sine = sin(3.14159265 * place.y / float(environment_size.y));
+    return inside ? sun.scale * mix(pair.x, pair.y, share.y) / sine : 0.0;
+}
+
+// In proportion to what goes linearly from a to b.
+float sample_linear(float u, float a, float b) {
+    float sum = a + b;
+    return sum > 0.0 ? min(u * sum / (a + sqrt(mix(a * a, b * b, u))), 1.0) : u;
+}
+
+// A place in the picture that the sun lights, by one of its quanta.
+vec2 sun_place(vec2 u, int quantum, bool compensated) {
+    vec2 place = u * vec2(environment_sun_slots), inside = fract(place);
+    ivec2 at = min(ivec2(place), environment_sun_slots - 1);
+    int slot = at.y * environment_sun_slots.x + at.x;
+    int first = compensated ? environment_sun_slots.x * environment_sun_slots.y : 0;
+    EnvironmentSun sun = fetch_environment_suns(first + slot);
+    int cell = quantum < sun.threshold ? slot : sun.alias;
+    sun = fetch_environment_suns(first + cell);
+    float down = sample_linear(inside.y, sun.corners.x + sun.corners.y, sun.corners.z + sun.corners.w);
+    vec2 pair = mix(sun.corners.xy, sun.corners.zw, down);
+    int row = cell / environment_sun.z;
+    vec2 corner = vec2(environment_sun.xy + ivec2(cell - row * environment_sun.z, row)) + 0.5;
+    return corner + vec2(sample_linear(inside.x, pair.x, pair.y), down);
+}
+
+#endif
 void environment_sample(vec2 u, int quantum, bool compensated, out vec3 direction, out float density) {
+#ifdef HAVE_SUN
+    int sun_levels = compensated ? environment_sun_levels.y : environment_sun_levels.x;
+    bool of_sun = quantum < sun_levels;
+    vec2 bright = sun_place(u, quantum, compensated);
+    quantum -= sun_levels;
+#endif
     vec2 place = u * vec2(environment_slots), inside = fract(place);
     ivec2 cell = min(ivec2(place), environment_slots - 1);
     int slot = cell.y * environment_slots.x + cell.x;
@@ -52,12 +96,24 @@ void environment_sample(vec2 u, int quantum, bool compensated, out vec3 directio
     float y = 1.0 - 2.0 * height, radius = 2.0 * sqrt(height * max(0.0, 1.0 - height));
     float around = 6.2831853 * ((float(column) + inside.x) / float(environment_size.x) - 0.5);
     vec3 d = vec3(radius * cos(around), lower ? -y : y, radius * sin(around));
+#ifdef HAVE_SUN
+    vec2 angles = bright * vec2(6.2831853, 3.14159265) / vec2(environment_size);
+    if (of_sun) d = vec3(-sin(angles.y) * cos(angles.x), cos(angles.y), -sin(angles.y) * sin(angles.x));
+#endif
     direction = vec3(environment_turn.x * d.x + environment_turn.y * d.z, d.y,
                      environment_turn.x * d.z - environment_turn.y * d.x);
+#ifdef HAVE_SUN
+    density = environment_density(direction, compensated);
+#endif
 }
 
 float environment_density(vec3 direction, bool compensated) {
-    ivec2 at = clamp(ivec2(environment_place(direction)), ivec2(0), environment_size - 1);
+    vec2 place = environment_place(direction);
+    ivec2 at = clamp(ivec2(place), ivec2(0), environment_size - 1);
     int texel = at.y * environment_size.x + at.x;
-    return fetch_environment_choices(texel + (compensated ? environment_excess : 0)).density;
+    float found = fetch_environment_choices(texel + (compensated ? environment_excess : 0)).density;
+#ifdef HAVE_SUN
+    found += sun_density(place, compensated);
+#endif
+    return found;
 }

@@ -106,6 +106,19 @@ void sample_environment(int quantum, vec2 u, bool compensated, out vec3 directio
     density = min(density * (float(environment_levels) / 16777216.0), LIGHT_LARGEST);
 }
 
+bool sample_chosen(Light light, vec3 position, vec2 u, inout LightSample found) {
+    if (LIGHT_TRIANGLES == 1 && light.kind == LIGHT_TRIANGLE) return sample_triangle(light, position, u, found);
+    if (LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE) return sample_sphere(light, position, u, found);
+    if (LIGHT_POINTS == 1 && light.kind != LIGHT_DIRECTIONAL) return sample_point(light, position, found);
+    found.direction = light.along;
+    found.weight = light.power;
+    return true;
+}
+
+#ifdef HAVE_LIGHT_TREE
+#include "shading/light_tree.glsl"
+
+#endif
 bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out LightSample found) {
     found = LightSample(vec3(0.0, 1.0, 0.0), LIGHT_LARGEST, vec3(0.0), 0.0);
     int quantum = light_quantum(choose);
@@ -116,16 +129,15 @@ bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out Lig
         return true;
     }
     if (light_levels == 0) return false;
+#ifdef HAVE_LIGHT_TREE
+    return sample_chosen(tree_light(), position, u, found);
+#else
     quantum -= environment_levels;
     int slot = quantum / light_levels;
     Light first = fetch_lights(slot);
     Light light = fetch_lights(quantum - slot * light_levels < first.threshold ? slot : first.alias);
-    if (LIGHT_TRIANGLES == 1 && light.kind == LIGHT_TRIANGLE) return sample_triangle(light, position, u, found);
-    if (LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE) return sample_sphere(light, position, u, found);
-    if (LIGHT_POINTS == 1 && light.kind != LIGHT_DIRECTIONAL) return sample_point(light, position, found);
-    found.direction = light.along;
-    found.weight = light.power;
-    return true;
+    return sample_chosen(light, position, u, found);
+#endif
 }
 
 float environment_pdf(vec3 direction, bool compensated) {

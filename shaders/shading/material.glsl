@@ -9,7 +9,7 @@ vec3 material_texel(int number, Geometry at, Hit hit) {
     vec3 place = at.uv;
 #ifdef HAVE_SECOND_UV
     if ((fetch_textures(max(number, 0)).flags & TEXTURE_SECOND) != 0) {
-        place = detail_at(hit).uv_1 + vec3(0.0, 0.0, place.z);
+        place = detail_here.uv_1 + vec3(0.0, 0.0, place.z);
     }
 #endif
     return texture_color(number, place);

@@ -2,16 +2,16 @@
 #include "interface/bsdf.glsl"
 #include "interface/geometry.glsl"
 #include "interface/material.glsl"
-#ifdef HAVE_SECOND_UV
-#include "interface/detail.glsl"
-#endif
-#ifdef HAVE_TANGENTS
+#ifdef HAVE_DETAIL
 #include "interface/detail.glsl"
 #endif
 
 Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out float light_pdf) {
     Geometry at = geometry_at(ray, hit);
     at.uv.z += log2(max(width, 1e-37));
+#ifdef HAVE_DETAIL
+    detail_here = detail_at(hit);
+#endif
     Material material = fetch_materials(at.material);
     bool front = dot(at.normal, ray.direction) < 0.0;
 #ifdef HAVE_BOTH_SIDES
@@ -51,7 +51,7 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
 #else
     found.kind += 8 * at.material;
 #endif
-    bool single = material.kind != BSDF_PRINCIPLED && bsdf_delta(found);
+    bool single = bsdf_single(found);
 #else
     bool single = bsdf_delta(found);
 #endif
@@ -82,7 +82,7 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
 #endif
 #ifdef HAVE_PRINCIPLED
 #ifdef HAVE_SECOND_UV
-    vec3 uv_1 = detail_at(hit).uv_1 + vec3(0.0, 0.0, at.uv.z);
+    vec3 uv_1 = detail_here.uv_1 + vec3(0.0, 0.0, at.uv.z);
 #ifdef HAVE_PARAMETERS
     if (material.kind == BSDF_PRINCIPLED) {
         found.parameter = uv_1.x;
@@ -94,7 +94,7 @@ Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out
 #endif
 #endif
 #ifdef HAVE_TANGENTS
-    found.place = interaction_packed(at.uv, found.shading, detail_at(hit).tangent);
+    found.place = interaction_packed(at.uv, found.shading, detail_here.tangent);
 #endif
 #endif
 #ifdef HAVE_CLASSIC

@@ -2,7 +2,9 @@
 // the pixels of a block of 64 x 64 share. They differ by a digital shift (an exclusive or) with a blue-noise tile, so
 // that neighbours err in opposite ways (Georgiev and Fajardo 2016); unlike the addition of Cranley and Patterson 1976
 // the shift keeps the elementary intervals, and the error of a pixel is that of points with a scrambling of its own.
-// Needs the uniform int sampler_seed, const int BLUE_NOISE_BITS (log2 of a tile's side) and the memory blue_noise.
+// Pictures that follow each other, each with one sample, take the numbers that follow each other from sampler_first on: blue
+// noise in the picture, and points of one sequence in time.
+// Needs the uniforms int sampler_seed and sampler_first, const int BLUE_NOISE_BITS (log2 of a tile's side) and the memory blue_noise.
 // Sources: lib/sobol.glsl.
 #include "interface/sampler.glsl"
 #include "lib/hash.glsl"
@@ -23,12 +25,12 @@ uvec2 blue_noise_shift(ivec2 pixel, uint place) {
 
 float sample_1d(ivec2 pixel, int number, int dimension) {
     uvec4 keys = sobol_keys(pixel, dimension, 1);
-    uint i = shuffled_number(number, keys.x);
+    uint i = shuffled_number(sampler_first + number, keys.x);
     return unit_float(sobol_1d(i, keys.y) ^ blue_noise_shift(pixel, keys.w).x);
 }
 
 vec2 sample_2d(ivec2 pixel, int number, int dimension) {
     uvec4 keys = sobol_keys(pixel, dimension, 2);
-    uint i = shuffled_number(number, keys.x);
+    uint i = shuffled_number(sampler_first + number, keys.x);
     return unit_float(sobol_2d(i, keys.yz) ^ blue_noise_shift(pixel, keys.w));
 }

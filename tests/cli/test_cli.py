@@ -38,6 +38,8 @@ class FakeRenderer:
     fault: BaseException | None = None
     notes: tuple[str, ...] = ()
     progressive = True
+    # Without lights of its own a scene is not looked at before it is rendered.
+    prepared = types.SimpleNamespace(lighting=types.SimpleNamespace(listed=types.SimpleNamespace(lit=False)))
 
     def __init__(self, scene, **options):
         self.report = options.pop("progress", None)
@@ -62,7 +64,7 @@ class FakeRenderer:
 
     def save(self, path, exposure, tonemap):
         """Write the file."""
-        Path(path).write_text(f"picture {exposure:g} {tonemap}")
+        Path(path).write_text(f"picture {exposure} {tonemap}")
 
     def info(self):
         """As the real one's."""

@@ -90,7 +90,7 @@ def test_film_takes_pieces() -> None:
 
 
 def test_layers_are_named_once() -> None:
-    assert list(LAYERS) == ["depth", "normal", "albedo", "triangle", "instance", "steps", "tests"]
+    assert list(LAYERS) == ["depth", "normal", "albedo", "triangle", "instance", "samples", "steps", "tests"]
     assert parse(" normal,depth ,normal,") == ("normal", "depth")
     assert parse("") == ()
     with pytest.raises(ViewerError, match=r"no layer 'z' \(layers: depth, normal,"):

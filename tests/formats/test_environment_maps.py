@@ -229,7 +229,12 @@ def test_options_become_environments(tmp_path) -> None:
     assert environment_of((1, 2, 3)) == (ConstantEnvironment((1, 2, 3)), [])
     sky, notes = environment_of(None, 20, lit=False)
     assert isinstance(sky, ImageEnvironment) and sky.rotation == 20 and len(notes) == 1 and "default sky" in notes[0]
-    assert environment_of("sky")[1] == []
+    studio, notes = environment_of(None, 20, lit=False, alone=True)
+    assert studio.name == "studio" and studio.rotation == 20 and "default studio" in notes[0]
+    assert environment_of("sky")[1] == [] == environment_of("studio")[1]
+    low, notes = environment_of(None, sun=(10, 0))
+    assert low.name == "sky" and low.flux < sky.flux and notes == []
+    assert "--environment sky" in environment_of((1, 2, 3), sun=(10, 0))[1][0]
     found, _ = environment_of(str(tmp_path / "a.exr"), 10)
     assert isinstance(found, ImageEnvironment) and found.rotation == 10
     again, _ = environment_of(found, 5)

@@ -15,8 +15,9 @@ from viewer.lighting.ambient import MOST_SUNS, Ambient, ambient, cells_of, in_wo
 from viewer.lighting.each_light import each_light, turned
 from viewer.lighting.environment import environment
 from viewer.lighting.lights import scene_lights
-from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, sky
+from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment
 from viewer.scene.light import luminance
+from viewer.scene.sky import sky
 
 NOTHING = Scene.from_triangles(np.zeros((0, 3)), np.zeros((0, 3), int))
 ALL = [(0, 0, 1), (0, 0, -1), (0, 1, 0), (0, -1, 0), (1, 0, 0), (-1, 0, 0)]

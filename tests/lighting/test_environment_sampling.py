@@ -9,8 +9,9 @@ import pytest
 from glsl_call import Function
 
 from viewer.lighting.environment import LEVELS, environment, environment_uniforms, excess_flux, image_tables
-from viewer.scene.environment import ConstantEnvironment, ImageEnvironment, sky
+from viewer.scene.environment import ConstantEnvironment, ImageEnvironment
 from viewer.scene.light import luminance
+from viewer.scene.sky import sky
 
 RADIANCE = "vec3 environment_radiance(vec3 direction)"
 SAMPLE = "void environment_sample(vec2 u, int quantum, bool compensated, out vec3 direction, out float density)"

@@ -17,8 +17,9 @@ from viewer.lighting.lights import (
     light_list,
 )
 from viewer.lighting.photons import photon_modules
-from viewer.scene.environment import DARKNESS, ConstantEnvironment, sky
+from viewer.scene.environment import DARKNESS, ConstantEnvironment
 from viewer.scene.light import luminance
+from viewer.scene.sky import sky
 
 
 def polygon_irradiance(corners: np.ndarray, position: np.ndarray, normal: np.ndarray) -> float:

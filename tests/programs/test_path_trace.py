@@ -245,10 +245,10 @@ def test_flat_and_two_level_structures_make_one_picture(device) -> None:
 # -- awkward scenes ---------------------------------------------------------------------------------------------------
 
 
-def test_a_scene_without_light_stands_under_the_sky_and_says_so(device) -> None:
+def test_a_scene_without_light_stands_in_the_studio_and_says_so(device) -> None:
     ball = places.alone(places.sphere(2), places.material(0.5))
     lit = Renderer(ball, depth=2, **SINGLE)
-    assert len(lit.notes) == 1 and "sky" in lit.notes[0] and "--environment none" in lit.notes[0]
+    assert len(lit.notes) == 1 and "studio" in lit.notes[0] and "--environment sky or none" in lit.notes[0]
     assert lit.render((16, 16), spp=2).linear.min() > 0
     dark = Renderer(ball, depth=2, environment="none", **SINGLE)
     assert dark.notes == [] and not dark.render((16, 16), spp=2).linear.any()

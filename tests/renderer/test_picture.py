@@ -38,9 +38,13 @@ def test_no_copy_is_kept_to(picture) -> None:
 
 def test_eight_bits(picture) -> None:
     assert picture.srgb8().dtype == np.uint8
-    np.testing.assert_array_equal(picture.srgb8(), srgb8(picture.linear))
+    np.testing.assert_array_equal(picture.srgb8(), srgb8(picture.linear, "auto", "agx"))
+    np.testing.assert_array_equal(picture.srgb8(0, "none"), srgb8(picture.linear))
     np.testing.assert_array_equal(picture.srgb8(exposure=-1, tonemap="agx"), srgb8(picture.linear, -1, "agx"))
-    for wrong, line in (({"exposure": 40}, "^exposure=40: expected a number of stops"), ({"tonemap": "agc"}, "'agx'")):
+    for wrong, line in (
+        ({"exposure": 40}, "^exposure=40: expected auto or a number of stops"),
+        ({"tonemap": "agc"}, "'agx'"),
+    ):
         with pytest.raises(ViewerError, match=line):
             picture.srgb8(**wrong)
 
@@ -48,7 +52,7 @@ def test_eight_bits(picture) -> None:
 def test_a_notebook_shows_it(picture, tmp_path) -> None:
     shown = Image.open(io.BytesIO(picture._repr_png_()))
     np.testing.assert_array_equal(np.asarray(shown), picture.srgb8())
-    assert shown.info["scene"] == "one" and shown.info["exposure"] == "0"
+    assert shown.info["scene"] == "one" and shown.info["exposure"].endswith("(auto)")
     picture.save(tmp_path / "a.png", exposure=1, tonemap="aces")
     assert (tmp_path / "a.png").read_bytes() == picture.png(exposure=1, tonemap="aces")
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import places
 import pytest
 
 from viewer.cli.shader_check import everything
 from viewer.renderer.renderer import Renderer
-from viewer.scene.environment import ConstantEnvironment, ImageEnvironment, sky
+from viewer.scene.environment import ConstantEnvironment, ImageEnvironment
 from viewer.scene.movable import with_light_at
+from viewer.scene.sky import sky
 from viewer.stream.compile.addresses import texels_of
 from viewer.stream.gl.arena import LEAST
 
@@ -60,6 +62,17 @@ def test_another_environment_takes_the_place_of_the_one_before(renderer) -> None
         renderer.update(environment=sky())
         assert is_as_made_anew(renderer, "sky")
         assert held_there(renderer) == (held, texels, size)
+
+
+def test_the_sun_moves_and_another_scene_has_another_default(renderer) -> None:
+    renderer.update(sun=(20, -30))
+    assert is_as_made_anew(renderer, sky(sun=(20, -30)))
+    unlit = places.alone(places.sphere(2), places.material(0.5))
+    renderer.update(unlit, environment=None, sun=None)
+    found = [renderer.prepared.lighting.environment.name]
+    renderer.update(unlit.on_ground())
+    found.append(renderer.prepared.lighting.environment.name)
+    assert found == ["studio", "sky"] and "default sky" in renderer.notes[0]
 
 
 def test_lights_that_move_leave_everything_else_as_it_is(renderer) -> None:

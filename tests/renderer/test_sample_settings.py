@@ -35,9 +35,11 @@ def renderer(device: Any) -> Iterator[Renderer]:
         ({}, {"accel": "grid"}, set()),
         ({}, {"accel": "two-level-bvh"}, {"levels"}),
         ({}, {"machine": "multipass"}, set()),
-        ({}, {"program": "whitted"}, {"program", "depth"}),
+        ({}, {"program": "whitted"}, {"program", "depth", "roulette"}),
         ({}, {"environment": (1, 1, 1)}, {"environment", "content"}),
         ({}, {"roulette": 3}, {"roulette"}),
+        ({"depth": None}, {"depth": 16}, {"roulette"}),  # who asks for a depth gets all of it
+        ({"depth": None}, {"depth": 16, "roulette": 5}, set()),
     ],
     ids=lambda value: " ".join(sorted(value)) if isinstance(value, set) else str(value),
 )

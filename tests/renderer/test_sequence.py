@@ -199,7 +199,7 @@ def test_a_missing_library_is_told_in_one_line(tmp_path, monkeypatch, capsys):
 def test_pictures_movie_and_statistics_of_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     words, single = ("--size", "40x30", "--fps", "2"), ("--machine", "singlepass", "--spp", "2")
-    words += single
+    words += (*single, "--exposure", "0")  # auto is the first frame's
     assert cli.main(("render", "balls", "--frames", "0-2", "-o", "f%02d.png", "--stats", "s.json", *words)) == 0
     out, err = capsys.readouterr()
     assert err == "" and out.startswith("f%02d.png: 3 frames of 40 x 30, 31,200 triangles; ")
@@ -212,7 +212,7 @@ def test_pictures_movie_and_statistics_of_the_command(tmp_path, monkeypatch, cap
         ("--moment", "0.5", "--animation", "orbit"),
         ("--moment", "0.5", "--animation", "0"),
     ):
-        assert cli.main(("render", "balls", "-o", "one.png", "--size", "40x30", *single, *arguments)) == 0
+        assert cli.main(("render", "balls", "-o", "one.png", *words, *arguments)) == 0
         with Image.open("one.png") as one, Image.open("f01.png") as frame:
             assert np.array_equal(np.asarray(one), np.asarray(frame))
             assert frame.info["frame"] == "1" and frame.info["time"] == "0.5"

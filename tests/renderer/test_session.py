@@ -14,17 +14,19 @@ from viewer.base.errors import ViewerError
 from viewer.film.film import Film
 from viewer.film.image import read_exr
 from viewer.film.stop import Stop
+from viewer.kernels.records import FILM
 from viewer.options.declare import Affects
 from viewer.renderer import outlook
 from viewer.renderer.pieces import Slice
 from viewer.renderer.session import Session
+from viewer.stream.gl.stream import Stream
 
 SIZE = (40, 30)
 
 
 @pytest.fixture
 def renderer(device: Any) -> Renderer:
-    return Renderer(viewer.load("cornell"), device=device, machine="singlepass")
+    return Renderer(viewer.load("cornell"), device=device, machine="singlepass", denoise="none")
 
 
 class Paper:
@@ -44,6 +46,17 @@ class Paper:
         target = self.coming[piece.rows, piece.columns]
         records = piece.machine.read("film").reshape(-1)[: target.shape[0] * target.shape[1]]
         target[...] = (records["sum"] / records["count"][:, None]).reshape(target.shape)
+
+    def show(self, picture: Stream) -> None:
+        records = picture.read()
+        if picture.record == FILM:
+            texels = records["sum"] / records["count"][..., None]
+        else:
+            texels = records["rgb"]
+        if self.coming is not self.shown:
+            self.coming = np.zeros(texels.shape, np.float32)
+        self.coming[...] = texels
+        self.said.append("denoised")
 
     def end(self) -> None:
         self.shown = self.coming

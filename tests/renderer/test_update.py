@@ -23,9 +23,10 @@ from viewer.options.table import OPTIONS, keywords
 from viewer.renderer.prepared import prepare
 from viewer.renderer.settings import NAMES, Settings
 from viewer.scene.camera import Camera
-from viewer.scene.environment import ConstantEnvironment, sky
+from viewer.scene.environment import ConstantEnvironment
 from viewer.scene.light import Light
 from viewer.scene.movable import with_light_at
+from viewer.scene.sky import sky
 
 SHOWN = {"size": (24, 16), "spp": 2}
 OPTIONS_HERE = {"machine": "singlepass", "camera": "1.6,1,4 1.6,1,0"}

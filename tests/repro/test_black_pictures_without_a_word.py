@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import viewer
 from viewer.cli import main as cli
@@ -28,12 +29,14 @@ def dim(tmp_path, monkeypatch) -> Any:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("-o", "a.png"), True),
-        (("--frames", "0-1", "--turntable", "-o", "%d.png"), True),
-        (("-o", "a.png", "--exposure", "14"), False),
-        (("-o", "a.png", "--environment", "none"), False),  # darkness was asked for
-        (("-o", "a.png", "--environment", "sky"), False),
-        (("-o", "a.png", "--program", "cast"), False),  # it has a light of its own
+        (("-o", "a.png", "--exposure", "0"), "nearly black"),
+        (("-o", "a.exr"), "nearly black"),
+        (("--frames", "0-1", "--turntable", "-o", "%d.png"), "stops brighter"),
+        (("-o", "a.png"), "stops brighter"),
+        (("-o", "a.png", "--exposure", "14"), ""),
+        (("-o", "a.png", "--environment", "none"), ""),  # darkness was asked for
+        (("-o", "a.png", "--environment", "sky"), ""),
+        (("-o", "a.png", "--program", "cast"), ""),  # it has a light of its own
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )
@@ -41,9 +44,23 @@ def test_a_note(words, said, capsys) -> None:
     above = ("--camera", "0,4,0 0,0,0 0,0,-1")
     assert cli.main(("render", "dim", *words, *SMALL, *above)) == 0
     err = capsys.readouterr().err
-    assert err.count("nearly black") == said
+    assert err.count("own lights") == bool(said) and said in err
     if said:
         assert "(--environment sky" not in err and "--environment sky adds light, --exposure " in err
+    if words == ("-o", "a.png"):
+        with Image.open("a.png") as file:
+            assert 60 < np.asarray(file).mean() < 160 and "auto" in file.info["exposure"]
+
+
+@pytest.mark.usefixtures("device", "dim")
+def test_a_scene_whose_lights_show_nothing_stands_under_the_sky(capsys) -> None:
+    """Seen from below its floor; where an exposure is asked for, or linear radiance, it stays as it is."""
+    below = ("--camera", "0,-4,0 0,0,0 0,0,-1", "-o")
+    for words, filled in ((("a.png",), True), (("b.png", "--exposure", "3"), False), (("c.exr",), False)):
+        assert cli.main(("render", "dim", *SMALL, *below, *words)) == 0
+        assert ("show nothing here" in capsys.readouterr().err) == filled
+    with Image.open("a.png") as filled, Image.open("b.png") as black:
+        assert np.asarray(filled).mean() > 60 and not np.asarray(black).any()
 
 
 def test_what_is_nearly_black() -> None:

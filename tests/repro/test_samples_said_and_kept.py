@@ -34,15 +34,15 @@ def test_stopped_amid_a_round(device: Any, tmp_path, monkeypatch) -> None:
 
     def watch(share: float, text: str) -> None:
         told.append((share, text))
-        if share > 0.28:  # one sample is done, and the next sixteen in the upper half
+        if share > 0.37:  # eight samples are done, of the round from 1 to 17, and the next eight in the upper half
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         session.finish(progress=watch)
     header, channels = read_exr(tmp_path / "a.exr.state.exr")
-    assert session.running and channels["film.count"].max() == 17
-    assert channels["film.count"].min() == state.samples == int(header["samples"]) == 1
-    assert told[-1][1] == "1 of 33 samples" and told[-1][0] < 1
+    assert session.running and channels["film.count"].max() == 16
+    assert channels["film.count"].min() == state.samples == int(header["samples"]) == 8
+    assert told[-1][1] == "8 of 33 samples" and told[-1][0] < 1
     session.release()
 
 

@@ -9,9 +9,9 @@ import places
 import pytest
 
 from viewer import Camera, Renderer, Scene
-from viewer.scene.environment import sky
 from viewer.scene.light import Light
 from viewer.scene.scene import Instance
+from viewer.scene.sky import sky
 
 CLEAN: dict[str, Any] = {"machine": "singlepass", "pixel_filter": "point", "environment": sky(64)}
 SQUARE = places.quads([[(-1, 0, -1), (-1, 0, 1), (1, 0, 1), (1, 0, -1)]])

@@ -20,7 +20,7 @@ COUNTS = {"cornell": (38, 38), "teapotahedron": (22618, 22618), "forest": (10327
 COUNTS |= {"balls": (31200, 3120), "glass_ball": (5, 5), "ring": (5, 5), "cornell_photons": (20, 20)}  # quadrics, too
 QUADRICS = {"glass_ball": ["ball"], "ring": ["outside", "inside", "rim"]}
 QUADRICS["cornell_photons"] = ["glass ball", "mirror ball"]
-COUNTS |= {"prism": (16, 16), "sphere": (10_000, 10_000)}
+COUNTS |= {"hall": (146342, 38858), "prism": (16, 16), "sphere": (10_000, 10_000)}
 
 
 @pytest.fixture(scope="module", params=builtin.names())
@@ -51,7 +51,7 @@ def face_normals(positions: np.ndarray, triangles: np.ndarray) -> np.ndarray:
 
 
 def test_names_and_unknown_ones() -> None:
-    photons = ["glass_ball", "ring", "cornell_photons", "prism", "sphere"]
+    photons = ["glass_ball", "ring", "cornell_photons", "hall", "prism", "sphere"]
     assert builtin.names() == ["cornell", "teapotahedron", "forest", "stadium", "balls", *photons]
     with pytest.raises(ViewerError, match=r"no such built-in scene.*cornell, teapotahedron, forest, stadium, balls"):
         builtin.build("kitchen")
@@ -255,3 +255,36 @@ def test_two_of_the_balls_are_mirrors() -> None:
     mirrors = [material.name for material in scene.materials if material.reflectivity > 0.5]
     moving = [scene.materials[each.material].name for each in scene.instances[:2]]
     assert mirrors == moving and len(scene.lights) == 2
+
+
+def test_the_hall_is_lit_through_its_openings_alone() -> None:
+    """Nothing shines inside, and no ray from the nave's floor leaves through vault or walls but by an opening."""
+    from viewer.scene.builtin.hall import RADIUS, SPRING
+
+    scene = builtin.build("hall")
+    assert not scene.lights and not any(any(material.emission) for material in scene.materials)
+    flat = scene.flatten()
+    corners = flat.positions[flat.triangles].astype(np.float64)
+    rng = np.random.default_rng(3)
+    starts = np.stack([rng.uniform(-3.5, 3.5, 16), np.full(16, 0.5), rng.uniform(-11, 18, 16)], axis=-1)
+    for start in starts:
+        a, b, c = (corners[:, k, [0, 2]] - start[[0, 2]] for k in range(3))
+        areas = [p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0] for p, q in ((b, c), (c, a), (a, b))]
+        over = np.sign(areas).min(axis=0) * np.sign(areas).max(axis=0) > 0
+        heights = np.einsum("kt,tk->t", np.array(areas)[:, over], corners[over][..., 1]) / np.sum(areas, axis=0)[over]
+        assert heights.max() == pytest.approx(SPRING + np.sqrt(RADIUS**2 - start[0] ** 2), abs=0.6)  # coffers, chords
+
+
+def test_a_wall_is_open_where_it_should_be() -> None:
+    """As much of its front is missing as the opening has, and its reveal looks into the opening."""
+    from viewer.scene.builtin.hall import ARC, _pierced
+
+    part = _pierced(4.0, 0.0, 6.0, 1.2, 0.9, 3.7, 0.8)
+    normals = face_normals(part.positions, part.triangles)
+    front = (normals[:, 2] > 0) & (part.positions[part.triangles][..., 2] == 0).all(axis=1)
+    area = np.linalg.norm(normals[front], axis=1).sum() / 2
+    arch = ARC / 2 * np.sin(np.pi / ARC) * 1.2**2  # of a polygon in a half circle
+    assert area == pytest.approx(4.0 * 6.0 - 2.4 * 2.8 - arch, rel=1e-12)
+    inside = np.abs(part.normals[:, 2]) < 0.5
+    away = part.positions[inside, :2] - (0.0, 2.8)
+    assert (away * part.normals[inside, :2]).sum(axis=1).max() < 0

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.scene.environment import MOST_TEXELS, ConstantEnvironment, ImageEnvironment, once_for_the_same, sky
+from viewer.scene.environment import MOST_TEXELS, ConstantEnvironment, ImageEnvironment, once_for_the_same
 from viewer.scene.light import luminance
+from viewer.scene.sky import sky
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_the_sky_lights_a_level_plane_like_paper_in_the_sun() -> None:
     height = len(given.pixels)
     polar = (np.arange(height) + 0.5) * np.pi / height
     level = luminance(given.pixels) * (np.maximum(np.cos(polar), 0) * given.solid_angles())[:, None]
-    assert level.sum() == pytest.approx(3.1, rel=0.01)  # pi times a radiance of about 1
+    assert level.sum() == pytest.approx(math.pi, rel=0.01)  # of white paper: a radiance of about 1
     # Smooth: no step larger than a quarter of the sun's middle between neighbours.
     steps = max(np.abs(np.diff(luminance(given.pixels), axis=axis)).max() for axis in (0, 1))
     assert steps < 0.25 * luminance(given.pixels).max()

@@ -64,7 +64,7 @@ class Stage:
         scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0.5]], [[0, 1, 2], [1, 3, 2]])
         self.session = Session(Renderer(scene, device=device, program="cast"), SIZE, screen=Canvas(device))
         preferences = Preferences(path=Path())
-        preferences.recent = ["/a/b.ply"]
+        preferences.recent, preferences.panels = ["/a/b.ply"], True
         self.view = View(self.session, preferences, Keymap())
         self.view.size, self.view.pixels = SIZE, SIZE
         self.studies, self.markers = Studies(self.view), Markers(self.view)

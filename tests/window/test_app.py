@@ -46,7 +46,7 @@ def test_a_window_of_its_own(place: Path) -> None:
     """It shows the scene, writes what F12 asks for, and quits by Ctrl+Q with nothing to say and its settings saved."""
     from PIL import Image
 
-    (place / "settings.toml").write_text("size = [320, 200]\n")
+    (place / "settings.toml").write_text("size = [320, 200]\nexposure = 0.0\n")
     process, window = start("teapotahedron", "--program", "cast", "--machine", "singlepass")
     xdotool("windowfocus", window)
     end, number, shown = time.monotonic() + PATIENCE, 0, False
@@ -119,6 +119,8 @@ def test_quitting_saves_the_settings(opened: Opener) -> None:
     from viewer.window.view.preferences import Preferences
 
     hands = opened()
+    assert hands.app.view.exposure == "auto"
+    hands.app.view.exposure = 0.0
     hands.key("plus", "z", "Tab")
     assert not hands.app.window.closing
     hands.key("ctrl+q")
@@ -275,8 +277,30 @@ def test_shaders_are_compiled_anew(opened: Opener, place: Path, monkeypatch: pyt
     np.testing.assert_array_equal(middle, np.float32([0.25, 0.5, 0.75]))
     assert app.studies.inspector is not None and not app.studies.inspector.passes
 
-    app.view.panels_visible = False
+    app.view.panels_visible, app.view.exposure = False, 0.0
+    hands.turn()
     shown = hands.pixels()[60, 80].astype(int)
     show = copy / "film" / "show.glsl"
     show.write_text(show.read_text().replace("shown = vec4(", "shown = vec4(1.0) - vec4("))
     hands.until(lambda: (hands.pixels()[60, 80] == 255 - shown).all(), "the inverted picture")
+
+
+def test_the_picture_is_centred_in_what_panels_leave_free(opened: Opener) -> None:
+    from viewer.film.tonemap import srgb8
+
+    hands = opened(size=(600, 160))
+    app = hands.app
+    assert app.session.size == (600, 160) and not app.view.panels_visible
+    hands.key("ctrl+b")
+    hands.rest()
+    assert (app.view.left, app.view.size, app.session.size) == (310, (290, 160), (290, 160))
+    app.view.exposure = 0.0
+    shown, wanted = hands.pixels()[:, 310:].astype(int), srgb8(app.session.linear(), 0.0, app.view.tonemap)
+    beside = np.s_[:130]  # above the status line; the shader rounds its curve elsewhere
+    assert np.abs(shown[beside] - wanted[beside]).max() <= 1
+    app.events.on_move(310 + 145.0, 80.0)
+    assert app.view.cursor == (145, 80)
+    _, _, forward = app.view.flight.camera.basis()
+    np.testing.assert_allclose(app.view.direction_under_cursor(), forward, atol=1e-9)
+    hands.key("ctrl+b")
+    assert app.view.cursor == (455, 80) and app.session.size == (600, 160)

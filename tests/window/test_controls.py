@@ -143,7 +143,7 @@ def test_the_picture_s(stage: Stage, controls: Controls) -> None:
     stage.turn(30, mouse=place)  # half a second after the last click
     for down in (True, False, True, True, False):  # the second time for longer than a frame
         stage.turn(1, mouse=place, down=down)
-    assert stage.view.exposure == 0.0
+    assert stage.view.exposure == "auto"
     controls.again()
     for name in ("aces", "none"):
         controls.choose("##tonemap", name)
@@ -235,10 +235,10 @@ def test_lights_are_put_somewhere(stage: Stage, controls: Controls, monkeypatch:
     scene.lights = [Light("point", "bulb", position=(1, 2, 3)), Light("directional", "sun", direction=(0, -1, 0))]
     picture = ImageEnvironment(np.ones((4, 8, 3), np.float32))
     use(stage, scene, program="cast", environment=picture)
-    controls.show(light.draw_lights, light)
-    assert controls.facts["environment"] == "image"
+    controls.show(light.draw_environment)
     controls.click("##rotation", 0.25)
     assert stage.stage.requested.environment_rotation == pytest.approx(90, abs=8)
+    controls.show(light.draw_lights)
     controls.click("bulb")
     assert stage.markers.chosen == (False, 0) and stage.markers.visible
     put: list[Any] = []
@@ -260,7 +260,7 @@ def test_many_lights_and_none(stage: Stage, controls: Controls) -> None:
     scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
     use(stage, scene, program="cast", environment="none")
     controls.show(light.draw_lights)
-    assert set(controls.places) == {"Markers##lights.show", "Environment##environment.toggle", "Ground##ground.toggle"}
+    assert set(controls.places) == {"Markers##lights.show"}
     scene.lights = [Light("point", f"bulb {k}") for k in range(light.MOST_LISTED + 2)]
     stage.markers.forget()
     controls.again()
@@ -268,6 +268,23 @@ def test_many_lights_and_none(stage: Stage, controls: Controls) -> None:
     assert (
         len(listed) == light.MOST_LISTED and listed[-1] == f"bulb {light.MOST_LISTED - 1}##point{light.MOST_LISTED - 1}"
     )
+
+
+def test_the_environment_is_chosen_and_its_sun_moved(stage: Stage, controls: Controls) -> None:
+    import viewer
+    from viewer.window.panels import light
+
+    scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    use(stage, scene, program="cast", environment="sky")
+    controls.show(light.draw_environment)
+    controls.click("##sun height", 0.5)
+    elevation, azimuth = stage.stage.requested.sun
+    assert elevation == pytest.approx(45, abs=6) and azimuth == 60
+    controls.click("##sun towards", 0.25)
+    assert stage.stage.requested.sun == pytest.approx((elevation, -90), abs=12)
+    for name, value in light.ENVIRONMENTS.items():
+        controls.choose("##environment", name)
+        assert stage.stage.requested.environment == value
 
 
 def test_animations(stage: Stage, controls: Controls, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,6 +48,7 @@ KEYS: dict[str, tuple[str, Look, Callable[[Any], Any]]] = {
     "exposure.up": ("plus", seen("exposure"), lambda was: was + 0.25),
     "exposure.down": ("minus", seen("exposure"), lambda was: was - 0.25),
     "tonemap.next": ("t", seen("tonemap"), lambda was: list(TONEMAPS)[1]),
+    "denoise.toggle": ("shift+t", setting("denoise"), lambda was: {"auto": "none"}[was]),
     "statistics": ("z", seen("stats_visible"), lambda was: True),
     "panels": ("ctrl+b", seen("panels_visible"), lambda was: True),
     "help": ("h", seen("help_visible"), lambda was: True),

@@ -30,7 +30,7 @@ def traced(opened: Opener, place: Path) -> Callable[..., Hands]:
 
     def open_(scene: str = "cornell", samples: int = 3, noise: float = 0.0, **choices: Any) -> Hands:
         (place / "settings.toml").write_text(f"samples = {samples}\nnoise = {noise}\npanels = false\n")
-        given = {"program": "path", "machine": "singlepass", **choices}
+        given = {"program": "path", "machine": "singlepass", "denoise": "none", **choices}
         return opened(scene, choices.pop("size", SIZE), **{k: v for k, v in given.items() if k != "size"})
 
     return open_
@@ -82,10 +82,10 @@ def test_it_stops_at_a_noise(traced: Callable[..., Hands]) -> None:
     settle(hands)
     session = hands.app.session
     assert session.error <= 0.05 and 16 <= session.samples < 4096
-    session.stop_at(4096, 0.045)  # what is there stays
-    before = session.samples
+    before, wanted = session.samples, 0.8 * session.error
+    session.stop_at(4096, wanted)  # what is there stays
     settle(hands)
-    assert session.error <= 0.045 and session.samples > before
+    assert session.error <= wanted and session.samples > before
 
 
 def test_noise_before_16_samples_stops_nothing(traced: Callable[..., Hands], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -99,7 +99,8 @@ def test_noise_before_16_samples_stops_nothing(traced: Callable[..., Hands], mon
     def error() -> float:
         """As a round ends, before the next adds to the film."""
         film = app.session.developing.read()
-        assert told() == pytest.approx(film.error(), rel=1e-5)  # sums in another order
+        if film is not None:  # else it is of a preview
+            assert told() == pytest.approx(film.error(), rel=1e-5)  # sums in another order
         return told()
 
     monkeypatch.setattr(app.session.developing, "error", error)
@@ -176,7 +177,7 @@ def test_effects_are_a_key_away(traced: Callable[..., Hands], program: str, keys
 
 
 def test_depth_by_keys(traced: Callable[..., Hands]) -> None:
-    hands = traced(samples=1)
+    hands = traced(samples=1, depth=5)
     before = settle(hands).mean()
     hands.key("comma", "comma")
     assert hands.app.view.renderer.settings.depth == 3 and settle(hands).mean() < before

@@ -12,17 +12,27 @@ imgui, ImVec2 = imgui_bundle.imgui, imgui_bundle.ImVec2
 
 from panel_stage import SIZE, Stage  # noqa: E402  # imports imgui
 
+HANDLE = (110, 50)  # width and height, from the upper left, of where the button is that opens the panels
+
 
 def test_the_side_panel_and_the_status_line(stage):
     drawn = stage.draw()
     assert drawn[20:300, 20:300].mean() > 0.9
     assert drawn[790, 20:1200].all() and not drawn[20:700, 320:].any()
     stage.view.panels_visible = False
-    assert not stage.draw().any()
+    drawn = stage.draw()
+    assert not drawn[HANDLE[1] :].any() and not drawn[:, HANDLE[0] :].any()  # but for the button that opens them
+    assert stage.click(30, 20) == ["panels"]
 
 
 def test_every_overlay_is_drawn_somewhere(stage):
     stage.view.panels_visible = False
+
+    def shown() -> bool:
+        drawn = stage.draw()
+        drawn[: HANDLE[1], : HANDLE[0]] = False
+        return bool(drawn.any())
+
     for name, value in (
         ("message", "a note"),
         ("loading", ("building", None)),
@@ -34,9 +44,9 @@ def test_every_overlay_is_drawn_somewhere(stage):
         owner = stage.stage if name == "loading" else stage.view
         before = getattr(owner, name)
         setattr(owner, name, value)
-        assert stage.draw().any(), name
+        assert shown(), name
         setattr(owner, name, before)
-        assert not stage.draw().any(), name
+        assert not shown(), name
 
 
 def test_errors_are_red(stage):
@@ -63,6 +73,7 @@ def test_buttons_ask_the_application(stage, monkeypatch):
     assert {"mask": "none"} not in found  # greyed: the single pass has no mask
     assert "program.path" not in found  # not registered
     stage.renderer.update(machine="multipass")
+    monkeypatch.setattr(panels, "SECTIONS", (("Picture", panels._picture, True),))
     assert "program.cast" in [asked for y in range(50, 280, 8) for asked in stage.click(60, y)]
     monkeypatch.setattr(panels, "SECTIONS", (("Camera", panels._camera, True),))
     assert "camera.copy" in [asked for y in range(50, 300, 8) for asked in stage.click(60, y)]
@@ -90,7 +101,11 @@ def test_every_setting_of_light_can_be_chosen(stage, monkeypatch):
     stage.draw()
     found = [asked for y in range(46, 200, 8) for x in (60, 170, 280) for asked in stage.click(x, y)]
     assert stage.markers.chosen == (True, 7) and stage.markers.visible
-    assert {"lights.show", "environment.toggle", "ground.toggle"} <= {each for each in found if isinstance(each, str)}
+    assert "lights.show" in found
+    monkeypatch.setattr(panels, "SECTIONS", (("Environment", light_panels.draw_environment, True),))
+    stage.draw()
+    found = [asked for y in range(46, 200, 8) for x in (60, 170, 280) for asked in stage.click(x, y)]
+    assert {"environment.toggle", "ground.toggle"} <= {each for each in found if isinstance(each, str)}
 
 
 def test_every_option_of_photons_can_be_chosen(stage, monkeypatch):
@@ -350,3 +365,47 @@ def test_without_a_scene(stage):
     assert stage.draw().any()
     stage.view.help_visible = stage.view.stats_visible = True
     assert stage.draw().any()
+
+
+@pytest.fixture
+def windows(monkeypatch) -> dict[str, tuple[float, float, float, float]]:
+    """Left, top, right and bottom of ImGui's windows as last drawn, by their names."""
+    found: dict[str, tuple[float, float, float, float]] = {}
+    begin, end, names = imgui.begin, imgui.end, []
+
+    def begun(name: str, *rest: Any) -> Any:
+        names.append(name)
+        return begin(name, *rest)
+
+    def ended() -> None:
+        at, extent = imgui.get_window_pos(), imgui.get_window_size()
+        found[names.pop()] = (at.x, at.y, at.x + extent.x, at.y + extent.y)
+        end()
+
+    monkeypatch.setattr(imgui, "begin", begun)
+    monkeypatch.setattr(imgui, "end", ended)
+    return found
+
+
+@pytest.mark.parametrize("panels", [True, False])
+@pytest.mark.parametrize("probed", [True, False])
+def test_nothing_overlaps_in_a_narrow_window(stage, windows, panels, probed) -> None:
+    from viewer.window.study.probe import probe
+
+    size = (320, 240)
+    stage.view.panels_visible, stage.view.stats_visible = panels, True
+    if probed:
+        stage.studies.probe = probe(stage.renderer, stage.view.flight.camera, (32, 24), (16, 12))
+    for message in ("", "the scene has no lights: it stands under the default sky (--environment none for darkness)"):
+        stage.view.message = message
+        stage.draw(4, size)
+        windows.clear()
+        stage.draw(1, size)
+        assert "##message" in windows or not message
+        assert not panels or ("Pixel probe" if probed else "Raystream") in windows
+        placed: list[tuple[str, tuple[float, float, float, float]]] = []
+        for name, (left, top, right, bottom) in windows.items():
+            assert left >= 0 and top >= 0 and right <= size[0] and bottom <= size[1], name
+            for other, (begin, above, end, below) in placed:
+                assert right <= begin or end <= left or bottom <= above or below <= top, (name, other)
+            placed.append((name, (left, top, right, bottom)))

@@ -29,8 +29,9 @@ def opened_ring(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DISPLAY", screen)
         patch.delenv("WAYLAND_DISPLAY", raising=False)
-        preferences = Preferences(path=tmp_path_factory.mktemp("ring") / "settings.toml", panels=False, samples=2)
-        app = App("ring", SIZE, preferences, CAMERA, 40.0, program="cast", machine="singlepass", **FEW)
+        path = tmp_path_factory.mktemp("ring") / "settings.toml"
+        preferences = Preferences(path=path, panels=False, samples=2, exposure=0.0)
+        app = App("ring", SIZE, preferences, CAMERA, 40.0, program="cast", machine="singlepass", denoise="none", **FEW)
         note_events(app)
         hands = Hands(app)
         hands.rest()

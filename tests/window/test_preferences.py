@@ -131,7 +131,7 @@ def test_only_the_changed_lines_change(path) -> None:
     assert settings.exposure == 0.5 and settings.recent == ["a.glb", "b [old].ply"]
     assert settings.keys == {"camera.focus": "Ctrl+F"}
     assert Keymap(settings.keys).text("camera.focus") == "Ctrl+F"
-    settings.exposure, settings.panels = -1.0, False
+    settings.exposure, settings.panels = -1.0, True
     settings.remember("c.obj")
     settings.save()
     before, after = HAND_WRITTEN.splitlines(), path.read_text().splitlines()
@@ -144,8 +144,8 @@ def test_only_the_changed_lines_change(path) -> None:
         "]",
     ]
     new = [line for line in after if line not in before]
-    assert new == ["exposure = -1.0", 'recent = ["c.obj", "a.glb", "b [old].ply"]', "panels = false"]
-    assert after.index("panels = false") < after.index("# next to the left hand") - 1
+    assert new == ["exposure = -1.0", 'recent = ["c.obj", "a.glb", "b [old].ply"]', "panels = true"]
+    assert after.index("panels = true") < after.index("# next to the left hand") - 1
     back = Preferences.load(path)
     assert back == settings
     assert tomllib.loads(path.read_text())["extra"]["deep"] == tomllib.loads(HAND_WRITTEN)["extra"]["deep"]
@@ -195,6 +195,16 @@ def test_unusual_spellings_keep_their_values(path, text: str) -> None:
     assert repr(tomllib.loads(path.read_text()).get("other")) == repr(other)
 
 
+def test_an_exposure_of_the_picture_s_own(tmp_path) -> None:
+    path = tmp_path / "settings.toml"
+    assert Preferences.load(path).exposure == "auto" and Preferences().tonemap == "agx"
+    written(path, "exposure = 1.0\n")
+    settings = Preferences.load(path)
+    settings.exposure = "auto"
+    settings.save()
+    assert path.read_text() == 'exposure = "auto"\n' and Preferences.load(path).exposure == "auto"
+
+
 def test_a_value_of_very_many_lines_takes_no_longer(path, monkeypatch) -> None:
     settings = Preferences.load(written(path, "recent = [\n" + '"a",\n' * 30_000 + "]\n"))
     calls, loads = [], tomllib.loads
@@ -211,9 +221,9 @@ def test_unknown_keys_are_reported_and_kept(path) -> None:
         f"{path}: line 2: 'exposur' is unknown (did you mean 'exposure'?)",
         f"{path}: line 4: 'fonts' is unknown",
     ]
-    settings.panels = False
+    settings.panels = True
     settings.save()
-    assert path.read_text() == "# a\nexposur = 2\npanels = false\n\n[fonts]\nbig = true\n"
+    assert path.read_text() == "# a\nexposur = 2\npanels = true\n\n[fonts]\nbig = true\n"
 
 
 def test_recent_files(path) -> None:
@@ -240,7 +250,7 @@ BROKEN = [
     (b"a = 1\nb = '\xff'\n", "line 2", "is not UTF-8"),
     (b"a = " + b"[" * 100_000, "", ""),
     (b"#" * 300_000, "", "is larger than"),
-    (b"\n\nexposure = 'much'\n", "line 3", 'exposure = "much" (expected stops, a number from -32 to 32)'),
+    (b"\n\nexposure = 'much'\n", "line 3", 'exposure = "much" (expected stops, a number from -32 to 32, or "auto")'),
     (b"exposure = nan", "line 1", "exposure = nan"),
     (b"exposure = true", "line 1", "exposure = true"),
     (b"speed = 0", "line 1", "speed = 0 (expected a factor"),
@@ -288,10 +298,10 @@ def test_places_that_hold_no_file(tmp_path, path) -> None:
         with pytest.raises(ViewerError, match="is no file"):
             Preferences.load(wrong)
         with pytest.raises(ViewerError, match="is no file"):
-            Preferences(path=wrong, panels=False).save()
+            Preferences(path=wrong, panels=True).save()
     (tmp_path / "plain").write_text("")
     with pytest.raises(ViewerError, match="cannot be"):
-        Preferences(path=tmp_path / "plain" / "settings.toml", panels=False).save()
+        Preferences(path=tmp_path / "plain" / "settings.toml", panels=True).save()
 
 
 # How it is written

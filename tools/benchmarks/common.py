@@ -15,6 +15,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from viewer.base.version import __version__
 from viewer.stream.gl.device import Device, shared_device
 
@@ -166,14 +169,16 @@ def cell(value: Any) -> str:
 
 @dataclass
 class Result:
-    """What a benchmark hands back: its data as plain Python, its tables, and a figure where there is matplotlib."""
+    """What a benchmark hands back: its data as plain Python, its tables, a figure where there is matplotlib, and a
+    contact sheet (H, W, 3)."""
 
     data: dict[str, Any]
     tables: list[Table]
     figure: Figure | None = None
+    sheet: NDArray[np.uint8] | None = None
 
     def write(self, folder: Path, name: str) -> list[Path]:
-        """``<name>.json`` and, with a figure, ``<name>.png`` in the folder; the files written."""
+        """``<name>.json``, with a figure ``<name>.png``, and ``<name>_sheet.png`` in the folder; the files written."""
         folder.mkdir(parents=True, exist_ok=True)
         written = [folder / f"{name}.json"]
         data = {**self.data, "tables": [asdict(table) for table in self.tables]}
@@ -181,6 +186,11 @@ class Result:
         if self.figure is not None:
             written.append(folder / f"{name}.png")
             self.figure.savefig(written[1], dpi=130)
+        if self.sheet is not None:
+            from PIL import Image
+
+            written.append(folder / f"{name}_sheet.png")
+            Image.fromarray(self.sheet).quantize(256).save(written[-1], optimize=True)  # a third of the bytes
         return written
 
 

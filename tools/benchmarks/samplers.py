@@ -69,7 +69,7 @@ class _Picture:
             for part in (memory.record.glsl_struct(), memory.record.glsl_unpack()):
                 source.add(part, "benchmark")
             source.add(memory_glsl(memory, self.resources[memory.name].layout, counting=False), "benchmark")
-        source.add("uniform int sampler_seed, count;\nout vec4 made;\ninvariant made;", "benchmark")
+        source.add("uniform int sampler_seed, sampler_first, count;\nout vec4 made;\ninvariant made;", "benchmark")
         source.include(module.source)
         source.add(
             f"void main() {{\n    ivec2 pixel = ivec2(gl_FragCoord.xy);\n    vec2 at = gl_FragCoord.xy / {EDGE}.0, "

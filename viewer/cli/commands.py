@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
     from viewer.cli.progress import Progress
     from viewer.film.checkpoint import Checkpoint
-    from viewer.renderer.renderer import Picture
+    from viewer.renderer.renderer import Picture, Renderer
     from viewer.renderer.sequence import Frame
     from viewer.scene.scene import Scene
 
 STANDARD_OUTPUT = "-"
+GLANCE, GLANCE_SAMPLES = 48, 4  # longer side and samples of the picture that tells whether a scene is black
 
 # What the window takes of the options; the rest is the file's or the panels' business.
 VIEWED = (
@@ -45,6 +46,7 @@ VIEWED = (
 _MACHINE: dict[str, Any] = {
     **{"first_hits": "rays", "sampler": "table", "seed": 0, "accel": "grid", "intersection": "moller-trumbore"},
     **{"machine": "multipass", "fuse": "none", "unroll": Unroll((1,)), "mask": "depth", "count": "query"},
+    **{"roulette": None, "exposure": 0.0, "tonemap": "none"},
 }
 _PUBLISHED: dict[str, Any] = {
     **_MACHINE,
@@ -81,7 +83,17 @@ def preset(name: str, scene: str) -> dict[str, Any]:
 # What programs leave alone that add no samples.
 SAMPLED = (
     *("spp", "time", "error", "depth", "eye_rays", "strategy", "roulette", "clamp", "sampler", "seed", "pixel_filter"),
-    *("light_samples", "aperture", "focus", "environment", "environment_rotation", "light"),
+    *(
+        "light_samples",
+        "light_candidates",
+        "light_sampler",
+        "aperture",
+        "focus",
+        "environment",
+        "environment_rotation",
+        "sun",
+        "light",
+    ),
     *(option.name for option in PHOTONS),
 )
 
@@ -118,6 +130,7 @@ def render(arguments: Namespace) -> bool:
             _tell(_unused(arguments), arguments, progress)
         times.append(perf_counter())
         progress(None, "compiling")
+        _tell(_filled(renderer, arguments), arguments, progress)
         state = None if arguments.output == STANDARD_OUTPUT else renderer.checkpoint(arguments.output)
         _tell(_find_state(state, arguments), arguments, progress)
         try:
@@ -126,7 +139,7 @@ def render(arguments: Namespace) -> bool:
                     **_named(arguments, "render"), stats=arguments.stats is not None, progress=progress, state=state
                 )
             times.append(perf_counter())
-            _tell(picture.remarks(arguments.exposure), arguments, progress)
+            _tell(picture.remarks(arguments.exposure if _displayed(arguments) else 0.0), arguments, progress)
             progress(None, f"writing {printable(arguments.output)}")
             _write(picture, arguments)
         except KeyboardInterrupt as stop:
@@ -142,6 +155,32 @@ def render(arguments: Namespace) -> bool:
         where = sys.stderr if arguments.output == STANDARD_OUTPUT else sys.stdout
         print(_summary(arguments, picture, renderer.scene.triangle_count, seconds), file=where)
     return True
+
+
+def _displayed(arguments: Namespace) -> bool:
+    """Whether the picture is exposed and tone mapped, to be looked at; else it is linear."""
+    from viewer.film.image import DISPLAYED
+
+    return arguments.output == STANDARD_OUTPUT or arguments.output.lower().endswith(tuple(DISPLAYED))
+
+
+def _filled(renderer: Renderer, arguments: Namespace) -> list[str]:
+    """Put a scene under the sky whose own lights show nothing to its camera, as a small picture tells; a note on it.
+
+    Only where that is left to Raystream: without an environment, and with an exposure that no picture can be shown at.
+    """
+    asked = arguments.environment, arguments.sun, arguments.exposure
+    lit = renderer.prepared.lighting.listed.lit
+    if asked != (None, None, "auto") or not lit or not _displayed(arguments) or arguments.program == "cast":
+        return []
+    from viewer.renderer.darkness import FILLED, black
+
+    scale = min(1.0, GLANCE / max(arguments.size))
+    width, height = (max(1, round(side * scale)) for side in arguments.size)
+    if not black(renderer.render(size=(width, height), spp=GLANCE_SAMPLES).linear):
+        return []
+    renderer.update(environment="sky")
+    return [FILLED]
 
 
 def _write(picture: Picture, arguments: Namespace) -> None:
@@ -160,7 +199,9 @@ def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: di
     facts = picture.stats.facts
     if "samples" in facts:
         why = facts.get("stopped by", "spp")
-        parts.append(f"{_count(facts['samples'], 'sample')} a pixel" + ("" if why == "spp" else f" (--{why} met)"))
+        samples = facts["samples"]
+        told = _count(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
+        parts.append(f"{told} a pixel" + ("" if why == "spp" else f" (--{why} met)"))
     parts += [_count(triangles, "triangle"), _count(picture.stats.kernel_passes, "pass", "passes")]
     return (
         f"{printable(arguments.output)}: {', '.join(parts)}; load {seconds['load']:.2f} s, "

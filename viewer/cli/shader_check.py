@@ -19,7 +19,8 @@ from viewer.accel.triangles import TESTS
 from viewer.accel.two_level.top import TOPS
 from viewer.base import paths
 from viewer.base.errors import ShaderError
-from viewer.film.buffers import error_source, pixels_source
+from viewer.film.buffers import error_source, half_source, pixels_source
+from viewer.film.denoise.wavelets import wavelet_sources
 from viewer.kernels.photons import MAPS, SEARCHES
 from viewer.options.table import OPTIONS
 from viewer.photons.keep import OUTPUTS, keep_sources
@@ -53,6 +54,7 @@ from viewer.stream.gl.copy import copy_source as rectangle_source
 from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.gl.draw import tiles_source
 from viewer.stream.gl.probe import probe_sources
+from viewer.stream.machines.choice import choice_source
 from viewer.stream.machines.copies import copy_source, snapshot_source
 from viewer.stream.machines.count import EDGE, census_sources
 from viewer.stream.machines.mask import stream_sources
@@ -169,8 +171,12 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
         for texels in (1, MOST_ATTACHMENTS):
             yield f"copy: {form}, {texels} textures", rectangle_source(form, texels)
     yield "copy: states", snapshot_source()
+    yield "choice of rays", choice_source()
     yield "film: error", error_source()
+    yield "film: half", half_source()
     yield "film: pixels", pixels_source()
+    for name, source in wavelet_sources():
+        yield f"denoiser: {name}", source
     for name in ("place", "resize", "show"):
         yield f"window: {name}", film_source(name)
     yield "window: running estimate", running_source()
@@ -238,6 +244,12 @@ def _layered(device: Device) -> Iterator[tuple[str, Source]]:
         scene = replace(rich, materials=[chosen], instances=[Instance(0, material=0)])
         renderer = Renderer(scene, accel="two-level-bvh", environment="sky", device=device, program="path")
         yield from _all_forms(renderer, renderer.program(), f"layers {mark}")
+    # Where gathering rays go the way of all others, volumes nested and not.
+    alone = replace(rich, materials=[rich.materials[-3]], instances=[Instance(0, material=0)])
+    for mark, scene in (("with others", rich), ("alone", alone)):
+        single: dict[str, Any] = {"program": "photon", "final_gather": 1, "machine": "singlepass"}
+        renderer = Renderer(scene, accel="bvh", environment="sky", device=device, **single)
+        yield from _single(renderer, renderer.program(), f"layers {mark}, final gather")
 
 
 def everything(dispersion: float = 0.0, layers: bool = False) -> Scene:

@@ -5,6 +5,7 @@ They are read back to be saved or judged, not once per run: how noisy a film is,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -12,14 +13,18 @@ import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.film.account import Account
+from viewer.film.adaptive import decide, keep, next_run
 from viewer.film.film import Film
-from viewer.kernels.records import FILM, PIXEL
+from viewer.film.rate import Halves, kept, variance_of_mean
+from viewer.kernels.records import FILM, HALF, PIXEL
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Shader, square
+from viewer.stream.gl.draw import Drawing, Shader, square
 from viewer.stream.gl.stream import Stream
+from viewer.stream.machines.choice import CHOICE
 
 LARGEST_BLOCK = 1 << 24  # pixels of a picture in one stream
 EDGE = 16  # pixels along the edge of a block of the error's reduction
@@ -53,6 +58,7 @@ class Buffer:
 
     def clear(self) -> None:
         """Zeros everywhere."""
+        self.samples = 0  # that every pixel has, at least
         for block in self.blocks:
             block.stream.clear()
 
@@ -116,50 +122,175 @@ class FilmBuffer(Buffer):
     def __init__(self, device: Device, size: tuple[int, int], film: Film | None = None) -> None:
         """film : to go on from."""
         super().__init__(device, FILM, size)
-        self.samples = 0 if film is None else int(film.count.min())  # that every pixel has, at least
-        self._reduction: FilmError | None = None
+        self.samples = 0 if film is None else int(film.count.min())
+        self.reduction: FilmError | None = None  # for `error`: one that has served it
+        self.halves: Buffer | None = None  # of the first half of twice as many samples; see `viewer.film.rate`
+        self.efficiency = 1.0  # `Film.efficiency` when `error` was asked last
+        self.half, self.differences = 0, dict[int, float]()  # samples of that, and what the halves before have told
+        self.account: Account | None = None  # of adaptive sampling, with the halves of pixels of any number of samples
+        self.chosen: Buffer | None = None  # of `CHOICE`: the pixels that the run under way is of; None: all
+        self._held: Halves | None = None
+        self._count = np.zeros((0, 0), np.float32)  # samples of each pixel, as far as the host knows
+        self._waiting: tuple[NDArray[np.bool_], int] | None = None  # pixels that are brought to so many samples
         if film is not None and film.count.any():
             self.write(film.records())
+            if film.account is not None:
+                self.account, self._held, self._count = film.account, film.halves, film.count
+                self.samples, self.efficiency = int(film.count.max()), film.account.efficiency
+            elif film.halves is not None:
+                self._hold(film.halves)
 
     def film(self) -> Film:
         """On the host, bit by bit."""
-        return Film(*self.size, self.fields())
+        film = Film(*self.size, self.fields())
+        if self.account is not None:
+            film.account, film.halves = self.account, self._held
+            return film
+        if self.halves is not None and self.half:
+            held = self.halves.fields()
+            film.halves = Halves(held["sum"], held["count"], dict(self.differences))
+        return film
+
+    def clear(self) -> None:
+        """Forget all samples."""
+        super().clear()
+        self.samples = self.half = 0
+        self.differences = {}
+        self.account = self._held = None
+
+    def keep(self, reduction: FilmError | None = None) -> None:
+        """Keep the sum of so many samples as a first half, where every pixel has a power of two of them, and what it
+        says of the halves before. reduction : as of `error`."""
+        if not kept(self.samples) or self.samples <= self.half:
+            return
+        reduction = self._reduction(reduction)
+        if self.samples == 2 * self.half:
+            self.differences[self.samples.bit_length() - 1] = self._sums(reduction)[3] / (self.size[0] * self.size[1])
+        halves = self._halves()
+        for block, half in zip(self.blocks, halves.blocks, strict=True):
+            reduction.keep(block.stream, half.stream)
+        self.half = self.samples
 
     def error(self, reduction: FilmError | None = None) -> float:
         """`Film.error`, but for the rounding of sums over `EDGE` x `EDGE` pixels, without reading the film back.
 
         reduction : one that is compiled already, for many films; else one is made.
         """
-        if reduction is None:
-            reduction = self._reduction = self._reduction or FilmError(self.device)
-        variance = luminance = thin = 0.0
-        for block in self.blocks:
-            sums = reduction.sums(block.stream).astype(np.float64).sum(axis=(0, 1))
-            variance, luminance, thin = variance + sums[0], luminance + sums[1], thin + sums[2]
+        if self.account is not None:
+            return self.account.error
+        variance, luminance, thin, apart = self._sums(self._reduction(reduction))
         if thin:
             return float("inf")
         pixels = self.size[0] * self.size[1]
-        spread, mean = float(np.sqrt(variance / pixels)), abs(luminance / pixels)
+        told = dict(self.differences)
+        if self.half and self.samples == 2 * self.half:
+            told[self.samples.bit_length() - 1] = apart / pixels
+        real, mean = variance_of_mean(variance / pixels, self.samples, told), abs(luminance / pixels)
+        self.efficiency = real / (variance / pixels) if variance > 0 else 1.0
+        spread = math.sqrt(real)
         if spread == 0:
             return 0.0
         return spread / mean if mean > 0 else float("inf")
 
+    def adapt(self, goal: float, samples: int) -> int:
+        """Choose the pixels whose samples come next: the number to which they are to be brought, ``samples`` at most;
+        0 where none needs more for now. The runs before are complete, or this film has just been made.
+
+        goal : relative error, see `viewer.film.adaptive`; every pixel has `viewer.film.adaptive.LEAST` samples or more.
+        """
+        if self._waiting is not None:
+            chosen, end = self._waiting
+            self._count, self._waiting = np.where(chosen, np.float32(end), self._count), None
+        film: Film | None = None
+        account = self.account
+        if account is None or not (self._count < account.granted).any():
+            film = self.film()
+            decide(film, goal)
+            account = self.account = film.account
+            assert account is not None
+            self._held, self._count, self.efficiency = film.halves, film.count, account.efficiency
+        chosen, end = next_run(self._count, account.granted, samples)
+        if not end:
+            return 0
+        film = film or self.film()
+        keep(film, chosen)
+        self.account, self._held = film.account, film.halves
+        self.chosen = self.chosen or Buffer(self.device, CHOICE, self.size)
+        records = np.zeros(self.size[::-1], CHOICE.dtype)
+        records["chosen"] = chosen
+        self.chosen.write(records)
+        self._waiting = chosen, end
+        return end
+
+    def waits(self, rectangle: tuple[slice, slice]) -> bool:
+        """Whether a pixel of a rectangle (rows, columns) is chosen."""
+        return self._waiting is None or bool(self._waiting[0][rectangle].any())
+
+    @property
+    def fewest(self) -> int:
+        """Samples of the chosen pixel that has fewest."""
+        return self.samples if self._waiting is None else int(self._count[self._waiting[0]].min())
+
+    def even(self) -> None:
+        """All pixels are to have as many samples again: what has been kept of a part of them is of no use."""
+        if self.account is not None:
+            self.samples = int(self.film().count.min())
+            self.account = self._held = self._waiting = self.chosen = None
+
     def release(self) -> None:
         """Free the textures."""
         super().release()
-        if self._reduction is not None:
-            self._reduction.release()
+        if self.chosen is not None:
+            self.chosen.release()
+        if self.halves is not None:
+            self.halves.release()
+        if self.reduction is not None:
+            self.reduction.release()
+
+    def _reduction(self, given: FilmError | None) -> FilmError:
+        self.reduction = given or self.reduction or FilmError(self.device)
+        return self.reduction
+
+    def _halves(self) -> Buffer:
+        self.halves = self.halves or Buffer(self.device, HALF, self.size)
+        return self.halves
+
+    def _hold(self, halves: Halves) -> None:
+        records = np.zeros(self.size[::-1], HALF.dtype)
+        records["sum"], records["count"] = halves.sum, halves.count
+        self._halves().write(records)
+        self.half, self.differences = int(halves.count.min()), dict(halves.differences)
+
+    def _sums(self, reduction: FilmError) -> list[float]:
+        """Over the picture, of what the reduction sums."""
+        found = np.zeros(4)
+        for number, block in enumerate(self.blocks):
+            half = self.halves.blocks[number].stream if self.halves is not None and self.half else None
+            found += reduction.sums(block.stream, half).astype(np.float64).sum(axis=(0, 1))
+        return [float(value) for value in found]
 
 
 class FilmError:
-    """The reduction of `FilmBuffer.error` on the device; the context must be current in every call."""
+    """The reduction of `FilmBuffer.error` on the device, and what it compares; the context must be current in every
+    call."""
 
     def __init__(self, device: Device) -> None:
         self.device, self.drawing = device, square(device, Shader(device, error_source()))
+        self._keeping: Drawing | None = None
         self._sums: dict[tuple[int, int], Stream] = {}  # by size: blocks have few
 
-    def sums(self, stream: Stream) -> NDArray[np.float32]:
-        """(rows, columns, 4) sums over the blocks of a stream of `FILM`."""
+    def keep(self, stream: Stream, half: Stream) -> None:
+        """Fill a stream of `HALF` from one of `FILM`, of its size."""
+        if self._keeping is None:
+            self._keeping = square(self.device, Shader(self.device, half_source()))
+        half.framebuffer.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        for k, texture in enumerate(stream.textures):
+            self._keeping.shader.bind(f"in_{k}", texture)
+        self._keeping.render()
+
+    def sums(self, stream: Stream, half: Stream | None = None) -> NDArray[np.float32]:
+        """(rows, columns, 4) sums over the blocks of a stream of `FILM`, see ``shaders/film/error.glsl``."""
         size = -(-stream.size[0] // EDGE), -(-stream.size[1] // EDGE)
         if size not in self._sums:
             if len(self._sums) >= MOST_SIZES:
@@ -170,6 +301,8 @@ class FilmError:
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         for k, texture in enumerate(stream.textures):
             self.drawing.shader.bind(f"in_{k}", texture)
+        self.drawing.shader.set("halves", int(half is not None))
+        self.drawing.shader.bind("in_half", (half or stream).textures[0])
         self.drawing.render()
         return sums.read_texels()[..., 0, :]
 
@@ -205,7 +338,21 @@ def error_source() -> Source:
     source.add(f"const int EDGE = {EDGE};", "constants")
     for part in (FILM.glsl_struct(), FILM.glsl_unpack()):
         source.add(part, "record Film")
+    for part in (HALF.glsl_struct(), HALF.glsl_unpack()):
+        source.add(part, "record Half")
     source.include("film/error.glsl")
+    return source
+
+
+def half_source() -> Source:
+    """The fragment program of `FilmBuffer.keep`."""
+    source = Source()
+    source.add(VERSION, "version")
+    for part in (FILM.glsl_struct(), FILM.glsl_unpack()):
+        source.add(part, "record Film")
+    for part in (HALF.glsl_struct(), HALF.glsl_pack()):
+        source.add(part, "record Half")
+    source.include("film/half.glsl")
     return source
 
 

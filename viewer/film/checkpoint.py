@@ -7,8 +7,11 @@ function of pixel, number, dimension and seed, and the film keeps all that its s
 |---|---|
 | `film.sum.R` .. `film.compensation.B` | the sum of the samples, in two floats |
 | `film.square`, `film.count` | spread of the luminance, samples |
+| `film.half.sum`, `film.half.count` | luminance of the sum of the first half, and its samples |
+| `film.granted`, `film.apart` | of an adaptive picture, see `viewer.film.account` |
 
-The attributes `film.setting.NAME` are texts; `film.check` is a digest of the channels.
+The attributes `film.setting.NAME` are texts; `film.check` is a digest of the channels. The halves, and the attribute
+`film.differences`, tell how fast the mean converges (`viewer.film.rate`); files without them can be resumed, too.
 """
 
 from __future__ import annotations
@@ -27,14 +30,18 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.film import image, states
+from viewer.film.account import Account
 from viewer.film.film import Film
+from viewer.film.rate import Halves
 from viewer.options.table import OPTIONS
 
 EVERY = 60.0  # seconds between two states of a long render
 PAUSE = 10.0  # times as long as saving takes, at least, until the next
 PIXELS_PER_SECOND = 2e6  # about what is saved
 MOST_SAMPLES = 65536
-SETTING, CHECK = "film.setting.", "film.check"
+SETTING, CHECK, DIFFERENCES, ADAPTIVE = "film.setting.", "film.check", "film.differences", "film.adaptive"
+HALF = ("sum", "count")  # arrays of the film's halves
+ACCOUNT = ("granted", "apart")  # arrays of its account; the attribute film.adaptive has the numbers
 DRIVER = "driver"  # the attribute with the OpenGL renderer and version that made the samples, or with several of them
 CONTENT = "content"  # the setting that is a fingerprint of the scene
 SHAPES = {"sum": 3, "compensation": 3, "square": 1, "count": 1}  # components of the film's arrays
@@ -42,14 +49,23 @@ SHAPES = {"sum": 3, "compensation": 3, "square": 1, "count": 1}  # components of
 
 def film_layers(film: Film, prefix: str = "film") -> dict[str, NDArray[np.float32]]:
     """The film's arrays as layers of an EXR or NPZ; ``prefix`` tells several films apart (``film.bounce.0``)."""
-    return {f"{prefix}.{name}": array for name, array in film.arrays.items()}
+    found = {f"{prefix}.{name}": array for name, array in film.arrays.items()}
+    if film.halves is not None:
+        found |= {f"{prefix}.half.{name}": getattr(film.halves, name) for name in HALF}
+    if film.account is not None:
+        found |= {f"{prefix}.{name}": getattr(film.account, name) for name in ACCOUNT}
+    return found
 
 
 def film_metadata(film: Film, settings: Mapping[str, Any], prefix: str = "film") -> dict[str, str]:
     """What `resume` will compare: the settings that a sample depends on, and the digest of the film."""
-    return {f"{SETTING}{key}": str(value) for key, value in settings.items()} | {
-        CHECK.replace("film", prefix, 1): _digest(film)
-    }
+    found = {f"{SETTING}{key}": str(value) for key, value in settings.items()}
+    if film.halves is not None:
+        told = film.halves.differences.items()
+        found[DIFFERENCES.replace("film", prefix, 1)] = " ".join(f"{level}:{value!r}" for level, value in told)
+    if film.account is not None:
+        found[ADAPTIVE.replace("film", prefix, 1)] = f"{film.account.error!r} {film.account.efficiency!r}"
+    return found | {CHECK.replace("film", prefix, 1): _digest(film)}
 
 
 def resume(
@@ -80,12 +96,22 @@ def resume(
             back = f"give {known.flag} {old}" if known is not None and old not in ("None", "none") else "change it back"
             what = f"was rendered with {key.replace('_', ' ')} {_short(old)}, not {_short(new)}"
             raise ViewerError(where, what, f"start anew, or {back}")
-    _, channels = image.read_exr(path, names)
+    halves = [f"{prefix}.half.{name}" for name in HALF]
+    halves = halves if head.channels.keys() >= set(halves) else []
+    account = [f"{prefix}.{name}" for name in ACCOUNT]
+    numbers = _numbers(header.get(ADAPTIVE.replace("film", prefix, 1), ""))
+    account = account if numbers and head.channels.keys() >= set(account) else []
+    _, channels = image.read_exr(path, [*names, *halves, *account])
     film = Film(width, height)
     film.drivers = header.get(DRIVER, "")
     for name, components in SHAPES.items():
         parts = [channels[f"{prefix}.{name}{suffix}"] for suffix in _suffixes(components)]
         film.arrays[name][...] = np.stack(parts, axis=-1) if components > 1 else parts[0]
+    if halves:
+        told = _differences(header.get(DIFFERENCES.replace("film", prefix, 1), ""))
+        film.halves = Halves(channels[halves[0]], channels[halves[1]], told)
+    if account:
+        film.account = Account(channels[account[0]], channels[account[1]], *numbers)
     if header.get(CHECK.replace("film", prefix, 1)) != _digest(film) or not _sound(film):
         raise ViewerError(where, "is damaged: its film is not what was written", "start anew")
     return film
@@ -143,7 +169,7 @@ class Checkpoint:
         own = self.target.suffix.lower() == ".exr" and self.target.is_file()
         for path in [*states.existing(self.target), *([self.target] if pictures and own else [])]:
             try:
-                found.append((int(resume(path, size, self.settings).count.min()), path))
+                found.append((int(resume(path, size, self.settings).count.mean()), path))
             except ViewerError as error:
                 wrong.append(str(error))
         samples, best = max(found, key=lambda each: each[0], default=(0, None))
@@ -204,13 +230,40 @@ def _suffixes(components: int) -> Sequence[str]:
     return (".R", ".G", ".B") if components == 3 else ("",)
 
 
+def _differences(text: str) -> dict[int, float]:
+    """What `film_metadata` has written; nothing of a damaged text, which the digest then tells."""
+    found = {}
+    for part in text.split():
+        level, _, value = part.partition(":")
+        try:
+            found[int(level)] = float(value)
+        except ValueError:
+            return {}
+    return found
+
+
+def _numbers(text: str) -> list[float]:
+    """The two numbers of an account; nothing of a damaged text."""
+    try:
+        found = [float(part) for part in text.split()]
+    except ValueError:
+        return []
+    return found if len(found) == 2 else []
+
+
 def _digest(film: Film) -> str:
-    return fingerprint([film.arrays[name] for name in SHAPES])
+    arrays: list[Any] = [film.arrays[name] for name in SHAPES]
+    halves = film.halves
+    if halves is not None:  # older files have none
+        arrays += [halves.sum, halves.count, sorted(halves.differences.items())]
+    if film.account is not None:
+        arrays += [film.account.granted, film.account.apart, film.account.error, film.account.efficiency]
+    return fingerprint(arrays)
 
 
 def _sound(film: Film) -> bool:
     count = film.count
-    whole = all(np.isfinite(array).all() for array in film.arrays.values())
+    whole = all(np.isfinite(array).all() for array in film_layers(film).values())
     return whole and bool((count >= 0).all() and (count <= MOST_SAMPLES).all() and (count == np.floor(count)).all())
 
 

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from viewer.film.account import Account
+from viewer.film.rate import Halves, kept, variance_of_mean
 from viewer.kernels.records import FILM
 from viewer.scene import light
 
@@ -23,6 +25,8 @@ class Film:
     compensation : (H, W, 3) what the sum has lost to rounding; sum + compensation is right to a few 2^-48.
     square       : (H, W) sum of the squared deviations of the samples' luminance from their mean.
     count        : (H, W) samples.
+    halves       : of these samples, which tell how fast the mean converges; None where none have been kept.
+    account      : of adaptive sampling; None where all pixels have as many samples.
     drivers      : of a film that was read from a file, who made its samples: one or more, with "; " between them.
     """
 
@@ -33,6 +37,8 @@ class Film:
         given = arrays or {name: np.zeros((height, width, 3)[: 2 + wide], np.float32) for name, wide in SHAPES.items()}
         self.sum, self.compensation = given["sum"], given["compensation"]
         self.square, self.count = given["square"], given["count"]
+        self.halves: Halves | None = None
+        self.account: Account | None = None
 
     @property
     def size(self) -> tuple[int, int]:
@@ -60,15 +66,15 @@ class Film:
             total += piece
             count += 1
             return
-        luminance = _luminance(piece)
-        before = luminance - _luminance(total) / np.maximum(count, np.float32(1))
+        light = luminance(piece)
+        before = light - luminance(total) / np.maximum(count, np.float32(1))
         added = total + piece
         taken = added - total
         lost = (total - (added - taken)) + (piece - taken) + self.compensation[at]
         self.sum[at] = added + lost
         self.compensation[at] = lost - (self.sum[at] - added)
         count += 1  # a view
-        after = luminance - _luminance(self.sum[at]) / count
+        after = light - luminance(self.sum[at]) / count
         self.square[at] += np.where(count > 1, np.maximum(before * after, 0), np.float32(0))
 
     def store(self, records: NDArray, x: int = 0, y: int = 0) -> None:
@@ -96,6 +102,25 @@ class Film:
         """Forget all samples."""
         for array in self.arrays.values():
             array.fill(0)
+        self.halves = self.account = None
+
+    def keep(self) -> None:
+        """Keep the sum of so many samples as a first half, where every pixel has a power of two of them, and what it
+        says of the halves before. The twin of `viewer.film.buffers.FilmBuffer.keep`."""
+        samples = int(self.count.min()) if self.count.size else 0
+        if kept(samples):
+            self.halves = Halves(luminance(self.sum), self.count.copy(), self.differences())
+
+    def differences(self) -> dict[int, float]:
+        """Those of `Halves`, with that of the samples so far."""
+        if self.halves is None or not self.count.size:
+            return {}
+        first, found = self.halves.count, dict(self.halves.differences)
+        if (first > 0).all() and (self.count == 2 * first).all():
+            half = self.halves.sum
+            apart = half / first - (luminance(self.sum) - half) / first
+            found[int(self.count.flat[0]).bit_length() - 1] = float(np.mean(apart**2, dtype=np.float64))
+        return found
 
     def mean(self) -> NDArray[np.float32]:
         """(H, W, 3) mean of the samples, linear sRGB; black where there is none.
@@ -115,20 +140,36 @@ class Film:
     def variance(self) -> NDArray[np.float64]:
         """(H, W) estimated variance of the mean's luminance, by pixel; inf where there are fewer than two samples.
 
-        It takes the samples for independent: of Sobol points it is an upper estimate.
+        It takes the samples for independent: of Sobol points it is an upper estimate, see `efficiency`.
         """
         count = self.count.astype(np.float64)
         enough = count > 1
         return np.where(enough, self.square / np.where(enough, count * (count - 1), 1), np.inf)
 
+    def efficiency(self) -> float:
+        """What the variance of the mean, all pixels together, is of that of as many independent samples: below 1 where
+        points are even. `variance` times this is each pixel's estimate."""
+        if self.account is not None:
+            return self.account.efficiency
+        if not self.count.size or self.count.min() < 2:
+            return 1.0
+        spread = float(np.mean(self.variance()))
+        found = variance_of_mean(spread, int(self.count.min()), self.differences())
+        return found / spread if spread > 0 else 1.0
+
     def error(self) -> float:
         """Estimated relative error of the picture: root mean square of the pixels' standard errors over the mean.
 
-        Both are of the luminance. 0 for a black picture without spread, inf before every pixel has two samples.
+        Both are of the luminance; the errors fall at the rate at which the halves of the samples come together. 0 for a
+        black picture without spread, inf before every pixel has two samples. Of an adaptive picture that of the last
+        decision.
         """
+        if self.account is not None:
+            return self.account.error
         if self.count.size and self.count.min() < 2:
             return float("inf")
-        spread = float(np.sqrt(np.mean(self.variance())))
+        samples = int(self.count.min()) if self.count.size else 0
+        spread = float(np.sqrt(variance_of_mean(float(np.mean(self.variance())), samples, self.differences())))
         mean = abs(float(np.mean(self.mean().astype(np.float64) @ LUMINANCE.astype(np.float64))))
         if spread == 0:
             return 0.0
@@ -159,7 +200,7 @@ def clamp(samples: ArrayLike, most: float) -> NDArray[np.float32]:
     return np.where(over, given * (np.float32(most) / np.where(over, largest, 1)), given).astype(np.float32)
 
 
-def _luminance(radiance: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(...) float32 of (..., 3), added in the shader's order."""
+def luminance(radiance: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(...) float32 of (..., 3) linear sRGB, added in the shader's order."""
     red, green, blue = (radiance[..., k] * LUMINANCE[k] for k in range(3))
     return np.clip(red + green + blue, -BRIGHTEST, BRIGHTEST)

@@ -28,6 +28,7 @@ from viewer.base import part_file
 from viewer.base.errors import ViewerError
 from viewer.base.textfile import is_stream
 from viewer.film.encode import write_jpeg, write_png
+from viewer.film.exposure import stops, words
 from viewer.film.layers import RGB, find
 from viewer.film.tonemap import srgb8
 from viewer.formats.image import exr
@@ -47,7 +48,7 @@ def save(
     linear: ArrayLike,
     layers: Mapping[str, NDArray] | None = None,
     metadata: Mapping[str, str] | None = None,
-    exposure: float = 0.0,
+    exposure: float | str = 0.0,
     tonemap: str = "none",
 ) -> None:
     """Write a picture in the format of its ending.
@@ -69,9 +70,10 @@ def save(
     def write(part: Path) -> None:
         match _ending(target):
             case ending if ending in DISPLAYED:
-                pixels = srgb8(picture, exposure, tonemap)
+                seen = stops(exposure, picture)
+                pixels = srgb8(picture, seen, tonemap)
                 with open(part, "wb") as file:
-                    shown = {"exposure": f"{float(exposure):g}", "tonemap": tonemap}
+                    shown = {"exposure": words(exposure, seen), "tonemap": tonemap}
                     DISPLAYED[ending][1](file, pixels, {**texts, **shown})
             case ".exr":
                 _write_exr(part, picture, extra, texts)

@@ -51,6 +51,7 @@ LAYERS = {
         Layer("albedo", "base colour of the surface, linear sRGB; averaged as the normal is", "1", components=RGB),
         Layer("triangle", "triangle number in scene order, -1 where nothing is hit", "number", np.int32, background=-1),
         Layer("instance", "instance number in scene order, -1 where nothing is hit", "number", np.int32, background=-1),
+        Layer("samples", "samples of the pixel", "count", np.int32, background=1),
         Layer("steps", "traversal steps of the ray", "count", np.int32),
         Layer("tests", "ray-triangle tests of the ray", "count", np.int32),
     )
@@ -70,6 +71,9 @@ SERIES = {
     )
 }
 
+# Of a denoised picture there is the one that its samples make, too, which nobody needs to ask for.
+NOISY = Layer("noisy", "mean of the samples, of a denoised picture", "linear sRGB", components=RGB)
+
 
 def series(name: str, count: int) -> tuple[str, ...]:
     """The names of a series' layers: ``bounce.0``, ``bounce.1`` ..."""
@@ -78,6 +82,8 @@ def series(name: str, count: int) -> tuple[str, ...]:
 
 def find(name: str) -> Layer | None:
     """The declaration of a layer, or of the series that it belongs to; None for another name."""
+    if name == NOISY.name:
+        return NOISY
     head, dot, number = name.rpartition(".")
     return SERIES.get(head) if dot and number.isdecimal() else LAYERS.get(name)
 

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from viewer.film.exposure import stops
 from viewer.options.table import check
 from viewer.scene.light import LUMINANCE
 
@@ -104,15 +105,16 @@ def decode(encoded: ArrayLike) -> NDArray[np.float64]:
     return np.where(value <= 0.04045, value / 12.92, ((np.maximum(value, 0) + 0.055) / 1.055) ** 2.4)
 
 
-def srgb8(linear: ArrayLike, exposure: float = 0.0, tonemap: str = "none") -> NDArray[np.uint8]:
+def srgb8(linear: ArrayLike, exposure: float | str = 0.0, tonemap: str = "none") -> NDArray[np.uint8]:
     """8-bit sRGB of linear sRGB radiance of any shape (..., 3): the nearest code by the exact transfer curve.
 
-    exposure : stops; radiance is multiplied by 2 ** exposure before the tone map.
+    exposure : stops; radiance is multiplied by 2 ** exposure before the tone map. ``auto``: what suits a picture
+    (H, W, 3).
     tonemap  : a name of `TONEMAPS`.
     NaN becomes 0, +inf 255, and what is negative 0. Raises ViewerError for an unknown tone map, and for an exposure out
     of range.
     """
-    exposure, tonemap = check("exposure", exposure), check("tonemap", tonemap, TONEMAPS)
+    exposure, tonemap = stops(exposure, linear), check("tonemap", tonemap, TONEMAPS)
     given = np.asarray(linear, np.float32)
     flat, out = given.reshape(-1, *given.shape[-1:]), np.empty(given.shape, np.uint8)
     codes = out.reshape(flat.shape)

@@ -15,5 +15,5 @@ ADD_FEATURES = Kernel(
     "add_features",
     (IN("ray", RAY), IN("hit", HIT), INOUT("features", FEATURES)),
     exits=("again", "done"),
-    needs=("path_settings", "surface_at"),
+    needs=("path_settings", "surface_at", "emission_seen", "environment_radiance"),
 )

@@ -23,6 +23,13 @@ ARRIVE = Kernel(
     exits=("surface", "end"),
     needs=("path_settings", "interaction_at", "environment_radiance", "environment_pdf", "cone_width"),
 )
+# Where lights are chosen by a light tree; the interaction that it takes is that of the surface before.
+ARRIVE_TREE = Kernel(
+    "arrive_tree",
+    (*ARRIVE.arguments[:-1], INOUT("interaction", SCENE_INTERACTION)),
+    ARRIVE.exits,
+    (*ARRIVE.needs, "emitter_density"),
+)
 ABSORB = Kernel(
     "absorb",
     (IN("ray", RAY), IN("hit", HIT), INOUT("path", PATH)),
@@ -40,6 +47,9 @@ SAMPLE_LIGHT = Kernel(
     ),
     exits=("shadow", "none"),
     needs=("path_settings", "light_sample", "bsdf_value", "sample_2d"),
+)
+RESAMPLE_LIGHT = Kernel(
+    "resample_light", SAMPLE_LIGHT.arguments, SAMPLE_LIGHT.exits, (*SAMPLE_LIGHT.needs, "light_candidates")
 )
 RESOLVE_SHADOW = Kernel(
     "resolve_shadow",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from viewer.kernels.paths import IN_MEDIA, INOUT_MEDIA
+from viewer.kernels.paths import ABSORB, ABSORB_NESTED, ARRIVE, IN_MEDIA, INOUT_MEDIA, SURROUND
 from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
 from viewer.kernels.whitted import TREE
 from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel
@@ -230,6 +230,7 @@ BEGIN_GATHER = Kernel(
     (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("spot", SCENE_INTERACTION), OUT("gathering", PATH)),
     exits=("surface", "none"),
     needs=("gather_settings", "path_settings", "bsdf_delta"),
+    copies=("interaction", "spot"),
 )
 # In two states, since one would write too many textures.
 BEGIN_GATHERING = Kernel(
@@ -239,7 +240,10 @@ BEGIN_GATHERING = Kernel(
     BEGIN_GATHER.needs,
 )
 PLACE_SPOT = Kernel(
-    "place_spot", (IN("interaction", SCENE_INTERACTION), OUT("spot", SCENE_INTERACTION)), exits=("surface",)
+    "place_spot",
+    (IN("interaction", SCENE_INTERACTION), OUT("spot", SCENE_INTERACTION)),
+    exits=("surface",),
+    copies=("interaction", "spot"),
 )
 GATHER_RAY = Kernel(
     "gather_ray",
@@ -272,6 +276,27 @@ CHOOSE_GATHERING_CHANNEL = Kernel(
     needs=("gather_settings", "channels_part", "at_channel", "bsdf_branches", "sample_2d"),
 )
 
+# Where gathering rays walk and arrive in the states of the others.
+NO_GATHER = Kernel("no_gather", (OUT("gathering", PATH),), ("done",))
+ABSORB_EITHER = Kernel("absorb_either", (*ABSORB.arguments, INOUT("gathering", PATH)), ABSORB.exits, ABSORB.needs)
+ARRIVE_EITHER = Kernel(
+    "arrive_either",
+    (
+        *ARRIVE.arguments[:3],
+        INOUT("gathering", PATH),
+        INOUT("radiance", RADIANCE),
+        OUT("spot", SCENE_INTERACTION),
+    ),
+    exits=("surface", "end", "gathered", "miss"),
+    needs=ARRIVE.needs,
+)
+GATHER_ON = Kernel(
+    "gather_on",
+    CONTINUE_GATHERING.arguments,
+    exits=("ray", "again", "place", "end"),
+    needs=CONTINUE_GATHERING.needs,
+)
+
 # Where volumes are nested; ``around`` are those that a gathering ray is within.
 KEEP_MEDIA = Kernel("keep_media", (IN_MEDIA, OUT("around", MEDIA)), ("done",))
 GATHER_RAY_NESTED = Kernel(
@@ -281,3 +306,17 @@ GATHER_RAY_NESTED = Kernel(
     (*GATHER_RAY.needs, "principled_at", "geometry_at"),
 )
 CONTINUE_GATHERING_NESTED = CONTINUE_GATHERING.nested(INOUT("around", MEDIA))
+NO_GATHER_NESTED = NO_GATHER.nested(OUT("around", MEDIA))
+ABSORB_EITHER_NESTED = Kernel(
+    "absorb_either_nested",
+    (*ABSORB_NESTED.arguments, INOUT("gathering", PATH), INOUT("around", MEDIA)),
+    ABSORB_NESTED.exits,
+    ABSORB_NESTED.needs,
+)
+SURROUND_EITHER = Kernel(
+    "surround_either",
+    (IN_MEDIA, IN("around", MEDIA), IN("gathering", PATH), INOUT("spot", SCENE_INTERACTION)),
+    exits=("surface", "gathered"),
+    needs=SURROUND.needs,
+)
+GATHER_ON_NESTED = GATHER_ON.nested(IN_MEDIA, INOUT("around", MEDIA))

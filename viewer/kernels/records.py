@@ -55,13 +55,22 @@ FILM = Record(
     Field("square", "float", about="sum of the squared deviations of the samples' luminance from their mean"),
 )
 
+HALF = Record(
+    "Half",
+    Field("sum", "float", "linear sRGB", about="luminance of the first samples' sum, of as many as a power of two"),
+    Field("count", "float", about="of these samples"),
+)
+
 FEATURES = Record(
     "Features",
     Field("normal", "vec3", "", "world", "sum of the shading normals, on the ray's side; a ray without a hit adds 0"),
     Field("depth", "float", "scene units", about="sum of the distances along the unit rays that hit"),
     Field("albedo", "vec3", "linear sRGB", about="sum; a ray without a hit adds 0"),
     Field("hits", "float", about="of the samples"),
+    Field("emission", "vec3", "linear sRGB", about="sum of what comes from lights and surroundings themselves"),
     Field("count", "float", about="of the samples"),
+    Field("triangle", "int", about="of the last sample's hit, as of `HIT`; -1: nothing is hit"),
+    Field("instance", "int", about="of the last sample's hit, as of `HIT`"),
 )
 
 SURFACE = Record(

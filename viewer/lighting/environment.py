@@ -6,12 +6,14 @@ programs that sample lights alone, and to what exceeds its mean (MIS compensatio
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.lighting import alias
+from viewer.lighting.suns import SUN, Sun, slots_of, sun_cells, sun_flux, sun_of, without
 from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, once_for_the_same
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
@@ -51,6 +53,14 @@ def environment(scene_lighting: Environment) -> Module:
         )
     tables = image_tables(scene_lighting)
     height, width = scene_lighting.pixels.shape[:2]
+    sun = tables.sun
+    bright: dict[str, tuple[str, Any]] = {}
+    if sun is not None:
+        bright = {
+            "environment_sun": ("ivec4", (*sun.first, *sun.size)),
+            "environment_sun_slots": ("ivec2", slots_of(sun)),
+            "environment_sun_levels": ("ivec2", tables.sun_levels),
+        }
     return Module(
         "image environment",
         provides=PROVIDES,
@@ -58,14 +68,17 @@ def environment(scene_lighting: Environment) -> Module:
         memories=(
             Table("environment_texels", TEXEL, tables.texels),
             Table("environment_choices", CHOICE, tables.choices),
+            *([Table("environment_suns", SUN, tables.sun_cells)] if sun is not None else []),
         ),
         uniforms={
             "environment_turn": ("vec2", uniforms["environment_turn"]),
             "environment_size": ("ivec2", (width, height)),
             "environment_slots": ("ivec2", tables.slots),
             "environment_excess": ("int", tables.excess),
+            **bright,
         },
         constants={"ENVIRONMENT_LEVELS": LEVELS},
+        features=frozenset({"SUN"} if sun is not None else ()),
     )
 
 
@@ -74,12 +87,17 @@ class ImageTables(NamedTuple):
 
     slots : of an alias table, across and down, both powers of two, so that random numbers of 24 bits choose each
     equally often. excess : first of ``choices`` of the table by what exceeds the mean, behind that by flux.
+    sun : of the image, if it has one, which then is in neither; sun_levels : quanta of `LEVELS` that choose it beside
+    each of the two; sun_cells : of `SUN`, for both.
     """
 
     texels: NDArray
     choices: NDArray
     slots: tuple[int, int]
     excess: int
+    sun: Sun | None = None
+    sun_levels: tuple[int, int] = (0, 0)
+    sun_cells: Any = None
 
 
 @once_for_the_same
@@ -95,11 +113,36 @@ def image_tables(image: ImageEnvironment) -> ImageTables:
     texels = np.zeros(width * height, TEXEL.dtype)
     texels["radiance"] = image.pixels.reshape(-1, 3)
     flux, angles = image.cell_flux().ravel(), np.repeat(image.solid_angles(), width)
-    choices = _choices(flux, angles, count)
     excess = count if 2 * count <= LARGEST_INTEGER else 0
-    if excess:
-        choices = np.concatenate([choices, _choices(excess_flux(flux, angles), angles, count)])
-    return ImageTables(texels, choices, (across, count // across), excess)
+    sun = sun_of(image)
+    weights = [flux, excess_flux(flux, angles)] if excess else [flux]
+    levels, cells = [0, 0], []
+    if sun is not None:
+        share = without(image, sun)
+        rest = replace(image, pixels=(image.pixels * share[..., None]).astype(np.float32)).cell_flux().ravel()
+        mean = flux.sum() / angles.sum()
+        weights = [rest, np.maximum(rest - mean * angles, 0.0)][: len(weights)]
+        own = float(sun_flux(image, sun).sum())
+        levels = [_levels_of_sun(own, float(each.sum())) for each in weights]
+        levels = levels * 2 if len(levels) == 1 else levels
+        cells = [sun_cells(image, sun, each, LEVELS) for each in levels]
+    tables = [_choices(each, angles, count, LEVELS - own) for each, own in zip(weights, levels, strict=False)]
+    return ImageTables(
+        texels,
+        np.concatenate(tables),
+        (across, count // across),
+        excess,
+        sun,
+        (levels[0], levels[1]),
+        np.concatenate(cells) if cells else None,
+    )
+
+
+def _levels_of_sun(own: float, rest: float) -> int:
+    """By flux; all where there is nothing else."""
+    if rest <= 0:
+        return LEVELS
+    return min(max(round(LEVELS * own / (own + rest)), 1), LEVELS - 1)
 
 
 def excess_flux(flux: NDArray[np.float64], angles: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -115,12 +158,14 @@ def excess_flux(flux: NDArray[np.float64], angles: NDArray[np.float64]) -> NDArr
     return np.maximum(flux - mean * angles, 0.0)
 
 
-def _choices(weights: NDArray, angles: NDArray, slots: int) -> NDArray:
-    """(slots,) of `CHOICE`: the alias table of texels of such weights and solid angles (T,); zeros without weight."""
+def _choices(weights: NDArray, angles: NDArray, slots: int, levels: int) -> NDArray:
+    """(slots,) of `CHOICE`: the alias table of texels of such weights and solid angles (T,), chosen by ``levels`` of
+    `LEVELS` quanta; zeros without weight."""
     choices = np.zeros(slots, CHOICE.dtype)
-    if weights.max() > 0:
-        table = alias.build(weights, slots, LEVELS)
+    if weights.max() > 0 and levels:
+        table = alias.build(weights, slots, levels)
         choices["threshold"], choices["alias"] = table.threshold, table.alias
-        choices["density"][: len(angles)] = np.minimum(table.probability / angles, np.finfo(np.float32).max)
+        density = table.probability / angles * (levels / LEVELS)
+        choices["density"][: len(angles)] = np.minimum(density, np.finfo(np.float32).max)
         choices["alias_density"] = choices["density"][table.alias]
     return choices

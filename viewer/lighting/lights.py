@@ -78,7 +78,8 @@ class Emitters(NamedTuple):
     is the same. sphere (L,): where a row of corners is a sphere's centre, then its radius and side as in `LIGHT`; None:
     nowhere. texture (L,), uvs (L, 3, 2), share (L,): the texture that shines there, -1: none, its coordinates at the
     corners, and its mean luminance over that of ``emission``; None where no texture shines. both (L,): whether both
-    sides shine; None: nowhere.
+    sides shine; None: nowhere. instance (L,), number (L,): whose triangle each is, and its number in the scene,
+    ascending; starts (I,): of each instance's first triangle; None: they are of no scene.
     """
 
     corners: NDArray[np.float32]
@@ -89,6 +90,9 @@ class Emitters(NamedTuple):
     uvs: NDArray[np.float32] | None = None
     share: NDArray[np.float64] | None = None
     both: NDArray[np.bool_] | None = None
+    instance: NDArray[np.int32] | None = None
+    number: NDArray[np.int64] | None = None
+    starts: NDArray[np.int64] | None = None
 
 
 def emitters(scene: Scene) -> Emitters:
@@ -107,13 +111,16 @@ def emitters(scene: Scene) -> Emitters:
     corners: list[NDArray] = [np.zeros((0, 3, 3), np.float32)]
     materials: list[NDArray] = [np.zeros(0, np.int32)]
     round_ones: list[NDArray] = [np.zeros(0, bool)]
-    for instance in () if dark.all() else scene.instances:
+    places: list[NDArray] = [np.zeros((0, 2), np.int64)]
+    starts = np.cumsum([0, *(len(scene.meshes[instance.mesh].triangles) for instance in scene.instances)])[:-1]
+    for place, instance in () if dark.all() else enumerate(scene.instances):
         mesh = scene.meshes[instance.mesh]
         own = mesh.materials if instance.material is None else np.full(len(mesh.triangles), instance.material, np.int32)
         lit = np.flatnonzero(~dark[own])
         if not len(lit):
             continue
         materials.append(own[lit].astype(np.int32))
+        places.append(np.column_stack([np.full(len(lit), place), starts[place] + lit]))
         round_ones.append(np.full(len(lit), isinstance(mesh, Quadric)))
         textures.append(np.full(len(lit), -1, np.int32))
         uvs.append(np.zeros((len(lit), 3, 2), np.float32))
@@ -123,9 +130,9 @@ def emitters(scene: Scene) -> Emitters:
             assert texture is not None
             if id(mesh) not in known:
                 known[id(mesh)] = shares(scene, mesh)
-            places = np.flatnonzero(own[lit] == number)
-            textures[-1][places], bright[-1][places] = texture, known[id(mesh)][lit[places]]
-            uvs[-1][places] = coordinates(mesh, scene.textures[texture])[mesh.triangles[lit[places]]]
+            alike = np.flatnonzero(own[lit] == number)
+            textures[-1][alike], bright[-1][alike] = texture, known[id(mesh)][lit[alike]]
+            uvs[-1][alike] = coordinates(mesh, scene.textures[texture])[mesh.triangles[lit[alike]]]
         if isinstance(mesh, Quadric):
             corners.append(_sphere(f"{scene.name}: {instance.name or mesh.name}", mesh, instance.transform))
             continue
@@ -140,6 +147,8 @@ def emitters(scene: Scene) -> Emitters:
             uvs[-1] = uvs[-1][:, [0, 2, 1]]
     material = np.concatenate(materials)
     found = Emitters(np.concatenate(corners), emission[material], material, np.concatenate(round_ones))
+    listed = np.concatenate(places)
+    found = found._replace(instance=listed[:, 0].astype(np.int32), number=listed[:, 1], starts=starts)
     doubled = np.array([each.double_sided for each in scene.materials], bool)
     if len(material) and doubled[material].any():
         found = found._replace(both=doubled[material])
@@ -162,6 +171,22 @@ def _sphere(where: str, quadric: Quadric, transform: NDArray[np.float64]) -> NDA
     return row
 
 
+class Sources(NamedTuple):
+    """What a list's lights are. emitting : those that shine, in the list's order, before the punctual ones.
+    listed (E,) : of all that should, the number in the list, -1: left out; with their instance (E,), number (E,), and
+    starts (I,), see `Emitters`. punctual : the others. far_share : of the list's probability, that of what is
+    infinitely far.
+    """
+
+    emitting: Emitters
+    listed: NDArray[np.int64]
+    instance: NDArray[np.int32]
+    number: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    punctual: list[Light]
+    far_share: float
+
+
 @dataclass(frozen=True)
 class LightList:
     """The list as the device sees it.
@@ -169,7 +194,7 @@ class LightList:
     records (N,) of `LIGHT`, N a power of two; the first ``count`` are lights. probability (count,) with which each is
     chosen. environment_levels of the 2^24 quanta are the environment's, ``levels`` those of each record.
     density (M,) float32, 1 / area: with which a point of a triangle of each material is chosen. Lights of no power are
-    left out, and ``warnings`` say so.
+    left out, and ``warnings`` say so. sources : what the lights are, for a light tree.
     """
 
     records: NDArray
@@ -179,6 +204,7 @@ class LightList:
     levels: int
     density: NDArray[np.float32]
     warnings: list[str] = field(default_factory=list)
+    sources: Sources | None = field(default=None, repr=False)
 
     def uniforms(self) -> dict[str, int]:
         """How the random number is shared out."""
@@ -203,6 +229,19 @@ class LightList:
         """Whether there is a light beside the textures of surfaces: spots on a model light up no scene."""
         rows = self.records[: self.count]
         return bool(len(rows)) and (self.record is LIGHT or bool((rows["texture"] < 0).any()))
+
+    @property
+    def several(self) -> bool:
+        """Whether which light is chosen matters more than where on it. The two triangles of one lamp, the environment
+        alone, and the textures of surfaces are sampled as well without candidates, and faster."""
+        rows = self.records[: self.count]
+        lamps = rows if self.record is LIGHT else rows[rows["texture"] < 0]
+        return len(lamps) > 2 or (len(lamps) == 2 and bool((lamps["kind"] != KIND["triangle"]).any()))
+
+    @property
+    def near(self) -> int:
+        """How many lights are not infinitely far."""
+        return int(np.count_nonzero(self.records["kind"][: self.count] != KIND["directional"]))
 
     def kinds(self) -> set[int]:
         """The kinds of light that are there: numbers of `KIND`."""
@@ -247,7 +286,7 @@ def light_list(
     Raises ViewerError for more lights than can be told apart by one random number.
     """
     warnings: list[str] = []
-    triangles, power, density_of = _triangles(emitting, warnings)
+    triangles, power, density_of, kept = _triangles(emitting, warnings)
     lit = [light for light in lights if max(light.intensity) > 0]
     if len(lit) < len(lights):
         names = [light.name for light in lights if max(light.intensity) == 0]
@@ -299,7 +338,16 @@ def light_list(
         records["density"][:used] = density[triangles.material] * (1.0 if triangles.share is None else triangles.share)
     if materials and triangles.both is not None:
         records["density"][:used] *= np.where(triangles.both, -1.0, 1.0)
-    return LightList(records, count, probability, environment_levels, levels, density, warnings)
+    sources = Sources(
+        triangles,
+        np.where(kept, np.cumsum(kept) - 1, -1),
+        np.zeros(len(kept), np.int32) if emitting.instance is None else emitting.instance,
+        np.arange(len(kept)) if emitting.number is None else emitting.number,
+        np.zeros(1, np.int64) if emitting.starts is None else emitting.starts,
+        lit,
+        far_share,
+    )
+    return LightList(records, count, probability, environment_levels, levels, density, warnings, sources)
 
 
 def lights(
@@ -323,8 +371,11 @@ def scene_lights(scene: Scene, environment: Environment = DARKNESS) -> LightList
     return light_list(emitters(scene), scene.lights, environment, scene.bounds(), len(scene.materials))
 
 
-def _triangles(emitting: Emitters, warnings: list[str]) -> tuple[Emitters, NDArray[np.float64], dict[int, float]]:
-    """Those with area and finite light; their powers (L,); and the luminance of every material's radiance."""
+def _triangles(
+    emitting: Emitters, warnings: list[str]
+) -> tuple[Emitters, NDArray[np.float64], dict[int, float], NDArray[np.bool_]]:
+    """Those with area and finite light; their powers (L,); the luminance of every material's radiance; and which of all
+    these are."""
     corners = np.asarray(emitting.corners, np.float32)
     with np.errstate(all="ignore"):
         edges = corners[:, 1:] - corners[:, :1]
@@ -359,7 +410,7 @@ def _triangles(emitting: Emitters, warnings: list[str]) -> tuple[Emitters, NDArr
         raise ValueError(f"emission differs between triangles of material {found.material[np.argmax(other)]}")
     radiance = radiance * sides
     density_of = {int(number): float(radiance[at]) for number, at in zip(numbers, first, strict=True)}
-    return found, math.pi * area[kept] * radiance * (1.0 if found.share is None else found.share), density_of
+    return found, math.pi * area[kept] * radiance * (1.0 if found.share is None else found.share), density_of, kept
 
 
 def _fair(beyond: float, near: float) -> float:

@@ -8,11 +8,15 @@ from viewer.stream.declare.kernel import Module
 
 # Direct light sampling: numbers in shaders/interface/path.glsl.
 STRATEGIES = {"both": 0, "lights": 1, "bsdf": 2}
-DEPTH = 5  # surface interactions
+DEPTH = 16  # surface interactions: what a ray meets in a figure of glass
+ROULETTE = 5  # surface interactions from which Russian roulette ends paths of no depth that was asked for
 # Roughness (glTF's) below which a glossy lobe counts as a mirror. A lobe so narrow blurs by less than half a degree,
 # and float32 directions do not do it justice. Programs that follow mirrors, and light up what is rough by lamps alone,
 # show more with the larger limit.
 SMOOTH, SMOOTH_OF_TREES = 0.02, 0.25
+# Points of lights that direct light is resampled from, where there are several: chosen by power, or down a light tree,
+# where more would cost more time than they spare.
+CANDIDATES, CANDIDATES_OF_TREE = 8, 4
 NEVER = 1 << 20  # surface interactions: no path is that long
 
 
@@ -61,6 +65,16 @@ def path_uniforms(
 def path_settings() -> Module:
     """The module; its uniforms are set again for every run."""
     return Module("path settings", provides=("path_settings",), source="shading/path.glsl", uniforms=_declared("path_"))
+
+
+def candidate_settings() -> Module:
+    """The module of the number of points of lights that direct light is resampled from; a uniform, set again too."""
+    return Module(
+        "candidate settings",
+        provides=("light_candidates",),
+        source="shading/candidates.glsl",
+        uniforms={"light_candidates": ("int", CANDIDATES)},
+    )
 
 
 def whitted_settings() -> Module:

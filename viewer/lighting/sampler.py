@@ -23,14 +23,15 @@ RANDOM = Record("Random", Field("value", "vec2", about="a point of the unit squa
 PROVIDES = ("sample_1d", "sample_2d")
 
 
-def sampler_uniforms(seed: int) -> dict[str, int]:
+def sampler_uniforms(seed: int, first: int = 0) -> dict[str, int]:
     """The uniforms of every sampler; setting them restarts nothing and compiles nothing.
 
-    Raises ViewerError for a seed that is not in 0 .. 2^31 - 1.
+    first : what the numbers of samples begin with, 0 .. 65535: pictures of one sample that follow each other take other
+    points each. Raises ViewerError for a seed that is not in 0 .. 2^31 - 1.
     """
     if not 0 <= seed <= LARGEST_SEED:
         raise ViewerError(f"seed {seed}", f"expected a whole number from 0 to {LARGEST_SEED}")
-    return {"sampler_seed": int(seed)}
+    return {"sampler_seed": int(seed), "sampler_first": int(first)}
 
 
 def sampler(name: str = "sobol", seed: int = 0) -> Module:

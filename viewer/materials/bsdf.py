@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from viewer.base.errors import ViewerError
+from viewer.kernels.records import INTERACTION
 from viewer.materials.dimensions import surface_dimensions
 from viewer.materials.look import Look
 from viewer.materials.principled import needs_of
 from viewer.scene.material import KINDS
-from viewer.stream.declare.kernel import Module
+from viewer.stream.declare.kernel import Module, Prepared
 
 # Kinds that scatter into single directions: they have no value and no density, and light cannot be sampled for them.
 DELTA = frozenset({"mirror", "dielectric"})
@@ -79,6 +80,7 @@ def bsdfs(look: Look) -> list[Module]:
             needs=needs_of(look) if kind == "principled" else ("classic_own",) if kind == "classic" else (),
             uses=(record,),
             features=look.features,
+            prepared=_SEEN if kind == "principled" else None,
         )
         for kind, shader in shaders.items()
     ]
@@ -95,6 +97,18 @@ def bsdfs(look: Look) -> list[Module]:
     parting = [_dispersion(look)] if look.dispersion else []
     more = {"CHANNEL": 1} if "dispersion" in look.lobes else None
     return [surface_dimensions(more), interaction_module(look), *made, switch, *parting]
+
+
+# A glTF's material and its layers at a place, of each channel that has some of its own.
+_SEEN = Prepared(
+    INTERACTION.name,
+    "Seen",
+    "principled_prepared",
+    "principled_kept",
+    "PREPARED",
+    serves=frozenset({"bsdf_delta", *(f"bsdf_{name}" for _, name, *_ in _FUNCTIONS)}),
+    kept=frozenset({"at_channel"}),
+)
 
 
 def _dispersion(look: Look) -> Module:
@@ -192,4 +206,7 @@ def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = No
     sometimes = [kind for kind in present if kind in SOMETIMES_DELTA]
     single += [f"(interaction_kind(at) == {constant(kind)} && {kind}_delta(at))" for kind in sometimes]
     lines += ["bool bsdf_delta(Interaction at) {", f"    return {' || '.join(single) or 'false'};", "}"]
+    if "principled" in present:
+        single = [each for each in single if constant("principled") not in each]
+        lines += ["bool bsdf_single(Interaction at) {", f"    return {' || '.join(single) or 'false'};", "}"]
     return "\n".join(lines)

@@ -177,6 +177,7 @@ class Look:
         found |= {"BOTH_SIDES"} if self.both_sides else set()
         found |= {"MAPS"} if not self.lobes.isdisjoint({"normal", "clearcoat_normal"}) else set()
         found |= {"TANGENTS"} if self.tangents else set()
+        found |= {"DETAIL"} if self.tangents or self.second_uv else set()
         found |= {"TEXTURES"} if self.textures else set()
         found |= {"PARAMETERS"} if {each.name for each in self.interaction.fields} >= _OF_OLD else set()
         return frozenset(found)

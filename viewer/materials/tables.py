@@ -94,6 +94,19 @@ def surfaces(textured: bool = False) -> Module:
     )
 
 
+def emissions(look: Look) -> Module:
+    """``emission_seen`` over any geometry: what the camera sees of lights themselves."""
+    needs = ("geometry_at", "material_color", "material_emission", *(["principled_at"] if look.principled else []))
+    return Module(
+        "emissions",
+        provides=("emission_seen",),
+        source="shading/emission_seen.glsl",
+        needs=needs,
+        uses=(RAY, HIT, GEOMETRY),
+        features=look.features,
+    )
+
+
 def interactions(look: Look) -> Module:
     """``interaction_at`` over any geometry: what a path meets at a hit."""
     needs = ["geometry_at", *(["detail_at"] if look.detailed else []), *(["principled_at"] if look.principled else [])]
@@ -142,6 +155,7 @@ def appearance(
         *classic_materials(found, look, len(textures)),
         *opacity(found, look, len(textures)),
         surfaces(bool(textures)),
+        emissions(look),
         *albedos(look),
         *bsdfs(look),
         interactions(look),

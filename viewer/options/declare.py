@@ -95,7 +95,7 @@ class Option:
         if self.open_range:
             return f"a number of {self.unit} above {self.low:g} and below {self.high:g}"
         if self.low is not None:
-            return f"a whole number from {self.low:g} to {self.high:g}"
+            return f"a whole number from {self.low} to {self.high}"
         return ""
 
     def default_words(self) -> str:

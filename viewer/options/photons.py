@@ -27,7 +27,7 @@ PHOTONS = (
         "photons",
         0,
         1 << 22,
-        values="a whole number from {low:g} to {high:g}; 0: those of --photons bring them",
+        values="a whole number from {low} to {high}; 0: those of --photons bring them",
     ),
     Option(
         "photon_bounces",

@@ -92,6 +92,17 @@ WHOLE = (
 
 SHOWN = (
     Option(
+        "adaptive",
+        values.read_on_off,
+        True,
+        "fewer samples where there is less noise, for the same error of the picture: with --error, and a noise limit in"
+        " the window",
+        Affects.SAMPLES,
+        "on|off",
+        choices=("on", "off"),
+        default_text="on",
+    ),
+    Option(
         "layers",
         values.read_names,
         (),
@@ -103,9 +114,19 @@ SHOWN = (
         default_text="none",
     ),
     Option(
+        "denoise",
+        values.read_word,
+        "auto",
+        "denoiser: in fragment programs (auto: so in the window alone), or Open Image Denoise, which raystream[denoise]"
+        " installs; the noisy picture becomes a layer, and what is summed and resumed stays as it is",
+        Affects.NOTHING,
+        "NAME",
+        choices=("auto", "none", "shader", "oidn"),
+    ),
+    Option(
         "tonemap",
         values.read_word,
-        "none",
+        "agx",
         "tone map of .png and .jpg, for radiance above white",
         Affects.NOTHING,
         "NAME",
@@ -113,17 +134,17 @@ SHOWN = (
     ),
     Option(
         "exposure",
-        values.read_real,
-        0.0,
-        "exposure of .png and .jpg: each stop doubles the brightness",
+        values.read_real_or_auto,
+        "auto",
+        "exposure of .png and .jpg: each stop doubles the brightness; auto: by the picture's own luminance, of frames"
+        " by the first one's",
         Affects.NOTHING,
-        "STOPS",
+        "STOPS|auto",
         "stops",
         -32,
         32,
-        values="a number of stops from {low:g} to {high:g}",
+        values="auto or a number of stops from {low:g} to {high:g}",
         scope="command",
-        default_text="0",
     ),
     Option(
         "stats",

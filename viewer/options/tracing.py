@@ -17,7 +17,7 @@ TRACING = (
         "surface interactions",
         0,
         1024,
-        default_text="5, of whitted and photon 4",
+        default_text="16, of whitted and photon 4",
     ),
     *(
         Option(
@@ -85,16 +85,39 @@ TRACING = (
         choices=("both", "lights", "bsdf"),
     ),
     Option(
+        "light_sampler",
+        values.read_word,
+        "auto",
+        "how one of the lights is chosen: by power alone, or down a light tree by what it may bring to the surface;"
+        " auto: a tree where there are 16 lights and more; in the programs path and photon",
+        Affects.PROGRAM,
+        "NAME",
+        choices=("auto", "power", "tree"),
+    ),
+    Option(
+        "light_candidates",
+        values.read_integer_or_auto,
+        "auto",
+        "points of lights of which a surface's shadow ray goes to one, by what they would bring (resampled importance"
+        " sampling); auto: 8 where there are several lights, 4 with a light tree; in the program path",
+        Affects.PROGRAM,
+        "N|auto",
+        "",
+        1,
+        64,
+        values="auto or a whole number from {low} to {high}",
+    ),
+    Option(
         "roulette",
-        values.read_optional_integer,
-        None,
-        "path length from which Russian roulette may end a path; unbiased",
+        values.read_roulette,
+        "auto",
+        "path length from which Russian roulette may end a path; unbiased; auto: 5, and never where --depth is given",
         Affects.UNIFORMS,
-        "N",
+        "N|never|auto",
         "surface interactions",
         1,
         1024,
-        default_text="never",
+        values="auto, never or a whole number from {low} to {high}",
     ),
     Option(
         "clamp",

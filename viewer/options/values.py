@@ -128,6 +128,14 @@ def read_optional_integer(option: Option, value: Any) -> int | None:
     return None if value is None else read_integer(option, value)
 
 
+def read_roulette(option: Option, value: Any) -> int | str | None:
+    """A whole number; ``"auto"``; ``"never"`` or None: None."""
+    word = value if isinstance(value, str) else None
+    if value is None or word in ("never", "None"):  # as files to resume have it
+        return None
+    return "auto" if word == "auto" else read_integer(option, value)
+
+
 def _is_auto(value: Any) -> bool:
     return value is None or (isinstance(value, str) and value == "auto")  # an array has no plain equality
 
@@ -142,6 +150,10 @@ def read_real(option: Option, value: Any) -> float:
     if number is None or not option.low <= number <= option.high:
         raise wrong(option, value)
     return number
+
+
+def read_real_or_auto(option: Option, value: Any) -> float | str:
+    return "auto" if isinstance(value, str) and value == "auto" else read_real(option, value)
 
 
 def read_optional_real(option: Option, value: Any) -> float | None:
@@ -311,6 +323,20 @@ def read_environment(option: Option, value: Any) -> Any:
             raise wrong(option, value)
         return radiance
     return read_file(option, value)
+
+
+def read_sun(option: Option, value: Any) -> tuple[float, float] | None:
+    """``"elevation,azimuth"`` or two numbers, degrees."""
+    if value is None:
+        return None
+    parts = value.split(",") if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
+    angles = [_real(part) for part in parts]
+    assert option.low is not None and option.high is not None
+    if len(angles) != 2 or angles[0] is None or angles[1] is None:
+        raise wrong(option, value)
+    if not (0 <= angles[0] <= 90 and option.low <= angles[1] <= option.high):
+        raise wrong(option, value)
+    return angles[0], angles[1]
 
 
 def read_places(option: Option, value: Any) -> tuple[tuple[str, tuple[float, float, float]], ...]:

@@ -22,12 +22,12 @@ from viewer.base.errors import ViewerError
 from viewer.kernels.photons import ENTRY, PHOTON, ROUTED_CELL, STORED, TOTAL
 from viewer.lighting.photons import footprint_uniforms
 from viewer.photons.grid import PhotonGrid
-from viewer.photons.passes import Pass, add_fetch, pass_source
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import LARGEST_INTEGER, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader, square
+from viewer.stream.gl.passes import Pass, add_fetch, pass_source
 from viewer.stream.gl.stencil import ALWAYS, EQUAL, INCREASE, INCREASE_AND_WRAP, LARGEST, REPLACE, Stencil
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Draw, Host, Job
@@ -85,7 +85,7 @@ def routed_sources() -> Iterator[tuple[str, tuple[Source, Source]]]:
 def routing_sources() -> Iterator[tuple[str, Source]]:
     """The fragment programs of a map by stencil routing that are drawn over whole streams, by name."""
     yield "stencil bit", _bit_source(PUBLISHED_EDGE)
-    yield "redistribute", pass_source("redistribute", _REDISTRIBUTE, ROUTED_CELL)
+    yield "redistribute", pass_source("photons/redistribute", _REDISTRIBUTE, ROUTED_CELL)
 
 
 def _bit_source(edge: int) -> Source:
@@ -163,7 +163,7 @@ class StencilRouting:
         self.totals, self.cells = Stream(device, TOTAL, (wide, tall)), Stream(device, ROUTED_CELL, (wide, tall))
         self._route = _Points(device, "route_fragment", ENTRY, edge, fetched)
         self._total = _Points(device, "total_fragment", TOTAL, 1, fetched)
-        self._redistribute = Pass(device, "redistribute", _REDISTRIBUTE, ROUTED_CELL)
+        self._redistribute = Pass(device, "photons/redistribute", _REDISTRIBUTE, ROUTED_CELL)
         self._bit = square(device, Shader(device, _bit_source(edge)))
         self.stencil = Stencil(device, self.map.framebuffer)
         self._vertices: moderngl.Buffer | None = None

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from viewer.kernels.photons import ENTRY, FIRST
-from viewer.photons.passes import Pass, pass_source
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
+from viewer.stream.gl.passes import Pass, pass_source
 from viewer.stream.gl.stream import Stream
 from viewer.stream.jobs import Draw, Job
 
@@ -31,9 +31,9 @@ def cell_size(cells: int) -> tuple[int, int]:
 
 def sort_sources() -> Iterator[tuple[str, Source]]:
     """Every pass of a map by sorting, by name."""
-    yield "pad", pass_source("pad_list", {"kept": ENTRY}, ENTRY)
-    yield "sort", pass_source("sort_step", {"list": ENTRY}, ENTRY)
-    yield "search", pass_source("first_photons", {"list": ENTRY}, FIRST)
+    yield "pad", pass_source("photons/pad_list", {"kept": ENTRY}, ENTRY)
+    yield "sort", pass_source("photons/sort_step", {"list": ENTRY}, ENTRY)
+    yield "search", pass_source("photons/first_photons", {"list": ENTRY}, FIRST)
 
 
 class PhotonSort:
@@ -42,9 +42,9 @@ class PhotonSort:
 
     def __init__(self, device: Device, size: tuple[int, int]) -> None:
         self.device = device
-        self._pad = Pass(device, "pad_list", {"kept": ENTRY}, ENTRY)
-        self._step = Pass(device, "sort_step", {"list": ENTRY}, ENTRY)
-        self._search = Pass(device, "first_photons", {"list": ENTRY}, FIRST)
+        self._pad = Pass(device, "photons/pad_list", {"kept": ENTRY}, ENTRY)
+        self._step = Pass(device, "photons/sort_step", {"list": ENTRY}, ENTRY)
+        self._search = Pass(device, "photons/first_photons", {"list": ENTRY}, FIRST)
         self._held: dict[tuple[int, int], list[Stream]] = {}
         self.passes = 0  # of the last sort
         self.resize(size)

@@ -22,16 +22,21 @@ def path_trace(
     dispersion: bool = False,
     volumes: bool = False,
     nested: bool = False,
+    resampled: bool = False,
+    light_tree: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added. first_hits: see `viewer.programs.first_hits`.
 
     dispersion : there are surfaces at which channels part, and a path goes on in one. volumes : some absorb light.
-    nested : of these some overlap, or hold something.
+    nested : of these some overlap, or hold something. resampled : direct light is resampled from several points of
+    lights; not where volumes are nested. light_tree : lights are chosen by a light tree.
     """
+    assert not (nested and resampled)
     channel, light = channel_states(dispersion, "light")
     absorb, arrive, arriving = arrival(volumes, nested=nested)
     around, surface = surroundings(nested, light)
-    begin, sample, scatter = paths.BEGIN, paths.SAMPLE_LIGHT, paths.SCATTER
+    begin, scatter = paths.BEGIN, paths.SCATTER
+    sample = paths.RESAMPLE_LIGHT if resampled else paths.SAMPLE_LIGHT
     if nested:
         begin, sample, scatter = paths.BEGIN_NESTED, paths.SAMPLE_LIGHT_NESTED, paths.SCATTER_NESTED
     # A turn takes a path from one surface to the next, and a finished one to its successor.
@@ -56,7 +61,7 @@ def path_trace(
             *first_hit_states(first_hits, State("begin", begin, {"ray": Call("setup", then=arrive), "done": DONE})),
             *traversal.states,
             *absorb,
-            State("arrive", paths.ARRIVE, {"surface": surface, "end": "finish"}),
+            State("arrive", paths.ARRIVE_TREE if light_tree else paths.ARRIVE, {"surface": surface, "end": "finish"}),
             *around.values(),
             *channel.values(),
             State("light", sample, {"shadow": Call("setup", then="resolve"), "none": "scatter"}),
@@ -71,4 +76,5 @@ def path_trace(
             "surface": (order[:-1], order[-1:]) if nested else (order,),  # all of it would write too much
         },
         resumes=True,
+        stacked=("interaction",) if light_tree else (),  # of the surface before, which the first one has not
     )

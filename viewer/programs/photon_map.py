@@ -8,12 +8,12 @@ next photon.
 
 from __future__ import annotations
 
-from viewer.kernels import photons
+from viewer.kernels import paths, photons
 from viewer.kernels.records import PATH, SCENE_INTERACTION
 from viewer.programs.traversal import FLAT, TraversalStates
 from viewer.programs.volumes import arrival, arrivals, media_streams, surroundings
 from viewer.programs.whitted import DEPTH, IndirectLight, whitted_trace
-from viewer.stream.declare.program import Call, Program, State
+from viewer.stream.declare.program import DONE, Call, Program, State, Target
 
 _SPOT = {"interaction": "spot"}
 
@@ -124,6 +124,48 @@ def final_gather(
     )
 
 
+def _gather_together(
+    kind: str, search: str, dispersion: bool, volumes: bool, nested: bool, apart: bool
+) -> IndirectLight:
+    """As `final_gather`, but gathering rays walk and arrive in the states of all others, so that these are there once.
+    What a ray arrives at is the spot, and the surface where it is no gathering ray."""
+    kernels = photons.EstimateKernels(photons.MAPS[kind], search, apart)
+    there = Call("setup", then="absorb" if volumes else "arrive")
+    on = "gathering_channel" if dispersion else "gather_on"
+    channel = State("gathering_channel", photons.CHOOSE_GATHERING_CHANNEL, {"done": "gather_on"})
+    gathering = {**_SPOT, "path": "gathering"}
+    arrived = {"surface": "place_surface", "gathered": "estimate"}
+    within = dict.fromkeys(arrived, "surround") if nested else arrived
+    absorbed: dict[str, Target] = {"done": "arrive", **({"pass": there} if nested else {})}
+    back = {"interaction": "spot", "spot": "interaction"}
+    after: dict[str, Target] = {"ray": there, "again": "gather_on", "place": "place_spot", "end": "refract"}
+    return IndirectLight(
+        states=(
+            State("begin_gather", photons.BEGIN_GATHERING, {"surface": "caustics", "none": "refract"}),
+            State("caustics", kernels.begin_caustics, {"cell": "cell"}, _SPOT),
+            State("estimate", kernels.begin, {"cell": "cell", "none": on}, gathering),
+            *_search(kernels, _SPOT),
+            State("total", kernels.finish, {"caustic": "cell", "done": "gather_on"}, gathering),
+            *((channel,) if dispersion else ()),
+            State("place_spot", photons.PLACE_SPOT, {"surface": "gather_on"}),
+            State("gather_on", photons.GATHER_ON_NESTED if nested else photons.GATHER_ON, after),
+        ),
+        streams={**kernels.streams, "spot": SCENE_INTERACTION, "gathering": PATH, **media_streams(nested, "around")},
+        inputs=tuple(kernels.form.streams),
+        instead={
+            "begin": State("begin", paths.BEGIN, {"ray": "no_gather", "done": DONE}),
+            "absorb": State("absorb", photons.ABSORB_EITHER_NESTED if nested else photons.ABSORB_EITHER, absorbed),
+            "arrive": State("arrive", photons.ARRIVE_EITHER, {**within, "end": "next", "miss": "place_spot"}),
+            **({"surround": State("surround", photons.SURROUND_EITHER, arrived)} if nested else {}),
+        },
+        beside=(
+            State("no_gather", photons.NO_GATHER_NESTED if nested else photons.NO_GATHER, {"done": "root"}),
+            State("place_surface", photons.PLACE_SPOT, {"surface": "light"}, back),
+        ),
+        written=("interaction",),  # where a gathering ray comes from
+    )
+
+
 def photon_map(
     traversal: TraversalStates = FLAT,
     depth: int = DEPTH,
@@ -135,6 +177,7 @@ def photon_map(
     volumes: bool = False,
     nested: bool = False,
     apart: bool = False,
+    together: bool = False,
 ) -> Program:
     """Pixels and their film, to which samples are added; photons and their map are other streams, of any size.
 
@@ -142,7 +185,12 @@ def photon_map(
     : a final gather is between the surface and the photons' estimate (Purcell 2004, section 6.4.5).
     apart : photons are found and weighed in states of their own, and gathers begin in two, as where interactions take
     six texels: with five, one state's are the 16 textures and 8 attachments that every OpenGL 3.3 grants.
+    together : gathering rays go the way of all others, as in the single pass of surfaces of many layers, where code
+    that is there twice takes seconds to compile. The results are the same.
     """
+    if gather and together:
+        indirect = _gather_together(kind, search, dispersion, volumes, nested, apart)
+        return whitted_trace(traversal, depth, first_hits, indirect, "photon", dispersion, volumes, nested)
     indirect = radiance_estimate(kind, search, apart)
     if gather:
         indirect = final_gather(kind, search, dispersion, volumes, nested, apart)

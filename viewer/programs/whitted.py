@@ -36,6 +36,8 @@ class IndirectLight:
     They are entered at the first; exits to "refract" lead back. streams : that they work on; ``inputs`` of them the
     host fills. groups : of those states that become one pass where rays and surfaces do; all of them where empty.
     rays : those of the arrival of each ray that they send.
+    instead, beside : states in place of some of the tracer's, and more, by which all is one pass. written : streams
+    that these read only where they are written, though the wires alone cannot tell.
 
     With them direct light is that of lights chosen by power, instead of each in turn: what is infinitely far is then
     sampled like the others, and not taken as ambient light.
@@ -46,6 +48,9 @@ class IndirectLight:
     inputs: tuple[str, ...] = ()
     groups: tuple[tuple[str, ...], ...] = ()
     rays: tuple[tuple[str, ...], ...] = ()
+    instead: Mapping[str, State] = field(default_factory=dict)
+    beside: tuple[State, ...] = ()
+    written: tuple[str, ...] = ()
 
     @property
     def passes(self) -> tuple[tuple[str, ...], ...]:
@@ -117,6 +122,28 @@ def whitted_trace(
     turn = tuple(name for group in indirect.passes for name in group)
     behind = _behind_light(list(push.values()), list(pop.values()))
     on = ("refract", *push.values(), "reflect", "next", *pop.values())
+    states = (
+        State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
+        *first_hit_states(first_hits, State("root", begin, {"ray": follow})),
+        *traversal.states,
+        *absorb,
+        State("arrive", paths.ARRIVE, {"surface": surface, "end": "next"}),
+        *around.values(),
+        *direct,
+        *indirect.states,
+        State("refract", refract, {**push, **rays}),
+        *(
+            State(name, whitted.push_branch(nested), {"done": rays.get("again", "reflect")}, {"level": stream})
+            for name, stream in zip(push.values(), stack, strict=True)
+        ),
+        State("reflect", whitted.BRANCH_REFLECTION, {"ray": follow, "end": "next"}),
+        State("next", whitted.next_branch(levels), {**pop, "end": "finish"}),
+        *(
+            State(name, whitted.pop_branch(nested), {"ray": follow}, {"level": stream})
+            for name, stream in zip(pop.values(), stack, strict=True)
+        ),
+        State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
+    )
     return Program(
         name,
         streams={
@@ -136,28 +163,7 @@ def whitted_trace(
         },
         inputs=("pixel", "film", *first_hit_streams(first_hits), *indirect.inputs),
         results=("film",),
-        states=(
-            State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
-            *first_hit_states(first_hits, State("root", begin, {"ray": follow})),
-            *traversal.states,
-            *absorb,
-            State("arrive", paths.ARRIVE, {"surface": surface, "end": "next"}),
-            *around.values(),
-            *direct,
-            *indirect.states,
-            State("refract", refract, {**push, **rays}),
-            *(
-                State(name, whitted.push_branch(nested), {"done": rays.get("again", "reflect")}, {"level": stream})
-                for name, stream in zip(push.values(), stack, strict=True)
-            ),
-            State("reflect", whitted.BRANCH_REFLECTION, {"ray": follow, "end": "next"}),
-            State("next", whitted.next_branch(levels), {**pop, "end": "finish"}),
-            *(
-                State(name, whitted.pop_branch(nested), {"ray": follow}, {"level": stream})
-                for name, stream in zip(pop.values(), stack, strict=True)
-            ),
-            State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
-        ),
+        states=(*(indirect.instead.get(state.name, state) for state in states), *indirect.beside),
         start="begin",
         # A turn takes a ray of the tree from one surface to the next.
         order=(
@@ -178,5 +184,5 @@ def whitted_trace(
             ),
         },
         resumes=True,
-        stacked=tuple(stack),
+        stacked=(*stack, *indirect.written),
     )

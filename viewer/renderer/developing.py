@@ -47,7 +47,7 @@ class Developing:
         device = self.buffer.device
         with device.current():
             if self._reduction is None or self._reduction.device is not device:
-                self._reduction = FilmError(device)
+                self._reduction = self.buffer.reduction or FilmError(device)
             return self.buffer.error(self._reduction)
 
     def release(self) -> None:

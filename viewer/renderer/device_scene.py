@@ -232,11 +232,12 @@ class DeviceScene:
         key, settings = cast("tuple[Key, Settings]", run.key)
         return self._machines.take(run.program, key, settings, run.streams)
 
-    @staticmethod
     def _key(
-        what: tuple[Any, ...], shape: tuple[int, int], counting: bool, program: Program, settings: Settings
+        self, what: tuple[Any, ...], shape: tuple[int, int], counting: bool, program: Program, settings: Settings
     ) -> Key:
-        return Key(what, shape, counting, settings.passes, settings.sampler if "film" in program.inputs else "")
+        tree = self.prepared.light_tree(settings)
+        sampler = settings.sampler if "film" in program.inputs else ""
+        return Key(what, shape, counting, settings.passes, sampler, tree and bool(sampler))
 
     # -- programs --------------------------------------------------------------------------------------------------
 
@@ -261,7 +262,7 @@ class DeviceScene:
         if prepared.structure.whole == "stack" and not self.device.array_stores:
             prepared.structure.without_stack()
         sampled = not {"film", "features", "path"}.isdisjoint((*program.inputs, *program.results))
-        modules = prepared.modules(stepwise, sampled, settings.sampler)
+        modules = prepared.modules(stepwise, sampled, settings.sampler, prepared.light_tree(settings))
         linked = LinkedProgram(program, modules)
         return linked if stepwise else linked.inlined()
 
@@ -331,6 +332,12 @@ def _form(prepared: Prepared, settings: Settings) -> dict[str, Any]:
         form["nested"] = True
     if prepared.wide and settings.program == "photon":
         form["apart"] = True
+    if prepared.light_candidates(settings) > 1:
+        form["resampled"] = True
+    if settings.program == "path" and prepared.light_tree(settings):
+        form["light_tree"] = True
+    if prepared.look.principled and settings.machine == "singlepass" and form.get("gather"):
+        form["together"] = True
     return form
 
 

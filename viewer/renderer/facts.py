@@ -38,7 +38,7 @@ def picture(
     if film is None:
         facts["samples"] = 1  # at the pixels' centres, whatever --spp says
     else:
-        facts |= {"samples": int(film.count.min()), "stopped by": reason or "nothing yet"}
+        facts |= {"samples": _samples(film), "stopped by": reason or "nothing yet"}
         if np.isfinite(error := film.error()):
             facts["estimated error"] = f"{error:.3g}"
     stats.facts = {**facts, "seconds": seconds}
@@ -50,17 +50,30 @@ def picture(
     return made
 
 
+def _samples(film: Film) -> int | str:
+    """Of every pixel; of an adaptive picture the mean of all pixels, and from where to where."""
+    fewest, most = int(film.count.min()), int(film.count.max())
+    if film.account is None or fewest == most:
+        return fewest
+    return f"{film.count.mean(dtype=np.float64):.1f} ({fewest} to {most})"
+
+
 def sampling_facts(tracer: Tracer) -> dict[str, str]:
     """The settings that samples depend on, as texts: all options that affect what a sample is, but for the view."""
     settings = tracer.settings
     decided = {
         "depth": settings.max_depth,
+        "roulette": settings.roulette_from,
         "offsets": "sample" if tracer.first_hits.shared else "pixel",
+        "light_candidates": tracer.prepared.light_candidates(settings),
+        "light_sampler": "tree" if tracer.prepared.light_tree(settings) else "power",
     }
     found = {}
     for name, value in settings.items():
         option = OPTIONS[name]
         if option.affects in (Affects.UNIFORMS, Affects.PROGRAM) and name not in (*VIEW, "program"):
+            if (name, decided.get(name)) in (("light_candidates", 1), ("light_sampler", "power")):
+                continue  # as before it was an option
             if name in LATER and value == option.default:
                 continue  # files from before it was told apart
             if name in MAPPED and settings.program != "photon":

@@ -112,7 +112,7 @@ class RasterPass:
         raster = self._pass(prepared, size if whole else shape, settings.sampler)
         camera, pixel_filter = eye(settings, camera)
         lens = lens_uniforms(camera, size, "point" if centred else pixel_filter)
-        raster.set({**lens, **uniforms, **sampler_uniforms(settings.seed)}, size)
+        raster.set({**sampler_uniforms(settings.seed), **lens, **uniforms}, size)
 
         def draw(stream: Stream, rectangle: Rectangle, number: int) -> None:
             raster.fill(stream, *rectangle, 0 if once else number, camera.origin)

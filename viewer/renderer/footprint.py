@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from viewer.base.errors import ViewerError
 from viewer.base.memory import available
 from viewer.film.layers import LAYERS, SERIES
-from viewer.kernels.records import FEATURES, FILM
+from viewer.kernels.records import FEATURES, FILM, HALF
 
 # Bytes of a pixel on the host, beside layers: the film and the picture made of it; for programs of samples also the
-# film as it is read back, and the float64 arrays by which its noise is judged.
+# film as it is read back with its first half, and the float64 arrays by which its noise is judged.
 _CAST = FILM.dtype.itemsize + 24
-_SAMPLED = 2 * FILM.dtype.itemsize + 40
+_SAMPLED = 2 * FILM.dtype.itemsize + HALF.texels * 16 + 40
 _SMALL = 1 << 26  # bytes that are taken unasked: to ask Linux costs as much as the host's part of a small picture
 _SHARE = 0.9  # of the memory that is free, for the size that a refusal names
 
@@ -28,7 +28,7 @@ def picture_bytes(
     sizes = {name: LAYERS[name].empty(1, 1).nbytes for name in layers if name not in SERIES}
     each = (_SAMPLED if progressive else _CAST) + 2 * sum(sizes.values())  # a format may hold them once more
     each += 2 * 12 * bounces if "bounce" in layers else 0
-    textures = FILM.texels * 16 if progressive else 0
+    textures = (FILM.texels + HALF.texels) * 16 if progressive else 0
     if progressive and not {"depth", "normal", "albedo"}.isdisjoint(sizes):
         each += FEATURES.dtype.itemsize
         textures += FEATURES.texels * 16

@@ -25,11 +25,14 @@ def install(before: Prepared, after: Prepared, resources: Resources, machines: M
         return False
     after.lighting.share(before.lighting)
     values: dict[str, Any] = {}
+    exchanged: set[int] = set()  # two modules may have one table
     for mine, other in zip(old, new, strict=True):
         if mine is other:
             continue
         for memory, fresh in zip(mine.memories, other.memories, strict=True):
-            resources.exchange(memory, fresh)
+            if id(memory) not in exchanged:
+                resources.exchange(memory, fresh)
+                exchanged.add(id(memory))
         for name in other.capacities:  # programs are kept that have room for more
             other.constants[name] = mine.constants[name]
         values |= {name: value for name, (_, value) in other.uniforms.items()}
@@ -43,7 +46,7 @@ def _modules(before: Prepared, after: Prepared) -> tuple[list[Module], list[Modu
     """Those with tables of the scene, as far as programs may know them, and their counterparts."""
     old, new = before.scene_modules(), after.shading[1:]
     if before.lighting.made:
-        new = [*new, *after.lighting.scene_modules()]
+        new = [*new, *after.lighting.scene_modules(before.lighting.trees)]
     if before.structure is after.structure:
         return old, new
     return [*old, *before.structure.made()], [*new, *after.structure.made_like(before.structure)]

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from viewer.film.buffers import Buffer
 from viewer.film.layers import series
 from viewer.film.stop import Stop
-from viewer.kernels.records import FEATURES
 from viewer.renderer.picture import Report, collect
 from viewer.renderer.session import Session
 from viewer.renderer.tracer import Tracer
@@ -32,23 +31,12 @@ def bounce_layers(
     return made
 
 
-def feature_layers(
-    tracer: Tracer, size: tuple[int, int], samples: int, layers: dict[str, NDArray], progress: Report | None = None
-) -> None:
-    """Fill the feature layers, arrays by name, with averages over the first ``samples`` samples of every pixel, through
-    the lens and the pixel filter of the picture: normal and albedo, to which a ray without a hit adds 0, and the depth
-    of what is hit."""
-    with tracer.device.current():
-        buffer = Buffer(tracer.device, FEATURES, size)
-    try:
-        for done in tracer.features(buffer, samples):
-            if progress is not None:
-                progress(done, "feature layers")
-        with tracer.device.current():
-            sums = buffer.read()
-    finally:
-        with tracer.device.current():
-            buffer.release()
+def feature_layers(buffer: Buffer, layers: dict[str, NDArray]) -> None:
+    """Fill the feature layers, arrays by name, with averages over the samples of a buffer of `FEATURES`, through the
+    lens and the pixel filter of the picture: normal and albedo, to which a ray without a hit adds 0, and the depth of
+    what is hit."""
+    with buffer.device.current():
+        sums = buffer.read()
     count, hits = np.maximum(sums["count"], 1), sums["hits"]
     for name, layer in layers.items():
         if name == "depth":

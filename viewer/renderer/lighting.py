@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,14 +13,18 @@ from viewer.lighting.each_light import each_light, turned
 from viewer.lighting.environment import environment as environment_module
 from viewer.lighting.environment import environment_uniforms
 from viewer.lighting.lights import LightList, scene_lights
-from viewer.lighting.path import path_settings, whitted_settings
+from viewer.lighting.path import candidate_settings, path_settings, whitted_settings
 from viewer.lighting.photons import photon_modules
 from viewer.lighting.sampler import sampler as sampler_module
+from viewer.lighting.tree_choice import tree_modules
 from viewer.renderer.changes import SceneChanges
 from viewer.renderer.settings import Settings
-from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment
+from viewer.scene.alone import stands_alone
+from viewer.scene.environment import Environment, ImageEnvironment
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module
+
+UNLIT = ("sky", "studio")  # that a scene without lights stands under, or in, where it is a single object
 
 
 @dataclass
@@ -29,19 +33,20 @@ class Lighting:
 
     environment, listed : as data. each : the lights' module for programs that ask all of them, and ``ambient``, the
     environment's suns and ambient light, for these, at a rotation of 0. requested : the values of the options that the
-    environment was found by. remarks : on the environment, for the user.
+    environment was found by, and what it is by default. remarks : on the environment, for the user.
     """
 
     environment: Environment
     listed: LightList
     each: Module
     ambient: Ambient
-    requested: tuple[Any, float] = ("none", 0.0)
+    requested: tuple[Any, float, Any, str] = ("none", 0.0, None, "")
     remarks: list[str] = field(default_factory=list)
     _plain: list[Module] = field(default_factory=lambda: [constant_environment()], repr=False)
     _lit: list[Module] = field(default_factory=list, repr=False)
     _far: list[Module] = field(default_factory=list, repr=False)  # the environment's, whose tables may be large
     _samplers: dict[str, Module] = field(default_factory=dict, repr=False)
+    _trees: dict[int, list[Module]] = field(default_factory=dict, repr=False)  # by levels of the structure
 
     @property
     def notes(self) -> list[str]:
@@ -53,10 +58,11 @@ class Lighting:
         """Whether its modules have been asked for; their tables then are there."""
         return bool(self._lit)
 
-    def modules(self, lit: bool, sampler: str) -> list[Module]:
+    def modules(self, lit: bool, sampler: str, tree: int = 0) -> list[Module]:
         """The modules of environment, lights and samples; the same objects every time, so that they are uploaded once.
 
-        Not ``lit``: a plain background alone.
+        Not ``lit``: a plain background alone. tree : lights are chosen by a light tree, under a structure of so many
+        levels; 0: by power.
         """
         if not lit:
             return self._plain
@@ -64,14 +70,31 @@ class Lighting:
             if not self._far:
                 self._far.append(environment_module(self.environment))
             self._lit = [*self._far, self.listed.module(), path_settings()]
-            self._lit += [self.each, whitted_settings(), *photon_modules(self.listed)]
+            self._lit += [self.each, whitted_settings(), candidate_settings(), *photon_modules(self.listed)]
         if sampler not in self._samplers:
             self._samplers[sampler] = sampler_module(sampler)
-        return [*self._lit, self._samplers[sampler]]
+        if tree and tree not in self._trees:
+            base = next(module for module in self._lit if "light_sample" in module.provides)
+            self._trees[tree] = tree_modules(self.listed, tree, base)
+        if not tree:
+            return [*self._lit, self._samplers[sampler]]
+        chosen, emitters = self._trees[tree]
+        listed = [chosen if module.name == chosen.name else module for module in self._lit]
+        return [*listed, emitters, self._samplers[sampler]]
 
-    def scene_modules(self) -> list[Module]:
-        """The modules with tables of this scene: neither samplers nor settings, which every run sets."""
-        return [module for module in self.modules(True, "independent")[:-1] if not module.name.endswith("settings")]
+    def scene_modules(self, trees: Iterable[int] = ()) -> list[Module]:
+        """The modules with tables of this scene: neither samplers nor settings, which every run sets. trees : of light
+        trees, too, by levels."""
+        found = [module for module in self.modules(True, "independent")[:-1] if not module.name.endswith("settings")]
+        for tree in trees:
+            self.modules(True, "independent", tree)
+            found += self._trees[tree]
+        return found
+
+    @property
+    def trees(self) -> list[int]:
+        """Levels of the structures for which light trees have been asked for."""
+        return sorted(self._trees)
 
     def share(self, other: Lighting) -> None:
         """Take the modules of another one that no scene has a part in: machines that know them are kept."""
@@ -79,13 +102,14 @@ class Lighting:
 
     def all_modules(self) -> list[Module]:
         """All modules so far."""
-        return [*self._plain, *self._lit, *self._far, *self._samplers.values()]
+        trees = [module for each in self._trees.values() for module in each]
+        return [*self._plain, *self._lit, *self._far, *trees, *self._samplers.values()]
 
 
 def scene_lighting(
     scene: Scene, settings: Settings, before: Lighting | None = None, changes: SceneChanges | None = None
 ) -> Lighting:
-    """The lighting of a scene by the options ``environment`` and ``environment_rotation``.
+    """The lighting of a scene by the options ``environment``, ``environment_rotation`` and ``sun``.
 
     before  : of an earlier scene, from which ``changes`` lead here: what is the same is shared.
     Raises ViewerError for a file that cannot be read, and for more lights than can be told apart.
@@ -95,8 +119,9 @@ def scene_lighting(
         changes = SceneChanges(geometry=True, lights=True)
     listing = changes.geometry or changes.attributes or changes.materials or changes.lights
     listing = listing or _emits(scene, changes.moved)
-    found, remarks = _environment(scene, settings, before, listing)
-    requested = (settings.environment, settings.environment_rotation)
+    meant = _default(scene, settings, before, listing, changes.geometry)
+    found, remarks = _environment(settings, meant, before)
+    requested = (settings.environment, settings.environment_rotation, settings.sun, meant)
     if before is None:
         parts = ambient(found)
         each = each_light(scene, in_world(parts, found))
@@ -123,22 +148,31 @@ def scene_lighting(
         remarks=remarks,
         _far=far,
         _lit=[],
+        _trees={},
     )
 
 
-def _environment(
-    scene: Scene, settings: Settings, before: Lighting | None, listing: bool
-) -> tuple[Environment, list[str]]:
+def _default(scene: Scene, settings: Settings, before: Lighting | None, listing: bool, reshaped: bool) -> str:
+    """What the environment is by default: none, or of an unlit scene studio or sky; nothing where settings name one.
+
+    What stands under the sky, or in the studio, does so while its parts are moved.
+    """
+    if settings.environment is not None or settings.sun is not None:
+        return ""
+    if (before.listed if before is not None and not listing else scene_lights(scene)).lit:
+        return "none"
+    if before is not None and not reshaped and before.requested[3] in UNLIT:
+        return str(before.requested[3])
+    return UNLIT[stands_alone(scene)]
+
+
+def _environment(settings: Settings, meant: str, before: Lighting | None) -> tuple[Environment, list[str]]:
     """The environment that the settings mean, the one of before where that is the same, and remarks."""
-    value, rotation = settings.environment, settings.environment_rotation
-    lit = True
-    if value is None:
-        lit = (before.listed if before is not None and not listing else scene_lights(scene)).lit
-    if before is None or not _same(before.requested[0], value):
-        return environment_of(value, rotation, lit=lit)
+    value, rotation, sun = settings.environment, settings.environment_rotation, settings.sun
+    same = before is not None and _same(before.requested[0], value) and before.requested[2:] == (sun, meant)
+    if before is None or not same:
+        return environment_of(value, rotation, meant not in UNLIT, sun, meant == UNLIT[True])
     old = before.environment
-    if value is None and lit != isinstance(old, ConstantEnvironment):
-        return environment_of(value, rotation, lit=lit)
     if rotation != before.requested[1] and isinstance(old, ImageEnvironment):
         own = value.rotation if isinstance(value, ImageEnvironment) else 0.0
         old = old.rotated(own + rotation)

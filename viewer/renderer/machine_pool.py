@@ -18,7 +18,7 @@ from viewer.stream.machines.multipass import Multipass
 from viewer.stream.machines.policy import policy as make_policy
 from viewer.stream.machines.registry import MACHINES
 
-MOST_MACHINES = 6  # kept with their streams and shaders
+MOST_MACHINES = 7  # kept with their streams and shaders: of a picture with photons and features, and some before it
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class Key:
 
     what    : tells the programs apart. shape : of the streams, (width, height). counting : it keeps counters.
     passes  : how the program is cut into passes, see `Settings.passes`. sampler : its name, where it is linked.
+    light_tree : lights are chosen by one.
     """
 
     what: tuple[Hashable, ...]
@@ -35,6 +36,7 @@ class Key:
     counting: bool
     passes: tuple[str, ...]
     sampler: str = ""
+    light_tree: bool = False
 
 
 class MachinePool(Mapping[Key, Machine]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from viewer.stream.gl.device import Device
@@ -12,7 +13,9 @@ LONGEST = 0.02  # seconds that one may take where the picture is as dear as its 
 FORGET = 0.8  # of what the dearest rows cost, from picture to picture
 FIRST_ROWS = 16
 CALMING = 0.7  # of the seconds that a step is expected to take, from step to step
+DENOISED = 0.04  # seconds that a preview may take where it is denoised: fewer pictures, but ones that can be read
 SCALES = tuple(2 ** (-k / 4) for k in range(13))  # of the picture's width and height, while the camera moves
+SMALLER = (*SCALES, 2**-3.25, 2**-3.5)  # and where light is kept from picture to picture, and drawn up
 FITTING = (0.6, 1.1)  # a preview may take this much of its budget before another scale is chosen
 SMOOTHING = 0.4  # weight of the newest picture in a rate
 MOST_IN_RUN = 16  # samples of a pixel that are added at a time: many keep passes full
@@ -88,14 +91,14 @@ class Previews:
         self.rate: float | None = None
         self.scale = SCALES[0]
 
-    def choose(self, pixels: int, budget: float, rate: float) -> float:
-        """The largest scale whose preview fits ``budget`` seconds at the speed seen so far (without previews ``rate``);
-        the last one if it about fits, since a change of scale shimmers."""
+    def choose(self, pixels: int, budget: float, rate: float, scales: Sequence[float] = SCALES) -> float:
+        """The largest of the scales whose preview fits ``budget`` seconds at the speed seen so far (without previews
+        ``rate``); the last one if it about fits, since a change of scale shimmers."""
         rate = self.rate or rate
         share = pixels * self.scale**2 / (rate * budget)
         least, most = FITTING if self.scale < 1 else (0.0, FITTING[1])
         if self.rate is None or not least <= share <= most:
-            self.scale = next((s for s in SCALES if pixels * s * s <= rate * budget), SCALES[-1])
+            self.scale = next((s for s in scales if pixels * s * s <= rate * budget), scales[-1])
         return self.scale
 
     def note(self, rate: float) -> None:

@@ -11,8 +11,10 @@ from numpy.typing import DTypeLike, NDArray
 
 from viewer.film import encode, image
 from viewer.film.checkpoint import film_layers, film_metadata
+from viewer.film.exposure import stops, words
 from viewer.film.film import Film, single
 from viewer.film.tonemap import srgb8
+from viewer.options.table import OPTIONS
 from viewer.renderer.darkness import darkness
 from viewer.renderer.pieces import Slice
 from viewer.renderer.prepared import Prepared
@@ -25,6 +27,8 @@ SURFACE_LAYERS = ("normal", "albedo")
 FEATURE_LAYERS = ("depth", *SURFACE_LAYERS)  # of a progressive program averages over its samples
 NUMBER_LAYERS = ("triangle", "instance")
 FIELDS = {"depth": ("t", "triangle"), **dict.fromkeys(NUMBER_LAYERS, ("triangle", "instance"))}  # of a hit, for layers
+
+EXPOSURE, TONEMAP = OPTIONS["exposure"].default, OPTIONS["tonemap"].default
 
 Report = Callable[[float, str], None]
 
@@ -57,32 +61,37 @@ class Picture:
             raise ValueError(f"{self.linear.dtype} cannot become {found.dtype} without a copy")
         return found.copy() if copy and found is self.linear else found
 
-    def srgb8(self, exposure: float = 0.0, tonemap: str = "none") -> NDArray[np.uint8]:
+    def stops(self, exposure: float | str = EXPOSURE) -> float:
+        """The exposure in stops: a number itself, and for ``auto`` what suits the picture."""
+        return stops(exposure, self.linear)
+
+    def srgb8(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> NDArray[np.uint8]:
         """(H, W, 3) 8-bit sRGB, as a PNG has it.
 
-        exposure : stops. tonemap : none, reinhard, aces or agx. Raises ViewerError for other values.
+        exposure : stops, or auto. tonemap : none, reinhard, aces or agx. Raises ViewerError for other values.
         """
         return srgb8(self.linear, exposure, tonemap)
 
-    def remarks(self, exposure: float = 0.0) -> list[str]:
-        """Remarks on the picture at an exposure (stops): that it is nearly black under the scene's own lights, and that
-        no photon is in its map."""
+    def remarks(self, exposure: float | str = EXPOSURE) -> list[str]:
+        """Remarks on the picture at an exposure (stops, or auto): that it is dim or nearly black under the scene's own
+        lights, and that no photon is in its map."""
         said = darkness(self.linear, exposure) if self.own_lights else ""
         return [line for line in (said, self.photon_remark) if line]
 
-    def png(self, exposure: float = 0.0, tonemap: str = "none") -> bytes:
+    def png(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> bytes:
         """The bytes of the file that `save` writes for a name ending in .png."""
-        pixels = self.srgb8(exposure, tonemap)
-        return encode.png(pixels, {**self.metadata, "exposure": f"{float(exposure):g}", "tonemap": tonemap})
+        seen = self.stops(exposure)
+        shown = {"exposure": words(exposure, seen), "tonemap": tonemap}
+        return encode.png(self.srgb8(seen, tonemap), {**self.metadata, **shown})
 
     def _repr_png_(self) -> bytes:
         """What a notebook shows."""
         return self.png()
 
-    def save(self, path: str | os.PathLike[str], exposure: float = 0.0, tonemap: str = "none") -> None:
+    def save(self, path: str | os.PathLike[str], exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> None:
         """Write PNG or JPEG (8-bit sRGB), EXR or NPZ (float32 linear and layers), by the ending; whole or not at all.
 
-        exposure (stops), tonemap : for PNG and JPEG alone, as of `srgb8`.
+        exposure (stops, or auto), tonemap : for PNG and JPEG alone, as of `srgb8`.
         """
         layers, metadata = self.layers, self.metadata
         if self.film is not None and os.fspath(path).lower().endswith(".exr"):

@@ -56,7 +56,7 @@ class Slice:
 class Piece:
     """What runs over each rectangle of a picture: a program, the machines' key and streams' size (width, height),
     uniforms, and the buffers by the names of the streams that they are loaded into and stored from. streams : others,
-    which the program gathers from.
+    which the program gathers from. chosen : of `CHOICE`, the pixels that it runs for; without it all.
     """
 
     program: Program
@@ -66,6 +66,7 @@ class Piece:
     buffers: Mapping[str, Buffer]
     counting: bool = False
     streams: Mapping[str, Stream] = field(default_factory=dict)
+    chosen: Buffer | None = None
 
 
 def piece_job(
@@ -92,6 +93,12 @@ def piece_job(
         if lent is None:
             copied.append((buffer, streams[name]))
             yield from copies(buffer, streams[name], rectangle)
+    chosen: Stream | None = None
+    if piece.chosen is not None:
+        chosen = piece.chosen.lend(rectangle, piece.size)
+        if chosen is None:
+            chosen = resources.stream("chosen", piece.chosen.record, piece.size)
+            yield from copies(piece.chosen, chosen, rectangle)
     if isinstance(first_hits, EyeHits):
         streams["first_hit"] = stream = resources.stream("eye_hit", HIT, piece.size)
         held, of = first_hits.held, (*first_hits.of, rectangle)
@@ -105,7 +112,8 @@ def piece_job(
         streams["first_hit"] = resources.stream("first_hit", HIT, piece.size)
         number = int(piece.uniforms.get("path_samples", 1)) - 1
         yield Draw(lambda: first_hits(streams["first_hit"], rectangle, number))
-    yield Run(piece.program, piece.key, piece.size, rays, streams, piece.uniforms, counting=piece.counting)
+    counting = piece.counting
+    yield Run(piece.program, piece.key, piece.size, rays, streams, piece.uniforms, counting=counting, chosen=chosen)
     for buffer, stream in copied:
         yield from copies(buffer, stream, rectangle, back=True)
 

@@ -15,8 +15,10 @@ from viewer.accel import structures
 from viewer.accel.structures import Recipe, Structure
 from viewer.cameras.lens import thin_lens
 from viewer.film.checkpoint import fingerprint
+from viewer.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
 from viewer.lighting.shining import NAME as SHINING
 from viewer.lighting.shining import shining_faces
+from viewer.lighting.tree_choice import MANY_LIGHTS, too_many
 from viewer.materials.details import NAME as DETAILS
 from viewer.materials.details import flat_details, object_details
 from viewer.materials.geometry import flat_geometry
@@ -39,6 +41,7 @@ from viewer.scene.vertex_colors import decided_materials
 from viewer.stream.declare.kernel import Module
 
 Report = Callable[[float, str], None]
+TREES = ("path", "photon")  # programs that choose one of the lights
 CACHED = ("starts", "triangles")  # cached properties that lights and materials have no part in
 
 
@@ -96,6 +99,23 @@ class Prepared:
         """What the source of its surfaces depends on."""
         return scene_look(self.scene)
 
+    def light_candidates(self, settings: Settings) -> int:
+        """Points of lights that direct light is resampled from; 1: it is not, as within nested volumes."""
+        if settings.program != "path" or self.nested:
+            return 1
+        chosen = settings.light_candidates
+        if chosen != "auto":
+            return int(chosen)
+        most = CANDIDATES_OF_TREE if self.light_tree(settings) else CANDIDATES
+        return most if self.lighting.listed.several else 1
+
+    def light_tree(self, settings: Settings) -> bool:
+        """Whether a light is chosen by a light tree, in the programs of `TREES`."""
+        listed, chosen = self.lighting.listed, settings.light_sampler
+        if settings.program not in TREES or chosen == "power" or not listed.count or too_many(listed):
+            return False
+        return chosen == "tree" or listed.near >= MANY_LIGHTS
+
     @cached_property
     def materials(self) -> list[Material]:
         """The scene's, with what is left to its meshes decided."""
@@ -137,18 +157,21 @@ class Prepared:
             weights[turned] = weights[turned, ::-1]
         return weights
 
-    def modules(self, stepwise: bool = False, lit: bool = False, sampler: str = "sobol") -> list[Module]:
+    def modules(
+        self, stepwise: bool = False, lit: bool = False, sampler: str = "sobol", tree: bool = False
+    ) -> list[Module]:
         """All modules: for passes that take a ray to its hit, or for ``stepwise`` passes of one kernel each.
 
         lit : with the scene's lights and environment, and random numbers by that ``sampler``; else before a plain
-        background.
+        background. tree : lights are chosen by a light tree.
         """
         walk = asking(self.structure.modules(stepwise), self.look)
-        return [*walk, *self.shading, *self.lighting.modules(lit, sampler)]
+        return [*walk, *self.shading, *self.lighting.modules(lit, sampler, self.structure.levels * tree)]
 
     def scene_modules(self) -> list[Module]:
         """The modules with tables of this scene, its structure's aside; those of lights where they have been made."""
-        return [*self.shading[1:], *(self.lighting.scene_modules() if self.lighting.made else [])]
+        lighting = self.lighting
+        return [*self.shading[1:], *(lighting.scene_modules(lighting.trees) if lighting.made else [])]
 
     def made(self) -> list[Module]:
         """All modules so far."""

@@ -16,13 +16,14 @@ from viewer.base.lock import exclusive
 from viewer.base.textfile import is_stream
 from viewer.film.checkpoint import DRIVER, Checkpoint
 from viewer.film.checkpoint import resume as resumed
-from viewer.film.layers import LAYERS, SERIES
+from viewer.film.layers import LAYERS, NOISY, SERIES
 from viewer.film.states import AUTO
 from viewer.film.stop import Stop
 from viewer.options import table as options
 from viewer.options.declare import suggestion
 from viewer.options.docs import docstring, signature
 from viewer.programs import PICTURES
+from viewer.renderer.denoising import MOST_FEATURES, UNASKED, check_denoiser, denoised, features_of
 from viewer.renderer.facts import picture_facts, sample_settings
 from viewer.renderer.footprint import check_memory
 from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers
@@ -85,6 +86,7 @@ class Renderer(Tracer):
         if not self.progressive and (resume is not None or "bounce" in names):
             what = "--resume" if resume is not None else "--layers bounce"
             raise ViewerError(what, f"program {self.settings.program} adds no samples", "take --program path")
+        check_denoiser(self.settings, self.progressive)
         if "bounce" in names and "photons" in self.program().inputs:
             what = "photons of all path lengths count together in an estimate"
             raise ViewerError("--layers bounce", what, "take --program path")
@@ -121,16 +123,36 @@ class Renderer(Tracer):
                 if "bounce" in names:
                     made = {**made, **bounce_layers(self, session.size, session.samples, progress)}
                 features = {name: made[name] for name in FEATURE_LAYERS if name in beside}
-                if features and session.samples:
-                    feature_layers(self, session.size, session.samples, features, progress)
-                rest = {name: layer for name, layer in beside.items() if name not in features}
+                clean = self._features(session, features, progress) if session.samples else None
+                rest = {name: layer for name, layer in beside.items() if name not in (*features, "samples")}
                 if rest:
                     cast_layers(self, (width, height), rest, stats, progress)
             picture = session.picture()
+            if "samples" in beside and picture.film is not None:
+                made["samples"] = picture.film.count.astype(np.int32)
         finally:
             session.release()
+        if clean is not None:
+            made[NOISY.name], picture.linear = picture.linear, clean
+            picture.metadata["denoised"] = self.settings.denoise
         picture.layers, picture.metadata[DRIVER] = made, drivers
         return picture
+
+    def _features(
+        self, session: Session, layers: dict[str, NDArray], progress: Report | None
+    ) -> NDArray[np.float32] | None:
+        """Fill the feature layers of a session's samples, and the picture denoised, (H, W, 3), where that is asked for.
+
+        Layers are averages over all samples; without them the denoiser makes do with fewer.
+        """
+        film, clean = session.developing.buffer, self.settings.denoise not in UNASKED
+        if film is None or not (layers or clean):
+            return None
+        samples = session.samples if layers else min(session.samples, MOST_FEATURES)
+        with features_of(self, session.size, samples, progress) as features:
+            if layers:
+                feature_layers(features, layers)
+            return denoised(self, film, features) if clean else None
 
     def checkpoint(self, path: str | Path) -> Checkpoint | None:
         """Where a render of samples to that file keeps its state as it goes; None for other programs, and where a FIFO

@@ -14,7 +14,9 @@ from viewer.scene.camera import Camera
 class Round:
     """What is under way: its pieces, whether it is a preview, its share of the session's width and height, its size,
     the camera, the film that it adds to, the samples that every pixel will have, the new ones, the seconds it has
-    taken, and those of them for photon maps."""
+    taken, those of them for photon maps and for drawing a preview up,
+    whether what is shown is denoised, whether its pieces are still traced, whether its samples are for this one picture
+    of a moving camera alone, and what their numbers begin with."""
 
     pieces: Generator[tuple[float, Slice | None], None, None]
     preview: bool
@@ -26,3 +28,8 @@ class Round:
     added: int
     spent: float = 0.0
     mapping: float = 0.0
+    drawing: float = 0.0
+    denoised: bool = False
+    tracing: bool = True
+    fleeting: bool = False
+    first: int = 0

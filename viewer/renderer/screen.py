@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.renderer.pieces import Slice
+from viewer.stream.gl.stream import Stream
 
 
 class Screen(Protocol):
@@ -20,6 +21,10 @@ class Screen(Protocol):
 
     def put(self, piece: Slice) -> None:
         """A piece is complete: its machine's streams hold it until the next call."""
+        ...
+
+    def show(self, picture: Stream) -> None:
+        """The picture under way is this one, a stream of `RADIANCE` or `FILM`, and of a preview maybe a larger one."""
         ...
 
     def end(self) -> None:

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.film.movie import frame_path, is_movie, write_movie
-from viewer.film.tonemap import srgb8
 from viewer.options.table import check
 from viewer.renderer.given import scene_given
-from viewer.renderer.picture import Picture
+from viewer.renderer.picture import EXPOSURE, TONEMAP, Picture
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.renderer import Renderer
 from viewer.scene.animation import turntable as turned
@@ -101,27 +100,32 @@ def save_frames(
     frames: Generator[Frame, None, None],
     fps: float,
     seen: Callable[[Frame], None] | None = None,
-    exposure: float = 0.0,
-    tonemap: str = "none",
+    exposure: float | str = EXPOSURE,
+    tonemap: str = TONEMAP,
 ) -> None:
     """Write the frames as they come: a file each where ``output`` is a pattern with %d, or one movie.
 
-    seen : is shown every frame. exposure (stops), tonemap : for PNG, JPEG and movies, as in `srgb8`.
+    seen : is shown every frame. exposure (stops), tonemap : for PNG, JPEG and movies, as in `srgb8`; auto is
+    what suits the first frame, so that nothing flickers.
     Interrupted, it leaves whole files: the pictures that are done, and of a movie none.
     """
 
+    at: float | str = exposure
+
     def watched() -> Iterator[Frame]:
+        nonlocal at
         for frame in frames:
+            at = frame.picture.stops(at)
             if seen is not None:
                 seen(frame)
             yield frame
 
     with closing(frames):  # what is broken off frees its renderer now, while OpenGL is there
         if is_movie(output):
-            write_movie(output, (srgb8(frame.picture.linear, exposure, tonemap) for frame in watched()), fps)
+            write_movie(output, (frame.picture.srgb8(at, tonemap) for frame in watched()), fps)
             return
         for frame in watched():
-            frame.picture.save(frame_path(output, frame.number), exposure, tonemap)
+            frame.picture.save(frame_path(output, frame.number), at, tonemap)
 
 
 def _bounds(scene: Scene, frames: Sequence[int], fps: float) -> NDArray[np.float64]:

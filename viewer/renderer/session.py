@@ -19,18 +19,31 @@ from viewer.base.lock import exclusive
 from viewer.film.buffers import FilmBuffer
 from viewer.film.checkpoint import Checkpoint
 from viewer.film.film import Film
+from viewer.film.layers import NOISY
 from viewer.film.stop import Stop
 from viewer.options.declare import Affects
+from viewer.renderer.compiling import Compiling
+from viewer.renderer.denoising import check_denoiser
 from viewer.renderer.developing import free
 from viewer.renderer.facts import picture
 from viewer.renderer.outlook import Outlook
-from viewer.renderer.pace import HEADLESS, INTERACTIVE, MOST_IN_RUN, Pace, Previews, stream_shape
+from viewer.renderer.pace import (
+    DENOISED,
+    HEADLESS,
+    INTERACTIVE,
+    MOST_IN_RUN,
+    SCALES,
+    SMALLER,
+    Pace,
+    Previews,
+    stream_shape,
+)
 from viewer.renderer.picture import Picture, Report, collect
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.rounds import Round
 from viewer.renderer.screen import Screen
+from viewer.renderer.screen_denoiser import LIGHT, ScreenDenoiser, of_motion
 from viewer.renderer.settings import Settings
-from viewer.renderer.shown import Shown
 from viewer.renderer.tracer import Tracer
 from viewer.scene.scene import Scene
 
@@ -38,7 +51,7 @@ FIRST_RATE = 1e6  # samples a second, before any has been seen
 TIMED = frozenset({Affects.NOTHING, Affects.MACHINE, Affects.PROGRAM, Affects.STRUCTURE})  # what speed depends on
 
 
-class Session(Shown):
+class Session(Compiling):
     """Pictures of a scene, on a ``screen``: first a preview that is quick enough to follow the hand, at rest the full
     size, to which a progressive program then adds samples until a rule says stop. Without a screen the film alone is
     filled, in pieces as large as streams may be.
@@ -66,14 +79,12 @@ class Session(Shown):
         self.stop, self.state = stop or Stop(1), state
         self.rate = FIRST_RATE  # samples a second, of the last pictures
         self.pictures = self.steps = 0  # so far, previews too
-        self.compiling = ""  # the program whose shaders the next step compiles
         self.tile: tuple[int, int] | None = None
         self.previews = Previews()
         self.rhythm = HEADLESS if screen is None else INTERACTIVE
         self._pace = Pace(1)
         self._outlook: Outlook | None = None  # of who waits in `finish`
-        self._warming: tuple[Settings, Iterator[float]] | None = None
-        self._again = self._failed = False
+        self._again = self._failed = self._moving = False
         self._added = 1 if screen is not None else 0  # samples of a pixel that were added last
         self._began = time.perf_counter()
         if renderer is not None:
@@ -85,8 +96,11 @@ class Session(Shown):
     def use(self, renderer: Tracer) -> None:
         """Show another tracer's scene; the picture of the old one stays until the new one has its first."""
         self.renderer = renderer
+        if self._denoiser is not None:
+            self._denoiser.release()
         if self.screen is not None:
             self.tile = stream_shape(renderer.device)
+            self._denoiser = ScreenDenoiser(renderer)
         self.reset_timing()
         self.abandon()
 
@@ -99,6 +113,9 @@ class Session(Shown):
             return
         buffer = self.developing.blank(renderer.device, self.size, film)
         self.developing.take(buffer)
+        if self.stop.error is None or not renderer.settings.adaptive:
+            with renderer.device.current():
+                buffer.even()
         self.samples = buffer.samples
         if self.stop.looks(self.samples):
             self.error = self.developing.error()
@@ -116,6 +133,8 @@ class Session(Shown):
         raises; then nothing has changed, and the picture goes on.
         """
         renderer = self._tracer
+        if "denoise" in changes:
+            check_denoiser(renderer.settings.replace(denoise=changes["denoise"]))
         before, were = renderer.prepared, renderer.settings
         affected = renderer.update(scene, settings, **changes)
         differences = were.differences(renderer.settings)
@@ -123,6 +142,8 @@ class Session(Shown):
             self.reset_timing()
         if renderer.prepared is not before:
             self.abandon()
+        elif differences.keys() == {"denoise"} and self.complete and self.developing.buffer is not None:
+            self._show_denoiser()  # the film goes on
         elif differences:
             self.restart()
         return affected
@@ -186,13 +207,13 @@ class Session(Shown):
         On a screen it returns before shaders are compiled, so that `compiling` can be shown, and after each of them.
         Raises ViewerError where they do not compile.
         """
-        began = time.perf_counter()
+        began, self._moving = time.perf_counter(), moving
         while not self.waiting(moving):
             if self._job is None:
                 if not begin:
                     self._warming = None  # others may run meanwhile
                     return
-                if self.tile is not None and not self._tracer.ready(self.tile, self.counting):
+                if self.tile is not None and not self._ready(self.tile):
                     self._compile(self._tracer, self.tile)
                     return
                 self._warming, self.compiling = None, ""
@@ -232,45 +253,47 @@ class Session(Shown):
         width, height = self.size
         if not self._tracer.progressive:
             return self.progress, f"rendering {width} x {height}"
-        traced = self.samples + (self.progress * self._job.added if self._job is not None else 0.0)
-        return (self._outlook or Outlook()).report(self.stop, self.samples, traced, time.perf_counter() - self._began)
+        job, samples = self._job, self.samples
+        traced = samples + (self.progress * job.added if job is not None else 0.0)
+        if job is not None and job.film is not None:
+            samples = max(samples, job.film.samples)  # those of a round that all pixels have are kept
+        return (self._outlook or Outlook()).report(self.stop, samples, traced, time.perf_counter() - self._began)
 
     @exclusive
     def picture(self) -> Picture:
         """The picture on show, with its film, and all facts of how it was made."""
-        seconds = time.perf_counter() - self._began
-        return picture(self._tracer, self.linear(), self.film(), self.stats, self.reason, seconds)
-
-    def _compile(self, renderer: Tracer, tile: tuple[int, int]) -> None:
-        """One of the shaders; none the first time, when it is only told."""
-        if not self.compiling:
-            self.compiling = renderer.settings.program
-            return
-        now = renderer.settings
-        if self._warming is None or not self._warming[0].differences(now).keys() <= {"camera", "fov"}:
-            self._warming = now, renderer.warm(tile, self.counting)
-        if next(self._warming[1], None) is None:
-            self._warming = None
+        seconds, film = time.perf_counter() - self._began, self.film()
+        made = picture(self._tracer, self.linear(), film, self.stats, self.reason, seconds)
+        if self.screen is not None and self._filter is not None and film is not None and self.complete:
+            made.layers[NOISY.name] = film.linear
+            made.metadata["denoised"] = self._tracer.settings.denoise.replace("auto", "shader")
+        return made
 
     def _begin(self, preview: bool, budget: float) -> Round:
         """The next picture, or more samples for the one on show."""
+        if self.complete and self._added_none and self.developing.buffer is not None:
+            self._added_none = False
+            return self._run(self.developing.buffer, 1.0, self.samples, 0)
         if self.complete:
             most = (self.stop.spp if self._tracer.progressive else 1) - self.samples
             left = math.inf if self.stop.seconds is None else self.stop.seconds - (time.perf_counter() - self._began)
             added = self._more(min(self.rhythm.seconds, max(left, 0.0)) * self.rate, most)
             return self._run(self.developing.buffer, 1.0, self.samples + added, added)
-        budget = max(budget, 1e-3)
-        scale = self.previews.choose(self.size[0] * self.size[1], budget, self.rate) if preview else 1.0
+        budget, share, scales = max(budget, 1e-3), 1.0, SCALES
+        if self._filter is not None:
+            budget, share, scales = max(budget, DENOISED), LIGHT, SMALLER
+        pixels = self.size[0] * self.size[1]
+        scale = self.previews.choose(pixels, share * budget, self.rate, scales) if preview else 1.0
         size = (max(1, round(self.size[0] * scale)), max(1, round(self.size[1] * scale)))
         device, samples = self._tracer.device, 1
         film = self.developing.blank(device, size) if self._tracer.progressive else None
         if preview:
             self._again = False
             if film is not None and scale == 1:  # there may be time for more than one
-                samples = self._more((self.previews.rate or self.rate) * budget, self.stop.spp)
+                samples = self._more((self.previews.rate or self.rate) * share * budget, self.stop.spp)
         if self.screen is not None:
             self.screen.begin(size, preview)
-        return self._run(film, scale, samples, samples, size, preview)
+        return self._run(film, scale, samples, samples, size, preview, budget)
 
     def _run(
         self,
@@ -280,8 +303,12 @@ class Session(Shown):
         added: int,
         size: tuple[int, int] | None = None,
         preview: bool = False,
+        budget: float = 0.0,
     ) -> Round:
-        renderer, size = self._tracer, size or self.size
+        renderer, size, denoiser = self._tracer, size or self.size, self._filter
+        # Samples of a film that goes on at rest are its own; those of others follow each other from picture to picture.
+        fleeting = preview and denoiser is not None and film is not None and (self._moving or scale < 1)
+        first = denoiser.numbers(samples) if denoiser is not None and fleeting else 0
         pieces = renderer.slices(
             size,
             tuple(self.layers),
@@ -291,11 +318,18 @@ class Session(Shown):
             film=film,
             samples=samples,
             bounce=self.bounce,
+            settings=of_motion(renderer.settings) if fleeting else None,
             rough=preview and scale < 1,
+            first=first,
+            goal=self.stop.error,
         )
         made = Round(pieces, preview, scale, size, renderer.camera, film, samples, added)
+        made.fleeting, made.first = fleeting, first
         if not preview:
             self.shown = made.camera, made.size
+        if denoiser is not None and film is not None:
+            made.denoised = True
+            made.pieces = denoiser.after(made, pieces, film, self.size, self.screen, self.stop.spp, budget)
         return made
 
     def _more(self, affordable: float, most: int) -> int:
@@ -311,7 +345,7 @@ class Session(Shown):
         piece = next(job.pieces, None)
         if piece is not None and piece[1] is not None:
             part = piece[1]
-            if self.screen is not None:
+            if self.screen is not None and not job.denoised:
                 self.screen.put(part)
             elif not renderer.progressive:
                 collect(part, renderer.device, renderer.prepared, self._cast, self.layers)
@@ -322,7 +356,7 @@ class Session(Shown):
         job.spent += seconds
         if renderer.mapping:
             job.mapping += seconds  # the same for a picture of any size
-        else:
+        elif job.tracing:
             self._pace.note(seconds)
         if piece is not None:
             self.progress = piece[0]
@@ -336,12 +370,12 @@ class Session(Shown):
         self.pictures += 1
         self._pace.forget()
         traced = job.size[0] * job.size[1] * job.added
-        rate = traced / self.seconds
-        self.rate += self.rhythm.smoothing * (rate - self.rate)
+        if traced:
+            self.rate += self.rhythm.smoothing * (traced / self.seconds - self.rate)
         if job.preview:
-            self.previews.note(traced / max(job.spent - job.mapping, 1e-6))
+            self.previews.note(traced / max(job.spent - job.mapping - job.drawing, 1e-6))
             self.shown = job.camera, job.size
-        self.samples, self.complete = job.samples, job.scale == 1.0 and not self._again
+        self.samples, self.complete = job.samples, job.scale == 1.0 and not (self._again or job.fleeting)
         self.developing.take(job.film)
         if not self.complete:
             self.developing.release()  # a preview's
@@ -351,6 +385,8 @@ class Session(Shown):
             self._outlook.see(self.samples, self.error if watched else self.developing.error())
         self.total_seconds += self.seconds
         self.converged = self.complete and self._enough()
+        if self.converged and job.denoised:
+            self._show_converged()
         if self.state is not None and self.state.due() and (film := self.film()) is not None:
             self.state.save(film)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from viewer.accel.structures import Recipe
 from viewer.base.errors import ViewerError
-from viewer.lighting.path import DEPTH, SMOOTH, SMOOTH_OF_TREES, path_uniforms
+from viewer.lighting.path import DEPTH, ROULETTE, SMOOTH, SMOOTH_OF_TREES, path_uniforms
 from viewer.options import table as options
 from viewer.options.declare import Affects, suggestion
 from viewer.programs import DEPTHS, PICTURES
@@ -22,7 +22,7 @@ HOMES = {
     **dict.fromkeys(("exposure", "tonemap"), "Picture.save"),
 }
 # What a scene is prepared by, before any OpenGL.
-PREPARED = (*RECIPE, "max_texture", "classic", "ground", "environment", "environment_rotation", "light")
+PREPARED = (*RECIPE, "max_texture", "classic", "ground", "environment", "environment_rotation", "sun", "light")
 
 
 class Settings(Mapping[str, Any]):
@@ -101,6 +101,14 @@ class Settings(Mapping[str, Any]):
         return int(DEPTHS.get(self.program, DEPTH) if self.depth is None else self.depth)
 
     @property
+    def roulette_from(self) -> int | None:
+        """The path length from which Russian roulette ends paths: ``roulette``, or of a path tracer whose depth nobody
+        has asked for, one that suits it; None: never."""
+        if self.roulette != "auto":
+            return None if self.roulette is None else int(self.roulette)
+        return ROULETTE if self.depth is None and self.program == "path" else None
+
+    @property
     def form(self) -> dict[str, Any]:
         """What the chosen program is made with, beside how rays walk and how first hits are found."""
         found: dict[str, Any] = {"depth": self.max_depth} if self.program in DEPTHS else {}
@@ -136,6 +144,7 @@ class Settings(Mapping[str, Any]):
         """
         names = ("strategy", "roulette", "clamp", "shadows", "reflections", "refractions", "light_samples")
         chosen = {name: self._values[name] for name in names}
+        chosen["roulette"] = self.roulette_from
         if self.program == "photon":
             chosen["strategy"] = "lights"  # what chance finds, photons bring
         chosen["smooth"] = SMOOTH if self.program == "path" else SMOOTH_OF_TREES

@@ -12,6 +12,7 @@ from viewer.film.film import Film
 from viewer.renderer.developing import Developing
 from viewer.renderer.rounds import Round
 from viewer.renderer.screen import Screen
+from viewer.renderer.screen_denoiser import NOISY, ScreenDenoiser
 from viewer.renderer.tracer import Tracer
 from viewer.scene.camera import Camera
 from viewer.stream.machines.counters import Stats
@@ -49,6 +50,8 @@ class Shown:
         self.stats = Stats()  # of all runs
         self._cast = np.zeros((1, 1, 3), np.float32)  # without a screen: the picture of a program that adds no samples
         self._job: Round | None = None  # under way
+        self._denoiser: ScreenDenoiser | None = None
+        self._added_none = False  # in the next round: the film that there is is denoised
 
     @property
     def lock(self) -> FairLock:
@@ -82,3 +85,36 @@ class Shown:
     def _tracer(self) -> Tracer:
         assert self.renderer is not None, "a session without a renderer"
         return self.renderer
+
+    @property
+    def _filter(self) -> ScreenDenoiser | None:
+        """What denoises the pictures on the screen; None where they are shown as they are."""
+        settings = self._tracer.settings
+        wanted = settings.denoise != "none" and settings.program in NOISY
+        return self._denoiser if wanted else None
+
+    def _show_denoiser(self) -> None:
+        """Another denoiser, or none, of the same film."""
+        denoiser, film = self._filter, self.developing.buffer
+        if denoiser is None or (self.converged and self._tracer.settings.denoise == "oidn") or film is None:
+            self._show_film()
+            return
+        denoiser.forget()
+        self.converged, self._added_none = False, True  # a round without new samples shows it
+
+    def _show_converged(self) -> None:
+        """The last picture: by its own samples alone."""
+        denoiser = self._filter
+        if self._tracer.settings.denoise == "oidn":
+            self._show_film()
+        elif denoiser is not None and denoiser.blended:
+            self._show_denoiser()
+
+    def _show_film(self) -> None:
+        """The picture on the screen is the film's own, or of a film that is complete the one of Open Image Denoise."""
+        film, denoiser = self.developing.buffer, self._denoiser
+        if film is None or denoiser is None or self.screen is None:
+            return
+        with film.device.current():
+            last = denoiser.last(film) if self.converged and self._tracer.settings.denoise == "oidn" else None
+            self.screen.show(last or film.blocks[0].stream)

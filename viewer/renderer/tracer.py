@@ -8,38 +8,35 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from viewer.base.lock import exclusive
 from viewer.cameras.lens import lens_uniforms
-from viewer.film.buffers import Buffer, FilmBuffer, Pixels
-from viewer.kernels.records import FILM, HIT, PIXEL
+from viewer.film.adaptive import LEAST, first_decision
+from viewer.film.buffers import Buffer, FilmBuffer, FilmError
+from viewer.film.rate import ends, kept
+from viewer.kernels.records import FILM, PIXEL
 from viewer.lighting.sampler import sampler_uniforms
-from viewer.programs import LEVELS, eye_hits, feature_buffers, trace
+from viewer.programs import LEVELS, eye_hits, feature_buffers
 from viewer.renderer.camera import eye as eye_of
-from viewer.renderer.device_scene import DeviceScene
 from viewer.renderer.given import Given
 from viewer.renderer.machine_pool import Key, warm
 from viewer.renderer.photon_maps import PhotonMaps
 from viewer.renderer.picture import COUNTED_LAYERS, SURFACE_LAYERS
 from viewer.renderer.pieces import EyeHits, FirstHitPass, HeldHits, Piece, Rectangle, Slice, piece_job
 from viewer.renderer.prepared import Report
-from viewer.renderer.rays import Hits, pack_rays, run_rays, unpack_hits
+from viewer.renderer.ray_tracer import RayTracer
 from viewer.renderer.settings import Settings
 from viewer.renderer.tiles import rectangles as cut
 from viewer.renderer.tiles import tiles
 from viewer.scene.camera import Camera
 from viewer.stream.declare.program import Program
+from viewer.stream.declare.record import Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import LARGEST_STREAM, Stream
 from viewer.stream.machines.counters import Stats
 
-COARSE = 256, 160  # rays across and down, of `Tracer.coarse_hits`
 
-
-class Tracer(DeviceScene):
-    """Traces a scene on a device: what `DeviceScene` has, and what is computed from it."""
+class Tracer(RayTracer):
+    """Traces a scene on a device: what `DeviceScene` and `RayTracer` have, and what is computed from it."""
 
     def __init__(
         self,
@@ -51,7 +48,7 @@ class Tracer(DeviceScene):
         **options: Any,
     ) -> None:
         super().__init__(scene, settings, device=device, progress=progress, **options)
-        self._pixel_pass: Pixels | None = None
+        self._film_reduction: FilmError | None = None
         self._photon_maps: PhotonMaps | None = None
         self._held = HeldHits()
         self.under_way: Slice | None = None  # the rectangle that a machine is working on
@@ -96,6 +93,8 @@ class Tracer(DeviceScene):
         camera: Camera | None = None,
         bounce: int | None = None,
         rough: bool = False,
+        first: int = 0,
+        goal: float | None = None,
     ) -> Generator[tuple[float, Slice | None], None, None]:
         """Render piece by piece: yields the share that is done, and a `Slice` whenever one is complete.
 
@@ -106,6 +105,8 @@ class Tracer(DeviceScene):
 
         settings, camera : in place of the tracer's own, over the same scene. bounce : of a progressive program, only
         light of paths of this length counts. rough : by a photon map of fewer photons, or of another sample's.
+        first : what the numbers of samples begin with. goal : relative error of the film
+        for which pixels may end before they have so many samples, by the setting ``adaptive``.
         """
         chosen, eye = settings or self.settings, camera or self.camera
         surface, counting = any(name in SURFACE_LAYERS for name in layers), stats or self._counts(layers)
@@ -117,10 +118,12 @@ class Tracer(DeviceScene):
         else:
             rectangles, shape = partial(tiles, size, tile, rows), tile
         hits, program = self._first_hits(chosen, eye), self.program(surface, chosen, eye)
-        uniforms = chosen.path_uniforms(hits.shared, samples, bounce)
+        numbers = sampler_uniforms(chosen.seed, first)
+        uniforms = {**chosen.path_uniforms(hits.shared, samples, bounce), **numbers}
         key = self._key(self._picture(surface, chosen, eye), shape, counting, program, chosen)
         lens, pixel_filter = eye_of(chosen, eye)
-        every = {**lens_uniforms(lens, size, pixel_filter), **uniforms, **sampler_uniforms(chosen.seed)}
+        every = {**lens_uniforms(lens, size, pixel_filter), **uniforms}
+        every["light_candidates"] = self.prepared.light_candidates(chosen)
         progressive = "film" in program.inputs
         ahead: FirstHitPass | EyeHits | None = None
         with self.device.current():
@@ -135,13 +138,44 @@ class Tracer(DeviceScene):
         buffers = {"film": film} if progressive and film is not None else {}
         piece = Piece(program, (key, chosen), shape, every, buffers, counting)
         mapped = partial(self._mapped, chosen, eye, size, rough) if "photons" in program.inputs else None
-        # A map for each sample serves all of the picture before the next one is made.
-        sweeps: Sequence[int] = (samples,)
-        if mapped is not None and chosen.estimate == "progressive" and film is not None:
-            sweeps = range(min(film.samples + 1, samples), samples + 1)
-        for number, end in enumerate(sweeps):
+        before = 0 if film is None else min(film.samples, samples - 1)
+        if mapped is not None or not chosen.adaptive:
+            goal = None
+        each = mapped is not None and chosen.estimate == "progressive"
+        last = before
+        for end in (samples,) if film is None else self._sweeps(film, samples, goal, each):
+            piece = piece if film is None else replace(piece, chosen=film.chosen)
             for share, part in self._pieces(piece, rectangles(), size, ahead, end, hits.once, mapped):
-                yield (number + share) / len(sweeps), part
+                yield max(0.0, last - before + (end - last) * share) / (samples - before), part
+            last = max(last, end)
+
+    def _sweeps(self, film: FilmBuffer, samples: int, goal: float | None, each: bool) -> Iterator[int]:
+        """Numbers of samples to which the pixels of a film are brought one after the other, all of them or those that
+        it has chosen for a ``goal``, see `slices`. each : one sample at a time: a photon map of each sample serves all
+        of the picture before the next one is made.
+
+        In between the film keeps the sums by whose differences it tells its error.
+        """
+        with self.device.current():
+            if goal is None:
+                film.even()
+        before = min(film.samples, samples - 1)
+        if film.account is None:
+            most = samples if goal is None else min(samples, first_decision(film.samples))
+            for end in range(before + 1, samples + 1) if each else ends(before, most) if before < most else ():
+                if kept(film.samples):
+                    with self.device.current():
+                        film.keep(self._film_error)
+                yield end
+        if goal is None or film.samples < LEAST:
+            return
+        while True:
+            with self.device.current():
+                end = film.adapt(goal, samples)
+            if not end:
+                break
+            yield end
+        film.samples = max(film.samples, samples)
 
     def _mapped(
         self, settings: Settings, camera: Camera, size: tuple[int, int], rough: bool, piece: Piece, number: int
@@ -176,12 +210,16 @@ class Tracer(DeviceScene):
         film = piece.buffers.get("film")
         for rectangle in rectangles:
             count = (rectangle[0].stop - rectangle[0].start) * (rectangle[1].stop - rectangle[1].start)
+            if isinstance(film, FilmBuffer) and not film.waits(rectangle):
+                done += count
+                yield done / total, None
+                continue
             stats = Stats()
             # Rasterised first hits, unless all samples share one eye ray, are those of one sample: each is a run of
             # its own.
             ends: Sequence[int] = (samples,)
             if ahead is not None and not once and isinstance(film, FilmBuffer):
-                ends = range(film.samples + 1, samples + 1)
+                ends = range(film.fewest + 1, samples + 1)
             for number, end in enumerate(ends):
                 step = replace(piece, uniforms={**piece.uniforms, "path_samples": end})
                 if mapped is not None:
@@ -201,7 +239,7 @@ class Tracer(DeviceScene):
             self.under_way = None
             done += count
             yield done / total, Slice(*rectangle, machine)
-        if isinstance(film, FilmBuffer):
+        if isinstance(film, FilmBuffer) and film.chosen is None:
             film.samples = max(film.samples, samples)
 
     @staticmethod
@@ -210,11 +248,10 @@ class Tracer(DeviceScene):
         return any(name in COUNTED_LAYERS for name in layers)
 
     @property
-    def _pixels(self) -> Pixels:
-        if self._pixel_pass is None:
-            with self.device.current():
-                self._pixel_pass = Pixels(self.device)
-        return self._pixel_pass
+    def _film_error(self) -> FilmError:
+        if self._film_reduction is None:
+            self._film_reduction = FilmError(self.device)
+        return self._film_reduction
 
     @contextmanager
     def timed(self) -> Iterator[dict[str, float]]:
@@ -256,24 +293,33 @@ class Tracer(DeviceScene):
             self._photon_maps = PhotonMaps(self.device, self.resources, self._executor, self._pixels)
         return self._photon_maps
 
-    def features(self, buffer: Buffer, samples: int) -> Iterator[float]:
+    def features(
+        self,
+        buffer: Buffer,
+        samples: int,
+        tile: tuple[int, int] | None = None,
+        rows: Callable[[], int] | None = None,
+        camera: Camera | None = None,
+    ) -> Iterator[float]:
         """Bring a picture's buffer of `FEATURES` to what the camera rays of each pixel's first ``samples`` samples hit;
-        yields the share that is done. Lens, pixel filter and random numbers are the picture's own."""
+        yields the share that is done. Lens, pixel filter and random numbers are the picture's own. tile, rows, camera :
+        as of `slices`."""
         chosen, size = self.settings, buffer.size
-        rectangles = list(cut(size, self.device.max_texture, LARGEST_STREAM))
-        shape = (max(c.stop - c.start for _, c in rectangles), max(r.stop - r.start for r, _ in rectangles))
-        program = feature_buffers(LEVELS[self.structure.levels])
-        key = Key(("features",), shape, False, chosen.passes, chosen.sampler)
-        lens, pixel_filter = eye_of(chosen, self.camera)
+        whole = list(cut(size, self.device.max_texture, LARGEST_STREAM))
+        shape = tile or (max(c.stop - c.start for _, c in whole), max(r.stop - r.start for r, _ in whole))
+        rectangles = whole if tile is None else tiles(size, tile, rows)
+        program, key = self._feature_program(shape)
+        lens, pixel_filter = eye_of(chosen, camera or self.camera)
         every = {**lens_uniforms(lens, size, pixel_filter), **self.uniforms(samples)}
         piece = Piece(program, (key, chosen), shape, every, {"features": buffer})
         for share, _ in self._pieces(piece, rectangles, size, None, samples):
             yield share
+        buffer.samples = max(buffer.samples, samples)
 
-    def uniforms(self, samples: int = 1) -> dict[str, Any]:
-        """The uniforms of paths and random numbers in a run that brings every pixel to so many samples."""
-        uniforms = self.settings.path_uniforms(self.first_hits.shared, samples)
-        return {**uniforms, **sampler_uniforms(self.settings.seed)}
+    def _feature_program(self, shape: tuple[int, int]) -> tuple[Program, Key]:
+        """The program of the feature buffers, and its machines' key."""
+        program = feature_buffers(LEVELS[self.structure.levels])
+        return program, Key(("features",), shape, False, self.settings.passes, self.settings.sampler)
 
     def ready(self, tile: tuple[int, int], counting: bool = False) -> bool:
         """Whether `slices` of that tile will run without compiling."""
@@ -292,6 +338,8 @@ class Tracer(DeviceScene):
         """
         photons: dict[str, Stream] = {}
         if "photons" in self.program().inputs:
+            if not self._photons.ready(self.prepared, self.settings, self._machines):
+                self._photons.forget()  # or a map that is there would leave machines given back meanwhile uncompiled
             # A map for the first sample: to a driver the shapes of its streams make variants of what reads them.
             yield from self._photons.make(self.prepared, self.settings, self.camera, tile[1], 0)
             photons = self._photons.streams
@@ -305,75 +353,16 @@ class Tracer(DeviceScene):
             for share in warm(self.device, machine):
                 yield (number + share) / len(machines)
         if self.progressive:
-            self._warm_copies(tile)
+            self._warm_copies(tile, "film", FILM)
 
-    def _warm_copies(self, tile: tuple[int, int]) -> None:
-        """Compile what brings a piece's pixels and film to its machine and back."""
+    def _warm_copies(self, tile: tuple[int, int], name: str, record: Record) -> None:
+        """Compile what brings a piece's pixels and its film or features to its machine and back."""
         with self.device.current():
-            film, rows = Stream(self.device, FILM, (3, 3)), self.resources.stream("film", FILM, tile)
+            buffer, rows = Stream(self.device, record, (3, 3)), self.resources.stream(name, record, tile)
             self._pixels.fill(self.resources.stream("pixel", PIXEL, tile), (slice(0, 1), slice(0, 1)))
-            self.resources.copies.to_rows(film, rows, (0, 0), (1, 1))
-            self.resources.copies.from_rows(rows, film, (0, 0), (1, 1))
-            film.release()
-
-    # -- rays ------------------------------------------------------------------------------------------------------
-
-    @exclusive
-    def trace(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        t_max: ArrayLike = np.inf,
-        any_hit: ArrayLike = False,
-        view: bool = False,
-    ) -> Hits:
-        """Hits of arbitrary rays.
-
-        origins, directions : (N, 3), world space; directions of any length but zero. t_max : a number or (N,), in units
-        of the direction; hits at t_max or beyond do not count. any_hit : a flag or (N,): the first hit found will do.
-        view : as the camera sees, to whom back faces that are culled do not count.
-
-        Raises ViewerError for shapes that disagree, and for a ray that is not finite or has no direction.
-        """
-        records, scale = pack_rays(origins, directions, t_max, any_hit, view)
-        out = np.zeros(len(records), HIT.dtype)
-        columns, program = min(1024, self.device.max_texture), trace(LEVELS[self.structure.levels])
-        for first in range(0, len(records), LARGEST_STREAM):
-            piece = records[first : first + LARGEST_STREAM]
-            rows = 1 << (-(-len(piece) // columns) - 1).bit_length()  # few shapes, so that machines are used again
-            with self.device.current():
-                key = self._key(("trace",), (columns, rows), False, program, self.settings)
-                machine = self._machines.take(program, key, self.settings)
-                out[first : first + LARGEST_STREAM] = run_rays(machine, piece)
-        return unpack_hits(out, scale, self.prepared)
-
-    @exclusive
-    def coarse_hits(self, camera: Camera, size: tuple[int, int]) -> Stream:
-        """`HIT` of rays through the middles of `COARSE` (width, height) equal parts of a picture of ``size``, row 0 at
-        the top: on the device, until the next call. Nothing is read back."""
-        rows, columns = slice(0, COARSE[1]), slice(0, COARSE[0])
-        with self.device.current():
-            program, key = self._coarse()
-            hit = self.resources.stream("coarse hit", HIT, COARSE)  # stays, when the machine is not kept any more
-            machine = self._machines.take(program, key, self.settings, {"hit": hit})
-            machine.borrow({"hit": hit})
-            self._pixels.fill(machine.streams["pixel"], (rows, columns))
-            view = lens_uniforms(camera.with_lens(0.0), size, "point")
-            machine.set({**view, "camera_texel": (2 / COARSE[0], 2 / COARSE[1]), **self.uniforms()})
-            machine.finish()
-        return hit
-
-    def coarse_hits_ready(self) -> bool:
-        """Whether `coarse_hits` will run without compiling."""
-        return self._coarse()[1] in self._machines
-
-    def _coarse(self) -> tuple[Program, Key]:
-        program = eye_hits(LEVELS[self.structure.levels])
-        return program, self._key(("coarse hits",), COARSE, False, program, self.settings)
-
-    def trace_ready(self) -> bool:
-        """Whether `trace` of a few rays will run without compiling."""
-        return any(key.what == ("trace",) and key.passes == self.settings.passes for key in self._machines)
+            self.resources.copies.to_rows(buffer, rows, (0, 0), (1, 1))
+            self.resources.copies.from_rows(rows, buffer, (0, 0), (1, 1))
+            buffer.release()
 
 
 def _silent(job: Generator[float, None, Piece], share: float) -> Generator[tuple[float, None], None, Piece]:

@@ -159,38 +159,3 @@ def check_pixels(pixels: NDArray, where: str, first: int = 0) -> None:
         f"pixel ({column}, {row}) {what}: {shown}",
         f"column and row from the upper left; radiance is 0 to {BRIGHTEST:g}; mend the picture",
     )
-
-
-# The default sky: irradiances of a level plane in the open, W/m^2; together they make white paper about 1 bright.
-_SKY_IRRADIANCE, _SUN_IRRADIANCE = 1.1, 2.0
-_SUN = (0.7, 0.65, 0.4)  # towards it: from the right, and a little from behind a camera that looks along -Z
-_SUN_RADIUS = math.radians(5.0)
-_ZENITH, _HORIZON, _GROUND = (0.25, 0.45, 0.95), (0.75, 0.85, 1.0), (0.28, 0.25, 0.22)
-_SUN_COLOR = (1.0, 0.93, 0.82)
-
-
-@lru_cache(maxsize=1)
-def sky(width: int = 512) -> ImageEnvironment:
-    """The sky of scenes without lights: blue above, paler at the horizon, brown below, and a sun ten degrees wide with
-    soft edges. An invention to see things by, no model of the atmosphere. Its pixels cannot be written: until another
-    width is asked for, everybody gets the same ones."""
-    height = width // 2
-    polar, around = (np.arange(height) + 0.5) * math.pi / height, ((np.arange(width) + 0.5) / width - 0.5) * 2 * math.pi
-    ring = np.sin(polar)[:, None]
-    up = np.cos(polar)[:, None]
-    weight = 2 * math.pi**2 / (width * height) * ring  # solid angle of a texel
-    level = np.repeat(np.maximum(up, 0.0) * weight, width, axis=1)  # and its share of a level plane's irradiance
-    blend = np.sqrt(np.clip(up, 0.0, 1.0))[..., None]
-    above = np.asarray(_HORIZON) * (1 - blend) + np.asarray(_ZENITH) * blend
-    haze = np.clip(0.5 + up / 0.12, 0.0, 1.0)[..., None]  # no hard edge at the horizon
-    haze = haze * haze * (3 - 2 * haze)
-    gradient = np.asarray(_GROUND) * (1 - haze) + above * haze
-    gradient *= _SKY_IRRADIANCE / float((luminance(gradient) * level).sum())  # (height, 1, 3): alike all around
-    towards = np.asarray(_SUN) / np.linalg.norm(_SUN)
-    direction = np.stack(np.broadcast_arrays(ring * np.cos(around), up, ring * np.sin(around)), axis=-1)
-    share = np.arccos(np.clip(direction @ towards, -1.0, 1.0)) / _SUN_RADIUS
-    disc = np.clip(1.0 - share * share, 0.0, 1.0)[..., None] ** 2 * np.asarray(_SUN_COLOR)
-    disc *= _SUN_IRRADIANCE / float((luminance(disc) * level).sum())
-    pixels = (gradient + disc).astype(np.float32)
-    pixels.flags.writeable = False
-    return ImageEnvironment(pixels, "sky")

@@ -32,7 +32,7 @@ class Run:
 
     key : what tells machines apart beside the size, so that one made before serves again. streams : inputs and results
     that it works on; the others are the machine's own, which ``fill`` may fill, and `Executor.machine` hands out after
-    the run. uniforms : of modules.
+    the run. uniforms : of modules. chosen : of `CHOICE`, the rays that it is of; without it all.
     """
 
     program: Program
@@ -43,6 +43,7 @@ class Run:
     uniforms: Mapping[str, Any] = field(default_factory=dict)
     fill: Callable[[Machine], None] | None = None
     counting: bool = False
+    chosen: Stream | None = None
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,7 @@ class Executor:
             machine = self.machine = self._machine_of(step)
             machine.borrow(step.streams)
             machine.set(step.uniforms)
+            machine.choose(step.chosen)
             if step.fill is not None:
                 step.fill(machine)
         passes = machine.run(None if step.rays == machine.rays else step.rays)

@@ -10,6 +10,7 @@ from imgui_bundle import imgui
 import viewer
 from viewer.base.errors import ViewerError
 from viewer.film.stop import Stop
+from viewer.renderer.darkness import black
 from viewer.renderer.session import Session
 from viewer.renderer.settings import Settings
 from viewer.scene.scene import Scene
@@ -19,11 +20,13 @@ from viewer.window.events import Events
 from viewer.window.input.actions import Keymap
 from viewer.window.input.imgui_input import ImguiInput
 from viewer.window.input.window import Window
+from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
-from viewer.window.panels.panels import draw_panels
+from viewer.window.panels.panels import draw_panels, panels_fit
 from viewer.window.panels.space import Space
 from viewer.window.picture.canvas import Canvas
 from viewer.window.picture.display import Display
+from viewer.window.picture.meter import Meter
 from viewer.window.picture.photons import PhotonPicture
 from viewer.window.view.desk import Desk
 from viewer.window.view.markers import Markers
@@ -71,7 +74,7 @@ class App:
         self.imgui = imgui.create_context()
         imgui.get_io().set_ini_filename("")
         self.draw_imgui = ImguiDraw(self.window.context)
-        self.display, self.canvas = Display(self.device), Canvas(self.device)
+        self.display, self.canvas, self.meter = Display(self.device), Canvas(self.device), Meter(self.device)
         self._photons: PhotonPicture | None = None  # made when they are shown
         stop = Stop(self.preferences.samples, error=self.preferences.noise or None)
         self.session = Session(size=self.window.pixels, stop=stop, screen=self.canvas)
@@ -96,8 +99,12 @@ class App:
         self._moving = False
         self._draw_seconds = self._draw_cost = 0.015  # of a draw; the first at most a turn's
         self._pictures = 0  # of the session, drawn
+        self._seen = (-1, -1)  # pictures and steps of the session when the light was measured
+        self._unseen = False  # no complete picture of the scene has been looked at
+        self._metered: int | None = 0  # pictures of the session while none is there of a new scene
         self.turn_seconds = 0.0  # that the last turn took, waiting for events apart
         self.draws = 0  # of the whole window, for tests and statistics
+        self.view.frame = self.window.pixels
         self._measure()
         if self.preferences.full_screen:
             self.window.toggle_full_screen()
@@ -112,11 +119,21 @@ class App:
         assert scene is not None
         self.window.set_title(f"{scene.name} - Raystream")
         self.motion.shown(same)
+        if not same:
+            self._metered, self._unseen = self.session.pictures, True
 
     def _measure(self) -> None:
         """The window's sizes, for the view."""
         window, view = self.window, self.view
-        view.size, view.pixels, view.scale = window.size, window.pixels, window.scale
+        view.scale = window.scale
+        width, height = window.size
+        if min(width, height) == 0:
+            return
+        panels = view.panels_visible and panels_fit((width, height))
+        left, right = theme.free(panels, panels and self.studies.inspector is not None, width)
+        span = (left / width, right / width)
+        # Of a change of the framebuffer alone `Events.on_resize` has told.
+        view.lay_out((width, height), window.pixels if span != view.span else view.frame, span)
 
     # -- the loop ------------------------------------------------------------------------------------------------------
 
@@ -205,9 +222,15 @@ class App:
         running = self.session.renderer.under_way if self.session.renderer is not None else None
         if running is not None and self.session.running and not self.session.previewing:
             self.canvas.grow(running)
+        self._expose(dt)
         dim = PHOTON_DIMMING if self.studies.photons.points else 0.0
-        self.display.draw(self.canvas.texture, self.window.context.screen, pixels, view.exposure - dim, view.tonemap)
-        self._draw_photons(pixels)
+        first, last = view.columns(pixels[0], view.span)
+        place, screen = (last - first, pixels[1]), self.window.context.screen
+        if place != pixels:
+            screen.use()
+            screen.clear(*theme.GROUND, 1.0)
+        self.display.draw(self.canvas.texture, screen, place, view.stops - dim, view.tonemap, first)
+        self._draw_photons(place, first)
         self.input.begin(self.window.size, pixels, dt)
         imgui.new_frame()
         self.space.draw(self.desk)
@@ -223,7 +246,35 @@ class App:
         self._draw_seconds += 0.2 * (min(took, TURN) - self._draw_seconds)
         self._draw_cost += 0.2 * (took - self._draw_cost)
 
-    def _draw_photons(self, pixels: tuple[int, int]) -> None:
+    def _expose(self, dt: float) -> None:
+        """The exposure follows the picture, where it is left to it."""
+        view, session = self.view, self.session
+        if self._metered is not None:
+            if session.pictures == self._metered:
+                return  # nothing of the scene is on show yet
+            self._metered = None
+            self.meter.begin()
+        if self._unseen and session.complete:
+            self._unseen = False
+            self._fill()
+        if isinstance(view.exposure, str):
+            shown = session.pictures, session.steps
+            if self.meter.follow(self.canvas.texture, time.monotonic(), dt, session.idle, shown == self._seen):
+                self._seen = shown
+            view.metered = self.meter.stops
+            if not self.meter.settled:
+                view.wake()
+
+    def _fill(self) -> None:
+        """Light for a scene whose own lights show nothing, where both light and exposure are left to Raystream."""
+        view, renderer = self.view, self.view.renderer
+        if renderer is None or not isinstance(view.exposure, str) or renderer.settings.program == "cast":
+            return
+        settings, lit = self.stage.requested, renderer.prepared.lighting.listed.lit
+        if (settings.environment, settings.sun) == (None, None) and lit and black(self.canvas.linear()):
+            self.stage.fill()
+
+    def _draw_photons(self, pixels: tuple[int, int], left: int) -> None:
         """Photons as points and cells of their grid, where they are to be shown."""
         study, screen = self.studies.photons, self.window.context.screen
         points, wires = study.scene(), study.wires()
@@ -231,6 +282,7 @@ class App:
             self._photons = PhotonPicture(self.device)
         if self._photons is None:
             return
+        self._photons.left = left
         if wires is not None:
             self._photons.wires(screen, pixels, *wires)
         if points is not None and study.renderer is not None and study.renderer.photon_maps is not None:
@@ -244,6 +296,7 @@ class App:
         try:
             self.canvas.reload()
             self.display.reload()
+            self.meter.reload()
             self._photons = None
             if view.renderer is not None:
                 view.renderer.reload()

@@ -71,6 +71,7 @@ def handlers(desk: Desk, window: Window) -> dict[str, Callable[[], None]]:
         "exposure.up": lambda: _expose(desk, EXPOSURE_STEP),
         "exposure.down": lambda: _expose(desk, -EXPOSURE_STEP),
         "tonemap.next": lambda: _tonemap(desk),
+        "denoise.toggle": stage.toggle_denoiser,
         "pause": lambda: _pause(desk),
         "screenshot.window": lambda: view.after_draw(lambda: _shoot(desk, window)),
         "screenshot.picture": lambda: _save(desk, ".png"),
@@ -185,7 +186,7 @@ def _copy(desk: Desk, window: Window) -> None:
 
 
 def _expose(desk: Desk, stops: float) -> None:
-    desk.view.exposure += stops
+    desk.view.exposure = desk.view.stops + stops
     desk.view.say(f"exposure {desk.view.exposure:+.2f} stops")
 
 
@@ -210,7 +211,7 @@ def _save(desk: Desk, ending: str) -> None:
     view, scene = desk.view, _scene(desk)
     view.session.finish(converged=False)
     path = _numbered(scene.name, ending)
-    exposure, tonemap = (view.exposure, view.tonemap) if ending == ".png" else (0.0, "none")
+    exposure, tonemap = (view.stops, view.tonemap) if ending == ".png" else (0.0, "none")
     view.session.picture().save(path, exposure, tonemap)
     view.say(f"saved {path}")
 

@@ -74,8 +74,8 @@ class Events:
     def on_move(self, x: float, y: float) -> None:
         """A drag goes on."""
         view, flight = self.view, self.view.flight
-        dx, dy = x - view.cursor[0], y - view.cursor[1]
-        view.cursor = (x, y)
+        dx, dy = x - view.left - view.cursor[0], y - view.cursor[1]
+        view.cursor = (x - view.left, y)
         self.input.move(x, y)
         view.wake()
         self.desk.motion.follow()
@@ -110,9 +110,12 @@ class Events:
     def on_resize(self, width: int, height: int) -> None:
         """The framebuffer has another size."""
         self.view.minimised = min(width, height) == 0
-        self.view.pixels = (width, height)
-        self.view.session.resize((width, height))
-        self.view.wake()
+        view = self.view
+        view.frame = (width, height)
+        first, last = view.columns(width, view.span)
+        view.pixels = (last - first, height)
+        view.session.resize(view.pixels)
+        view.wake()
 
     def on_minimise(self, minimised: bool) -> None:
         """Nothing is drawn while the window is an icon."""

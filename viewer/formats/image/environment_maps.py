@@ -27,8 +27,8 @@ from viewer.scene.environment import (
     Environment,
     ImageEnvironment,
     check_pixels,
-    sky,
 )
+from viewer.scene.sky import SUN, sky, studio
 
 # Larger pictures would take more than about 2 GiB while they are read.
 MOST_PIXELS = 1 << 26
@@ -38,23 +38,34 @@ _PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 
 
 def environment_of(
-    value: str | tuple[float, float, float] | Environment | None, rotation: float = 0.0, lit: bool = True
+    value: str | tuple[float, float, float] | Environment | None,
+    rotation: float = 0.0,
+    lit: bool = True,
+    sun: tuple[float, float] | None = None,
+    alone: bool = False,
 ) -> tuple[Environment, list[str]]:
     """The environment that an option means, and notes for the user.
 
-    value : ``"none"``, ``"sky"``, a radiance (r, g, b), a file or folder, an environment; or None: darkness where
-    something in the scene shines (``lit``), else the sky, which the notes then say. rotation : degrees about +Y.
+    value : ``"none"``, ``"sky"``, ``"studio"``, a radiance (r, g, b), a file or folder, an environment; or None:
+    darkness where something in the scene shines (``lit``), else the studio for what stands ``alone``, the sky for other
+    scenes, which the notes then say. rotation : degrees about +Y. sun : elevation and azimuth of the sky's, degrees;
+    where one is given, None means the sky.
 
     Raises ViewerError for files that cannot be read.
     """
     notes: list[str] = []
-    if value is None and not lit:
-        notes.append("the scene has no lights: it stands under the default sky (--environment none for darkness)")
+    if value is None and sun is not None:
         value = "sky"
+    elif value is None and not lit:
+        value, where = ("studio", "in the default studio") if alone else ("sky", "under the default sky")
+        other = "sky or none" if alone else "none for darkness"
+        notes.append(f"the scene has no lights: it stands {where} (--environment {other})")
+    if sun is not None and value != "sky":
+        notes.append("--sun is the sky's alone: --environment sky shows it")
     if value is None or value == "none":
         return DARKNESS, notes
-    if value == "sky":
-        return sky().rotated(rotation), notes
+    if value in ("sky", "studio") and isinstance(value, str):
+        return (studio() if value == "studio" else sky(sun=sun or SUN)).rotated(rotation), notes
     if isinstance(value, ImageEnvironment):
         return value.rotated(value.rotation + rotation), notes
     if isinstance(value, ConstantEnvironment):
@@ -62,7 +73,9 @@ def environment_of(
     if isinstance(value, str | Path):
         if not Path(value).exists():
             what = "is neither a file or folder nor a radiance"
-            raise ViewerError(f"environment '{value}'", what, "none, sky, a file, or three numbers such as 1,1,1")
+            raise ViewerError(
+                f"environment '{value}'", what, "none, sky, studio, a file, or three numbers such as 1,1,1"
+            )
         return load(value, rotation, notes), notes
     return ConstantEnvironment(value), notes
 

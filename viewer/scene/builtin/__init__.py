@@ -17,6 +17,7 @@ SCENES = {
     "glass_ball": "a ball of glass over a floor, and the caustic below it",
     "ring": "a ring of metal in which a point light draws a cardioid",
     "cornell_photons": "the Cornell box with balls of glass and mirror: colour bleeding and a caustic",
+    "hall": "a vaulted hall with two rows of columns, lit from outside through its openings",
     "prism": "a glass prism that parts a narrow beam into its colours",
     "sphere": "a sphere of classic glass on tiles that reflect, with colours of its vertices",
 }

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from viewer.stream.compile.addresses import Addresses, Layout
 from viewer.stream.compile.link import COUNTED_PER_TEXEL, LinkedProgram, Step
 from viewer.stream.compile.order import Element, Loop
+from viewer.stream.compile.prepare import Preparation, preparations
 from viewer.stream.compile.source import Source, read_shader
 from viewer.stream.declare.kernel import Module, Table, Texels, Volume
 from viewer.stream.declare.program import DONE, RETURN, Call, State, Target
@@ -139,6 +140,8 @@ def fragment(
     source.add(VERSION, "version")
     kernels = linked.kernels_of(step)
     modules = linked.modules_for(kernels)
+    prepared = preparations(linked, step)
+    source.features |= {each.prepared.feature for each in prepared}
     _add_records(source, linked, step, form, modules)
     if form.counts:
         source.add("int random_words = 0;  // words fetched at random since the last kernel call", "counters")
@@ -151,7 +154,7 @@ def fragment(
         source.add(kernel.prototype(), f"prototype of kernel {kernel.name}")
         source.include(kernel.file)
     _add_states(source, linked, step)
-    _add_main(source, linked, step, form)
+    _add_main(source, linked, step, form, prepared)
     return source
 
 
@@ -264,7 +267,7 @@ def _add_states(source: Source, linked: LinkedProgram, step: Step) -> None:
         source.add(f"const int {state_constant(name)} = {program.number(name)};", origin)
 
 
-def _add_main(source: Source, linked: LinkedProgram, step: Step, form: Form) -> None:
+def _add_main(source: Source, linked: LinkedProgram, step: Step, form: Form, prepared: Sequence[Preparation]) -> None:
     program = linked.program
     add = lambda text, origin="main": source.add(text, origin)  # noqa: E731
     add("void main() {\n    ivec2 at = ivec2(gl_FragCoord.xy);")
@@ -291,6 +294,11 @@ def _add_main(source: Source, linked: LinkedProgram, step: Step, form: Form) -> 
             add(f"    {record.name} s_{stream} = unpack_{record.name}({texels});", f"load {stream}")
         else:
             add(f"    {record.name} s_{stream};", f"stream {stream}")
+    for each in prepared:
+        for stream in each.streams if len(each.streams) > 1 else ():
+            add(f"    {each.prepared.type} {each.kept(stream)};", f"prepared {stream}")
+        for stream in each.loads:
+            add(f"    {each.make(stream)}", f"prepared {stream}")
     for k in form.counts:
         add(f"    vec4 count_{k} = vec4(0.0);", "counters")
     alone = step.order[0] if len(step.order) == 1 else None
@@ -300,11 +308,11 @@ def _add_main(source: Source, linked: LinkedProgram, step: Step, form: Form) -> 
         if loops:
             add("    int turn = 0;", f"state {alone}")
         add(f"    if (state == {constant}) {'do ' if loops else ''}{{", f"state {alone}")
-        _add_call(source, linked, served, form, "        ")
+        _add_call(source, linked, served, form, "        ", prepared)
         add(f"    }} while (++turn < unroll && state == {constant});" if loops else "    }", f"state {alone}")
     else:
         for element in step.order:
-            _add_element(source, linked, element, form, "    ", step.turns and form.scheduled)
+            _add_element(source, linked, element, form, "    ", prepared, step.turns and form.scheduled)
     if not form.scheduled:
         add("    if (state != STATE_DONE) discard;  // cut short by the driver: see Machine._again")
     elif not form.counts:
@@ -327,7 +335,13 @@ def _own(state: State) -> Sequence:
 
 
 def _add_element(
-    source: Source, linked: LinkedProgram, element: Element, form: Form, indent: str, limited: bool = False
+    source: Source,
+    linked: LinkedProgram,
+    element: Element,
+    form: Form,
+    indent: str,
+    prepared: Sequence[Preparation],
+    limited: bool = False,
 ) -> None:
     """A state, looping inside while its exit leads back, or a loop of several, whose turns may be ``limited``."""
     program = linked.program
@@ -337,20 +351,24 @@ def _add_element(
             source.add(f"{indent}int turn = 0;", "order of states")
         source.add(f"{indent}if ({within}) do {{", "order of states")
         for inner in (element.head, *element.body):
-            _add_element(source, linked, inner, form, indent + "    ")
+            _add_element(source, linked, inner, form, indent + "    ", prepared)
         again = f"++turn < unroll && ({within})" if limited else within
         source.add(f"{indent}}} while ({again});", "order of states")
         return
     state, within = program.by_name[element], f"state == {state_constant(element)}"
     loops = element in state.exits.values()
     source.add(f"{indent}if ({within}) {'do ' if loops else ''}{{", f"state {element}")
-    _add_call(source, linked, state, form, indent + "    ")
+    _add_call(source, linked, state, form, indent + "    ", prepared)
     source.add(f"{indent}}}{f' while ({within});' if loops else ''}", f"state {element}")
 
 
-def _add_call(source: Source, linked: LinkedProgram, state: State, form: Form, indent: str) -> None:
+def _add_call(
+    source: Source, linked: LinkedProgram, state: State, form: Form, indent: str, prepared: Sequence[Preparation]
+) -> None:
     arguments = ", ".join(f"s_{state.stream_of(a.name)}" for a in state.kernel.own)
-    lines = [f"int exit_code = {state.kernel.name}({arguments});"]
+    lines = [taken for each in prepared if (taken := each.take(state.name))]
+    lines.append(f"int exit_code = {state.kernel.name}({arguments});")
+    lines += [line for each in prepared for line in each.behind(state.name)]
     if form.counts:
         texel, part = divmod(linked.count_of(state.name), COUNTED_PER_TEXEL)
         if texel in form.counts:

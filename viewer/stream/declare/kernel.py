@@ -79,13 +79,15 @@ def GATHER(name: str, record: Record) -> Argument:
 class Kernel:
     """A GLSL function ``int name(arguments)`` in ``kernels/<name>.glsl``.
 
-    exits : names that it may return. needs : functions that modules provide.
+    exits : names that it may return. needs : functions that modules provide. copies : two arguments, of which the
+    second is the first when it returns.
     """
 
     name: str
     arguments: tuple[Argument, ...]
     exits: tuple[str, ...]
     needs: tuple[str, ...] = ()
+    copies: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
         for what, names in (("arguments", [a.name for a in self.arguments]), ("exits", list(self.exits))):
@@ -169,6 +171,26 @@ class Texels:
     data: NDArray[np.uint8]
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """What follows from a stream's record alone, and is found once wherever a step loads or writes such a stream, for
+    functions of the module that else find it in each call: compilers of shaders have code for every call.
+
+    record : name of the record. function : ``<type> function(record)``. variable : of that type, which the module
+    declares, and which holds what was made of the record that a kernel works on. feature : under which the functions
+    read it. serves : the functions; kernels that need one of these read a single stream of such records. kept : kernels
+    that need one of these functions write nothing into a record that it follows from.
+    """
+
+    record: str
+    type: str
+    function: str
+    variable: str
+    feature: str
+    serves: frozenset[str]
+    kept: frozenset[str] = frozenset()
+
+
 @dataclass
 class Module:
     """GLSL that provides functions, with what it brings: memories, uniforms, and the record it keeps between calls.
@@ -179,6 +201,7 @@ class Module:
     the source. local : between calls it keeps more than its record (a stack), in variables that end with the pass.
     capacities : names of constants that may be larger than need be; programs with the larger one serve as well.
     features : parts of sources that go in, of this module and of those with it; see `viewer.stream.compile.source`.
+    prepared : what its functions take of a record.
     """
 
     name: str
@@ -194,3 +217,4 @@ class Module:
     local: bool = False
     features: frozenset[str] = frozenset()
     capacities: frozenset[str] = frozenset()
+    prepared: Prepared | None = None

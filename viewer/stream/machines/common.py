@@ -19,6 +19,7 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
+from viewer.stream.machines.choice import Choice
 from viewer.stream.machines.counters import KernelTotal, Stats
 
 STATE_WORDS = 2  # state and return state
@@ -64,6 +65,8 @@ class Machine:
         self.values: dict[str, Any] = {}  # uniforms set by `set`
         self.spare: Machine | None = None
         self.warmed = False  # `warm` has come to its end
+        self.chosen: Stream | None = None  # of `CHOICE`: the rays that the next runs are of; None: all
+        self._choice: Choice | None = None
 
     def _make_streams(self, records: Mapping[str, Record]) -> None:
         """Make the streams that it has not been lent."""
@@ -86,6 +89,18 @@ class Machine:
     def _attach(self) -> None:
         """Bind textures anew: streams have been exchanged."""
         raise NotImplementedError
+
+    def choose(self, chosen: Stream | None) -> None:
+        """Run on the rays alone that a stream of `CHOICE`, of its size, chooses; None: on all."""
+        assert chosen is None or chosen.size == self.size
+        self.chosen = chosen
+
+    @property
+    def choice(self) -> Choice:
+        """What applies the choice."""
+        if self._choice is None:
+            self._choice = Choice(self.device, self.size)
+        return self._choice
 
     @property
     def rays(self) -> int:
@@ -135,6 +150,8 @@ class Machine:
         if self.spare is not None:
             self.spare.release()
             self.spare = None
+        if self._choice is not None:
+            self._choice.release()
 
     def calls(self) -> dict[str, NDArray[np.int32]]:
         """Kernel calls per ray and state, (H, W) int32; only with ``counting``."""
@@ -160,6 +177,7 @@ class Machine:
         spare = self.spare
         spare.borrow(lent)
         spare.set(self.values)
+        spare.choose(self.chosen)
         yield from spare.run(rays)
         passes = self.stats
         self.stats = replace(

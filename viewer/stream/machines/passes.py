@@ -117,6 +117,8 @@ class Passes(Machine):
         state, caller = self.linked.start_numbers()
         if rays:
             self.state.clear([(state, caller, 0.0, 0.0)], rays)
+            if self.chosen is not None:
+                self.choice.finish(self.chosen, self.state)
         if self.counting:
             self._clear_counts()
             self._before = dict.fromkeys((s.name for s in self.linked.counted.states), 0)

@@ -52,13 +52,38 @@ class Singlepass(Machine):
         self.in_place = [stream for stream in self.step.loads if stream in self.step.stores]
         self._attach()
 
+    def fit(self, streams: Mapping[str, Stream]) -> None:
+        """Work on these streams, which are all its inputs and results, of whatever one size; nothing is compiled."""
+        size = next(iter(streams.values())).size
+        if size != self.size:
+            assert not self.counting and streams.keys() == {*self.linked.program.inputs, *self.linked.program.results}
+            for stream in self._own.values():
+                stream.release()
+            self._own.clear()
+            if self.spare is not None:
+                self.spare.release()
+                self.spare = None
+            tiles = Tiles(self.device, size, max(size))
+            tiles.keep(None)
+            self.size, self.drawing = size, Drawing(self.device, self.drawing.shader, tiles)
+        self.borrow(streams)
+
     def _attach(self) -> None:
-        framebuffer = self.device.context.framebuffer
-        self.target = framebuffer(self._targets(self.step, self.form))
-        parts = self.linked.count_parts(self.step) if self.count_drawings else ()
-        self.count_targets = [framebuffer([self.counts[f"count_{k}"].textures[0] for k in part]) for part in parts]
+        self._whole = self.target, self.count_targets = self._made_targets(None)
+        self._chosen: tuple[moderngl.Framebuffer, list[moderngl.Framebuffer]] | None = None
         self.samplers = self._samplers(self.step, self.form)
         self.copies = self._read_copies() if self.in_place and self.device.texture_barrier is None else []
+
+    def _made_targets(self, depth: moderngl.Texture | None) -> tuple[moderngl.Framebuffer, list[moderngl.Framebuffer]]:
+        """What a run and its counts are drawn to, behind a depth buffer or not."""
+        parts = self.linked.count_parts(self.step) if self.count_drawings else ()
+        counted = [[self.counts[f"count_{k}"].textures[0] for k in part] for part in parts]
+        made = [
+            self.device.context.framebuffer(each, depth) for each in (self._targets(self.step, self.form), *counted)
+        ]
+        for target in made:
+            target.depth_mask = False
+        return made[0], made[1:]
 
     def _read_copies(self) -> list[tuple[moderngl.Framebuffer, moderngl.Framebuffer]]:
         """Have streams that are read and written sampled from copies; (to, from), to be copied before each run."""
@@ -83,6 +108,7 @@ class Singlepass(Machine):
             drawing.shader.set("extent", (self.size[0], rays))
         # What the driver cuts short is discarded (see `_again`), and so told by the number of samples.
         checks = self.counting or self.device.software
+        wanted = self._lay(rays, checks)
         query = context.query(samples=True, time=self.counting) if checks else None
         fragments, seconds, left = 0, 0.0, rays
         for band in self._bands(rays):
@@ -113,7 +139,7 @@ class Singlepass(Machine):
             self.stats.passes = [
                 Pass(self.step.name, fragments, calls, seconds, words[0] * fragments, words[1] * fragments)
             ]
-        if query is not None and fragments < rays:
+        if query is not None and fragments < wanted:
             yield from self._again(Multipass, rays)
 
     def warm(self) -> Iterator[float]:
@@ -130,10 +156,24 @@ class Singlepass(Machine):
         self.warmed = True
         yield 1.0
 
+    def _lay(self, rays: int, counted: bool) -> int:
+        """Make ready to draw on the chosen rays; where they are ``counted``, how many of so many there are."""
+        self.target, self.count_targets = self._whole
+        if self.chosen is None:
+            return rays
+        wanted = self.choice.lay(self.chosen, self._bands(rays), counted)
+        if self._chosen is None:
+            self._chosen = self._made_targets(self.choice.depths())
+        self.target, self.count_targets = self._chosen
+        return wanted
+
     def _begin(self, target: moderngl.Framebuffer, band: tuple[int, int, int, int]) -> None:
         """Make ready to draw on a rectangle of the streams."""
         target.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        if self._chosen is not None and target in (self._chosen[0], *self._chosen[1]):
+            self.device.context.enable(moderngl.DEPTH_TEST)
+            self.device.context.depth_func = "=="
         for name, texture in self.samplers:
             self.drawing.shader.bind(name, texture)
         target.scissor = band

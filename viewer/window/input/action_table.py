@@ -103,6 +103,7 @@ ACTIONS: tuple[Action, ...] = (
         ("exposure.up", "+ Num+", "brighter", "repeat"),
         ("exposure.down", "- Num-", "darker", "repeat"),
         ("tonemap.next", "T", "tone map"),
+        ("denoise.toggle", "Shift+T", "denoiser on and off"),
         ("pause", "P", "pause rendering"),
         ("screenshot.window", "F12", "save the window as it is, PNG"),
         ("screenshot.picture", "Ctrl+F12", "save the picture without panels, PNG"),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
+from viewer.window.panels.overlay import below
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import fact, grouped, label, press, shares
 from viewer.window.study.false_color import Color, Label, Legend, Ramp
@@ -48,9 +49,10 @@ def draw_inspector(desk: Desk, draw: ImguiDraw) -> None:
     view = _view_of(draw, inspector)
     size, room = imgui.get_io().display_size, units(theme.ROOM)
     width = min(units(theme.INSPECTOR_WIDTH), size.x - 2 * room)
-    height = max(1.0, size.y - 2 * room - units(theme.STATUS))
-    imgui.set_next_window_pos(ImVec2(size.x - room, room), imgui.Cond_.appearing, ImVec2(1, 0))
-    imgui.set_next_window_size(ImVec2(width, min(height, units(HEIGHT))), imgui.Cond_.appearing)
+    height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(desk))
+    when = imgui.Cond_.always if theme.narrow(size.x) else imgui.Cond_.appearing
+    imgui.set_next_window_pos(ImVec2(size.x - room, room), when, ImVec2(1, 0))
+    imgui.set_next_window_size(ImVec2(width, min(height, units(HEIGHT))), when)
     least = ImVec2(min(width, units(240)), min(height, units(160)))
     imgui.set_next_window_size_constraints(least, ImVec2(max(width, size.x * 0.6), height))
     expanded, kept = imgui.begin("Stream inspector", True)

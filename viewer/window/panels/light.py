@@ -9,9 +9,10 @@ from imgui_bundle import ImVec2, imgui
 from viewer.options import table as options
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.movable import Movable
-from viewer.window.panels.options import checkbox, choice, slider
+from viewer.scene.sky import SUN
+from viewer.window.panels.options import checkbox, choice, combo, slider
 from viewer.window.panels.theme import ACCENT, color, units
-from viewer.window.panels.widgets import LABELS, fact, label, press, shares, tip
+from viewer.window.panels.widgets import LABELS, about, label, press, shares, tip
 from viewer.window.view.desk import Desk
 from viewer.window.view.preferences import MOST_SAMPLES
 
@@ -20,6 +21,8 @@ WHITTED = {"shadow": EFFECTS[:1], "whitted": EFFECTS, "photon": EFFECTS[1:]}  # 
 MOST_DEPTH, MOST_ROULETTE = 32, 16  # on sliders
 MOST_LISTED = 50  # lights, in the list
 PATHS = ("strategy", "sampler")
+ENVIRONMENTS = {"by the scene": None, "none": "none", "sky": "sky", "studio": "studio"}
+CLAMPED = imgui.SliderFlags_.always_clamp
 
 
 def draw_sampling(desk: Desk) -> None:
@@ -65,7 +68,7 @@ def _path(desk: Desk) -> None:
     settings = desk.view.renderer.settings
     for name in PATHS:
         choice(desk, name, settings[name], fold=False)
-    roulette = slider(desk, "roulette", settings.roulette or 0, 0, MOST_ROULETTE, none="never")
+    roulette = slider(desk, "roulette", settings.roulette_from or 0, 0, MOST_ROULETTE, none="never")
     if roulette is not None:
         desk.stage.set(roulette=roulette or None)
 
@@ -95,7 +98,7 @@ def draw_lens(desk: Desk) -> None:
 
 
 def draw_lights(desk: Desk) -> None:
-    """All lights: selected by a click, moved by their numbers or by the mouse; and the environment."""
+    """All lights: selected by a click, moved by their numbers or by the mouse."""
     lights = desk.markers
     listed = lights.listed()
     for light in listed[:MOST_LISTED]:
@@ -112,20 +115,37 @@ def draw_lights(desk: Desk) -> None:
         imgui.text_disabled(f"and {len(listed) - MOST_LISTED} more")
     if not listed:
         imgui.text_disabled("none but the environment")
-    wide = shares(3)
+    wide = shares(1)
     press(desk, "Markers", "lights.show", wide, on=lights.visible)
-    imgui.same_line()
-    press(desk, "Environment", "environment.toggle", wide, on=desk.view.environment.flux > 0)
-    imgui.same_line()
-    press(desk, "Ground", "ground.toggle", wide, on=desk.stage.requested.ground is not None)
-    fact("environment", desk.view.environment.name)
-    if isinstance(desk.view.environment, ImageEnvironment):
+
+
+def draw_environment(desk: Desk) -> None:
+    """What surrounds the scene, where its sun is, and how it is turned."""
+    stage, now = desk.stage, desk.view.environment
+    label("around")
+    chosen = combo("environment", list(ENVIRONMENTS), now.name)
+    tip(options.option("environment").help, about(desk, "environment.toggle")[1])
+    if chosen:
+        stage.light_by(ENVIRONMENTS[chosen])
+    if now.name == "sky":
+        for name, place, low, high in (("sun height", 0, 0.0, 90.0), ("sun towards", 1, -180.0, 180.0)):
+            label(name)
+            sun = list(stage.requested.sun or SUN)
+            changed, sun[place] = imgui.slider_float(f"##{name}", sun[place], low, high, "%.0f\u00b0", CLAMPED)
+            tip(options.option("sun").help)
+            if changed:
+                stage.set(sun=tuple(sun))
+    if isinstance(now, ImageEnvironment):
         label("rotation")
-        now = desk.stage.requested.environment_rotation
-        changed, degrees = imgui.slider_float("##rotation", now, 0.0, 360.0, "%.0f\u00b0")
+        turned = stage.requested.environment_rotation
+        changed, degrees = imgui.slider_float("##rotation", turned, 0.0, 360.0, "%.0f\u00b0")
         tip("about the vertical; Shift+right drag in the picture")
         if changed:
-            desk.motion.turn_environment(degrees - now)
+            desk.motion.turn_environment(degrees - turned)
+    wide = shares(2)
+    press(desk, "On and off", "environment.toggle", wide, on=now.flux > 0)
+    imgui.same_line()
+    press(desk, "Ground", "ground.toggle", wide, on=stage.requested.ground is not None)
 
 
 def _place(desk: Desk, light: Movable) -> None:
@@ -171,7 +191,8 @@ def draw_markers(desk: Desk) -> None:
         return
     add: Any = imgui.get_background_draw_list()
     dark = imgui.get_color_u32(imgui.ImVec4(0, 0, 0, 0.7))
-    for light, (x, y) in lights.markers():
+    for light, (across, y) in lights.markers():
+        x = across + desk.view.left
         chosen = lights.is_chosen(light)
         ink = imgui.get_color_u32(color(ACCENT) if chosen else imgui.ImVec4(1, 1, 1, 0.9))
         radius = units(8 if chosen else 6)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from imgui_bundle import ImVec2, imgui
 
 from viewer.window.input.actions import HelpLine
@@ -32,9 +34,32 @@ def draw_overlays(desk: Desk) -> None:
         return
     if desk.view.panels_visible and size.x >= units(LEAST_STATUS):
         _status(desk, size)
-    _messages(desk, _statistics(desk, size) if desk.view.stats_visible else 0.0)
+    shown = desk.view.stats_visible
+    if theme.narrow(size.x) and (desk.view.panels_visible or talking(desk)):
+        shown = False  # there is no room for both
+    _messages(desk, _statistics(desk, size) if shown else 0.0)
     if desk.view.help_visible:
         _help(desk, size)
+
+
+def talking(desk: Desk) -> bool:
+    """Whether there is something to say at the top."""
+    return bool(desk.stage.loading is not None or desk.view.compiling or desk.view.message)
+
+
+def below(desk: Desk) -> float:
+    """The height that panels leave free at the bottom of a narrow window for what is said there, as last drawn."""
+    return _said.height if talking(desk) and theme.narrow(imgui.get_io().display_size.x) else 0.0
+
+
+@dataclass
+class _Said:
+    """What was last said."""
+
+    height: float = 0.0
+
+
+_said = _Said()
 
 
 def _corner(name: str, place: ImVec2, pivot: ImVec2, alpha: float = 0.82) -> bool:
@@ -82,7 +107,11 @@ def _status(desk: Desk, size: ImVec2) -> None:
     imgui.push_style_var(imgui.StyleVar_.window_min_size, ImVec2(1, 1))
     flags = QUIET & ~imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_bring_to_front_on_focus
     if imgui.begin("##status", None, flags)[0]:
+        hint = next((f"{key}  help" for key in desk.view.keymap.keys("help")[:1]), "")
+        end = size.x - units(12) - (imgui.calc_text_size(hint).x + units(12) if hint else 0.0)
         for place, part in enumerate(status(desk)):
+            if place and imgui.get_item_rect_max().x + units(30) + imgui.calc_text_size(part).x > end:
+                break
             if place:
                 imgui.same_line(0, units(10))
                 imgui.text_disabled("\u00b7")
@@ -91,8 +120,7 @@ def _status(desk: Desk, size: ImVec2) -> None:
                 imgui.text_colored(color(theme.ACCENT), part)
             else:
                 imgui.text_disabled(part)
-        for key in desk.view.keymap.keys("help")[:1]:
-            hint = f"{key}  help"
+        if hint:
             imgui.same_line(size.x - imgui.calc_text_size(hint).x - units(12))
             imgui.text_disabled(hint)
     imgui.end()
@@ -151,6 +179,11 @@ def _messages(desk: Desk, statistics: float) -> None:
             right = beside
         else:
             top += statistics + units(6)
+    size = imgui.get_io().display_size
+    lowest = desk.view.panels_visible and theme.narrow(size.x)
+    if lowest:
+        top = size.y - units(theme.STATUS) - _said.height
+    began = top
     middle = (left + right) / 2
     width = max(1.0, min(units(LONGEST_LINE), right - left - 2 * room))
     if desk.stage.loading is not None:
@@ -159,7 +192,8 @@ def _messages(desk: Desk, statistics: float) -> None:
         top = _line("compiling", f"compiling {desk.view.compiling} ...", theme.ACCENT, middle, top, width)
     if desk.view.message:
         ink = theme.ERROR if desk.view.message_is_error else theme.TEXT
-        _line("message", desk.view.message, ink, middle, top, width)
+        top = _line("message", desk.view.message, ink, middle, top, width)
+    _said.height = top - began
 
 
 def _line(name: str, text: str, ink: tuple[float, float, float], middle: float, top: float, width: float) -> float:

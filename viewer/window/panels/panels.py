@@ -10,6 +10,7 @@ from typing import Any
 
 from imgui_bundle import ImVec2, imgui
 
+from viewer.film.exposure import AUTO
 from viewer.film.tonemap import TONEMAPS
 from viewer.options.processor import MACHINE
 from viewer.renderer.settings import RECIPE
@@ -17,9 +18,9 @@ from viewer.scene.scene import Scene
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_inspector
-from viewer.window.panels.light import draw_lens, draw_lights, draw_motion, draw_sampling
+from viewer.window.panels.light import draw_environment, draw_lens, draw_lights, draw_motion, draw_sampling
 from viewer.window.panels.options import choose, combo, draw_option
-from viewer.window.panels.overlay import draw_overlays, figures
+from viewer.window.panels.overlay import LONGEST_LINE, below, draw_overlays, figures, talking
 from viewer.window.panels.photons import draw_photons
 from viewer.window.panels.probe import draw_probe
 from viewer.window.panels.theme import units
@@ -27,6 +28,7 @@ from viewer.window.panels.widgets import about, fact, grouped, label, memory, pr
 from viewer.window.view.desk import Desk
 
 LEAST_WINDOW = (220.0, 140.0)  # below this the panels would hide the whole picture
+HANDLE = 90.0  # width of the button that opens the panels, and its room
 EXPOSURES = (-8.0, 8.0)  # stops
 FIELDS_OF_VIEW = (5.0, 140.0)  # degrees, on the slider
 MOST_NOTES = 12
@@ -49,17 +51,45 @@ def draw_panels(desk: Desk, draw: ImguiDraw) -> None:
     theme.apply(max(0.5, desk.view.scale / max(1.0, io.display_framebuffer_scale.x)))
     size = io.display_size
     with theme.font("text"):
-        if desk.view.panels_visible and size.x >= units(LEAST_WINDOW[0]) and size.y >= units(LEAST_WINDOW[1]):
-            _draw_side(desk, size)
-            draw_inspector(desk, draw)
+        if not desk.view.panels_visible:
+            _draw_handle(desk, size)
+        elif panels_fit((size.x, size.y)):
+            # A narrow window has room for one of them.
+            alone = theme.narrow(size.x)
+            if not alone or (desk.studies.inspector is None and desk.studies.probe is None):
+                _draw_side(desk, size)
+            if not alone or desk.studies.probe is None:
+                draw_inspector(desk, draw)
             draw_probe(desk)
         draw_overlays(desk)
+
+
+def panels_fit(size: tuple[float, float]) -> bool:
+    """Whether a window of that size, in its own coordinates, has room for panels."""
+    return size[0] >= units(LEAST_WINDOW[0]) and size[1] >= units(LEAST_WINDOW[1])
+
+
+def _draw_handle(desk: Desk, size: ImVec2) -> None:
+    """The button at the upper left that opens the panels."""
+    beside = size.x >= units(LONGEST_LINE + 2 * HANDLE)
+    if not panels_fit((size.x, size.y)) or desk.view.help_visible or (talking(desk) and not beside):
+        return
+    room = units(theme.ROOM)
+    imgui.set_next_window_pos(ImVec2(room, room))
+    imgui.set_next_window_bg_alpha(0.0)
+    imgui.push_style_var(imgui.StyleVar_.window_padding, ImVec2(0, 0))
+    imgui.push_style_var(imgui.StyleVar_.window_border_size, 0.0)
+    imgui.push_style_var(imgui.StyleVar_.alpha, 0.7)
+    if imgui.begin("##handle", None, FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
+        press(desk, "Panels", "panels")
+    imgui.end()
+    imgui.pop_style_var(3)
 
 
 def _draw_side(desk: Desk, size: ImVec2) -> None:
     room = units(theme.ROOM)
     width = min(units(theme.SIDE_WIDTH), size.x - 2 * room)
-    height = size.y - 2 * room - units(theme.STATUS)
+    height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(desk))
     imgui.set_next_window_pos(ImVec2(room, room))
     imgui.set_next_window_size_constraints(ImVec2(width, 0), ImVec2(width, height))
     if imgui.begin("Raystream", None, FIXED | imgui.WindowFlags_.always_auto_resize)[0]:
@@ -84,7 +114,7 @@ def _draw_side(desk: Desk, size: ImVec2) -> None:
 
 
 def _render(desk: Desk) -> None:
-    _programs(desk)
+    """The machine that runs the program."""
     if desk.view.renderer is None:
         return
     settings = desk.view.renderer.settings
@@ -94,8 +124,6 @@ def _render(desk: Desk) -> None:
     for name in others:
         draw_option(desk, name, settings[name])
     imgui.end_disabled()
-    imgui.spacing()
-    _progress(desk)
 
 
 def _programs(desk: Desk) -> None:
@@ -187,13 +215,20 @@ MODE, FRAME_ALL = "camera.mode", "camera.frame"
 
 
 def _picture(desk: Desk) -> None:
+    _programs(desk)
+    if desk.view.renderer is not None:
+        imgui.spacing()
+        _progress(desk)
     label("exposure")
-    changed, exposure = imgui.slider_float("##exposure", desk.view.exposure, *EXPOSURES, "%+.2f stops")
-    tip("Ctrl+click to type a number; double-click for 0")
+    automatic = isinstance(desk.view.exposure, str)
+    form = "auto (%+.2f)" if automatic else "%+.2f stops"
+    changed, exposure = imgui.slider_float("##exposure", desk.view.stops, *EXPOSURES, form)
+    tip("Ctrl+click to type a number; double-click: by the picture's own luminance")
     if imgui.is_item_active() and imgui.get_io().mouse_clicked_last_count[0] >= 2:  # until the button is released
-        changed, exposure = True, 0.0
-    if changed:
-        desk.view.exposure = exposure
+        desk.view.exposure = AUTO
+        desk.view.wake()
+    elif changed:
+        desk.view.exposure = float(exposure)
         desk.view.wake()
     if len(TONEMAPS) > 1:
         label("tonemap")
@@ -201,6 +236,7 @@ def _picture(desk: Desk) -> None:
         if chosen:
             desk.view.tonemap = chosen
             desk.view.wake()
+    draw_option(desk, "denoise", desk.stage.requested.denoise)
     wide = shares(2)
     press(desk, "PNG", "screenshot.picture", wide)
     imgui.same_line()
@@ -295,15 +331,16 @@ def _recent(desk: Desk, width: float) -> None:
 
 
 SECTIONS: tuple[tuple[str, Any, bool], ...] = (
-    ("Render", _render, True),
-    ("Samples", draw_sampling, True),
-    ("Photons", draw_photons, False),
-    ("Lights", draw_lights, True),
-    ("Camera", _camera, True),
-    ("Motion", draw_motion, True),
     ("Picture", _picture, True),
-    ("Look inside", _inside, True),
-    ("Structure", _structure, False),
+    ("Camera", _camera, True),
+    ("Environment", draw_environment, True),
+    ("Lights", draw_lights, False),
+    ("Motion", draw_motion, False),
     ("Scene", _scene, False),
+    ("Samples", draw_sampling, False),
+    ("Photons", draw_photons, False),
+    ("Stream processor", _render, False),
+    ("Structure", _structure, False),
+    ("Look inside", _inside, False),
     ("Statistics", _statistics, False),
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from imgui_bundle import ImVec2, imgui
 
 from viewer.window.panels import theme
+from viewer.window.panels.overlay import below
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import grouped
 from viewer.window.study.false_color import Color, state_colors
@@ -46,10 +47,11 @@ def draw_probe(desk: Desk) -> None:
     _view.rows += probe.table(len(_view.rows))  # the history grows
     size, room = imgui.get_io().display_size, units(theme.ROOM)
     left, right = theme.free(True, desk.studies.inspector is not None)
-    width, height = min(units(SIZE[0]), right - left - 2 * room), min(units(SIZE[1]), size.y - 2 * room)
-    bottom = size.y - room - units(theme.STATUS)
-    imgui.set_next_window_pos(ImVec2(left + room, bottom), imgui.Cond_.appearing, ImVec2(0, 1))
-    imgui.set_next_window_size(ImVec2(width, height), imgui.Cond_.appearing)
+    bottom = size.y - room - units(theme.STATUS) - below(desk)
+    width, height = min(units(SIZE[0]), right - left - 2 * room), max(1.0, min(units(SIZE[1]), bottom - room))
+    when = imgui.Cond_.always if theme.narrow(size.x) else imgui.Cond_.appearing
+    imgui.set_next_window_pos(ImVec2(left + room, bottom), when, ImVec2(0, 1))
+    imgui.set_next_window_size(ImVec2(width, height), when)
     expanded, kept = imgui.begin("Pixel probe", True)
     at, extent = imgui.get_window_pos(), imgui.get_window_size()
     _view.place = (at.x, at.y, at.x + extent.x, at.y + extent.y)

@@ -50,10 +50,13 @@ class Space:
     def _lines(self, desk: Desk, lines: NDArray[np.float64], color: int, thick: float = 1.0) -> None:
         assert desk.view.flight is not None
         add, point = imgui.get_background_draw_list().add_line, imgui.ImVec2
-        projected = project(desk.view.flight.camera, desk.view.size, lines)
+        projected = project(desk.view.flight.camera, desk.view.size, lines) + (desk.view.left, 0.0)
         flat = projected.reshape(-1, 4).tolist()  # plain floats: much faster
+        left, (width, height) = desk.view.left, desk.view.size
+        imgui.get_background_draw_list().push_clip_rect(point(left, 0), point(left + width, height))
         for x0, y0, x1, y1 in flat:
             add(point(x0, y0), point(x1, y1), color, thick)
+        imgui.get_background_draw_list().pop_clip_rect()
 
     def _probe(self, desk: Desk) -> None:
         """Boxes visited, triangles tested, and the ray up to its hit; of two levels where the object stands."""
@@ -83,15 +86,17 @@ class Space:
             shown = heat.show()
             self._upload(shown.picture)
             self._legend, self._shown, self._next = shown.legend, (heat, heat.progress), now + SHOWN
-        width, height = desk.view.size
+        left, (width, height) = desk.view.left, desk.view.size
         target = imgui.get_background_draw_list()
-        target.add_image(self._id, imgui.ImVec2(0, 0), imgui.ImVec2(width, height))
+        target.add_image(self._id, imgui.ImVec2(left, 0), imgui.ImVec2(left + width, height))
         self._draw_legend(desk)
 
     def _draw_legend(self, desk: Desk) -> None:
         """At the bottom of what the panels leave free; above the probe's where that is in the way."""
         size, room = imgui.get_io().display_size, units(theme.ROOM)
         shown = desk.view.panels_visible
+        if shown and theme.narrow(size.x):
+            return  # panels cover the picture
         left, right = theme.free(shown, shown and desk.studies.inspector is not None)
         middle, bottom = (left + right) / 2, size.y - units(theme.STATUS) - room
         width, height = self._legend_size

@@ -149,12 +149,18 @@ class font:
         imgui.pop_font()
 
 
-def free(left: bool, right: bool) -> tuple[float, float]:
-    """Where the picture is free of panels: its left and right end, for the panels that are open."""
-    wide = imgui.get_io().display_size.x
+def free(left: bool, right: bool, wide: float | None = None) -> tuple[float, float]:
+    """Where a window, ``wide`` or as drawn, is free of panels: the left and right end, for those that are open."""
+    wide = imgui.get_io().display_size.x if wide is None else wide
     begin = units(ROOM + SIDE_WIDTH) if left else 0.0
     end = wide - (units(ROOM + INSPECTOR_WIDTH) if right else 0.0)
     return (begin, end) if end - begin >= units(LEAST_FREE) else (0.0, wide)
+
+
+def narrow(wide: float) -> bool:
+    """Whether a window is too narrow for a panel and a picture beside it: then panels cover the picture, one at a time,
+    and messages stand below them."""
+    return free(True, False, wide) == (0.0, wide)
 
 
 def legible(rgb: tuple[int, int, int]) -> ImVec4:

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 
 from viewer.kernels.photons import ESTIMATE
 from viewer.kernels.records import FILM, PATH, RADIANCE
-from viewer.photons.passes import add_fetch
 from viewer.renderer.pieces import Slice
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles
-from viewer.stream.gl.stream import float_texture
+from viewer.stream.gl.passes import add_fetch
+from viewer.stream.gl.stream import Stream, float_texture
 from viewer.stream.machines.multipass import Multipass
 
 SEARCHED = {"film": FILM, "radiance": RADIANCE, "path": PATH, "estimate": ESTIMATE}  # streams of a search under way
@@ -119,6 +119,20 @@ class Canvas:
         shader.set("corner", (left, top))
         shader.set("wide", wide)
         self._draw(self._place, target, (left, top, wide, tall))
+
+    def show(self, picture: Stream) -> None:
+        """Copy a whole picture, of any size."""
+        if self._coming is not None and self._coming.size != picture.size:
+            self._free(self._coming)
+            self._coming = self._new(picture.size)
+        target = self._coming or self.texture
+        assert target.size == picture.size
+        shader = self._place.shader
+        shader.bind("in_tile", picture.textures[0])
+        shader.set("summed", int(picture.record == FILM))
+        shader.set("corner", (0, 0))
+        shader.set("wide", picture.size[0])
+        self._draw(self._place, target, (0, 0, *picture.size))
 
     def grow(self, piece: Slice) -> bool:
         """Show the running estimates of a tile under way, where its machine keeps them from pass to pass; whether it

@@ -31,16 +31,18 @@ class Display:
         size: tuple[int, int],
         exposure: float,
         tonemap: str = "none",
+        left: int = 0,
     ) -> None:
-        """picture: linear sRGB. size: of the target, pixels. exposure: stops. tonemap: a name
-        of TONEMAPS, another shows as ``none``."""
+        """picture: linear sRGB. size: of the part of the target that it fills, pixels, from the column ``left`` on.
+        exposure: stops. tonemap: a name of TONEMAPS, another shows as ``none``."""
         context = self.device.context
         target.use()
-        target.viewport = (0, 0, *size)
+        target.viewport = (left, 0, *size)
         context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
         shader = self._drawing.shader
         shader.bind("in_picture", picture)
         shader.set("window", size)
+        shader.set("left", float(left))
         shader.set("exposure", exposure)
         shader.set("curve", list(TONEMAPS).index(tonemap) if tonemap in TONEMAPS else 0)
         shader.set("smooth_up", int(picture.size != size))

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from viewer.kernels.photons import ENTRY, PHOTON
 from viewer.kernels.records import HIT
-from viewer.photons.passes import add_fetch
 from viewer.scene.camera import Camera
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Shader
+from viewer.stream.gl.passes import add_fetch
 from viewer.stream.gl.stream import Stream
 
 PREMULTIPLIED = moderngl.ONE, moderngl.ONE_MINUS_SRC_ALPHA
@@ -68,7 +68,7 @@ class PhotonPicture:
     """Draws points and wires over what is in a framebuffer; the context must be current in every call."""
 
     def __init__(self, device: Device) -> None:
-        self.device = device
+        self.device, self.left = device, 0  # the picture's edge in the framebuffer, pixels
         vertex, fragment = point_sources()
         self._points = Shader(device, fragment, vertex)
         self._array = device.context.vertex_array(self._points.program, [])
@@ -133,5 +133,5 @@ class PhotonPicture:
         context = self.device.context
         with context.scope(target, enable_only=moderngl.BLEND | moderngl.PROGRAM_POINT_SIZE):
             context.blend_func = PREMULTIPLIED
-            target.viewport = (0, 0, *size)
+            target.viewport = (self.left, 0, *size)
             array.render(mode, vertices=count)

@@ -229,7 +229,7 @@ def color(title: str, values: NDArray, valid: NDArray[np.bool_]) -> Shown:
     """A picture of what is colour already: (H, W, 3) linear sRGB."""
     from viewer.film.tonemap import srgb8
 
-    picture = srgb8(values)
+    picture = srgb8(values, exposure=0.0, tonemap="none")
     picture[~valid] = NONE
     return Shown(picture, Legend(title, labels=_nothing(valid)))
 

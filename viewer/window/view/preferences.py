@@ -22,6 +22,7 @@ from typing import Any
 
 from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
+from viewer.options.table import OPTIONS
 from viewer.options.values import LARGEST_SIDE
 
 VARIABLE = "RAYSTREAM_SETTINGS"
@@ -47,7 +48,7 @@ class Preferences:
 
     size        : of the window when it opens, (width, height) in the screen's coordinates.
     samples     : of each pixel, to stop at. noise : estimated relative error to stop at; 0: never.
-    exposure    : stops. tonemap : its name, which the display checks.
+    exposure    : stops, or auto. tonemap : its name, which the display checks.
     mode        : of the camera, ``orbit`` or ``fly``. speed : of flight, as a factor on what suits the scene.
     recent      : files opened, the last one first. keys : action's name -> key text, or a list of them.
     unknown     : remarks on keys of the file that are not known, one line each; saving keeps them.
@@ -55,12 +56,12 @@ class Preferences:
 
     size: tuple[int, int] = (960, 540)
     full_screen: bool = False
-    panels: bool = True
+    panels: bool = False
     statistics: bool = False
     samples: int = 1024
     noise: float = 0.01
-    exposure: float = 0.0
-    tonemap: str = "none"
+    exposure: float | str = OPTIONS["exposure"].default
+    tonemap: str = OPTIONS["tonemap"].default
     mode: str = "orbit"
     speed: float = 1.0
     recent: list[str] = field(default_factory=list)
@@ -152,6 +153,10 @@ def _word(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def _exposure(value: Any) -> float | str | None:
+    return "auto" if isinstance(value, str) and value == "auto" else _number(-32, 32)(value)
+
+
 def _mode(value: Any) -> str | None:
     return value if value in ("orbit", "fly") else None
 
@@ -177,8 +182,8 @@ READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "statistics": (_flag, "true or false"),
     "samples": (_count, f"a whole number from 1 to {MOST_SAMPLES}"),
     "noise": (_number(0, 1), "a share of the mean from 0 to 1; 0 for no end"),
-    "exposure": (_number(-32, 32), "stops, a number from -32 to 32"),
-    "tonemap": (_word, 'the name of a tone map, such as "none"'),
+    "exposure": (_exposure, 'stops, a number from -32 to 32, or "auto"'),
+    "tonemap": (_word, 'the name of a tone map, such as "agx"'),
     "mode": (_mode, '"orbit" or "fly"'),
     "speed": (_number(1e-4, 1e4), "a factor from 0.0001 to 10000"),
     "recent": (_recent, "a list of file names"),

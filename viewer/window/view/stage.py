@@ -9,6 +9,7 @@ from typing import Any
 
 from viewer.base.errors import ViewerError
 from viewer.options.declare import Affects
+from viewer.renderer.darkness import FILLED
 from viewer.renderer.prepared import Prepared, prepare
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.settings import RECIPE, Settings
@@ -34,7 +35,7 @@ def work(
     made = prepare(scene, settings, tell, before)
     same = before is not None and made.structure is before.structure
     for lit in (True,) if same else (False, True):
-        made.modules(settings.stepwise, lit, settings.sampler)
+        made.modules(settings.stepwise, lit, settings.sampler, made.light_tree(settings))
     return made, None if same else scene.bounds(ground=False)
 
 
@@ -64,6 +65,7 @@ class Stage:
         self._coming: Iterator[float] | None = None  # a scene that is uploaded
         self._coming_text, self._coming_share = "", 0.0
         self._given: Scene | None = None  # the scene that the worker was given, if it need not read the file
+        self._filled = False  # the sky is there for a scene whose own lights show nothing
         self._hidden: Any = None  # the environment that is switched off
         self.dialog: Any = None  # a file dialog of the desktop, which will answer
 
@@ -83,6 +85,8 @@ class Stage:
 
     def open(self, path: str) -> None:
         """Load a scene in the background; the old one stays until it is there."""
+        if self._filled:  # the next one may have lights that show something
+            self.requested, self._filled = self.requested.replace(environment=None), False
         self._start(path)
 
     def cancel(self) -> bool:
@@ -111,7 +115,9 @@ class Stage:
         """What was asked for does not come: asked for is again what is on show."""
         if self.view.renderer is not None:
             now = self.view.renderer.settings
-            self.requested = self.requested.replace(**{name: now[name] for name in (*RECIPE, "ground", "environment")})
+            self.requested = self.requested.replace(
+                **{name: now[name] for name in (*RECIPE, "ground", "environment", "sun")}
+            )
 
     def take(self) -> None:
         """Take what the file dialog answers and what the worker has made, and go on with what is uploaded."""
@@ -244,11 +250,24 @@ class Stage:
         self.set(ground="auto" if on else None)
         self.view.say("ground on" if on else "ground off")
 
+    def toggle_denoiser(self) -> None:
+        """The denoiser on and off."""
+        self.view.shown()
+        on = self.requested.denoise == "none"
+        self.set(denoise="auto" if on else "none")
+        self.view.say("denoiser on" if on else "denoiser off: the samples as they are")
+
     # -- environment -----------------------------------------------------------------------------------------------
+
+    def fill(self) -> None:
+        """Put a scene under the sky whose own lights show nothing; those to come stand in their own light."""
+        self.light_by("sky")
+        self._filled = True
+        self.view.say(FILLED)
 
     def light_by(self, environment: Any) -> None:
         """Light the scene, and those to come, by another environment; the worker reads it."""
-        self._hidden = None
+        self._hidden, self._filled = None, False
         self.set(environment=environment)
 
     def toggle_environment(self) -> None:

@@ -28,8 +28,10 @@ class View:
     """What panels, commands and events see of the window, and change.
 
     session    : the picture. flight : the camera in the hand; None while there is no scene. path : of the scene.
-    exposure (stops), tonemap : of the display. size : of the window, its own coordinates; ``pixels`` of its
-    framebuffer; ``scale`` of its text. cursor : window coordinates. drag : button and modifiers that are down.
+    exposure (stops, or auto), tonemap : of the display; ``metered`` are the stops that auto means now.
+    size : of the picture, window coordinates; ``pixels`` of its framebuffer; ``left`` is its edge in the window, which
+    panels may have taken a part of, from and to the shares ``span`` of its width. scale : of the window's text.
+    cursor : in the picture, window coordinates. drag : button and modifiers that are down.
     handlers   : what each action does, by its name.
     """
 
@@ -37,10 +39,14 @@ class View:
         self.session, self.preferences, self.keymap = session, preferences, keymap
         self.flight: Flight | None = None
         self.path = ""
-        self.exposure, self.tonemap = preferences.exposure, preferences.tonemap
+        self.exposure: float | str = preferences.exposure
+        self.metered = 0.0
+        self.tonemap = preferences.tonemap
         self.panels_visible, self.stats_visible = preferences.panels, preferences.statistics
         self.help_visible = self.wires = self.paused = self.minimised = False
         self.size, self.pixels, self.scale = preferences.size, preferences.size, 1.0
+        self.frame, self.span = self.pixels, (0.0, 1.0)  # framebuffer of the window
+        self.left = 0.0
         self.cursor = (0.0, 0.0)
         self.drag: tuple[int, int] | None = None
         self.handlers: dict[str, Callable[[], None]] = {}
@@ -86,6 +92,29 @@ class View:
         _, flight = self.shown()
         self.session.update(**exactly(flight.camera))
         self.wake()
+
+    @property
+    def stops(self) -> float:
+        """The exposure on show."""
+        return self.metered if isinstance(self.exposure, str) else self.exposure
+
+    def lay_out(self, size: tuple[int, int], frame: tuple[int, int], span: tuple[float, float]) -> None:
+        """The window has this size, in its own coordinates and in pixels of its framebuffer, and the picture that part
+        of its width; a picture of another size begins anew where the span or the framebuffer are others."""
+        (first, last), (width, height) = self.columns(frame[0], span), size
+        begin, end = self.columns(width, span)
+        self.size, self.pixels = (end - begin, height), (last - first, frame[1])
+        if (frame, span) != (self.frame, self.span):
+            self.cursor = (self.cursor[0] + self.left - begin, self.cursor[1])
+            self.frame, self.span = frame, span
+            self.session.resize(self.pixels)
+            self.wake()
+        self.left = float(begin)
+
+    @staticmethod
+    def columns(width: int, span: tuple[float, float]) -> tuple[int, int]:
+        """The first column of a span of a width, and the one after its last."""
+        return round(span[0] * width), round(span[1] * width)
 
     def direction_under_cursor(self) -> Any:
         """(3,) float64 unit direction through the cursor, world space."""
