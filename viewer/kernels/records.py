@@ -38,7 +38,7 @@ RADIANCE = Record("Radiance", Field("rgb", "vec3", "linear sRGB"))
 PATH = Record(
     "Path",
     Field("throughput", "vec3", about="what a radiance at the path's end adds to the pixel, as a factor"),
-    # Where back faces are culled, -1 in place of 0 on a path that has scattered before: see shaders/kernels/scatter.glsl.
+    # Where back faces are culled, -1 in place of 0 on a path that has scattered before: shaders/kernels/scatter.glsl.
     Field("pdf", "float", "1 / sr", about="of the last direction; 0: no light could have been sampled for it"),
     Field("depth", "int", about="surfaces that the path has left"),
     Field("number", "int", about="of the sample"),
