@@ -30,6 +30,7 @@ int scatter(in Pixel pixel, in Interaction interaction, inout Path path, out Ray
     path.throughput *= weight;
     path.cone = cone_scattered(path.cone, path.pdf);
 #ifdef HAVE_CULLED
+    // A path that has scattered once is no view: below zero stands for zero there.
     if (path.pdf == 0.0 && seen) ray.any_hit += RAY_VIEW;
     else if (path.pdf == 0.0) path.pdf = -1.0;
 #endif

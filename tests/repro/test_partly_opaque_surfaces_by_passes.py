@@ -16,7 +16,8 @@ PLATE = places.quads([[(-9, -9, 0), (9, -9, 0), (9, 8.1, 0), (-9, 8.1, 0)]])
 
 def test_multipass_throws_anew_for_each_sample(device) -> None:
     half = Material("half", (0.0, 0.0, 0.0, 0.5), kind="lambert", alpha_mode="blend")
-    options: dict[str, Any] = {"program": "path", "environment": (1.0, 1.0, 1.0), "pixel_filter": "point"}
+    options: dict[str, Any] = {"program": "path", "environment": (1.0, 1.0, 1.0)}
+    options |= {"pixel_filter": "point", "first_hits": "rays"}
     found = [
         Renderer(places.alone(PLATE, half), device=device, machine=machine, fuse=fuse, **options).render((8, 8), 8)
         for machine, fuse in (("singlepass", "none"), ("multipass", "none"), ("multipass", "surface"))

@@ -9,7 +9,9 @@ PIXEL = Record("Pixel", Field("at", "ivec2", "pixels", "picture", "column and ro
 
 FAR = 3.4e38  # t_max of rays without an end, and the largest weight of a light; also shaders/lib/far.glsl
 
-RAY_VIEW = 1 << 17  # of RAY.any_hit: a ray that the camera sees along; also shaders/lib/view_ray.glsl
+# Of RAY.any_hit, above the sample's number: a ray that the camera sees along, which passes through back faces that are
+# culled; also shaders/lib/view_ray.glsl.
+RAY_VIEW = 1 << 17
 
 RAY = Record(
     "Ray",
@@ -19,8 +21,7 @@ RAY = Record(
     Field(
         "any_hit",
         "int",
-        about="bit 0: the first hit found will do; above: the sample's number, where hits pass at random; bit 17: what "
-        "the camera sees along the ray counts, and back faces that are culled do not",
+        about="bit 0: the first hit found will do; above: the sample's number, where hits pass at random",
     ),
 )
 
@@ -37,13 +38,8 @@ RADIANCE = Record("Radiance", Field("rgb", "vec3", "linear sRGB"))
 PATH = Record(
     "Path",
     Field("throughput", "vec3", about="what a radiance at the path's end adds to the pixel, as a factor"),
-    Field(
-        "pdf",
-        "float",
-        "1 / sr",
-        about="of the last direction; 0: no light could have been sampled for it; where back faces are culled, -1 in "
-        "place of 0 behind a direction of which it could",
-    ),
+    # Where back faces are culled, -1 in place of 0 on a path that has scattered before: shaders/kernels/scatter.glsl.
+    Field("pdf", "float", "1 / sr", about="of the last direction; 0: no light could have been sampled for it"),
     Field("depth", "int", about="surfaces that the path has left"),
     Field("number", "int", about="of the sample"),
     Field("cone", "vec2", about="how much wider the ray is for each unit of distance, and a factor of its width"),

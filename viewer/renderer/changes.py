@@ -50,14 +50,14 @@ def scene_changes(before: Scene, after: Scene) -> SceneChanges:
     if after is before:
         return SceneChanges()
     instances = _Instances(before.instances, after.instances)
-    culling = [list(map(culls, scene.materials)) for scene in (before, after)]
+    culling = [{k for k, each in enumerate(scene.materials) if culls(each)} for scene in (before, after)]
     pairs = list(zip(before.meshes, after.meshes, strict=False))
     other = len(before.meshes) != len(after.meshes)
     attributes = other or instances.other_materials or any(_other_attributes(old, new) for old, new in pairs)
     return SceneChanges(
         geometry=other or instances.other or any(_other_shape(old, new) for old, new in pairs),
         attributes=attributes,
-        culling=culling[0] != culling[1] or (attributes and any(culling[1])),
+        culling=culling[0] != culling[1] or (attributes and bool(culling[1])),
         moved=instances.moved,
         materials=_differ(before.materials, after.materials),
         textures=len(before.textures) != len(after.textures)
