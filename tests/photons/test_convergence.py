@@ -14,6 +14,9 @@ import viewer
 from viewer import Renderer
 
 LUMINANCE = np.array((0.2126, 0.7152, 0.0722))
+# Root mean square of the blocks' errors after 64 samples and after these: 0.0122 and 0.0088, RINGS, 0.0129 and 0.0077.
+PASSES = {"glass_sphere": 256, "metal_ring": 256, "cornell": 512}
+PHOTONS: dict[str, dict[str, int]] = {"cornell": {"photons": 1 << 14}}
 SCENES = {"glass_sphere": "glass_sphere_256", "metal_ring": "metal_ring_256", "cornell": "cornell_gi_128"}
 
 
@@ -71,3 +74,17 @@ def test_blocks_within_two_percent(shared_refs: Path, scene: str) -> None:
     # Radii fall as n^(-1/6), areas of bias and variance as n^(-2/3) in the square (Knaus and Zwicker 2011): times 0.63.
     assert rms(error) < 0.75 * rms(before[0])
     assert abs(mean) < 0.004 and abs(mean) < abs(before[2]) + 0.001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scene", SCENES)
+def test_every_block_within_two_percent(shared_refs: Path, scene: str) -> None:
+    """After `PASSES` with a final gather of one ray, beyond what chance makes of the reference: the discs of visible
+    surfaces then hold caustic photons alone, and none reaches over an edge to a wall that is lit otherwise."""
+    against = Against(shared_refs, scene, final_gather=1, seed=1, **PHOTONS.get(scene, {}))
+    before, after = against.errors(64), against.errors(PASSES[scene])
+    error, noise, mean = after
+    # 3 standard errors: of a thousand blocks one in three would be beyond 2 by chance alone, where few are near 2 %.
+    assert (np.abs(error) < 0.02 + 3 * noise).all()
+    assert rms(error) < 0.8 * rms(before[0])  # measured: see PASSES
+    assert abs(mean) < 0.004
