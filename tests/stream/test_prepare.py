@@ -56,7 +56,7 @@ def test_not_where_nothing_is_written_that_it_follows_from():
 
 def test_what_is_loaded():
     linked = chain(SHINE, inputs=("place",))
-    assert main_of(linked).index("find_own(") < main_of(linked).index("do {")
+    assert main_of(linked).index("find_own(") < main_of(linked).index("while (")
     passes = linked.steps("none")
     assert [each.loads for each in preparations(linked, passes[0])] == [("place",)]
 
