@@ -8,11 +8,9 @@ import numpy as np
 from glsl_call import Function
 
 from viewer.kernels.records import LIGHT_SAMPLE
+from viewer.lighting.emitters import Emitters
 from viewer.lighting.environment import environment
-from viewer.lighting.lights import (
-    QUANTA,
-    Emitters,
-)
+from viewer.lighting.lights import QUANTA
 from viewer.scene.environment import DARKNESS
 from viewer.scene.light import Light
 

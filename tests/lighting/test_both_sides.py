@@ -10,7 +10,8 @@ import places
 import pytest
 
 from viewer import Camera, Renderer, Scene
-from viewer.lighting.lights import emitters, scene_lights
+from viewer.lighting.emitters import emitters
+from viewer.lighting.lights import scene_lights
 from viewer.stream.compile.generate import Form, fragment
 
 

@@ -7,8 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from viewer.lighting.emitters import Emitters
 from viewer.lighting.environment import excess_flux
-from viewer.lighting.lights import FAIR, QUANTA, Emitters, light_list
+from viewer.lighting.lights import FAIR, QUANTA, light_list
 from viewer.scene.environment import ConstantEnvironment
 from viewer.scene.light import Light
 

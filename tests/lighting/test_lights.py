@@ -11,16 +11,9 @@ from light_twin import BOUNDS, FACING, PUNCTUAL, chosen, folded, random, sampler
 
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import LIGHT_SAMPLE
+from viewer.lighting.emitters import Emitters, emitters
 from viewer.lighting.environment import environment
-from viewer.lighting.lights import (
-    FAIR,
-    QUANTA,
-    Emitters,
-    emitters,
-    light_density,
-    light_list,
-    lights,
-)
+from viewer.lighting.lights import FAIR, QUANTA, light_density, light_list, lights
 from viewer.scene.environment import DARKNESS, ConstantEnvironment, ImageEnvironment
 from viewer.scene.light import Light, luminance
 from viewer.scene.material import Material

@@ -10,12 +10,9 @@ from glsl_call import Function
 from light_twin import BOUNDS, FACING, PDF, PUNCTUAL, random, sampler, twin
 
 from viewer.kernels.records import LIGHT_SAMPLE
+from viewer.lighting.emitters import Emitters
 from viewer.lighting.environment import environment
-from viewer.lighting.lights import (
-    KIND,
-    Emitters,
-    light_list,
-)
+from viewer.lighting.lights import KIND, light_list
 from viewer.lighting.photons import photon_modules
 from viewer.scene.environment import DARKNESS, ConstantEnvironment
 from viewer.scene.light import luminance

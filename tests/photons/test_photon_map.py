@@ -15,7 +15,7 @@ import viewer
 from viewer import Renderer
 from viewer.base.errors import ViewerError
 from viewer.kernels.photons import PHOTON, STORED
-from viewer.lighting.lights import emitters
+from viewer.lighting.emitters import emitters
 from viewer.renderer.photon_maps import NEAREST_SHARE, radius_share
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "program": "photon"}

@@ -11,7 +11,7 @@ import pytest
 from viewer.accel.quadrics import boxes
 from viewer.base.errors import ViewerError
 from viewer.film.checkpoint import fingerprint
-from viewer.lighting.lights import emitters
+from viewer.lighting.emitters import emitters
 from viewer.renderer.changes import scene_changes
 from viewer.scene.builtin.shapes import quads
 from viewer.scene.material import Material

@@ -9,7 +9,8 @@ import numpy as np
 
 from viewer.kernels.records import LIGHT_SAMPLE
 from viewer.lighting.ambient import Ambient, ambient
-from viewer.lighting.lights import LIGHT, Emitters, emitters, light_list
+from viewer.lighting.emitters import Emitters, emitters
+from viewer.lighting.lights import LIGHT, light_list
 from viewer.scene.environment import DARKNESS
 from viewer.scene.light import Light
 from viewer.scene.scene import Scene
