@@ -10,6 +10,7 @@ from light_twin import BOUNDS, PUNCTUAL, some_emitters
 from tree_twin import CHOOSE, DENSITY, SAMPLE, function, probabilities, random_receivers, ways
 
 from viewer.kernels.records import HIT
+from viewer.lighting import light_tree
 from viewer.lighting.light_tree import DEEPEST, Bounds, build
 from viewer.lighting.lights import QUANTA, light_list
 from viewer.lighting.tree_choice import choice
@@ -92,6 +93,19 @@ def test_every_light_is_at_the_end_of_its_way(count: int) -> None:
     tree = build(some_bounds(count))
     assert len(tree.nodes) == count - 1 and tree.depth <= DEEPEST
     np.testing.assert_array_equal(ways(tree.nodes, tree.root, tree.way), np.arange(count))
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_threads_and_compilers_build_the_same_tree(monkeypatch: pytest.MonkeyPatch, far: bool) -> None:
+    """To the bit: all in one go, in parts by several threads, and by Python itself."""
+    lights = some_bounds(300)
+    trees = [build(lights, far)]
+    for name, value in (("GRAIN", 20), ("SMALL", 300)):
+        monkeypatch.setattr(light_tree, name, value)
+        trees.append(build(lights, far))
+    for tree in trees[1:]:
+        assert tree.nodes.tobytes() == trees[0].nodes.tobytes() and tree.depth == trees[0].depth
+        np.testing.assert_array_equal(tree.way, trees[0].way)
 
 
 def test_bounds_hold_what_is_below_them() -> None:

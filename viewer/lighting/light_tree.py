@@ -13,18 +13,24 @@ intensity along the axis; luminances. What is infinitely far stands in a tree of
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+import os
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.jit import run
+from viewer.lighting import light_tree_loops as loops
+from viewer.lighting.light_tree_loops import DEEPEST, WAY
 from viewer.stream.declare.record import Field, Record
 
-BINS, FEW_BINS = 12, 8  # in which splits are looked for, along each axis, and along one
-THOROUGH = 7  # levels in which all three axes are looked at
-WAY = 23  # bits of a way that one number holds: whole numbers are exact in floats up to 2^24
-DEEPEST = 2 * WAY  # levels
-HALVED = 24  # levels from which on clusters are halved: a tree of 2^22 lights then stays within the deepest
+__all__ = ["DEEPEST", "NODE", "WAY", "Bounds", "LightTree", "build"]
+
+SMALL = 48  # lights up to which the loops are not worth compiling
+GRAIN = 1 << 14  # lights of a cluster that one thread goes through alone; larger ones are parted one at a time
+MOST_WORKERS = 8
 
 Float = NDArray[np.float64]
 
@@ -72,8 +78,9 @@ class Bounds(NamedTuple):
 
 
 class LightTree(NamedTuple):
-    """nodes (N - 1,) of `NODE`, the root first, or none; root: its link, as in a node. way (N, 2) int64: of each light
-    the turns to it, 1 to the right, the first in the lowest bit, `WAY` of them in a number. depth: levels."""
+    """nodes (N - 1,) of `NODE`, the root first, left children behind their parents, or none; root: its link, as in a
+    node. way (N, 2) int64: of each light the turns to it, 1 to the right, the first in the lowest bit, `WAY` of them in
+    a number. depth: levels."""
 
     nodes: NDArray
     root: int
@@ -82,156 +89,80 @@ class LightTree(NamedTuple):
 
 
 def build(lights: Bounds, far: bool = False) -> LightTree:
-    """The tree of lights (N,), level by level from the root, all clusters of a level at once. O(N log N).
+    """The tree of lights (N,), in depth-first order. O(N log N), by threads; the same bits however many these are.
 
-    A cluster is parted between `BINS` along one of the axes of its middles, of small ones the longest, where the sum of
-    both parts' power times squared extent times solid angle of emission is least: the cost of Conty Estevez and Kulla,
-    with second moments in place of the areas of boxes and resultants of the normals in place of their cones, which both
-    are sums. The bounds of what comes out are exact. far : they are infinitely far, and parted by power alone.
+    A cluster is parted between `light_tree_loops.BINS` along one of the axes of its middles, where the sum of both
+    parts' power times squared extent times solid angle of emission is least: the cost of Conty Estevez and Kulla, with
+    second moments in place of the areas of boxes and resultants of the normals in place of their cones, which both are
+    sums. The bounds of what comes out are exact. far : they are infinitely far, and parted by power alone.
     """
     count = len(lights.power)
     way, nodes = np.zeros((count, 2), np.int64), np.zeros(max(count - 1, 0), NODE.dtype)
     if count < 2:
         return LightTree(nodes, -1, way, 0)
-    scaled = lights._replace(power=lights.power / lights.power.sum())
-    table = np.column_stack([part.astype(np.float64) for part in scaled]).T.copy()  # columns lie together
-    order, rows, first = np.arange(count), table, np.array([0])
-    size = np.array([count])
-    made, level = 1, 0
-    while True:
-        parents = np.arange(made - len(first), made)
-        which = np.repeat(np.arange(len(size)), size)
-        right = _parted(Rows(rows), first, size, which, level, far)
-        way[order, level // WAY] |= right.astype(np.int64) << level % WAY
-        # Left before right, within each cluster, and in the order before.
-        before: NDArray = np.cumsum(right) - right
-        ahead: NDArray = before - before[first][which]
-        rights = np.add.reduceat(right.astype(np.int64), first)
-        inside = np.arange(len(order)) - first[which]
-        place = first[which] + np.where(right, (size - rights)[which] + ahead, inside - ahead)
-        moved = np.empty_like(order)
-        moved[place] = order
-        order, rows = moved, table[:, moved]
-        first = np.stack([first, first + size - rights], axis=1).ravel()
-        size = np.stack([size - rights, rights], axis=1).ravel()
-        several = size > 1
-        links = -1 - order[first]
-        links[several] = made + np.arange(np.count_nonzero(several))
-        _describe(nodes, parents, Rows(rows), first, size, links, far)
-        level += 1
-        if not several.any():
-            return LightTree(nodes, 0, way, level)
-        if not several.all():
-            kept = np.repeat(several, size)
-            order, rows, size = order[kept], rows[:, kept], size[several]
-            first = np.cumsum(size) - size
-        made += len(size)
+    rows = _rows(lights)
+    bounds, links = np.empty((2 * (count - 1), loops.KNOWN)), np.empty((2 * (count - 1), 1), np.int64)
+    small = count <= SMALL
+    deepest = 0
+
+    def job(part: tuple[int, ...]) -> tuple[int, list[tuple[int, ...]]]:
+        """Levels, and the parts of a cluster that still are to be gone through."""
+        first, last, node, depth, *bits = part
+        whole = last - first <= GRAIN
+        given = (first, last, node, depth, *bits, far, whole)
+        levels, place = run(loops.grow, rows, *given, bounds, links, way, *loops.scratch(), small=small)
+        if whole:
+            return levels, []
+        bits[1 if depth >= WAY else 0] += 1 << depth % WAY
+        left = first, place, node + 1, depth + 1, part[4], part[5]
+        right = place, last, node + place - first, depth + 1, *bits
+        return levels, [half for half in (left, right) if half[1] - half[0] > 1]
+
+    for levels in _all(job, (0, count, 0, 0, 0, 0)):
+        deepest = max(deepest, levels)
+    _fill(nodes, bounds, links[:, 0], far)
+    return LightTree(nodes, 0, way, deepest)
 
 
-class Rows:
-    """Columns of a table of `Bounds`, by name."""
-
-    def __init__(self, table: Float) -> None:
-        self.middle, self.radius, self.axis = table[0:3].T, table[3], table[4:7].T
-        self.spread, self.emission, self.power, self.both = table[7:]
-
-
-def _halves(first: NDArray, size: NDArray, which: NDArray) -> NDArray[np.bool_]:
-    """(N,): whether each goes to the right, where clusters are halved in the order they have."""
-    return np.arange(len(which)) - first[which] >= ((size + 1) // 2)[which]
-
-
-def _parted(lights: Rows, first: NDArray, size: NDArray, which: NDArray, level: int, far: bool) -> NDArray[np.bool_]:
-    """(N,): whether each goes to the right; some of every cluster do, and some do not."""
-    if level >= HALVED:
-        return _halves(first, size, which)
-    if far:
-        total = np.cumsum(lights.power)
-        own = total - lights.power / 2 - (total[first] - lights.power[first])[which]
-        right = own >= np.add.reduceat(lights.power, first)[which] / 2
-    else:
-        right = _cheapest(lights, first, which, level < THOROUGH)
-    rights = np.add.reduceat(right.astype(np.int64), first)
-    lost = (rights == 0) | (rights == size)
-    return np.where(lost[which], _halves(first, size, which), right) if lost.any() else right
+def _all(job: Any, root: tuple[int, ...]) -> Iterator[int]:
+    """The levels that each job has gone down to, of the root's and of all that come out of it."""
+    levels, parts = job(root)
+    yield levels
+    if not parts:
+        return
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    with ThreadPoolExecutor(min(cores, MOST_WORKERS)) as pool:
+        waiting: set[Future] = {pool.submit(job, part) for part in parts}
+        while waiting:
+            ready, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in ready:
+                levels, parts = future.result()
+                yield levels
+                waiting |= {pool.submit(job, part) for part in parts}
 
 
-def _cheapest(lights: Rows, first: NDArray, which: NDArray, thorough: bool) -> NDArray[np.bool_]:
-    """(N,): whether each is beyond the cheapest of the edges between bins. thorough : along all axes."""
-    clusters = len(first)
-    low, high = np.minimum.reduceat(lights.middle, first), np.maximum.reduceat(lights.middle, first)
-    extent = high - low
-    longest = extent.max(axis=1)
-    unit = 1.0 / np.where(longest > 0, longest, 1.0)
-    scale = unit[which]
-    local = (lights.middle - ((low + high) / 2)[which]) * scale[:, None]  # within a half of zero
-    squared = np.einsum("ij,ij->i", local, local) + (lights.radius * scale) ** 2
-    # Of a cone's normals, evenly spread, the length of the resultant.
-    normal = lights.axis * ((1.0 + np.cos(lights.spread)) / 2)[:, None]
-    summed = [None, lights.power, squared, *local.T, *normal.T]
-    bins = BINS if thorough else FEW_BINS
-    least = np.full(clusters, np.inf)
-    right = np.zeros(len(which), bool)
-    for axis in range(3) if thorough else (np.argmax(extent, axis=1),):
-        wide = extent[np.arange(clusters), axis] * unit
-        start = (0.5 * bins) - 1e-9  # of an empty extent, the middle
-        ratio = np.where(wide > 0, bins / np.where(wide > 0, wide, 1.0), 0.0)
-        along = local[:, axis] if isinstance(axis, int) else local[np.arange(len(which)), axis[which]]
-        place = (along * ratio[which] + start).astype(np.int64).clip(0, bins - 1)
-        key = which * bins + place
-        held = np.stack([np.bincount(key, part, clusters * bins).reshape(clusters, bins) for part in summed])
-        left: Float = np.cumsum(held, axis=2, dtype=np.float64)
-        cost = _cost(left[..., :-1]) + _cost(left[..., -1:] - left[..., :-1])
-        # Along a short axis parts are thin: the regularisation of the paper.
-        cost *= np.where(wide > 0, 1.0 / np.where(wide > 0, wide, 1.0), np.inf)[:, None]
-        best = np.argmin(cost, axis=1)
-        value = cost[np.arange(clusters), best]
-        better = value < least
-        least = np.where(better, value, least)
-        right = np.where(better[which], place > best[which], right)
-    return right
+def _rows(lights: Bounds) -> Float:
+    """(N, `loops.COLUMNS`): a row of each, as the loops have it."""
+    rows = np.empty((len(lights.power), loops.COLUMNS))
+    rows[:, 0:3], rows[:, 3], rows[:, 4:7] = lights.middle, lights.radius, lights.axis
+    rows[:, 7], rows[:, 8], rows[:, 9] = np.cos(lights.spread), np.sin(lights.spread), np.cos(lights.emission)
+    rows[:, 10], rows[:, 11], rows[:, 12] = lights.power / lights.power.sum(), lights.both, np.arange(len(rows))
+    return rows
 
 
-def _cost(sums: Float) -> Float:
-    """Of clusters by sums (8, ...) of count, power, squares, middles and normals; infinite for empty ones.
-
-    The solid angle that light leaves into, weighed by its cosine beyond the cone of the normals, is pi for one normal
-    and 4 pi for all; in between it follows 4 - 3 r^3 within a fifth, r the length of the mean of evenly spread normals.
-    """
-    there = sums[0] > 0.5
-    over = 1.0 / np.where(there, sums[0], 1.0)
-    mean = (sums[3] ** 2 + sums[4] ** 2 + sums[5] ** 2) * over * over
-    extent = np.maximum(sums[2] * over - mean, 1e-12)
-    resultant = (sums[6] ** 2 + sums[7] ** 2 + sums[8] ** 2) * over * over
-    return np.where(there, sums[1] * extent * (4.0 - 3.0 * resultant * np.sqrt(resultant)), np.inf)
-
-
-def _describe(
-    nodes: NDArray, parents: NDArray, lights: Rows, first: NDArray, size: NDArray, links: NDArray, far: bool
-) -> None:
-    """The bounds of clusters, each of some lights in a row, two to a parent."""
-    which = np.repeat(np.arange(len(first)), size)
-    reach = lights.radius[:, None]
-    low = np.minimum.reduceat(lights.middle - reach, first)
-    high = np.maximum.reduceat(lights.middle + reach, first)
-    middle = (low + high) / 2
-    apart = np.linalg.norm(lights.middle - middle[which], axis=1) + lights.radius
+def _fill(nodes: NDArray, bounds: Float, links: NDArray[np.int64], far: bool) -> None:
+    """The nodes by bounds (2 N, `loops.KNOWN`) of their children."""
+    middle = bounds[:, 0:3]
     rounding = np.abs(middle).max(axis=1) * 2e-7  # of the middle, in float32
-    radius = np.maximum.reduceat(apart, first) * (1 + 1e-5) + rounding
-    power = np.add.reduceat(lights.power, first)
-    total = np.add.reduceat(lights.axis, first)
-    length = np.linalg.norm(total, axis=1)
-    even = length > 1e-9
-    axis = np.where(even[:, None], total / np.where(even, length, 1.0)[:, None], lights.axis[first])
-    turned = np.arccos(np.clip(np.einsum("ij,ij->i", lights.axis, axis[which]), -1.0, 1.0))
-    spread = np.minimum(np.maximum.reduceat(turned + lights.spread, first) + 1e-4, math.pi)
-    emission = np.minimum(np.maximum.reduceat(lights.emission, first) + 1e-4, math.pi)
-    both = np.maximum.reduceat(lights.both, first) > 0
+    radius = bounds[:, 3] * (1 + 1e-5) + rounding
+    # Beside them what a cosine near 1 does not tell.
+    spread, emission = (np.minimum(np.arccos(bounds[:, place]) + 1e-4, math.pi) for place in (7, 8))
+    axis = bounds[:, 4:7] * (2.0 + np.cos(spread))[:, None]
+    power, cosine = np.where(bounds[:, 10] > 0, -1.0, 1.0) * bounds[:, 9], np.cos(emission)
     for place, side in enumerate(("left", "right")):
-        rows = slice(place, None, 2)
-        nodes[side][parents] = middle[rows]
-        nodes[f"{side}_radius"][parents] = -1.0 if far else radius[rows]
-        nodes[f"{side}_axis"][parents] = axis[rows] * (2.0 + np.cos(spread[rows]))[:, None]
-        nodes[f"{side}_power"][parents] = np.where(both[rows], -1.0, 1.0) * power[rows]
-        nodes[f"{side}_emission"][parents] = np.cos(emission[rows])
-        nodes[f"{side}_link"][parents] = links[rows]
+        nodes[side] = middle[place::2]
+        nodes[f"{side}_radius"] = -1.0 if far else radius[place::2]
+        nodes[f"{side}_axis"] = axis[place::2]
+        nodes[f"{side}_power"] = power[place::2]
+        nodes[f"{side}_emission"] = cosine[place::2]
+        nodes[f"{side}_link"] = links[place::2]

@@ -9,6 +9,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.base.jit import helper, run
 from viewer.kernels.records import HIT
 from viewer.materials.look import shining
 from viewer.scene.color import linear_texels
@@ -16,14 +17,15 @@ from viewer.scene.light import luminance
 from viewer.scene.mesh import Mesh
 from viewer.scene.mipmaps import halved
 from viewer.scene.scene import Scene
-from viewer.scene.texture import Texture
+from viewer.scene.texture import WRAPS, Texture
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
 
 NAME = "shining faces"
 SHINING = Record("Shining", Field("share", "float", about="of the brightest that the material could be, in the mean"))
 _SIDE = 8  # places looked at along each side of a triangle's square
-_CHUNK = 1 << 14  # triangles at once
+_REPEAT, _MIRRORED = WRAPS["repeat"], WRAPS["mirrored"]
+SMALL = 16  # triangles up to which the loop is not worth compiling
 
 
 def shares(scene: Scene, mesh: Mesh) -> NDArray[np.float64]:
@@ -61,6 +63,9 @@ _HELD: dict[int, _Held] = {}  # several tables need them, and each move of a lig
 def _shares(mesh: Mesh, textured: Mapping[int, tuple[Texture, tuple[float, ...]]]) -> NDArray[np.float64]:
     """`shares` by textures and factors of materials, by their numbers."""
     found = np.ones(len(mesh.triangles))
+    u, v = ((np.indices((_SIDE, _SIDE)) + 0.5) / _SIDE).reshape(2, -1)
+    # The square, folded onto the triangle.
+    places = np.stack([np.where(v > u, 0.5 * u, u - 0.5 * v), np.where(v > u, v - 0.5 * u, 0.5 * v)], axis=1)
     for number, (texture, factor) in textured.items():
         own = np.flatnonzero(mesh.materials == number)
         if not len(own):
@@ -72,12 +77,15 @@ def _shares(mesh: Mesh, textured: Mapping[int, tuple[Texture, tuple[float, ...]]
         levels = [np.asarray(luminance(texels * emission) / whole, np.float32)]
         while levels[-1].shape != (1, 1):
             levels.append(halved(halved(levels[-1], 0), 1))
+        across, down = (WRAPS[way] for way in texture.wrap)
         chosen = _levels(texture, uvs[mesh.triangles[own]], len(levels))
         for level in np.unique(chosen):
             alike = own[chosen == level]
-            for first in range(0, len(alike), _CHUNK):
-                part = alike[first : first + _CHUNK]
-                found[part] = _looked_up(levels[level], texture, uvs[mesh.triangles[part]]).mean(axis=1)
+            means = np.empty(len(alike))
+            light, corners = np.ascontiguousarray(levels[level]), uvs[mesh.triangles[alike]]
+            given = light, corners, places, across, down, np.ascontiguousarray(texture.transform)
+            run(_mean, *given, means, small=len(alike) < SMALL)
+            found[alike] = means
     return found
 
 
@@ -95,21 +103,35 @@ def coordinates(mesh: Mesh, texture: Texture) -> NDArray[np.float32]:
     return np.zeros((len(mesh.positions), 2), np.float32) if chosen is None else chosen
 
 
-def _looked_up(bright: NDArray, texture: Texture, corners: NDArray) -> NDArray[np.float64]:
-    """(T, N) at places spread evenly over triangles of texture coordinates (T, 3, 2)."""
-    u, v = ((np.indices((_SIDE, _SIDE)) + 0.5) / _SIDE).reshape(2, -1)
-    second, third = np.where(v > u, 0.5 * u, u - 0.5 * v), np.where(v > u, v - 0.5 * u, 0.5 * v)
-    weights = np.stack([1.0 - second - third, second, third])
-    places = np.einsum("kn,tkc->tnc", weights, corners.astype(np.float64))
-    places = places @ texture.transform[:, :2].T + texture.transform[:, 2]
-    places = np.where(np.abs(places) < 1e9, places, 0.0)
-    index = []
-    for axis, size in ((0, bright.shape[1]), (1, bright.shape[0])):
-        at, way = places[..., axis], texture.wrap[axis]
-        turned = np.abs(at - 2.0 * np.round(0.5 * at)) if way == "mirrored" else at - np.floor(at)
-        inside = np.clip(at, 0.0, 1.0) if way == "clamp" else turned
-        index.append(np.clip((inside * size).astype(np.intp), 0, size - 1))
-    return np.asarray(bright[index[1], index[0]])
+def _mean(bright, corners, places, across, down, matrix, out):
+    """Of an image (H, W) float32, means out (T,) at places (N, 2), weights of the second and third corner, of triangles
+    of texture coordinates (T, 3, 2) float32, which matrix (2, 3) turns into those of the image; across, down : how it
+    goes on, values of `WRAPS`."""
+    height, width = bright.shape
+    for t in range(len(corners)):
+        u, v = np.float64(corners[t, 0, 0]), np.float64(corners[t, 0, 1])
+        au, av = np.float64(corners[t, 1, 0]) - u, np.float64(corners[t, 1, 1]) - v
+        bu, bv = np.float64(corners[t, 2, 0]) - u, np.float64(corners[t, 2, 1]) - v
+        total = 0.0
+        for n in range(len(places)):
+            second, third = places[n, 0], places[n, 1]
+            pu, pv = u + second * au + third * bu, v + second * av + third * bv
+            x = matrix[0, 0] * pu + matrix[0, 1] * pv + matrix[0, 2]
+            y = matrix[1, 0] * pu + matrix[1, 1] * pv + matrix[1, 2]
+            total += np.float64(bright[_texel(y, height, down), _texel(x, width, across)])
+        out[t] = total / len(places)
+
+
+@helper
+def _texel(at, size, way):
+    """The number of the texel at a coordinate along an axis."""
+    if not abs(at) < 1e9:
+        at = 0.0
+    if way == _REPEAT:
+        at -= np.floor(at)
+    elif way == _MIRRORED:
+        at = abs(at - 2.0 * np.floor(0.5 * at + 0.5))
+    return np.int64(min(max(at * size, 0.0), size - 1.0))
 
 
 def shining_faces(scene: Scene, meshes: Sequence[Mesh]) -> Module:
