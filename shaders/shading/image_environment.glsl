@@ -37,14 +37,14 @@ float environment_height(int edge) {
 }
 
 #ifdef HAVE_SUN
-// The sun: viewer/lighting/suns.py. environment_sun: its first cell and their number, across and down.
+// Suns: viewer/lighting/suns.py. Their tables are there twice, those for the compensated density behind the others.
 float sun_density(vec2 place, bool compensated) {
     vec2 at = place - 0.5;
-    ivec2 cell = ivec2(floor(at)) - environment_sun.xy;
-    cell.x = cell.x < 0 ? cell.x + environment_size.x : cell.x;
-    bool inside = cell.x >= 0 && cell.y >= 0 && cell.x < environment_sun.z && cell.y < environment_sun.w;
-    int first = compensated ? environment_sun_slots.x * environment_sun_slots.y : 0;
-    EnvironmentSun sun = fetch_environment_suns(first + (inside ? cell.y * environment_sun.z + cell.x : 0));
+    ivec2 texel = ivec2(floor(at));
+    texel.x = texel.x < 0 ? texel.x + environment_size.x : texel.x;
+    int cell = fetch_environment_texels(max(texel.y, 0) * environment_size.x + texel.x).sun - 1;
+    bool inside = texel.y >= 0 && cell >= 0;
+    EnvironmentSun sun = fetch_environment_suns((inside ? cell : 0) + (compensated ? environment_sun_slots : 0));
     vec2 share = at - floor(at);
     vec2 pair = mix(sun.corners.xz, sun.corners.yw, share.x);
     float sine = sin(3.14159265 * place.y / float(environment_size.y));
@@ -57,19 +57,26 @@ float sample_linear(float u, float a, float b) {
     return sum > 0.0 ? min(u * sum / (a + sqrt(mix(a * a, b * b, u))), 1.0) : u;
 }
 
-// A place in the picture that the sun lights, by one of its quanta.
+// A place in the picture that a sun lights, by one of the suns' quanta.
 vec2 sun_place(vec2 u, int quantum, bool compensated) {
-    vec2 place = u * vec2(environment_sun_slots), inside = fract(place);
-    ivec2 at = min(ivec2(place), environment_sun_slots - 1);
-    int slot = at.y * environment_sun_slots.x + at.x;
-    int first = compensated ? environment_sun_slots.x * environment_sun_slots.y : 0;
-    EnvironmentSun sun = fetch_environment_suns(first + slot);
-    int cell = quantum < sun.threshold ? slot : sun.alias;
-    sun = fetch_environment_suns(first + cell);
+    int next = compensated ? environment_suns_count : 0, end = next + environment_suns_count;
+    EnvironmentSunPlace of = fetch_environment_sun_places(next);
+    next += 1;
+    if (next < end) do {
+        EnvironmentSunPlace other = fetch_environment_sun_places(next);
+        if (quantum >= other.start) of = other;
+        next += 1;
+    } while (next < end);
+    vec2 place = u * vec2(of.slots), inside = fract(place);
+    ivec2 at = min(ivec2(place), of.slots - 1);
+    int slot = at.y * of.slots.x + at.x;
+    EnvironmentSun sun = fetch_environment_suns(of.first + slot);
+    int cell = quantum - of.start < sun.threshold ? slot : sun.alias;
+    sun = fetch_environment_suns(of.first + cell);
     float down = sample_linear(inside.y, sun.corners.x + sun.corners.y, sun.corners.z + sun.corners.w);
     vec2 pair = mix(sun.corners.xy, sun.corners.zw, down);
-    int row = cell / environment_sun.z;
-    vec2 corner = vec2(environment_sun.xy + ivec2(cell - row * environment_sun.z, row)) + 0.5;
+    int row = cell / of.across;
+    vec2 corner = vec2(of.corner + ivec2(cell - row * of.across, row)) + 0.5;
     return corner + vec2(sample_linear(inside.x, pair.x, pair.y), down);
 }
 

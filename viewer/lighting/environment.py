@@ -6,6 +6,7 @@ programs that sample lights alone, and to what exceeds its mean (MIS compensatio
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.lighting import alias
-from viewer.lighting.suns import SUN, Sun, slots_of, sun_cells, sun_flux, sun_of, without
+from viewer.lighting.suns import CELL, PLACE, Sun, cells_of_texels, sun_cells, sun_flux, sun_places, suns_of, without
 from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, once_for_the_same
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
@@ -21,7 +22,13 @@ from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
 LEVELS = 1 << 16  # quanta of a slot of an alias table
 LEAST_DEVIATION = 1 / 4  # of radiance over its mean: for less, shadow rays cost more than the variance they spare
 
-TEXEL = Record("EnvironmentTexel", Field("radiance", "vec3", "W / (m^2 sr), linear sRGB"))
+TEXEL = Record(
+    "EnvironmentTexel",
+    Field("radiance", "vec3", "W / (m^2 sr), linear sRGB"),
+    Field(
+        "sun", "int", about="1 + the number of the sun's cell between this texel's middle and the next ones'; 0: none"
+    ),
+)
 CHOICE = Record(
     "EnvironmentChoice",
     Field("threshold", "int", "quanta", about="below it the slot stands for the texel of its own number"),
@@ -53,14 +60,6 @@ def environment(scene_lighting: Environment) -> Module:
         )
     tables = image_tables(scene_lighting)
     height, width = scene_lighting.pixels.shape[:2]
-    sun = tables.sun
-    bright: dict[str, tuple[str, Any]] = {}
-    if sun is not None:
-        bright = {
-            "environment_sun": ("ivec4", (*sun.first, *sun.size)),
-            "environment_sun_slots": ("ivec2", slots_of(sun)),
-            "environment_sun_levels": ("ivec2", tables.sun_levels),
-        }
     return Module(
         "image environment",
         provides=PROVIDES,
@@ -68,17 +67,20 @@ def environment(scene_lighting: Environment) -> Module:
         memories=(
             Table("environment_texels", TEXEL, tables.texels),
             Table("environment_choices", CHOICE, tables.choices),
-            *([Table("environment_suns", SUN, tables.sun_cells)] if sun is not None else []),
+            *([Table("environment_suns", CELL, tables.sun_cells)] if tables.suns else []),
+            *([Table("environment_sun_places", PLACE, tables.sun_places)] if tables.suns else []),
         ),
         uniforms={
             "environment_turn": ("vec2", uniforms["environment_turn"]),
             "environment_size": ("ivec2", (width, height)),
             "environment_slots": ("ivec2", tables.slots),
             "environment_excess": ("int", tables.excess),
-            **bright,
+            **({"environment_sun_levels": ("ivec2", tables.sun_levels)} if tables.suns else {}),
+            **({"environment_suns_count": ("int", len(tables.suns))} if tables.suns else {}),
+            **({"environment_sun_slots": ("int", len(tables.sun_cells) // 2)} if tables.suns else {}),
         },
         constants={"ENVIRONMENT_LEVELS": LEVELS},
-        features=frozenset({"SUN"} if sun is not None else ()),
+        features=frozenset({"SUN"} if tables.suns else ()),
     )
 
 
@@ -87,17 +89,18 @@ class ImageTables(NamedTuple):
 
     slots : of an alias table, across and down, both powers of two, so that random numbers of 24 bits choose each
     equally often. excess : first of ``choices`` of the table by what exceeds the mean, behind that by flux.
-    sun : of the image, if it has one, which then is in neither; sun_levels : quanta of `LEVELS` that choose it beside
-    each of the two; sun_cells : of `SUN`, for both.
+    suns : of the image, which then are in neither; sun_levels : quanta of `LEVELS` that choose one of them beside each
+    of the two; sun_cells : of `viewer.lighting.suns.CELL`, for both; sun_places : of `PLACE`, for both.
     """
 
     texels: NDArray
     choices: NDArray
     slots: tuple[int, int]
     excess: int
-    sun: Sun | None = None
+    suns: Sequence[Sun] = ()
     sun_levels: tuple[int, int] = (0, 0)
     sun_cells: Any = None
+    sun_places: Any = None
 
 
 @once_for_the_same
@@ -114,35 +117,31 @@ def image_tables(image: ImageEnvironment) -> ImageTables:
     texels["radiance"] = image.pixels.reshape(-1, 3)
     flux, angles = image.cell_flux().ravel(), np.repeat(image.solid_angles(), width)
     excess = count if 2 * count <= LARGEST_INTEGER else 0
-    sun = sun_of(image)
     weights = [flux, excess_flux(flux, angles)] if excess else [flux]
-    levels, cells = [0, 0], []
-    if sun is not None:
-        share = without(image, sun)
-        rest = replace(image, pixels=(image.pixels * share[..., None]).astype(np.float32)).cell_flux().ravel()
-        mean = flux.sum() / angles.sum()
-        weights = [rest, np.maximum(rest - mean * angles, 0.0)][: len(weights)]
-        own = float(sun_flux(image, sun).sum())
-        levels = [_levels_of_sun(own, float(each.sum())) for each in weights]
-        levels = levels * 2 if len(levels) == 1 else levels
-        cells = [sun_cells(image, sun, each, LEVELS) for each in levels]
-    tables = [_choices(each, angles, count, LEVELS - own) for each, own in zip(weights, levels, strict=False)]
+    suns = suns_of(image)
+    if not suns:
+        tables = [_choices(each, angles, count, LEVELS) for each in weights]
+        return ImageTables(texels, np.concatenate(tables), (across, count // across), excess)
+    texels["sun"] = cells_of_texels(image, suns)
+    pixels = (image.pixels * without(image, suns)[..., None]).astype(np.float32)
+    rest = replace(image, pixels=pixels).cell_flux().ravel()
+    mean = flux.sum() / angles.sum()
+    weights = [rest, np.maximum(rest - mean * angles, 0.0)][: len(weights)]
+    own = [float(sun_flux(image, sun).sum()) for sun in suns]
+    # Of the environment's quanta those of each sun, and behind them those of the rest: by flux.
+    quanta = [alias.apportion([*own, float(each.sum())], LEVELS).tolist() for each in weights]
+    tables = [_choices(each, angles, count, dealt[-1]) for each, dealt in zip(weights, quanta, strict=True)]
+    levels = [dealt[:-1] for dealt in quanta] * (3 - len(quanta))
     return ImageTables(
         texels,
         np.concatenate(tables),
         (across, count // across),
         excess,
-        sun,
-        (levels[0], levels[1]),
-        np.concatenate(cells) if cells else None,
+        suns,
+        (sum(levels[0]), sum(levels[1])),
+        np.concatenate([sun_cells(image, *each, LEVELS) for dealt in levels for each in zip(suns, dealt, strict=True)]),
+        sun_places(suns, levels),
     )
-
-
-def _levels_of_sun(own: float, rest: float) -> int:
-    """By flux; all where there is nothing else."""
-    if rest <= 0:
-        return LEVELS
-    return min(max(round(LEVELS * own / (own + rest)), 1), LEVELS - 1)
 
 
 def excess_flux(flux: NDArray[np.float64], angles: NDArray[np.float64]) -> NDArray[np.float64]:
