@@ -12,6 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from viewer.base.jit import run
+
+SMALL = 1 << 10  # slots up to which the loop is not worth compiling
+
 
 @dataclass(frozen=True)
 class AliasTable:
@@ -70,23 +74,48 @@ def apportion(weights: ArrayLike, total: int) -> NDArray[np.int64]:
 def build(weights: ArrayLike, slots: int, levels: int) -> AliasTable:
     """The table of ``slots`` slots for weights (n,), n <= slots.
 
-    Things that have less than a slot's quanta fill it up with the surplus of things that have more. All slots are made
-    at once: prefix sums tell whose surplus is at hand (the sweep of Hübschle-Schneider and Sanders, *Parallel Weighted
-    Random Sampling*, 2022). O(slots log slots).
+    Things that have less than a slot's quanta fill it up with the surplus of things that have more, in one sweep over
+    both (L. Hübschle-Schneider and P. Sanders, *Parallel Weighted Random Sampling*, 2022). O(slots).
     """
     quanta = apportion(weights, slots * levels)
     of_slot = np.zeros(slots, np.int64)
     of_slot[: len(quanta)] = quanta
-    small, large = np.flatnonzero(of_slot < levels), np.flatnonzero(of_slot >= levels)
-    lack, surplus = np.cumsum(levels - of_slot[small]), np.cumsum(of_slot[large] - levels)
-    threshold, alias = of_slot.copy(), np.arange(slots)
+    threshold, names = np.empty(slots, np.int64), np.empty(slots, np.int64)
+    run(_pair, of_slot, levels, threshold, names, small=slots <= SMALL)
+    return AliasTable(threshold, names, quanta, levels)
+
+
+def _pair(quanta, levels, threshold, alias):
+    """Who fills up whose slots, of quanta (N,) int64 of N slots: threshold, alias (N,) int64, written."""
+    count = len(quanta)
     # A small slot takes from the first large one whose surplus was not spent before.
-    before = np.concatenate([[0], lack[:-1]]) if len(small) else lack
-    alias[small] = large[np.searchsorted(surplus, before)]
+    large = 0
+    while large < count and quanta[large] < levels:
+        large += 1
+    spent, surplus = 0, quanta[large] - levels if large < count else 0
+    for slot in range(count):
+        threshold[slot], alias[slot] = quanta[slot], slot
+        if quanta[slot] >= levels:
+            continue
+        while surplus < spent:
+            large += 1
+            if quanta[large] >= levels:
+                surplus += quanta[large] - levels
+        alias[slot] = large
+        spent += levels - quanta[slot]
     # A large one that has given more than its surplus lacks that much itself, and takes it from the next.
-    spent = np.searchsorted(lack, surplus, side="right")
-    over = np.flatnonzero(spent < len(lack))
-    threshold[large] = levels
-    threshold[large[over]] = levels + surplus[over] - lack[spent[over]]
-    alias[large[over]] = large[over + 1]
-    return AliasTable(threshold, alias, quanta, levels)
+    small, lack, surplus, before, over = -1, 0, 0, -1, 0
+    for slot in range(count):
+        if quanta[slot] < levels:
+            continue
+        if over > 0:
+            alias[before] = slot
+        surplus += quanta[slot] - levels
+        while small < count and lack <= surplus:
+            small += 1
+            while small < count and quanta[small] >= levels:
+                small += 1
+            if small < count:
+                lack += levels - quanta[small]
+        over = lack - surplus if small < count else 0
+        threshold[slot], before = levels - over, slot
