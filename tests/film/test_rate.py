@@ -109,9 +109,7 @@ def test_the_device_keeps_the_same_halves(device, samples: int) -> None:
     assert film.halves is not None and back.halves is not None
     np.testing.assert_array_equal(back.halves.sum, film.halves.sum)
     np.testing.assert_array_equal(back.halves.count, film.halves.count)
-    assert back.told()[0] == pytest.approx(film.told()[0], rel=ROUNDING) and len(back.told()[0]) >= (
-        samples >= 8
-    )
+    assert back.told()[0] == pytest.approx(film.told()[0], rel=ROUNDING) and len(back.told()[0]) >= (samples >= 8)
     assert buffer.error() == pytest.approx(film.error(), rel=ROUNDING)
     assert buffer.efficiency == pytest.approx(film.efficiency(), rel=2 * ROUNDING)
     again = FilmBuffer(device, (53, 37), back)
