@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 import viewer
 from viewer.film import buffers
-from viewer.film.buffers import EDGE, Buffer, FilmBuffer, Pixels
+from viewer.film.beside import EDGE
+from viewer.film.buffers import Buffer, FilmBuffer, Pixels
 from viewer.film.film import Film
 from viewer.kernels.records import FEATURES, FILM, PIXEL
 from viewer.renderer.pieces import copies

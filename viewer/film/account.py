@@ -14,7 +14,7 @@ class Account:
     """How many samples pixels are to have; see `viewer.film.adaptive`.
 
     granted : (H, W) float32, the samples that each pixel is to have.
-    apart   : (H, W) float32, the squared difference of the means of the halves of the first half, luminance.
+    apart   : (H, W) float32, the difference of the means of the halves of the first half, luminance.
     error   : the estimated relative error at the last decision.
     efficiency : see `viewer.film.film.Film.efficiency`, at the last decision.
     """

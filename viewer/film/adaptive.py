@@ -22,12 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.film.account import Account
+from viewer.film.beside import EDGE, INDEPENDENT, block_sums, ratios
 from viewer.film.film import Film, luminance
 from viewer.film.rate import Halves
 
 LEAST = 32  # samples of every pixel
 STEPS = 4  # from a power of two of samples to the next: numbers at which pixels may end
-EDGE = 8  # pixels along the edge of a block: those of a block go on together, so that lanes side by side do
 SLOWEST, FASTEST = 0.5, 0.125  # of V by that of half as many samples: independent ones, Owen's rate for what is smooth
 HARDER = 1.25  # times as many samples, where too few pixels would go on for the error
 TRIES = 64  # of that: the largest number of samples is then asked for
@@ -73,26 +73,44 @@ def variances(film: Film) -> NDArray[np.float64]:
     of the halves of its samples: one number each, so that it is to be averaged over some. Where there are no halves it
     is that of independent samples, `Film.variance`.
 
-    A quarter of the squared difference is V(n / 2) - V(n) on average (`viewer.film.rate`), and V(n) itself where V
-    falls by half, as of independent samples; where it falls faster among the pixels of as many samples, the geometric
-    mean of that and of what this rate says.
+    The squared difference is taken by the ratio that neighbours tell (`viewer.film.beside`), of the pixels of a block
+    that have as many samples. Where they tell none it is a quarter, as of independent samples, or where the difference
+    falls faster, among the pixels of as many samples, the geometric mean of that and of what this rate says.
     """
     spread, halves = film.variance(), film.halves
     out = np.where(np.isfinite(spread), spread, 0.0)
     if halves is None:
         return out
     apart, whole = _apart(film, halves), (halves.count > 0) & (film.count == 2 * halves.count)
+    mean = luminance(film.sum) / np.maximum(film.count, 1)
     kept = None if film.account is None else film.account.apart.astype(np.float64)
     for samples in np.unique(film.count[whole]).tolist():
         here, rate = whole & (film.count == samples), SLOWEST
-        before = 0.0 if kept is None else float(kept[here].sum())
+        square = float(np.mean(apart[here] ** 2))
+        if kept is not None:
+            before = float(np.mean(kept[here] ** 2))
+        else:
+            before = halves.differences.get(int(samples).bit_length() - 2, 0.0)
         if before > 0:
-            rate = min(max(float(apart[here].sum()) / before, FASTEST), SLOWEST)
-        out[here] = apart[here] / 4 * math.sqrt(rate / (1 - rate))
+            rate = min(max(square / before, FASTEST), SLOWEST)
+        out[here] = (_ratios(mean, apart, here, math.sqrt(rate / (1 - rate)) / 4) * apart**2)[here]
     if kept is not None:  # in between, that of the power of two before, and of independent samples from there on
-        part = ~whole & (kept > 0)
-        out[part] = (kept / 4 * halves.count / np.maximum(film.count, 1))[part]
+        part = ~whole & (kept != 0)
+        mean = halves.sum / np.maximum(halves.count, 1)
+        for samples in np.unique(halves.count[part]).tolist():
+            here = part & (halves.count == samples)
+            found = _ratios(mean, kept, here, INDEPENDENT) * kept**2
+            out[here] = (found * halves.count / np.maximum(film.count, 1))[here]
     return out
+
+
+def _ratios(
+    mean: NDArray[np.floating], apart: NDArray[np.floating], here: NDArray[np.bool_], else_: float
+) -> NDArray[np.float64]:
+    """(H, W) the variance by the squared difference of the halves, of pixels ``here``; ``else_`` where none is told."""
+    blocks = ratios(block_sums(mean, apart, here))
+    blocks = np.where(np.isnan(blocks), else_, blocks)
+    return np.repeat(np.repeat(blocks, EDGE, axis=0), EDGE, axis=1)[: mean.shape[0], : mean.shape[1]]
 
 
 def next_run(count: NDArray[np.float32], granted: NDArray[np.float32], most: int) -> tuple[NDArray[np.bool_], int]:
@@ -126,11 +144,11 @@ def keep(film: Film, going: NDArray[np.bool_]) -> None:
 
 
 def _apart(film: Film, halves: Halves) -> NDArray[np.float64]:
-    """(H, W) squared difference of the means of the first samples and the others, luminance."""
+    """(H, W) difference of the means of the first samples and the others, luminance."""
     first = np.maximum(halves.count, 1).astype(np.float64)
     rest = np.maximum(film.count - halves.count, 1)
     total = luminance(film.sum).astype(np.float64)
-    found: NDArray[np.float64] = (halves.sum / first - (total - halves.sum) / rest) ** 2
+    found: NDArray[np.float64] = halves.sum / first - (total - halves.sum) / rest
     return found
 
 

@@ -15,19 +15,20 @@ from numpy.typing import NDArray
 
 from viewer.film.account import Account
 from viewer.film.adaptive import decide, keep, next_run
+from viewer.film.beside import EDGE, variance_beside
 from viewer.film.film import Film
 from viewer.film.rate import Halves, kept, variance_of_mean
 from viewer.kernels.records import FILM, HALF, PIXEL
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
-from viewer.stream.declare.record import Record
+from viewer.stream.declare.record import Field, Record
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, square
 from viewer.stream.gl.stream import Stream
 from viewer.stream.machines.choice import CHOICE
 
 LARGEST_BLOCK = 1 << 24  # pixels of a picture in one stream
-EDGE = 16  # pixels along the edge of a block of the error's reduction
+SUMS = Record("Sums", Field("sums", "vec4"), Field("beside", "vec4"))  # of blocks of `EDGE` x `EDGE` pixels
 MOST_SIZES = 8  # of films, for which the reduction keeps its targets
 
 
@@ -126,7 +127,8 @@ class FilmBuffer(Buffer):
         self.reduction: FilmError | None = None  # for `error`: one that has served it
         self.halves: Buffer | None = None  # of the first half of twice as many samples; see `viewer.film.rate`
         self.efficiency = 1.0  # `Film.efficiency` when `error` was asked last
-        self.half, self.differences = 0, dict[int, float]()  # samples of that, and what the halves before have told
+        self.half = 0  # samples of that; and what the halves before have told, see `Halves`
+        self.differences, self.variances = dict[int, float](), dict[int, float]()
         self.account: Account | None = None  # of adaptive sampling, with the halves of pixels of any number of samples
         self.chosen: Buffer | None = None  # of `CHOICE`: the pixels that the run under way is of; None: all
         self._held: Halves | None = None
@@ -148,14 +150,14 @@ class FilmBuffer(Buffer):
             return film
         if self.halves is not None and self.half:
             held = self.halves.fields()
-            film.halves = Halves(held["sum"], held["count"], dict(self.differences))
+            film.halves = Halves(held["sum"], held["count"], dict(self.differences), dict(self.variances))
         return film
 
     def clear(self) -> None:
         """Forget all samples."""
         super().clear()
         self.samples = self.half = 0
-        self.differences = {}
+        self.differences, self.variances = {}, {}
         self.account = self._held = None
 
     def keep(self, reduction: FilmError | None = None) -> None:
@@ -165,7 +167,7 @@ class FilmBuffer(Buffer):
             return
         reduction = self._reduction(reduction)
         if self.samples == 2 * self.half:
-            self.differences[self.samples.bit_length() - 1] = self._sums(reduction)[3] / (self.size[0] * self.size[1])
+            self.differences, self.variances = self._told(self._sums(reduction))
         halves = self._halves()
         for block, half in zip(self.blocks, halves.blocks, strict=True):
             reduction.keep(block.stream, half.stream)
@@ -178,14 +180,12 @@ class FilmBuffer(Buffer):
         """
         if self.account is not None:
             return self.account.error
-        variance, luminance, thin, apart = self._sums(self._reduction(reduction))
+        sums, pixels = self._sums(self._reduction(reduction)), self.size[0] * self.size[1]
+        variance, luminance, thin = (float(value) for value in sums[:, :3].sum(axis=0))
         if thin:
             return float("inf")
-        pixels = self.size[0] * self.size[1]
-        told = dict(self.differences)
-        if self.half and self.samples == 2 * self.half:
-            told[self.samples.bit_length() - 1] = apart / pixels
-        real, mean = variance_of_mean(variance / pixels, self.samples, told), abs(luminance / pixels)
+        real = variance_of_mean(variance / pixels, self.samples, *self._told(sums))
+        mean = abs(luminance / pixels)
         self.efficiency = real / (variance / pixels) if variance > 0 else 1.0
         spread = math.sqrt(real)
         if spread == 0:
@@ -259,15 +259,25 @@ class FilmBuffer(Buffer):
         records = np.zeros(self.size[::-1], HALF.dtype)
         records["sum"], records["count"] = halves.sum, halves.count
         self._halves().write(records)
-        self.half, self.differences = int(halves.count.min()), dict(halves.differences)
+        self.half = int(halves.count.min())
+        self.differences, self.variances = dict(halves.differences), dict(halves.variances)
 
-    def _sums(self, reduction: FilmError) -> list[float]:
-        """Over the picture, of what the reduction sums."""
-        found = np.zeros(4)
+    def _sums(self, reduction: FilmError) -> NDArray[np.float64]:
+        """(blocks, 8) what the reduction sums; of halves, only where the first one is half of the samples."""
+        halves, found = self.halves if self.half and self.samples == 2 * self.half else None, []
         for number, block in enumerate(self.blocks):
-            half = self.halves.blocks[number].stream if self.halves is not None and self.half else None
-            found += reduction.sums(block.stream, half).astype(np.float64).sum(axis=(0, 1))
-        return [float(value) for value in found]
+            half = None if halves is None else halves.blocks[number].stream
+            found.append(reduction.sums(block.stream, half).reshape(-1, 8))
+        return np.concatenate(found).astype(np.float64)
+
+    def _told(self, sums: NDArray[np.float64]) -> tuple[dict[int, float], dict[int, float]]:
+        """The differences and variances of `Halves`, with those of the samples so far, by their `_sums`."""
+        differences, variances = dict(self.differences), dict(self.variances)
+        if self.half and self.samples == 2 * self.half:
+            level, pixels = self.samples.bit_length() - 1, self.size[0] * self.size[1]
+            spread, differences[level] = (float(sums[:, k].sum()) / pixels for k in (0, 3))
+            variances[level] = variance_beside(sums[None, :, 3:], pixels, level, spread, differences)
+        return differences, variances
 
 
 class FilmError:
@@ -290,12 +300,12 @@ class FilmError:
         self._keeping.render()
 
     def sums(self, stream: Stream, half: Stream | None = None) -> NDArray[np.float32]:
-        """(rows, columns, 4) sums over the blocks of a stream of `FILM`, see ``shaders/film/error.glsl``."""
+        """(rows, columns, 8) sums over the blocks of a stream of `FILM`, see ``shaders/film/error.glsl``."""
         size = -(-stream.size[0] // EDGE), -(-stream.size[1] // EDGE)
         if size not in self._sums:
             if len(self._sums) >= MOST_SIZES:
                 self.release()
-            self._sums[size] = Stream(self.device, PIXEL, size)
+            self._sums[size] = Stream(self.device, SUMS, size)
         sums = self._sums[size]
         sums.framebuffer.use()
         self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
@@ -304,7 +314,7 @@ class FilmError:
         self.drawing.shader.set("halves", int(half is not None))
         self.drawing.shader.bind("in_half", (half or stream).textures[0])
         self.drawing.render()
-        return sums.read_texels()[..., 0, :]
+        return sums.read_texels().reshape(*size[::-1], 8)
 
     def release(self) -> None:
         """Free the textures."""

@@ -10,8 +10,9 @@ function of pixel, number, dimension and seed, and the film keeps all that its s
 | `film.half.sum`, `film.half.count` | luminance of the sum of the first half, and its samples |
 | `film.granted`, `film.apart` | of an adaptive picture, see `viewer.film.account` |
 
-The attributes `film.setting.NAME` are texts; `film.check` is a digest of the channels. The halves, and the attribute
-`film.differences`, tell how fast the mean converges (`viewer.film.rate`); files without them can be resumed, too.
+The attributes `film.setting.NAME` are texts; `film.check` is a digest of the channels. The halves, and the attributes
+`film.differences` and `film.variances`, tell how fast the mean converges (`viewer.film.rate`); files without them can
+be resumed, too.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ EVERY = 60.0  # seconds between two states of a long render
 PAUSE = 10.0  # times as long as saving takes, at least, until the next
 PIXELS_PER_SECOND = 2e6  # about what is saved
 MOST_SAMPLES = 65536
-SETTING, CHECK, DIFFERENCES, ADAPTIVE = "film.setting.", "film.check", "film.differences", "film.adaptive"
+SETTING, CHECK, ADAPTIVE = "film.setting.", "film.check", "film.adaptive"
+TOLD = ("differences", "variances")  # of the film's halves: the attributes film.differences and film.variances
 HALF = ("sum", "count")  # arrays of the film's halves
 ACCOUNT = ("granted", "apart")  # arrays of its account; the attribute film.adaptive has the numbers
 DRIVER = "driver"  # the attribute with the OpenGL renderer and version that made the samples, or with several of them
@@ -61,8 +63,9 @@ def film_metadata(film: Film, settings: Mapping[str, Any], prefix: str = "film")
     """What `resume` will compare: the settings that a sample depends on, and the digest of the film."""
     found = {f"{SETTING}{key}": str(value) for key, value in settings.items()}
     if film.halves is not None:
-        told = film.halves.differences.items()
-        found[DIFFERENCES.replace("film", prefix, 1)] = " ".join(f"{level}:{value!r}" for level, value in told)
+        for name in TOLD:
+            told = getattr(film.halves, name).items()
+            found[f"{prefix}.{name}"] = " ".join(f"{level}:{value!r}" for level, value in told)
     if film.account is not None:
         found[ADAPTIVE.replace("film", prefix, 1)] = f"{film.account.error!r} {film.account.efficiency!r}"
     return found | {CHECK.replace("film", prefix, 1): _digest(film)}
@@ -108,8 +111,8 @@ def resume(
         parts = [channels[f"{prefix}.{name}{suffix}"] for suffix in _suffixes(components)]
         film.arrays[name][...] = np.stack(parts, axis=-1) if components > 1 else parts[0]
     if halves:
-        told = _differences(header.get(DIFFERENCES.replace("film", prefix, 1), ""))
-        film.halves = Halves(channels[halves[0]], channels[halves[1]], told)
+        told = (_levels(header.get(f"{prefix}.{name}", "")) for name in TOLD)
+        film.halves = Halves(channels[halves[0]], channels[halves[1]], *told)
     if account:
         film.account = Account(channels[account[0]], channels[account[1]], *numbers)
     if header.get(CHECK.replace("film", prefix, 1)) != _digest(film) or not _sound(film):
@@ -230,7 +233,7 @@ def _suffixes(components: int) -> Sequence[str]:
     return (".R", ".G", ".B") if components == 3 else ("",)
 
 
-def _differences(text: str) -> dict[int, float]:
+def _levels(text: str) -> dict[int, float]:
     """What `film_metadata` has written; nothing of a damaged text, which the digest then tells."""
     found = {}
     for part in text.split():
@@ -256,6 +259,7 @@ def _digest(film: Film) -> str:
     halves = film.halves
     if halves is not None:  # older files have none
         arrays += [halves.sum, halves.count, sorted(halves.differences.items())]
+        arrays += [sorted(halves.variances.items())] if halves.variances else []
     if film.account is not None:
         arrays += [film.account.granted, film.account.apart, film.account.error, film.account.efficiency]
     return fingerprint(arrays)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.film.account import Account
+from viewer.film.beside import block_sums, variance_beside
 from viewer.film.rate import Halves, kept, variance_of_mean
 from viewer.kernels.records import FILM
 from viewer.scene import light
@@ -109,18 +110,20 @@ class Film:
         says of the halves before. The twin of `viewer.film.buffers.FilmBuffer.keep`."""
         samples = int(self.count.min()) if self.count.size else 0
         if kept(samples):
-            self.halves = Halves(luminance(self.sum), self.count.copy(), self.differences())
+            self.halves = Halves(luminance(self.sum), self.count.copy(), *self.told())
 
-    def differences(self) -> dict[int, float]:
-        """Those of `Halves`, with that of the samples so far."""
+    def told(self) -> tuple[dict[int, float], dict[int, float]]:
+        """The differences and variances of `Halves`, with those of the samples so far."""
         if self.halves is None or not self.count.size:
-            return {}
-        first, found = self.halves.count, dict(self.halves.differences)
+            return {}, {}
+        first, differences, variances = self.halves.count, dict(self.halves.differences), dict(self.halves.variances)
         if (first > 0).all() and (self.count == 2 * first).all():
-            half = self.halves.sum
-            apart = half / first - (luminance(self.sum) - half) / first
-            found[int(self.count.flat[0]).bit_length() - 1] = float(np.mean(apart**2, dtype=np.float64))
-        return found
+            half, total, level = self.halves.sum, luminance(self.sum), int(self.count.flat[0]).bit_length() - 1
+            apart = half / first - (total - half) / first
+            differences[level] = float(np.mean(apart**2, dtype=np.float64))
+            sums, spread = block_sums(total / self.count, apart), float(np.mean(self.variance()))
+            variances[level] = variance_beside(sums, first.size, level, spread, differences)
+        return differences, variances
 
     def mean(self) -> NDArray[np.float32]:
         """(H, W, 3) mean of the samples, linear sRGB; black where there is none.
@@ -154,13 +157,13 @@ class Film:
         if not self.count.size or self.count.min() < 2:
             return 1.0
         spread = float(np.mean(self.variance()))
-        found = variance_of_mean(spread, int(self.count.min()), self.differences())
+        found = variance_of_mean(spread, int(self.count.min()), *self.told())
         return found / spread if spread > 0 else 1.0
 
     def error(self) -> float:
         """Estimated relative error of the picture: root mean square of the pixels' standard errors over the mean.
 
-        Both are of the luminance; the errors fall at the rate at which the halves of the samples come together. 0 for a
+        Both are of the luminance; see `viewer.film.rate` and `viewer.film.beside` for how the errors are known. 0 for a
         black picture without spread, inf before every pixel has two samples. Of an adaptive picture that of the last
         decision.
         """
@@ -169,7 +172,7 @@ class Film:
         if self.count.size and self.count.min() < 2:
             return float("inf")
         samples = int(self.count.min()) if self.count.size else 0
-        spread = float(np.sqrt(variance_of_mean(float(np.mean(self.variance())), samples, self.differences())))
+        spread = float(np.sqrt(variance_of_mean(float(np.mean(self.variance())), samples, *self.told())))
         mean = abs(float(np.mean(self.mean().astype(np.float64) @ LUMINANCE.astype(np.float64))))
         if spread == 0:
             return 0.0

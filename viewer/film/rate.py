@@ -4,10 +4,13 @@ Sobol points fill the unit square evenly, so that their mean errs less than the 
 independent ones. The spread of a net of n = 2^k points is that of one random scrambling of many; V(n), the variance of
 its mean, cannot be seen in one net, but differences can: the halves of the first n samples are nets of n / 2 points,
 equally distributed, and the mean of their squared difference is 4 (V(n / 2) - V(n)) (the Haar coefficients of Owen,
-*Monte Carlo Variance of Scrambled Net Quadrature*, 1997). V(n) is then taken for a / n + b / n^2, what such points do
-not reach and what they stratify, with a and b by least squares; independent samples have b = 0. Where V begins to fall
-faster after many samples that says too much, where it falls unevenly the rate of the last differences alone is of
-chance: the estimate is the geometric mean of both.
+*Monte Carlo Variance of Scrambled Net Quadrature*, 1997). By these alone V(n) is taken for a / n + b / n^2, what such
+points do not reach and what they stratify, with a and b by least squares; independent samples have b = 0. Where V
+begins to fall faster after many samples that says too much, where it falls unevenly the rate of the last differences
+alone is of chance: the estimate is the geometric mean of both.
+
+What is beside a pixel tells more (`viewer.film.beside`): at n = 2^k V(n) is measured where the picture is smooth, and
+what the differences say of the rate serves the rest of the picture, and numbers in between.
 """
 
 from __future__ import annotations
@@ -33,11 +36,13 @@ class Halves:
     sum, count  : (H, W) float32, of each pixel the luminance of its sum after so many samples, the last power of two.
     differences : by k, the mean over the picture of the squared difference of the means of the first and the second
                   half of the first 2^k samples, luminance.
+    variances   : by k, the variance of the mean of the first 2^k samples, the mean over the picture, as measured then.
     """
 
     sum: NDArray[np.float32]
     count: NDArray[np.float32]
     differences: dict[int, float] = field(default_factory=dict)
+    variances: dict[int, float] = field(default_factory=dict)
 
 
 def kept(samples: int) -> bool:
@@ -51,11 +56,13 @@ def ends(before: int, samples: int) -> list[int]:
     return [*(power for power in powers if before < power < samples), samples]
 
 
-def variance_of_mean(spread: float, samples: int, differences: Mapping[int, float]) -> float:
+def variance_of_mean(
+    spread: float, samples: int, differences: Mapping[int, float], variances: Mapping[int, float] | None = None
+) -> float:
     """V(n), the variance of the mean of n = ``samples``, of a picture's pixels on average.
 
-    spread : the variance of n independent samples' mean, s^2 / n. differences : see `Halves`; those of more than n
-    samples are left out; without any it is the spread.
+    spread : the variance of n independent samples' mean, s^2 / n. differences, variances : see `Halves`; those of more
+    than n samples are left out; without differences it is the spread.
     """
     levels = np.array(sorted(level for level in differences if 1 << level <= samples), int)
     if not len(levels) or spread <= 0:
@@ -72,7 +79,10 @@ def variance_of_mean(spread: float, samples: int, differences: Mapping[int, floa
 
     last = float(a * rates[0] ** levels[-1] + b * rates[1] ** levels[-1])
     turned = 1.0
-    if last > 0 and levels[-1] - STEPS in levels:
+    measured = (variances or {}).get(int(levels[-1]), 0.0)
+    if last > 0 and measured > 0:
+        turned = measured / last
+    elif last > 0 and levels[-1] - STEPS in levels:
         turned = math.sqrt(_by_last(differences, int(levels[-1])) / last)
 
     def of_power(k: float) -> float:
