@@ -119,7 +119,7 @@ ORACLE_THRESHOLD = 0.20  # intersect once this share of the rays waits (D 4.1.2,
 ORACLE_OF_OPTIMUM = (2.0, 3.0)  # times as many passes as the optimum, by the text
 NAIVE_OF_OPTIMUM = 5.0  # and without an oracle at least
 
-# The cost model of D 5.2.1, P2 3.2, in G instructions and GB a frame: C = R (C_r + v C_v + t C_t + s C_s) + R P C_state,
+# The cost model of D 5.2.1, P2 3.2, G instructions and GB a frame: C = R (C_r + v C_v + t C_t + s C_s) + R P C_state,
 # 4 bytes a word, a byte a state read; the bars of figs. 5.3 to 5.5 are not given as numbers.
 COST_DERIVED: dict[str, dict[str, float]] = {
     "Soda Hall Outside": {
