@@ -1,1 +1,1 @@
-"""The papers' figures, once: a file for each chapter or paper, a dictionary for each table."""
+"""The papers' own figures, a file per chapter or paper; they stand nowhere else."""
