@@ -64,10 +64,11 @@ def _modules(prepared: Prepared, settings: Settings) -> list[Module]:
 
 
 def _hint(prepared: Prepared, word: str, most: int) -> str:
-    if word == WORDS["grid_pointers"] and prepared.recipe.accel == "grid":
-        largest = _largest_grid([int(n) for n in prepared.structure.built.resolution], most)
-        return f"take --grid {largest}"
-    return "use a smaller scene" + (", or --accel bvh" if word == WORDS["grid_lists"] else "")
+    if prepared.recipe.accel == "grid" and word in (WORDS["grid_pointers"], WORDS["grid_lists"]):
+        resolution = [int(n) for n in prepared.structure.built.resolution]
+        largest = _largest_grid(resolution, most)
+        return f"take --grid {largest}" if largest < min(resolution) else f"take a --grid below {min(resolution)}"
+    return "use a smaller scene"
 
 
 def _largest_grid(resolution: list[int], most: int) -> int:

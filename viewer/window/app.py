@@ -14,7 +14,6 @@ from viewer.renderer.darkness import black
 from viewer.renderer.session import Session
 from viewer.renderer.settings import Settings
 from viewer.scene.scene import Scene
-from viewer.stream.declare.limits import LIMITS
 from viewer.stream.gl.device import Device
 from viewer.window.commands import handlers
 from viewer.window.events import Events
@@ -71,12 +70,7 @@ class App:
         settings = Settings(camera=camera, fov=fov, **chosen)
         self.preferences, keymap, faults = _configured(preferences)
         self.window = Window("Raystream", size or self.preferences.size)
-        self.device = Device(
-            self.window.context,
-            settings.barrier == "auto",
-            settings.memory == "auto",
-            limits=LIMITS.get(settings.limits),
-        )
+        self.device = Device(self.window.context, settings.barrier == "auto", settings.memory == "auto")
         self.imgui = imgui.create_context()
         imgui.get_io().set_ini_filename("")
         self.draw_imgui = ImguiDraw(self.window.context)

@@ -46,10 +46,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from viewer.simulate.counts.graph import Graph
-from viewer.simulate.counts.lower import COMPARISONS, constant_of, is_logical
 from viewer.simulate.counts.nodes import BOTH, CHOOSE, COMPOSE, CONST, EXTRACT, INPUT, JOIN, LOOP, Node
 from viewer.simulate.counts.programs import step_sources
 from viewer.simulate.counts.spirv import NoCompiler, compiled
+from viewer.simulate.counts.values import COMPARISONS, constant_of, is_logical
 from viewer.stream.compile.addresses import Addresses
 from viewer.stream.compile.link import LinkedProgram
 
