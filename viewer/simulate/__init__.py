@@ -1,1 +1,1 @@
-"""Machines that are not there: simulated from what rays do, for counts, costs and caches."""
+"""The papers' simulators: what their machines would count, move and wait for, by this project's own programs."""
