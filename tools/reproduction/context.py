@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 from benchmarks import scenes
 
 import viewer
-from viewer.base.errors import ViewerError
 from viewer.base.paths import PACKAGE, shaders
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device, shared_device
@@ -45,7 +44,8 @@ class Context:
         device: int | None = None,
         progress: Callable[[str], None] = lambda text: None,
     ) -> None:
-        self.folder, self.quick, self._device, self._tell = Path(folder), quick, device, progress
+        self.folder, self.quick, self._device = Path(folder), quick, device
+        self.tell = progress
         self._section: Registered | None = None
         self._code: dict[str, str] = {}
         self._scenes: dict[str, Scene] = {}
@@ -62,7 +62,7 @@ class Context:
 
     def progress(self, text: str) -> None:
         """Say what is being made."""
-        self._tell(text)
+        self.tell(text)
 
     def scene(self, name: str) -> Scene:
         """A built-in scene by its name, or a file of the scene data by its (``bunny.ply``).
@@ -119,6 +119,3 @@ class Context:
 
 def _text(key: Any) -> str:
     return " ".join(map(_text, key)) if isinstance(key, list | tuple) else str(key)
-
-
-__all__ = ["AbsentError", "Context", "ViewerError"]

@@ -14,16 +14,39 @@ if TYPE_CHECKING:
 
 Make = Callable[["Context"], Iterator[Part]]
 
-# The papers, in the report's order.
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper: as headings name it, and in full."""
+
+    name: str
+    full: str
+
+
+# By their short names, in the report's order.
 PAPERS = {
-    "D": "T. J. Purcell, Ray Tracing on a Stream Processor, dissertation, Stanford University, 2004",
-    "P2": "T. J. Purcell, I. Buck, W. R. Mark, P. Hanrahan, Ray Tracing on Programmable Graphics Hardware, "
-    "SIGGRAPH 2002",
-    "P3": "T. J. Purcell, C. Donner, M. Cammarano, H. W. Jensen, P. Hanrahan, Photon Mapping on Programmable Graphics "
-    "Hardware, Graphics Hardware 2003",
-    "T": "Thesis on Whitted ray tracing by OpenCL and CUDA with a stackless two-level BVH",
-    "A": "A. Adinetz, B. Berezin, Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming, "
-    "GraphiCon 2006",
+    "D": Paper(
+        "Ray Tracing on a Stream Processor",
+        "D: T. J. Purcell, Ray Tracing on a Stream Processor, dissertation, Stanford University, 2004",
+    ),
+    "P2": Paper(
+        "Ray Tracing on Programmable Graphics Hardware",
+        "P2: T. J. Purcell, I. Buck, W. R. Mark, P. Hanrahan, Ray Tracing on Programmable Graphics Hardware, 2002",
+    ),
+    "P3": Paper(
+        "Photon Mapping on Programmable Graphics Hardware",
+        "P3: T. J. Purcell, C. Donner, M. Cammarano, H. W. Jensen, P. Hanrahan, Photon Mapping on Programmable "
+        "Graphics Hardware, 2003",
+    ),
+    "T": Paper(
+        "Whitted ray tracing by OpenCL and CUDA",
+        "T: a thesis on Whitted ray tracing by OpenCL and CUDA with a stackless two-level hierarchy",
+    ),
+    "A": Paper(
+        "Implementing Classical Ray Tracing on GPU",
+        "A: A. Adinetz, B. Berezin, Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming, 2006",
+    ),
+    "all": Paper("All papers", "What concerns all five"),
 }
 
 

@@ -4,7 +4,20 @@
 is not installed. ``published_program`` makes the programs of the papers' machines without OpenGL.
 """
 
+from viewer.simulate.counts.instructions import Instructions, count, instructions
 from viewer.simulate.counts.programs import PUBLISHED_KERNELS, published_program, step_sources
+from viewer.simulate.counts.spirv import NoCompiler
 from viewer.simulate.counts.words import MACHINES, Words, words
 
-__all__ = ["MACHINES", "PUBLISHED_KERNELS", "Words", "published_program", "step_sources", "words"]
+__all__ = [
+    "MACHINES",
+    "PUBLISHED_KERNELS",
+    "Instructions",
+    "NoCompiler",
+    "Words",
+    "count",
+    "instructions",
+    "published_program",
+    "step_sources",
+    "words",
+]

@@ -35,6 +35,9 @@ PUBLISHED_KERNELS: dict[str, dict[str, tuple[str, ...]]] = {
 # As the papers have them: a grid, the published intersection test, random numbers from a texture.
 RECIPE = {"accel": "grid", "intersection": "moller-trumbore", "sampler": "table"}
 
+_TURN = re.compile(r"^ *(int turn = 0|\+\+turn);$")
+_ENTERS = re.compile(r"^    (while|if) \((turn < unroll && )?state == STATE_\w+\) (do )?\{$")
+_LEAVES = re.compile(r"^    \} while \(turn < unroll && state == STATE_\w+\);$")
 _ONCE = re.compile(r"^\w+ once_(\w+) = gl_FragCoord\.x < 0\.0 \? .*;$|^#define (\w+) once_\2$")
 
 
@@ -59,5 +62,13 @@ def step_sources(linked: LinkedProgram, addresses: Addresses | None = None) -> I
 
 
 def plain(source: Source) -> Source:
-    """A program without the copies of uniforms that llvmpipe wants (`viewer.stream.compile.generate.uniform_glsl`)."""
-    return replace(source, lines=[line for line in source.lines if not _ONCE.match(line[0])])
+    """A program without what drivers and schedulers want of it: copies of uniforms for llvmpipe (`viewer.stream.
+    compile.generate.uniform_glsl`), and the loop and test of its state, of which a mask and ``unroll`` 1 leave nothing.
+    """
+    return replace(source, lines=[(_plain_line(text), origin) for text, origin in source.lines])
+
+
+def _plain_line(text: str) -> str:
+    if _ONCE.match(text) or _TURN.match(text):
+        return ""
+    return "    {" if _ENTERS.match(text) else "    }" if _LEAVES.match(text) else text
