@@ -75,7 +75,7 @@ def test_both_machines_fetch_the_same_structures(room):
 
 def test_passes_are_the_scheduler_s(room):
     space, rays = room
-    runs, state = walk(space, rays)
+    runs, _ = walk(space, rays)
     passes: list[int] = []
     for _ in references.simd_references(space, rays, Traffic(ROWS), passes=passes):
         pass
@@ -250,7 +250,7 @@ def test_files_that_are_no_traces(tmp_path):
     with pytest.raises(ViewerError, match="is no trace, or is cut off"):
         trace.read_head(path)
     path.write_bytes(data[:200] + bytes(100) + data[300:])
-    with pytest.raises(ViewerError, match="t.npz"):
+    with pytest.raises(ViewerError, match=r"damaged|cut off"):
         list(trace.read(path))
     with pytest.raises(ViewerError, match="cannot be read"):
         trace.read_head(tmp_path / "none.npz")

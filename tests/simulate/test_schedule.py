@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from viewer.simulate.schedule import Runs, Simulation
-from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold  # noqa: E402
+from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
 POLICIES: tuple[Policy, ...] = (
     Sweep(),

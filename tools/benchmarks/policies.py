@@ -2,8 +2,8 @@
 
 The lower bound is the most traversal steps of any ray plus the most triangle tests of any ray: a pass serves one
 kernel, each of its rays by one call. Passes are those of the loop of traversal and intersection on which any ray ran;
-one call in a pass (unroll 1), nothing fused. All figures come from an exact simulation (`viewer.simulate.schedule`) of runs that the
-machine counted; for small pictures the machine itself is run beside it.
+one call in a pass (unroll 1), nothing fused. All figures come from an exact simulation (`viewer.simulate.schedule`)
+of runs that the machine counted; for small pictures the machine itself is run beside it.
 """
 
 from __future__ import annotations

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from viewer.base import jit
 from viewer.simulate.cost import COLOR, EYE, INTERSECT, SETUP, STEP, Words
 from viewer.simulate.machines import TWENTY
-from viewer.simulate.walk import BEYOND, DONE, LIST, TRAVERSE, TRIANGLE, Space, State
-from viewer.simulate.walk import address, entry, step, test
+from viewer.simulate.walk import BEYOND, DONE, LIST, TRAVERSE, TRIANGLE, Space, State, address, entry, step, test
 from viewer.stream.machines.policy import Policy
 
 KINDS = VOXELS, LISTS, TRIANGLES, SHADING, READS, WRITES = range(6)
@@ -115,7 +114,9 @@ def simd_references(
     for tile in [np.arange(len(rays))] if tiles is None else tiles:
         numbers = np.ascontiguousarray(tile, np.int32)
 
-        def whole(read: int, write: int, texel: int, hits: bool = False, numbers=numbers) -> Iterator[NDArray]:
+        def whole(
+            read: int, write: int, texel: int, hits: bool = False, numbers: NDArray = numbers
+        ) -> Iterator[NDArray]:
             """A pass of all rays; hits : of those that hit, whose shading is fetched."""
             nonlocal used
             first = 0
@@ -198,23 +199,9 @@ def put_shading(codes, used, at, triangle):
 
 
 def _mimd(
-    box,
-    resolution,
-    pointers,
-    lists,
-    corners,
-    following,
-    floats,
-    ints,
-    missed,
-    at,
-    eye,
-    setup,
-    color,
-    first,
-    begun,
-    codes,
-):
+    box, resolution, pointers, lists, corners, following, floats, ints, missed,
+    at, eye, setup, color, first, begun, codes,
+):  # fmt: skip
     capacity, used, rays = len(codes), 0, len(following)
     for ray in range(first, rays):
         if not begun:

@@ -67,7 +67,7 @@ class Runs:
         return cls(start, length, steps, tests)
 
     def unrolled(self, steps: int, tests: int) -> Runs:
-        """The runs in passes of up to so many calls of a kernel: a run of n calls takes n / steps passes, rounded up."""
+        """The runs in passes of so many calls of a kernel at most: n calls take n / steps passes, rounded up."""
         length = np.empty_like(self.length)
         jit.run(_unroll, self.start, self.length, steps, tests, length)
         return Runs.from_lengths(self.start, length)

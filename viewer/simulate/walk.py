@@ -185,10 +185,11 @@ def ends(resolution, floats, ints, ray, missed):
             return True
     elif floats[ray, T_HIT] < floats[ray, T_EXIT]:
         return True
+    outside = False
     for axis in range(3):
-        if ints[ray, VOXEL + axis] < 0 or ints[ray, VOXEL + axis] >= resolution[axis]:
-            return True
-    return False
+        voxel = ints[ray, VOXEL + axis]
+        outside = outside or voxel < 0 or voxel >= resolution[axis]
+    return outside
 
 
 @jit.helper
