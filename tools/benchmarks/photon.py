@@ -15,21 +15,22 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from reproduction.published.chapter6_instructions import TABLE_6_2, Row
 
 import viewer
 from viewer.kernels.photons import ENTRY, FIRST
-from viewer.photons.routing import VERTEX, point_sources, read_vertices
-from viewer.photons.sort import PhotonSort, cell_size, list_size, sort_sources
+from viewer.photons.routing import VERTEX, read_vertices
+from viewer.photons.sort import PhotonSort, cell_size, list_size
 from viewer.renderer.photon_stages import STAGES, stage_seconds
 from viewer.renderer.pieces import PICTURE
 from viewer.renderer.renderer import Renderer
 from viewer.scene.builtin.caustics import PUBLISHED
-from viewer.stream.compile.generate import Form, fragment
+from viewer.simulate.counts import NoCompiler
+from viewer.simulate.counts.photons import photon_instructions
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
 
 from .common import Options, Result, Table, facts, say
-from .instructions import Count, NoValidator, assembly, count
 
 ABOUT = "photon mapping by stages, beside the papers' tables 6.1 and 6.2 and their tiles"
 QUARTER = 0.25  # of the published time, which is asked of a picture
@@ -55,14 +56,6 @@ SCENES = {
     "CORNELL BOX": Published("cornell_photons", (2.1, 1.4, 8.4, 52.4), (2.1, 1.7, 8.4, 35.0), 104.0),
 }
 MAPS = ("sort", "stencil")
-# Inst, TEX, Addr and Pack of table 6.2.
-INSTRUCTIONS = {
-    "Bitonic Sort": (52, 2, 13, 0),
-    "Binary Search": (18, 1, 13, 0),
-    "Rad. Estimate (sort)": (202, 6, 47, 41),
-    "Stencil Routing": (42, 0, 25, 0),
-    "Rad. Estimate (stencil)": (193, 5, 20, 41),
-}
 TILES = {"one quad": "none", "16 x 16 tiles": "tiles", "depth mask": "depth", "stencil mask": "stencil"}
 TILED_PART = 8  # of the published width and height: a quad without a mask takes five minutes at a half, on a CPU
 ESTIMATE_LOOPS, MANY = ("cell", "photon"), 65536  # states, and kernel calls in a pass of the others
@@ -230,28 +223,11 @@ def _reading(renderer: Renderer) -> float:
 def _instructions(device: Device) -> tuple[dict[str, dict[str, int]], str]:
     """By the names of table 6.2; the estimates are three kernels here: the next shell of cells, the next cell and the
     next photon. And a word where they cannot be counted."""
-    found: dict[str, Count] = {}
-    why = ""
     try:
-        sources = dict(sort_sources())
-        found["Bitonic Sort"] = count(assembly(sources["sort"], "frag"))
-        found["Binary Search"] = count(assembly(sources["search"], "frag"))
-        found["Stencil Routing"] = count(assembly(point_sources("route_fragment", ENTRY, 4)[0], "vert"))
-        for kind in MAPS:
-            choices = {"program": "photon", "estimate": "published", "photon_map": kind}
-            renderer = Renderer(viewer.load("glass_ball"), device=device, **choices)
-            linked = renderer.bind(renderer.program(), True)
-            both = Count()
-            for step in linked.steps("none"):
-                if step.name in ("shell", "cell", "photon"):
-                    source = fragment(linked, step, Form(scheduled=True), renderer.resources)
-                    found[f"{step.name} ({kind})"] = each = count(assembly(source, "frag"))
-                    both.add(each)
-            found[f"Rad. Estimate ({kind})"] = both
-            renderer.release()
-    except NoValidator as error:
-        why = f"not counted: {error}"
-    return {name: vars(each) for name, each in found.items()}, why
+        found = photon_instructions(device)
+    except NoCompiler as error:
+        return {}, f"not counted: {error}"
+    return {name: {part: getattr(each, part) for part in Row._fields} for name, each in found.items()}, ""
 
 
 # -- what is shown -------------------------------------------------------------------------------------------------
@@ -298,15 +274,15 @@ def _table_tiles(data: dict[str, Any]) -> Table:
 
 def _table_62(data: dict[str, Any]) -> Table:
     rows = []
-    for name, (all_, textures, addresses, packing) in INSTRUCTIONS.items():
+    for name, (all_, textures, addresses, packing) in TABLE_6_2.items():
         ours = data["instructions"].get(name)
         pairs = zip((all_, textures, addresses, packing), ours.values() if ours else [None] * 4, strict=True)
         rows.append((name, *(f"{'-' if mine is None else mine} / {old}" for old, mine in pairs)))
     for name, ours in data["instructions"].items():
-        if name not in INSTRUCTIONS:
+        if name not in TABLE_6_2:
             rows.append((f"of it {name}", *(str(mine) for mine in ours.values())))
-    rule = "tools/benchmarks/instructions.py"
-    note = f"Ours / published. One iteration, counted in unoptimised SPIR-V by the rule in {rule}."
+    rule = "viewer/simulate/counts/instructions.py"
+    note = f"Ours / published. One iteration, counted by the rules in {rule}."
     note += f" {data['not_counted']}"
     return Table("table 6.2: instructions", ("kernel", "Inst", "TEX", "Addr", "Pack"), rows, note)
 
