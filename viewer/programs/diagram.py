@@ -243,9 +243,8 @@ def _lanes(rows: Sequence[_Row], sides: Sequence[tuple[list, list, list]], zone:
     found: dict[str, Lane] = {}
     for key, span in sorted(spans.items(), key=lambda each: (max(each[1]) - min(each[1]), each[0])):
         top, bottom = min(span), max(span)
-        for number, taken in enumerate([*places, []]):
-            if all(bottom + 8 < low or high + 8 < top for low, high in taken):
-                break
+        free = (all(bottom + 8 < low or high + 8 < top for low, high in taken) for taken in places)
+        number = next((number for number, each in enumerate(free) if each), len(places))
         if number == len(places):
             places.append([])
         places[number].append((top, bottom))
