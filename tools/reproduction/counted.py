@@ -31,6 +31,12 @@ def program(name: str) -> LinkedProgram:
     return published_program(name, grid=GRID)
 
 
+@cache
+def all_words(name: str, machine: str, padded: bool = False) -> dict[str, Words]:
+    """Of all states of a program."""
+    return words(program(name), machine, padded)
+
+
 def program_of(kernel: str) -> str:
     """The program that a kernel of table 5.1 is counted in: the first that has it; reflections are Whitted's."""
     return next(name for name in PROGRAMS if name in PUBLISHED_KERNELS[kernel])
@@ -61,7 +67,7 @@ def of_kernel(kernel: str, counts: dict[str, dict[str, Instructions]]) -> Instru
 def words_of(kernel: str, machine: str, padded: bool = False) -> Words:
     """The same of its words."""
     name = program_of(kernel)
-    found = words(program(name), machine, padded)
+    found = all_words(name, machine, padded)
     each = [found[state] for state in PUBLISHED_KERNELS[kernel][name]]
     return Words(*(sum(column) for column in zip(*each, strict=True)))
 
@@ -71,4 +77,4 @@ def faults(*places: str) -> Iterable[Fault]:
     return [Fault(*each) for each in FAULTS if any(place in each[0] for place in places)]
 
 
-__all__ = ["MACHINES", "PROGRAMS", "counted", "faults", "of_kernel", "program", "program_of", "words_of"]
+__all__ = ["MACHINES", "PROGRAMS", "all_words", "counted", "faults", "of_kernel", "program", "program_of", "words_of"]

@@ -27,6 +27,7 @@ STEPWISE = {**RECIPE, "fuse": "none", "unroll": 1}
 SCENES = (("cornell", 16), ("teapotahedron", 12), ("bunny.ply", 64), ("forest.glb", 57))
 QUICK = 2  # of them
 SIZE, QUICK_SIZE = 256, 64
+PICTURED = ("cast", "shadow")
 
 
 @section("limits", paper="D 5.3, P2 5.1", title="Limits of the day: --limits 2002 and 2004", order=4)
@@ -35,7 +36,7 @@ def limits(context: Context) -> Iterator[Part]:
     yield _table()
     yield from _scenes(context)
     yield _kernels(context)
-    for name in ("cast", "shadow"):
+    for name in PICTURED:
         yield from _pictures(context, name)
     yield from faults("D 5.3")
 

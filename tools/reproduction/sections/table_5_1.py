@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from viewer.simulate.counts import PUBLISHED_KERNELS, Instructions, words
+from viewer.simulate.counts import PUBLISHED_KERNELS, Instructions
 
 from ..context import Context
-from ..counted import MACHINES, PROGRAMS, counted, faults, of_kernel, program, program_of, words_of
+from ..counted import MACHINES, PROGRAMS, all_words, counted, faults, of_kernel, program_of, words_of
 from ..model import Cell, Check, Part, Table, Text
 from ..published.chapter5 import TABLE_5_1
 from ..registry import section
@@ -100,9 +100,7 @@ def _simd_checks(counts: dict[str, dict[str, Instructions]]) -> Iterator[Check]:
 
 def _states(name: str, counts: dict[str, Instructions]) -> Table:
     """Every state of a program."""
-    linked = program(name)
-    used, padded = words(linked), words(linked, padded=True)
-    single = words(linked, "MIMD")
+    used, padded, single = all_words(name, "SIMD"), all_words(name, "SIMD", True), all_words(name, "MIMD")
     rows = []
     for state in used:
         found = counts.get(state)
