@@ -129,7 +129,7 @@ COST_DERIVED: dict[str, dict[str, float]] = {
         **{"step bytes": 1.47, "intersect bytes": 0.31, "state reads": 2.56},
     },
     "Soda Hall Inside": {
-        **{"instructions": 2.394, "traverse": 0.588, "intersect": 1.739, "color": 0.038},
+        **{"instructions": 2.394, "traverse": 0.587, "intersect": 1.739, "color": 0.038},
         **{"bytes": 9.14, "stream": 5.92, "structures": 1.89, "state": 1.33, "instructions per byte": 0.26},
         **{"MIMD instructions": 1.932, "MIMD bytes": 1.95, "MIMD instructions per byte": 0.99},
         **{"step bytes": 2.66, "intersect bytes": 4.96, "state reads": 1.26},
