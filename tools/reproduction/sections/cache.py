@@ -22,14 +22,14 @@ from viewer.simulate.references import (
 )
 from viewer.simulate.walk import Space, walk
 
-from .. import plots, views
+from .. import measured, plots
 from ..context import Context
 from ..model import Check, Figure, Part, Table
-from ..published.chapter5 import CACHE, TABLE_5_1
+from ..published.chapter5 import CACHE, TABLE_5_1, TRIANGLE_HITS
 from ..registry import section
 
 EDGE = 1024  # of the papers' pictures
-ROWS, TILED_ROWS = (16, 16), (EDGE, 128)  # rows of it that are traced: quick, and in full; the middle ones
+QUICK_ROWS, TILED_ROWS = 8, 128  # rows of it that are traced, the middle ones: quick, and of tiles; else all
 LIGHTS = 3
 BOUNCES = 2
 MACHINES = {"SIMD": simd_references, "MIMD": mimd_references}
@@ -48,13 +48,13 @@ Group = Sequence[NDArray]  # rays of one type each, as the SIMD machine runs the
 def make(context: Context) -> Iterator[Part]:
     """References of both machines in raster order, played through caches."""
     found: dict[str, dict[str, Any]] = {}
-    rows = ROWS[0] if context.quick else EDGE
-    for name in views.there(context):
+    rows = QUICK_ROWS if context.quick else EDGE
+    for name in measured.there(context):
         if not isinstance(name, str):
             yield name
             continue
         found[name] = context.keep(("eye rays", name, EDGE, rows), lambda name=name: _eye(context, name, rows))
-    if views.FOREST_INSIDE in found:
+    if measured.FOREST_INSIDE in found:
         for kind, rays in (("Shadow", _shadow), ("Reflect", _reflect)):
             found[kind] = context.keep((kind, EDGE, rows), lambda rays=rays: _secondary(context, rays, rows))
     if not found:
@@ -62,7 +62,7 @@ def make(context: Context) -> Iterator[Part]:
     yield _table(found, rows)
     yield _figure(found)
     yield _shapes(found)
-    if views.FOREST_INSIDE in found:
+    if measured.FOREST_INSIDE in found:
         yield _wishes(context)
 
 
@@ -71,9 +71,9 @@ def make(context: Context) -> Iterator[Part]:
 
 def middle(context: Context, name: str, rows: int) -> tuple[Space, NDArray]:
     """The grid of a view and the eye rays of the middle rows of its picture of 1024 x 1024."""
-    rays = eye_rays(views.camera(context, name), (EDGE, EDGE))
+    rays = eye_rays(measured.camera(context, name), (EDGE, EDGE))
     first = (EDGE - rows) // 2 * EDGE
-    return views.space(context, name), rays[first : first + rows * EDGE]
+    return measured.space(context, name), rays[first : first + rows * EDGE]
 
 
 def play(space: Space, groups: dict[str, Group], traffic: Callable[[str], Traffic]) -> dict[str, Any]:
@@ -103,11 +103,11 @@ def play(space: Space, groups: dict[str, Group], traffic: Callable[[str], Traffi
 def _eye(context: Context, name: str, rows: int) -> dict[str, Any]:
     context.progress(f"cache: {name}")
     space, rays = middle(context, name, rows)
-    return play(space, dict.fromkeys(MACHINES, [rays]), lambda machine: Traffic(TABLE_5_1[machine]))
+    return play(space, {machine: [rays] for machine in MACHINES}, lambda machine: Traffic(TABLE_5_1[machine]))
 
 
 def _secondary(context: Context, rays: Callable[[Space, NDArray], dict[str, Group]], rows: int) -> dict[str, Any]:
-    space, eye = middle(context, views.FOREST_INSIDE, rows)
+    space, eye = middle(context, measured.FOREST_INSIDE, rows)
     return play(space, rays(space, eye), lambda machine: Traffic(TABLE_5_1[machine], eye=False, shade=False))
 
 
@@ -155,10 +155,10 @@ def gain(row: dict[str, Any], machine: str) -> float:
 
 def checks(found: dict[str, dict[str, Any]]) -> list[Check]:
     """What the text claims."""
-    least, most = CACHE["triangle hits"]  # type: ignore[misc]
+    least, most = TRIANGLE_HITS
     out = []
     for name, row in found.items():
-        if name in views.SOURCES:
+        if name in measured.SOURCES:
             hits = [row[machine]["triangle hits"][1] for machine in MACHINES]
             few = "neighbouring pixels of this view see triangles that share no lines: few pixels to a triangle"
             passed = min(hits) >= least - 0.005
@@ -177,7 +177,7 @@ def checks(found: dict[str, dict[str, Any]]) -> list[Check]:
             out.append(Check(f"{name}: SIMD gains little, MIMD much: bytes", "", both, little))
     for kind, key in (("Shadow", "MIMD shadow"), ("Reflect", "MIMD reflect")):
         if kind in found:
-            simd, mimd, theirs = gain(found[kind], "SIMD"), gain(found[kind], "MIMD"), float(CACHE[key])  # type: ignore[arg-type]
+            simd, mimd, theirs = gain(found[kind], "SIMD"), gain(found[kind], "MIMD"), CACHE[key]
             # The forest, its lights and normals are others: the sign of the effect is what can agree, to ten percent.
             why = "bytes of secondary rays alone; lights and normals of the published forest are unknown"
             what = f"{kind}: MIMD bytes"
@@ -199,8 +199,8 @@ def _table(found: dict[str, dict[str, Any]], rows: int) -> Table:
         "64 kB, direct mapped, 1,365 lines of 48 bytes",
         ("view", "machine", "M references", "bytes", "stream", "structures", "triangle hits", "triangles alone"),
         lines,
-        note=f"Bytes with the cache over bytes without; the middle {rows} rows of 1024 x 1024 pixels, in raster order, one "
-        "pixel wide. 65,536 / 48 is no whole number: 1,365 lines. A reference is a texel. Writes go through. Shadow: "
+        note=f"Bytes with the cache over bytes without; the middle {rows} rows of 1024 x 1024 pixels, in raster "
+        "order, one pixel wide. 65,536 / 48 is no whole number: 1,365 lines. A reference is a texel. Writes go through. Shadow: "
         "three lights; Reflect: two bounces off face normals; both forest inside, secondary rays alone.",
         checks=checks(found),
     )
@@ -238,21 +238,20 @@ def _shapes(found: dict[str, dict[str, Any]]) -> Table:
 
 def _wishes(context: Context) -> Table:
     """Tiles to completion, and reflected rays in an order of their own."""
-    rows = TILED_ROWS[0] if context.quick else TILED_ROWS[1]
-    rows = ROWS[0] if context.quick else rows
+    rows = QUICK_ROWS if context.quick else TILED_ROWS
     lines = context.keep(("tiles", EDGE, rows), lambda: _tiles(context, rows))
     lines = [[name, passes, *(f"{100 * each:.0f} %" for each in shares)] for name, passes, *shares in lines]
     return Table(
         "Tiles rendered to completion (SIMD), reflected rays sorted (MIMD): forest inside",
         ("order", "passes of a tile", "written through", "written back", "a cache of its own for streams"),
         lines,
-        note=f"Bytes with the cache over bytes without; {rows} rows. Written back: lines stay in the cache until they are "
-        "evicted, so that what a tile's passes hand on need not leave it. Two caches: 32 kB each, written back.",
+        note=f"Bytes with the cache over bytes without; {rows} rows. Written back: lines stay in the cache until they "
+        "are evicted, so that what a tile's passes hand on need not leave it. Two caches: 32 kB each, written back.",
     )
 
 
 def _tiles(context: Context, rows: int) -> list[list[Any]]:
-    space, eye = middle(context, views.FOREST_INSIDE, rows)
+    space, eye = middle(context, measured.FOREST_INSIDE, rows)
     traffic = Traffic(TABLE_5_1["SIMD"])
     lines: list[list[Any]] = []
     for edge in (0, 64, 32, 16, 8):

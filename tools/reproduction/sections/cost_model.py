@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from viewer.simulate.cost import COLOR, EYE, INTERSECT, SETUP, STEP, TYPES, Cost, Workload, cost
+from viewer.simulate.cost import COLOR, EYE, INTERSECT, SETUP, STEP, Cost, Workload, cost
 from viewer.simulate.machines import stream_buffer
 
-from .. import plots, views
+from .. import measured, plots
 from ..context import Context
 from ..model import Cell, Check, Figure, Part, Table
 from ..published.chapter5 import COST_DERIVED, HARDWARE, PIXELS, TABLE_5_1, VIEWS
@@ -99,7 +99,7 @@ def claims(name: str, found: Mapping[str, Cost]) -> list[Check]:
             "0 %",
             f"{100 * stream:.1f} % stream",
             None,
-            "by table 5.1 an eye ray alone moves 11 words, and its shading 3: 20 % at Soda Hall Outside, 2 to 5 % elsewhere",
+            "by table 5.1 an eye ray moves 11 words, and its shading 3: 20 % at Soda Hall Outside, 2 to 5 % elsewhere",
         ),
     ]
 
@@ -108,11 +108,11 @@ def claims(name: str, found: Mapping[str, Cost]) -> list[Check]:
 def make(context: Context) -> Iterator[Part]:
     """C = R (C_r + v C_v + t C_t + s C_s) + R P C_state, over the published figures and ours."""
     theirs, ours, works = published(), {}, {}
-    for name in views.there(context):
+    for name in measured.there(context):
         if not isinstance(name, str):
             yield name
             continue
-        works[name] = Workload(**views.workload(context, name))
+        works[name] = Workload(**measured.workload(context, name))
         ours[name] = costs(works[name], TABLE_5_1)
     yield _table(
         "Published views, by the published kernels",
@@ -124,10 +124,10 @@ def make(context: Context) -> Iterator[Part]:
     yield _workloads(works)
     note = "The kernels are table 5.1's, so that they compare with the table above; per ray, as sizes differ."
     yield _table("Our views, by the published kernels", ours, [c for n, f in ours.items() for c in claims(n, f)], note)
-    rows = views.our_rows(context)
+    rows = measured.our_rows(context)
     if rows is not None:
         own = {name: costs(work, rows) for name, work in works.items()}
-        note = "Instructions counted from what glslangValidator makes of our kernels (see table 5.1), words of our records."
+        note = "Instructions by what glslangValidator makes of our kernels, as in table 5.1; words of our records."
         yield _table("Our views, by our kernels", own, [], note)
     for number, machine in (("5.3", "SIMD"), ("5.4", "MIMD")):
         yield _by_kernel(f"Figure {number}: {machine}, by kernel", machine, theirs, ours, works)
@@ -244,11 +244,11 @@ def _buffers(context: Context, works: Mapping[str, Workload]) -> Table:
     for name in works:
 
         def make(name: str = name) -> list[float]:
-            view = views.measured(context, name)
+            view = measured.eye(context, name)
             found = stream_buffer(view.runs, view.shaded, TABLE_5_1["SIMD"])
             return [found.rays, *found.launches, found.occupancy, found.cost.total_bytes, found.on_chip]
 
-        held, steps, tests, share, off, on = context.keep(("stream buffer", name, *views.size(context)), make)
+        held, steps, tests, share, off, on = context.keep(("stream buffer", name, *measured.size(context)), make)
         simd, mimd = costs(works[name], TABLE_5_1)["SIMD"], costs(works[name], TABLE_5_1)["MIMD"]
         rays = works[name].rays
         rows.append(
@@ -271,6 +271,6 @@ def _buffers(context: Context, works: Mapping[str, Workload]) -> Table:
             *("bytes a ray off chip", "on chip", "SIMD", "MIMD"),
         ),
         rows,
-        note="Not simulated by the authors: 128 kB hold rays with their records; the longer queue is served, all of it; "
-        "each ray is appended to the queue it waits in next. No mask, no state, and off the chip no more than MIMD.",
+        note="Not simulated by the authors: 128 kB hold rays with their records; the longer queue is served, all of "
+        "it; each ray is appended to the queue it waits in next. No mask, no state, and off the chip no more than MIMD.",
     )

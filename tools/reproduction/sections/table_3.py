@@ -12,7 +12,7 @@ from viewer.simulate.cost import WORD
 from viewer.simulate.rays import eye_rays, places, reflected_rays, scattered_rays, shadow_rays
 from viewer.simulate.walk import Space, walk
 
-from .. import views
+from .. import measured
 from ..context import Context
 from ..model import Cell, Check, Part, Table
 from ..published.chapter5 import TABLE_3, TABLE_3_RAYS_DERIVED, TABLE_5_1, VIEWS
@@ -27,7 +27,7 @@ LIGHT = 0.6, 2.5, 1.2  # heights of the bunny from the middle of its ground
 @section("table_3", paper="P2 4.3, D 3.3", title="Cost of shadows, reflections and paths (table 3 of P2)")
 def make(context: Context) -> Iterator[Part]:
     """Rays, instructions and bytes of the MIMD machine, from what each type of ray does on the bunny."""
-    edge = views.size(context)[0]
+    edge = measured.size(context)[0]
     calls = context.keep(("rays", edge), lambda: _calls(context, edge))
     found = programs(calls)
     cast = found["Ray Caster"]
@@ -44,8 +44,8 @@ def make(context: Context) -> Iterator[Part]:
         "Relative to ray casting",
         ("program", "instructions", "bandwidth", "rays"),
         rows,
-        note=f"The bunny on its ground, {edge} x {edge}, one point light, the MIMD kernels of table 5.1; the path tracer "
-        f"{edge // 4} x {edge // 4} with {SAMPLES} samples that share one eye ray a pixel, one scattered ray each, no "
+        note=f"The bunny on its ground, {edge} x {edge}, one point light, the MIMD kernels of table 5.1; the path "
+        f"tracer {edge // 4} x {edge // 4} with {SAMPLES} samples that share one eye ray a pixel, one scattered ray each, no "
         "shadow rays. Shadow Caster: shadow rays alone, first hits are given.",
         checks=[*arithmetic(), *_ours(rays, calls["eye"]["hit"] / calls["eye"]["rays"], calls)],
     )
@@ -53,7 +53,7 @@ def make(context: Context) -> Iterator[Part]:
 
 def arithmetic() -> list[Check]:
     """The rays that explain the published instructions, from s of the bunny alone."""
-    s = VIEWS[views.BUNNY].s
+    s = VIEWS[measured.BUNNY].s
     rays = {"Shadow Caster": s, "Whitted Ray Tracer": 1 + 2 * s, "Path Tracer": SAMPLES * 256**2 / 1024**2 * s}
     checks = []
     for name, ours in rays.items():
@@ -121,7 +121,7 @@ def _sum(types: list[Mapping[str, float]], others: dict[str, float]) -> dict[str
 def _calls(context: Context, edge: int) -> dict[str, Any]:
     """By type of ray: how many, of which hit, steps and tests."""
     context.progress("table 3: rays of the bunny")
-    space, camera = views.space(context, views.BUNNY), views.camera(context, views.BUNNY)
+    space, camera = measured.space(context, measured.BUNNY), measured.camera(context, measured.BUNNY)
     corners = space.corners.reshape(-1, 3)
     low, high = corners.min(axis=0).astype(float), corners.max(axis=0).astype(float)
     light = (low + high) / 2 + np.array(LIGHT) * (high[1] - low[1])

@@ -9,7 +9,7 @@ from viewer.simulate.machines import OTHER_PASSES, TWENTY, count
 from viewer.simulate.schedule import Simulation
 from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
-from .. import plots, views
+from .. import measured, plots
 from ..context import Context
 from ..model import Cell, Check, Figure, Part, Table
 from ..published.chapter5 import NAIVE_OF_OPTIMUM, ORACLE_OF_OPTIMUM, TABLE_5_2, VIEWS
@@ -32,14 +32,14 @@ COLUMNS = ("total", "traversal", "intersection", "max_steps", "max_tests", "effi
 def make(context: Context) -> Iterator[Part]:
     """Passes by oracle over the views, each simulated exactly from what its rays do."""
     found: dict[str, dict[str, Any]] = {}
-    for name in views.there(context):
+    for name in measured.there(context):
         if not isinstance(name, str):
             yield name
             continue
-        found[name] = context.keep(("passes", name, *views.size(context)), lambda name=name: passes(context, name))
+        found[name] = context.keep(("passes", name, *measured.size(context)), lambda name=name: passes(context, name))
     if not found:
         return
-    width, height = views.size(context)
+    width, height = measured.size(context)
     yield _beside(found, f"{width} x {height} eye rays, intersection once 20 % of the active rays wait for it.")
     yield _oracles(found)
     yield _curves(found)
@@ -47,7 +47,7 @@ def make(context: Context) -> Iterator[Part]:
 
 def passes(context: Context, name: str) -> dict[str, Any]:
     """Of a view: a row of the table by oracle, and passes of the loop by threshold, in percent."""
-    view = views.measured(context, name)
+    view = measured.eye(context, name)
     simulation = Simulation(view.runs)
     rows = {}
     for oracle, policy in ORACLES.items():
@@ -88,7 +88,7 @@ def _cross_check(name: str) -> Check:
 
 
 def oracle_checks(name: str, kept: dict[str, Any]) -> list[Check]:
-    """What the text claims of the oracles, for one of our views."""
+    """What the text claims of the oracles, for one of our measured."""
     best, rows = kept["best"], kept["rows"]
     loop = {oracle: row["total"] - OTHER_PASSES for oracle, row in rows.items()}
     bound = max(1, rows["naive"]["max_steps"] + rows["naive"]["max_tests"])
@@ -132,8 +132,8 @@ def _oracles(found: dict[str, dict[str, Any]]) -> Table:
         "Passes of the loop over the bound, by oracle",
         ("view", "bound", *ORACLES, "best found"),
         rows,
-        note="Bound: the most steps of any ray plus the most tests of any ray; a pass serves one kernel, each ray once, "
-        "so that nothing needs less. Naive: the latest kernel that any ray waits for. Delany: the kernel that most "
+        note="Bound: the most steps of any ray plus the most tests of any ray; a pass serves one kernel, each ray "
+        "once, so that nothing needs less. Naive: the latest kernel that any ray waits for. Delany: the kernel that most "
         "wait for. The papers do not say which rays the 20 % are of.",
         checks=checks,
     )

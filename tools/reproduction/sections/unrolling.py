@@ -7,7 +7,7 @@ from typing import Any
 
 from viewer.simulate.machines import unrolled
 
-from .. import plots, views
+from .. import measured, plots
 from ..context import Context
 from ..model import Check, Figure, Part, Table
 from ..published.chapter5 import TABLE_5_1, UNROLL
@@ -22,11 +22,11 @@ CURVES = {"both kernels": lambda n: (n, n), "traversal": lambda n: (n, 1), "inte
 def make(context: Context) -> Iterator[Part]:
     """Bytes and instructions of a frame by calls in a pass, references of rays that have finished suppressed or not."""
     found: dict[str, dict[str, list[float]]] = {}
-    for name in views.there(context):
+    for name in measured.there(context):
         if not isinstance(name, str):
             yield name
             continue
-        found[name] = context.keep(("unrolled", name, *views.size(context)), lambda name=name: curves(context, name))
+        found[name] = context.keep(("unrolled", name, *measured.size(context)), lambda name=name: curves(context, name))
     if not found:
         return
     yield _table(found)
@@ -35,7 +35,7 @@ def make(context: Context) -> Iterator[Part]:
 
 def curves(context: Context, name: str) -> dict[str, list[float]]:
     """Of a view, by "steps tests" in a pass: passes, instructions, bytes, bytes with suppressed references."""
-    view = views.measured(context, name)
+    view = measured.eye(context, name)
     wanted = dict.fromkeys([(1, 1), PUBLISHED, *(pair(n) for pair in CURVES.values() for n in TIMES)])
     found = {}
     for steps, tests in wanted:
@@ -86,8 +86,8 @@ def _table(found: dict[str, dict[str, list[float]]]) -> Table:
         "Against one call in a pass",
         ("view", "steps", "tests", "passes", "instructions", "bytes", "bytes, suppressed"),
         rows,
-        note="Kernels of table 5.1. All calls of a pass are executed; suppressed: calls that a ray does not need any more "
-        "fetch nothing. An unrolled kernel is the MIMD machine's so many times, and once what SIMD's takes more.",
+        note="Kernels of table 5.1. All calls of a pass are executed; suppressed: calls that a ray does not need any "
+        "more fetch nothing. An unrolled kernel is the MIMD machine's so many times, and once what SIMD's takes more.",
         checks=[check for name, each in found.items() for check in checks(name, each)],
     )
 

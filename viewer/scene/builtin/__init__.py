@@ -12,6 +12,7 @@ SCENES = {
     "cornell": "the Cornell box, from its published measurements",
     "teapotahedron": "the Utah teapot beside the five Platonic solids over a checkered floor",
     "forest": "two thousand trees of a few species on hilly ground, one million triangles",
+    "building": "a furnished building around an atrium, 1.5 million triangles: large walls, small furniture",
     "stadium": "a teapot in a stadium: the worst case of uniform grids",
     "balls": "ten spheres, two of which orbit and reflect each other: a scene that moves",
     "glass_ball": "a ball of glass over a floor, and the caustic below it",
