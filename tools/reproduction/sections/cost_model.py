@@ -272,5 +272,6 @@ def _buffers(context: Context, works: Mapping[str, Workload]) -> Table:
         ),
         rows,
         note="Not simulated by the authors: 128 kB hold rays with their records; the longer queue is served, all of "
-        "it; each ray is appended to the queue it waits in next. No mask, no state, and off the chip no more than MIMD.",
+        "it; each ray is appended to the queue it waits in next. No mask, no state, and off the chip no more than "
+        "MIMD.",
     )

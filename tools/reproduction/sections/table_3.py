@@ -45,8 +45,8 @@ def make(context: Context) -> Iterator[Part]:
         ("program", "instructions", "bandwidth", "rays"),
         rows,
         note=f"The bunny on its ground, {edge} x {edge}, one point light, the MIMD kernels of table 5.1; the path "
-        f"tracer {edge // 4} x {edge // 4} with {SAMPLES} samples that share one eye ray a pixel, one scattered ray each, no "
-        "shadow rays. Shadow Caster: shadow rays alone, first hits are given.",
+        f"tracer {edge // 4} x {edge // 4} with {SAMPLES} samples that share one eye ray a pixel, one scattered ray "
+        "each, no shadow rays. Shadow Caster: shadow rays alone, first hits are given.",
         checks=[*arithmetic(), *_ours(rays, calls["eye"]["hit"] / calls["eye"]["rays"], calls)],
     )
 

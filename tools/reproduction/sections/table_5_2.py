@@ -133,8 +133,8 @@ def _oracles(found: dict[str, dict[str, Any]]) -> Table:
         ("view", "bound", *ORACLES, "best found"),
         rows,
         note="Bound: the most steps of any ray plus the most tests of any ray; a pass serves one kernel, each ray "
-        "once, so that nothing needs less. Naive: the latest kernel that any ray waits for. Delany: the kernel that most "
-        "wait for. The papers do not say which rays the 20 % are of.",
+        "once, so that nothing needs less. Naive: the latest kernel that any ray waits for. Delany: the kernel that "
+        "most wait for. The papers do not say which rays the 20 % are of.",
         checks=checks,
     )
 
