@@ -1,10 +1,12 @@
-"""A wooden chair, a pocket computer and a knife, with the triangles, instances and lights of scenes whose frame rates A.
-Adinetz and B. Berezin published in *Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming* (2006).
+"""A wooden chair, a pocket computer and a knife, with the triangles, instances and lights of scenes whose frame rates
+A. Adinetz and B. Berezin published in *Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming* (2006).
 
 Their models were not published; these are our own. +Y is up.
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 
@@ -211,7 +213,7 @@ def knife() -> Scene:
     along = 1.6 * x
     lines = [(edge, zero), (ridge, thick), (spine, 0.7 * thick), (spine, -0.7 * thick), (ridge, -thick), (edge, zero)]
     strips = []
-    for (ya, za), (yb, zb) in zip(lines[:-1], lines[1:], strict=True):
+    for (ya, za), (yb, zb) in pairwise(lines):
         net = np.stack([np.stack([along, ya, za], -1), np.stack([along, yb, zb], -1)], axis=1)
         strips.append(surface(net))
     blade = joined(strips)

@@ -1,5 +1,5 @@
-"""A palace with a dome, four towers and a colonnade: 33,000 triangles in 36 instances and one light, as the scene Palace
-of A. Adinetz and B. Berezin, *Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming* (2006), whose
+"""A palace with a dome, four towers and a colonnade: 33,000 triangles in 36 instances and one light, as the scene
+Palace of A. Adinetz and B. Berezin, *Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming* (2006), whose
 model was not published; this one is our own. Metres; +Y is up.
 """
 
