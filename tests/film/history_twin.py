@@ -12,9 +12,10 @@ from wavelet_twin import (
     SHORT,
     SLOPE_SLACK,
     falling,
+    moved_by,
     reflected_in,
-    taps,
     through,
+    unlike,
     with_reflected,
 )
 
@@ -46,8 +47,11 @@ def blended(
     luminance = rgb @ LUMINANCE
     fields = [np.ones_like(luminance), luminance, luminance**2, rgb, rgb**2, normal]
     alike, close = [0.0] * len(fields), [0.0] * len(fields)
-    for at, _, unlike in taps((normal, near), camera, 2, STAR):
-        weight, nearby = falling(unlike), falling(APART * np.abs(near[at] - near) / np.maximum(near, 1e-30))
+    looks, middle = through(camera, (width, height)), np.indices((height, width))
+    for offset in STAR:
+        at, _ = moved_by((middle[0], middle[1]), offset, (height - 1, width - 1))
+        weight = falling(unlike((normal, near), (normal[at], near[at]), looks, 2, offset))
+        nearby = falling(APART * np.abs(near[at] - near) / np.maximum(near, 1e-30))
         for k, values in enumerate(fields):
             wide = (..., None) if values.ndim == 3 else ...
             alike[k] = alike[k] + weight[wide] * values[at]

@@ -7,11 +7,14 @@ import pytest
 from numpy.typing import NDArray
 from wavelet_twin import denoised
 
+from viewer.film.account import Account
 from viewer.film.buffers import Buffer, FilmBuffer
 from viewer.film.denoise.wavelets import Wavelets
 from viewer.film.film import Film
+from viewer.film.rate import Halves
 from viewer.kernels.records import FEATURES, FILM
 from viewer.scene.camera import Camera
+from viewer.scene.light import LUMINANCE
 from viewer.stream.gl.device import Device
 
 SIZE = 40, 28
@@ -24,12 +27,22 @@ def wavelets(device: Device) -> Wavelets:
         return Wavelets(device)
 
 
-def run(wavelets: Wavelets, film: NDArray, features: NDArray, finer: NDArray | None = None) -> NDArray[np.float32]:
+def run(
+    wavelets: Wavelets,
+    film: NDArray,
+    features: NDArray,
+    finer: NDArray | None = None,
+    halves: Halves | None = None,
+    efficiency: float = 1.0,
+) -> NDArray[np.float32]:
     """The picture (H, W, 3) of records."""
     device, size = wavelets.device, film.shape[::-1]
     arrays = {name: np.ascontiguousarray(film[name]) for name in ("sum", "compensation", "square", "count")}
     with device.current():
-        held = FilmBuffer(device, size, Film(*size, arrays))
+        whole = Film(*size, arrays)
+        whole.halves = halves
+        held = FilmBuffer(device, size, whole)
+        held.efficiency = efficiency
         buffers = []
         for records in (features, finer):
             if records is not None:
@@ -65,7 +78,7 @@ def film_of(light: NDArray, features: NDArray, samples: int, rng: np.random.Gene
     return made
 
 
-@pytest.mark.parametrize("samples", [1, 3])
+@pytest.mark.parametrize("samples", [1, 3, 8])
 def test_the_picture_is_the_twin_s(wavelets: Wavelets, samples: int) -> None:
     rng = np.random.default_rng(5)
     features = wall(samples=samples)
@@ -79,7 +92,14 @@ def test_the_picture_is_the_twin_s(wavelets: Wavelets, samples: int) -> None:
     features["albedo"] *= rng.uniform(0.1, 1.5, (*features.shape, 1))
     features["emission"][2:8, 30:34] = 7 * samples
     film = film_of(rng.uniform(0.5, 2, (*features.shape, 3)), features, samples, rng, 0.3)
-    found, expected = run(wavelets, film, features), denoised(film, features, CAMERA)
+    halves = None
+    if samples == 8:  # of which some pixels have one more, so that the halves tell nothing
+        first = film["sum"] @ LUMINANCE * rng.uniform(0.45, 0.55, features.shape)
+        halves = Halves(first.astype(np.float32), np.full(features.shape, 4, np.float32))
+        film["count"] += rng.choice([0, 1], features.shape)
+    efficiency = 0.25 if samples == 8 else 1.0
+    found = run(wavelets, film, features, None, halves, efficiency)
+    expected = denoised(film, features, CAMERA, halves, efficiency)
     # float32: weights are eighth powers of differences, of which nearness loses five digits
     np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-4)
 
@@ -124,6 +144,36 @@ def test_highlights_on_a_black_texture_shine_no_brighter_beside_a_white_one(wave
     found = run(wavelets, film, features)
     assert abs(found - film["sum"]).max() > 0.02
     np.testing.assert_allclose(found.mean(), film["sum"].mean(), rtol=2e-3)  # as above
+
+
+def test_what_has_converged_stays_as_it_is(wavelets: Wavelets) -> None:
+    rng, features = np.random.default_rng(7), wall(samples=4)
+    film = film_of(rng.uniform(0.5, 2, (*features.shape, 3)), features, 4, rng)
+    film["square"] = 0
+    film["square"][:, 30:] = 3.0
+    found, given = run(wavelets, film, features), film["sum"] / 4
+    np.testing.assert_allclose(found[:, :28], given[:, :28], rtol=1e-5)
+    assert abs(found - given)[:, 32:].max() > 0.1
+
+
+def test_adaptive_sampling_tells_the_variance_of_every_pixel(wavelets: Wavelets) -> None:
+    rng, features = np.random.default_rng(8), wall(samples=4)
+    film = film_of(rng.uniform(0.5, 2, (*features.shape, 3)), features, 32, rng)
+    film["sum"] /= 8
+    device, size = wavelets.device, features.shape[::-1]
+    film["count"][:, 20:] = 64
+    film["sum"][:, 20:] *= 2
+    halves = Halves((film["sum"] @ LUMINANCE / 2).astype(np.float32), film["count"] / 2)  # both alike: no variance
+    film["square"] = 1e3
+    whole = Film(*size, {name: np.ascontiguousarray(film[name]) for name in ("sum", "compensation", "square", "count")})
+    whole.halves, whole.account = halves, Account(film["count"].copy(), np.zeros(features.shape, np.float32), 0.1, 1.0)
+    with device.current():
+        held, buffer = FilmBuffer(device, size, whole), Buffer(device, FEATURES, size)
+        buffer.write(features)
+        found = wavelets.denoise(held, buffer, CAMERA).fields()["rgb"].copy()
+        held.release()
+        buffer.release()
+    np.testing.assert_allclose(found, film["sum"] / film["count"][..., None], rtol=1e-4)
 
 
 def test_a_small_film_is_drawn_up_along_a_large_picture_s_surfaces(wavelets: Wavelets) -> None:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from viewer.film.denoise.view import view_uniforms
 from viewer.film.denoise.wavelets import DEVIATIONS, STEPS
+from viewer.film.rate import Halves
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
 
 NORMAL_FALL, PLANE_FALL, SLOPE_SLACK, LEAST, SHORT = 60.0, 100.0, 0.1, 0.05, 3.0
-WHOLE = 3.25
-RING = [(x, y) for y in (-1, 0, 1) for x in (-1, 0, 1) if x or y]
-STAR = [(0, 0), *((s, -1) for s in (-1, 1)), *((s, 1) for s in (-1, 1)), *((2 * s, 0) for s in (-1, 1))]
-STAR += [(0, 2 * s) for s in (-1, 1)] + [(2 * s, t) for s in (-1, 1) for t in (-2, 2)]
+WHOLE, RANGE = 2.8, 9.0
+AXES = [(-1, 0), (1, 0), (0, -1), (0, 1)]
+BESIDE = [*AXES, (-1, -1), (1, 1)]
 
 Guide = tuple[NDArray, NDArray]  # normal (H, W, 3), nearness (H, W)
 
@@ -51,64 +49,137 @@ def guide_of(features: NDArray, camera: Camera) -> Guide:
     return wide[0] / count[..., None], np.where(hits > 0, hits * np.linalg.norm(view, axis=-1) / depth, 0)
 
 
-def taps(guide: Guide, camera: Camera, reach: int, offsets: Iterable[tuple[int, int]], apart: int = 1) -> list:
-    """For each offset the pixels' neighbours (rows, columns) and how unlike they are."""
+def unlike(
+    guide: Guide, other: Guide, view: tuple[NDArray, ...], reach: float, offset: tuple[NDArray, NDArray]
+) -> NDArray:
+    """Of guides others at an offset (right, down), in pixels or points. view : through the guides, across, down."""
     normal, near = guide
-    height, width = near.shape
-    view, across, down = through(camera, (width, height))
-    facing = (normal * view).sum(-1)
-    least = 0.02 * np.linalg.norm(normal, axis=-1) * np.linalg.norm(view, axis=-1) + 1e-20
+    through_, across, down = view
+    facing = (normal * through_).sum(-1)
+    least = 0.02 * np.linalg.norm(normal, axis=-1) * np.linalg.norm(through_, axis=-1) + 1e-20
     facing = np.where(facing < 0, np.minimum(facing, -least), np.maximum(facing, least))
     slope = np.stack([normal @ across, normal @ down], axis=-1) / facing[..., None]
     fall = PLANE_FALL / (np.maximum(near, 1e-30) * (1 + PLANE_FALL * SLOPE_SLACK * reach * np.abs(slope).sum(-1)))
-    y, x = np.indices((height, width))
     fall *= np.minimum(1, SHORT * (normal**2).sum(-1))
-    out = []
-    for dx, dy in offsets:
-        at = np.clip(y + apart * dy, 0, height - 1), np.clip(x + apart * dx, 0, width - 1)
-        turn = ((normal[at] - normal) ** 2).sum(-1)
-        expected = near * (1 + slope[..., 0] * apart * dx + slope[..., 1] * apart * dy)
-        out.append((at, (dx, dy), NORMAL_FALL * turn + fall * np.abs(near[at] - expected)))
-    return out
+    expected = near * (1 + slope[..., 0] * offset[0] + slope[..., 1] * offset[1])
+    return NORMAL_FALL * ((other[0] - normal) ** 2).sum(-1) + fall * np.abs(other[1] - expected)
 
 
-def denoised(film: NDArray, features: NDArray, camera: Camera) -> NDArray:
-    """(H, W, 3) of records of `FILM` and `FEATURES`."""
+def pick(guide: Guide, at: tuple[NDArray, NDArray]) -> Guide:
+    return guide[0][at], guide[1][at]
+
+
+def moved_by(at: tuple[NDArray, NDArray], offset: tuple[NDArray, NDArray], last: tuple[int, int]) -> tuple:
+    """Places (rows, columns) at an offset (right, down), no further than the last ones, and which are not there."""
+    wanted = at[0] + offset[1], at[1] + offset[0]
+    place = np.clip(wanted[0], 0, last[0]), np.clip(wanted[1], 0, last[1])
+    return place, (place[0] != wanted[0]) | (place[1] != wanted[1])
+
+
+def rivals(guide: Guide, view: tuple[NDArray, ...], low: tuple, high: tuple, at: tuple, odd: tuple) -> list[NDArray]:
+    """How much of their light pixels share with the points of the lattice before and behind them, both pixels too;
+    high : with which of them are not there. odd : from the one to the pixel, and from there to the other."""
+    mine = pick(guide, at), (view[0][at], *view[1:])
+    weights = [falling(unlike(mine[0], pick(guide, low), mine[1], 1, (-odd[0], -odd[1])))]
+    weights.append(np.where(high[1], 0, falling(unlike(mine[0], pick(guide, high[0]), mine[1], 1, odd))))
+    return [weight / np.maximum(weights[0] + weights[1], 1) for weight in weights]
+
+
+def same_light(luminance: NDArray, value: NDArray, variance: NDArray) -> NDArray:
+    off = luminance - value
+    return falling(np.maximum(off**2 / (RANGE * variance + 1e-12 * (1 + value**2)) - 1, 0))
+
+
+def variance_of(film: NDArray, halves: Halves | None, efficiency: float) -> NDArray:
+    """Of the mean's luminance; -1 where it is not known."""
+    count = film["count"].astype(float)
+    variance = np.where(count > 1, efficiency * film["square"] / np.maximum(count * (count - 1), 1), -1.0)
+    if halves is None:
+        return variance
+    kept, total = halves.count.astype(float), film["sum"] @ LUMINANCE
+    apart = (2 * halves.sum - total) / np.maximum(kept, 1)
+    return np.where((kept > 0) & (count == 2 * kept), apart**2 / 4, variance)
+
+
+def denoised(
+    film: NDArray, features: NDArray, camera: Camera, halves: Halves | None = None, efficiency: float = 1.0
+) -> NDArray:
+    """(H, W, 3) of records of `FILM`, `FEATURES`."""
     count, hits = film["count"].astype(float), features["hits"].astype(float)
     seen = np.maximum(features["count"], 1).astype(float)[..., None]
     emission = features["emission"] / seen
     reflected = np.maximum(features["albedo"].astype(float), LEAST * hits[..., None]) / seen
     safe = np.maximum(reflected, 1e-6)
     light = np.where(hits[..., None] > 0, (film["sum"] / np.maximum(count, 1)[..., None] - emission) / safe, 0)
-    own = film["square"] / np.maximum(count * (count - 1) * (safe @ LUMINANCE) ** 2, 1e-30)
-    variance = np.where(hits > 0, np.where(count > 1, own, -1.0), 0.0)
-    guide, bright = guide_of(features, camera), np.round(np.clip(safe @ LUMINANCE, 0, 1) * 65535) / 65535
+    variance = variance_of(film, halves, efficiency)
+    variance = np.where(variance > 0, variance / (safe @ LUMINANCE) ** 2, variance)
+    variance = with_reflected(np.where(hits > 0, variance, 0.0), safe @ LUMINANCE)
+    bright, luminance = reflected_in(variance), light @ LUMINANCE
+    guide, view = guide_of(features, camera), through(camera, features.shape[::-1])
+    height, width = count.shape
+    last = height - 1, width - 1
 
-    luminance = light @ LUMINANCE
-    total, first, second, known = (np.zeros_like(luminance) for _ in range(4))
-    for at, _, unlike in taps(guide, camera, 2, STAR):
-        weight = falling(unlike)
-        total += weight
-        first += weight * luminance[at]
-        second += weight * luminance[at] ** 2
-        known += weight * variance[at]
-    around = np.maximum(second / total - (first / total) ** 2, 0)
-    variance = with_reflected(np.where(variance < 0, around, known / total), bright)
+    # The lattice's points take the light of the pixels beside them.
+    points = tuple(2 * each for each in np.indices((-(-height // 2), -(-width // 2))))
+    given = [(points, np.ones(points[0].shape))]
+    total, first, second, known = (
+        np.array(each[points]) for each in (np.ones_like(bright), luminance, luminance**2, variance)
+    )
+    known = np.maximum(known, 0)
+    for dx, dy in BESIDE:
+        at, outside = moved_by(points, (dx, dy), last)
+        beyond = moved_by(points, (2 * dx, 2 * dy), (last[0] & ~1, last[1] & ~1))
+        odd = dx, dy
+        mine = pick(guide, at), (view[0][at], *view[1:])
+        weight = np.where(outside, 0, falling(unlike(mine[0], pick(guide, points), mine[1], 1, (-odd[0], -odd[1]))))
+        total, first, second = total + weight, first + weight * luminance[at], second + weight * luminance[at] ** 2
+        known = known + weight * np.maximum(variance[at], 0)
+        given.append((at, np.where(outside, 0, rivals(guide, view, points, beyond, at, odd)[0])))
+    first, known = first / total, known / total
+    around = np.maximum(second / total - first**2, 0)
+    known = np.where(variance[points] < 0, around, known * np.minimum(known / np.maximum(around, 1e-30), 1))
+    weights, sums, squares = np.zeros_like(total), np.zeros((*total.shape, 3)), np.zeros_like(total)
+    for at, share in given:
+        weight = share * same_light(luminance[at], first, known) * bright[at]
+        weights += weight
+        sums += weight[..., None] * light[at]
+        squares += weight**2 * np.where(variance[at] < 0, known, variance[at])
+    scale = 1 / np.maximum(weights, 1e-6)
+    wide, spread = sums * scale[..., None], with_reflected(squares * scale**2, 0.25 * weights)
 
-    y, x = np.indices(variance.shape)
+    # The transform.
+    there, share = pick(guide, points), reflected_in(spread)
+    looks = view[0][points], 2 * view[1], 2 * view[2]
+    indices, end = np.indices(total.shape), (total.shape[0] - 1, total.shape[1] - 1)
     for step in range(STEPS):
-        luminance = light @ LUMINANCE
-        total, sums, squares = (np.zeros_like(value) for value in (variance, light, variance))
-        for at, (dx, dy), unlike in taps(guide, camera, 1 << step, RING, 1 << step):
-            least = 1e-12 * (1 + luminance**2)
-            range_ = np.sqrt(DEVIATIONS**2 * (variance + variance[at]) / 2 + least)
-            weight = falling(dx * dx + dy * dy + unlike + np.abs(luminance[at] - luminance) / range_)
-            weight *= (np.abs(at[0] - y) == abs(dy) << step) & (np.abs(at[1] - x) == abs(dx) << step)
-            weight *= np.minimum(1, bright[at] / np.maximum(bright, 1e-6))
-            total += weight
-            sums += weight[..., None] * light[at]
-            squares += weight**2 * variance[at]
-        rest = WHOLE - total
-        light = (sums + rest[..., None] * light) / WHOLE
-        variance = with_reflected((squares + rest**2 * variance) / WHOLE**2, bright)
-    return light * reflected + emission
+        reach, turn, value = 1 << step, 1 - 2 * (step % 2), wide @ LUMINANCE
+        all_, sums, squares = np.zeros_like(spread), np.zeros_like(wide), np.zeros_like(spread)
+        for dx, dy in [*AXES, (-1, -turn), (1, turn)]:
+            at, outside = moved_by((indices[0], indices[1]), (reach * dx, reach * dy), end)
+            exponent = (
+                dx * dx
+                + dy * dy
+                + unlike(there, pick(there, at), looks, reach, (np.array(reach * dx), np.array(reach * dy)))
+            )
+            range_ = np.sqrt(DEVIATIONS**2 * (spread + spread[at]) / 2 + 1e-12 * (1 + value**2))
+            weight = falling(exponent + np.abs(value[at] - value) / range_) * ~outside
+            weight *= np.minimum(1, share[at] / np.maximum(share, 1e-6))
+            all_ += weight
+            sums += weight[..., None] * wide[at]
+            squares += weight**2 * spread[at]
+        rest = WHOLE - all_
+        wide = (sums + rest[..., None] * wide) / WHOLE
+        spread = with_reflected((squares + rest**2 * spread) / WHOLE**2, share)
+
+    # Pixels take it back.
+    y, x = np.indices(count.shape)
+    odd, low = (x & 1, y & 1), (y >> 1, x >> 1)
+    high = moved_by(low, odd, end)
+    pixels = tuple(2 * each for each in low), (tuple(2 * each for each in high[0]), high[1])
+    parts = rivals(guide, view, *pixels, (y, x), odd)
+    alone = (odd[0] | odd[1]) == 0
+    parts = [np.where(alone, 1, parts[0]), np.where(alone, 0, parts[1])]
+    parts = [part * same_light(luminance, first[at], known[at]) for part, at in zip(parts, (low, high[0]), strict=True)]
+    one, other = (part[..., None] for part in parts)
+    mixed = one * wide[low] + other * wide[high[0]] + (1 - one - other) * light
+    return mixed * reflected + emission

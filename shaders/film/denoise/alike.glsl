@@ -6,6 +6,11 @@ const float PLANE_FALL = 100.0;  // a half at 1 % off the plane
 const float SHORT = 3.0;         // 1 / squared length of a mean normal, from which on it is short
 const float SLOPE_SLACK = 0.1;   // of what the plane rises between the two
 
+struct Guide {
+    vec3 normal;     // mean of the samples'
+    float nearness;  // 1 / depth along the view's axis
+};
+
 // What is the same for all others of a pixel: slope of its plane, and the fall with the distance from it.
 struct Plane {
     vec3 normal;
@@ -14,7 +19,7 @@ struct Plane {
     float fall;
 };
 
-Plane plane_of(Lit guide, ivec2 at, float reach) {
+Plane plane_of(Guide guide, ivec2 at, float reach) {
     vec3 through = view_through(at);
     float facing = dot(guide.normal, through);
     float least = 0.02 * length(guide.normal) * length(through) + 1e-20;
@@ -38,7 +43,7 @@ float falling(float x) {
     return part * part;
 }
 
-float unlike(Plane plane, Lit other, vec2 offset) {
+float unlike(Plane plane, Guide other, vec2 offset) {
     vec3 turn = other.normal - plane.normal;
     float expected = plane.nearness + dot(plane.slope, offset);
     return NORMAL_FALL * dot(turn, turn) + plane.fall * abs(other.nearness - expected);

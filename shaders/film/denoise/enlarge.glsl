@@ -2,7 +2,6 @@
 // bilateral upsampling, Kopf et al. 2007); texture and edges are the larger picture's. The view is the larger picture's.
 // Needs the streams features, which are the larger ones, lit, light.
 #include "film/denoise/guide_of.glsl"
-#include "film/denoise/alike.glsl"
 #include "film/denoise/reflectance.glsl"
 
 uniform vec2 scale;  // size of the light's picture as a share of this one's
@@ -19,7 +18,8 @@ Radiance element(ivec2 at) {
         ivec2 corner = ivec2(k & 1, k >> 1), there = clamp(low + corner, ivec2(0), last);
         vec2 near = mix(1.0 - part, part, vec2(corner)), offset = (vec2(there) + 0.5) / scale - 0.5 - vec2(at);
         // Where no pixel is of this surface, the nearest ones serve.
-        float weight = near.x * near.y * (falling(unlike(plane, fetch_lit(there), offset)) + 1e-4);
+        Lit lit = fetch_lit(there);
+        float weight = near.x * near.y * (falling(unlike(plane, Guide(lit.normal, lit.nearness), offset)) + 1e-4);
         total += weight;
         sum += weight * fetch_light(there).rgb;
     }

@@ -33,7 +33,7 @@ vec3 mean, square, near_mean, near_square, near_normal;
 void tap(int x, int y) {
     ivec2 place = clamp(middle + ivec2(x, y), ivec2(0), last);
     Lit there = fetch_lit(place);
-    float weight = falling(unlike(plane, there, vec2(x, y)));
+    float weight = falling(unlike(plane, Guide(there.normal, there.nearness), vec2(x, y)));
     float near = falling(APART * abs(there.nearness - own_nearness) / max(own_nearness, 1e-30));
     vec3 square_there = there.rgb * there.rgb;
     float value = dot(there.rgb, LUMINANCE);
@@ -71,7 +71,7 @@ History element(ivec2 at) {
     int instance = features.triangle < 0 ? -1 : features.instance;
     float luminance = dot(lit.rgb, LUMINANCE);
 
-    plane = plane_of(lit, at, 2.0);
+    plane = plane_of(Guide(lit.normal, lit.nearness), at, 2.0);
     own_nearness = lit.nearness;
     middle = at;
     last = textureSize(in_lit_0, 0) - 1;

@@ -16,6 +16,13 @@ _LIGHT = (
 )
 IRRADIANCE = Record("Irradiance", *_LIGHT)
 LIT = Record("Lit", *_GUIDE, *_LIGHT)  # light, and the surface that it is seen on
+POOLED = Record(  # begins as an `IRRADIANCE`
+    "Pooled",
+    *_LIGHT,
+    *_GUIDE,
+    Field("value", "float", about="mean luminance of the pixels around"),
+    Field("single", "float", about="variance of the luminance of one of them, as far as it is noise"),
+)
 
 HISTORY = Record(
     "History",

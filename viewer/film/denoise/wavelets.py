@@ -1,20 +1,23 @@
 """The denoiser in fragment programs: edge-avoiding wavelets steered by normal, depth and variance.
 
-Light and texture are parted (demodulation), the light is filtered by an a-trous wavelet transform whose weights fall
-where surfaces or luminances differ (Dammertz et al. 2010; Schied et al. 2017, "Spatiotemporal Variance-Guided
-Filtering"), and both are put together again. The filter is a flow from pixel to pixel, which keeps all light.
+Light and texture are parted (demodulation), the light is pooled on a lattice of every second pixel and filtered there
+by an a-trous wavelet transform whose weights fall where surfaces or luminances differ (Dammertz et al. 2010; Schied et
+al. 2017, "Spatiotemporal Variance-Guided Filtering"); pixels take it back, and texture and light are put together.
+All is a flow from pixel to pixel, which keeps all light; where there is no noise nothing flows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator
-from itertools import cycle
 
+import numpy as np
+
+from viewer.film.adaptive import variances
 from viewer.film.buffers import Buffer, FilmBuffer
 from viewer.film.denoise.history import INPUTS, History
-from viewer.film.denoise.records import HISTORY, IRRADIANCE, LIT
+from viewer.film.denoise.records import HISTORY, IRRADIANCE, LIT, POOLED
 from viewer.film.denoise.view import view_uniforms
-from viewer.kernels.records import FEATURES, FILM, RADIANCE
+from viewer.kernels.records import FEATURES, FILM, HALF, RADIANCE
 from viewer.scene.camera import Camera
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.record import Record
@@ -22,16 +25,26 @@ from viewer.stream.gl.device import Device
 from viewer.stream.gl.passes import Pass, pass_source
 from viewer.stream.gl.stream import Stream
 
-STEPS = 5  # of the transform: 1, 2, 4 .. pixels between taps
-DEVIATIONS = 4.0
+STEPS = 4  # of the transform: 2, 4, 8 .. pixels between taps
+DEVIATIONS = 3.0
+BY_SPREAD, BY_HALVES, BY_HOST = 0, 1, 2  # how the variance of pixels is told, see ``shaders/film/denoise/lit.glsl``
 PASSES: dict[str, tuple[dict[str, Record], Record]] = {
-    "lit": ({"film": FILM, "features": FEATURES}, LIT),
-    "spread": ({"lit": LIT}, IRRADIANCE),
-    "wavelet": ({"lit": LIT, "light": IRRADIANCE}, IRRADIANCE),
-    "compose": ({"features": FEATURES, "light": IRRADIANCE}, RADIANCE),
+    "lit": ({"film": FILM, "features": FEATURES, "half": HALF}, LIT),
+    "pool": ({"lit": LIT}, POOLED),
+    "wavelet": ({"pooled": POOLED, "light": IRRADIANCE}, IRRADIANCE),
+    "smooth": ({"lit": LIT, "pooled": POOLED, "light": IRRADIANCE}, IRRADIANCE),
+    "compose": ({"features": FEATURES, "lit": LIT, "pooled": POOLED, "light": IRRADIANCE}, RADIANCE),
     "enlarge": ({"features": FEATURES, "lit": LIT, "light": IRRADIANCE}, RADIANCE),
 }
-RECORDS = {"lit": LIT, "light": IRRADIANCE, "other": IRRADIANCE, "picture": RADIANCE}
+RECORDS = {
+    "told": HALF,
+    "lit": LIT,
+    "pooled": POOLED,
+    "even": IRRADIANCE,
+    "odd": IRRADIANCE,
+    "light": IRRADIANCE,
+    "picture": RADIANCE,
+}
 
 
 def wavelet_sources() -> Iterator[tuple[str, Source]]:
@@ -75,32 +88,53 @@ class Wavelets:
     ) -> Generator[None, None, Stream]:
         """`denoise` pass by pass. history : with which the light is blended before it is filtered."""
         size = film.size
+        lattice = -(-size[0] // 2), -(-size[1] // 2)
         own = {"film": film.blocks[0].stream, "features": features.blocks[0].stream}
-        lit, light, other = (self._stream(name, size) for name in ("lit", "light", "other"))
-        view = dict(view_uniforms(camera, size))
-        self._passes["lit"].draw(own, lit, **view)
+        view = view_uniforms(camera, size)
+        lit = self._stream("lit", size)
+        told, half = self._told(film)
+        self._passes["lit"].draw({**own, "half": half}, lit, **view, told=told, efficiency=film.efficiency)
         yield
         if history is not None:
             lit = history.blend(lit, own["features"], camera, max(film.samples, 1))
             yield
-        self._passes["spread"].draw({"lit": lit}, light, **view)
+        pooled = self._stream("pooled", lattice)
+        self._passes["pool"].draw({"lit": lit}, pooled, **view)
         yield
-        rooms = cycle((other, light))
+        if history is not None:  # hardly filtered, it is the past of the next picture
+            self._passes["smooth"].draw({"lit": lit, "pooled": pooled, "light": pooled}, history.light(size), **view)
+            yield
+        wide = {**view, **{name: tuple(2 * value for value in view[name]) for name in ("view_across", "view_down")}}
+        light = pooled
         for step in range(STEPS):
-            values = {**view, "reach": 1 << step, "deviations": DEVIATIONS}
-            # What the first step leaves is the past of the next picture.
-            target = history.light(size) if history is not None and step == 0 else next(rooms)
-            self._passes["wavelet"].draw({"lit": lit, "light": light}, target, **values)
+            values = {**wide, "reach": 1 << step, "turn": 1 - 2 * (step % 2), "deviations": DEVIATIONS}
+            target = self._stream(("even", "odd")[step % 2], lattice)
+            self._passes["wavelet"].draw({"pooled": pooled, "light": light}, target, **values)
             light = target
             yield
+        filtered = {"lit": lit, "pooled": pooled, "light": light}
         if finer is None:
             picture = self._stream("picture", size)
-            self._passes["compose"].draw({"features": own["features"], "light": light}, picture)
+            self._passes["compose"].draw({"features": own["features"], **filtered}, picture, **view)
             return picture
+        light = self._stream("light", size)
+        self._passes["smooth"].draw(filtered, light, **view)
         picture, drawn = self._stream("picture", finer.size), finer.blocks[0].stream
         values = {**view_uniforms(camera, finer.size), "scale": (size[0] / finer.size[0], size[1] / finer.size[1])}
         self._passes["enlarge"].draw({"features": drawn, "lit": lit, "light": light}, picture, **values)
         return picture
+
+    def _told(self, film: FilmBuffer) -> tuple[int, Stream]:
+        """By what the variance of a film's pixels is told, and the stream of `HALF` that tells it."""
+        if film.account is not None:
+            records = np.zeros(film.size[::-1], HALF.dtype)
+            records["sum"] = variances(film.film())
+            stream = self._stream("told", film.size)
+            stream.write(records)
+            return BY_HOST, stream
+        if film.halves is not None and 0 < 2 * film.half == film.samples:
+            return BY_HALVES, film.halves.blocks[0].stream
+        return BY_SPREAD, film.blocks[0].stream  # any that is complete
 
     def warm(self, history: History | None = None) -> None:
         """Let the driver compile its part of every pass, and of that of a history, which forgets what it holds."""
