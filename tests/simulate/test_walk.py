@@ -9,6 +9,7 @@ from viewer.accel.grid.build import build
 from viewer.kernels.records import RAY
 from viewer.renderer.renderer import Renderer
 from viewer.scene.builtin.cornell import build as cornell
+from viewer.simulate import walk as module
 from viewer.simulate.measured import extract, trace_machine
 from viewer.simulate.rays import eye_rays, places, reflected_rays, scattered_rays, shadow_rays
 from viewer.simulate.walk import Space, walk
@@ -83,6 +84,27 @@ def test_a_hit_beyond_the_voxel():
         ray["any_hit"] = any_hit
         runs, state = walk(space, ray, beyond)
         assert (beyond, any_hit, runs.steps[0], runs.tests[0], state.triangle[0]) == (beyond, any_hit, steps, tests, 0)
+
+
+def test_a_hit_at_the_border_of_voxels_waits_for_the_next():
+    """It may hold a lower triangle at the same distance: as on the machine, not by the published rule."""
+    corners = np.array([[[1, 0, 0], [1, 1, 0], [1, 0, 1]], [[0, 0, 1], [2, 1, 1], [2, 0, 1]]], np.float32)
+    space = Space.of(build(corners, (2, 1, 1)), corners)
+    space.box[:] = (0, 0, 0), (2, 1, 1), (1, 1, 1)  # as low and edges are rounded, exact here
+    ray = np.zeros(1, RAY.dtype)
+    ray["origin"], ray["direction"], ray["t_max"] = (-1.0, 0.25, 0.25), (1.0, 0.0, 0.0), 1e9
+    steps = {beyond: int(walk(space, ray, beyond)[0].steps[0]) for beyond in ("kept", "missed")}
+    assert steps == {"kept": 2, "missed": 1}
+
+
+def test_more_runs_than_there_is_room_for(room, monkeypatch):
+    scene, space = room
+    rays = _rays(scene, space)
+    runs, state = walk(space, rays)
+    monkeypatch.setattr(module, "ROOM", 0)
+    again, state_again = walk(space, rays)
+    assert np.array_equal(runs.length, again.length) and np.array_equal(runs.start, again.start)
+    assert np.array_equal(state.distance, state_again.distance)
 
 
 def test_rays_that_do_nothing(room):

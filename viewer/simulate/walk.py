@@ -31,6 +31,7 @@ BEYOND = ("kept", "missed")
 ORIGIN, DIRECTION, INVERSE, T_EXIT, T_HIT, FLOATS = 0, 3, 6, 9, 10, 12
 VOXEL, LIST, TRIANGLE, ANY_HIT, INTS = 0, 3, 4, 5, 8
 TINY = np.float32(1e-30)  # shaders/lib/direction.glsl
+ROOM = 24  # runs of a ray on average, for which there is room at first
 ZERO, ONE = np.float32(0.0), np.float32(1.0)
 
 
@@ -108,7 +109,7 @@ def walk(space: Space, rays: NDArray, beyond: str = "kept") -> tuple[Runs, State
     missed = BEYOND.index(beyond) == 1
     state = State.setup(space, rays)
     start = np.zeros(len(rays) + 1, np.int64)
-    lengths = np.empty(max(1 << 16, 32 * len(rays)), np.int32)
+    lengths = np.empty(2 + ROOM * len(rays), np.int32)
     used = first = 0
     while True:
         first, used = jit.run(_walk, *space.arrays, *state.arrays, missed, first, start, lengths, used)

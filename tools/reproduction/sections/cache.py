@@ -201,7 +201,8 @@ def _table(found: dict[str, dict[str, Any]], rows: int) -> Table:
         lines,
         note=f"Bytes with the cache over bytes without; the middle {rows} rows of 1024 x 1024 pixels, in raster "
         "order, one pixel wide. 65,536 / 48 is no whole number: 1,365 lines. A reference is a texel. Writes go "
-        "through. Shadow: three lights; Reflect: two bounces off face normals; both forest inside, secondary rays alone.",
+        "through. Shadow: three lights; Reflect: two bounces off face normals; both forest inside, "
+        "secondary rays alone.",
         checks=checks(found),
     )
 
