@@ -2,8 +2,8 @@
 
 Each case renders pictures of a few seeds. The variance is that between them, of the luminance, over the square of the
 picture's mean, averaged over the pixels that show a surface which does not shine, less the hundredth that varies most:
-near lamps single pixels would tell more than all others. Seconds are of all threads of the process, the least of the seeds.
-Work is one times the other: how much longer the same noise takes, whatever the number of samples.
+near lamps single pixels would tell more than all others. Seconds are of all threads of the process, the least of the
+seeds. Work is one times the other: how much longer the same noise takes, whatever the number of samples.
 """
 
 from __future__ import annotations
@@ -195,8 +195,9 @@ def _table(data: dict[str, Any], depth: int) -> Table:
         rows.append((scene, *(cases[name]["work"] / whole if name in cases else None for name in names)))
     what = "direct light alone" if depth == 1 else f"paths of {depth} surface interactions"
     note = (
-        f"Variance times CPU seconds over those of one light by power: less is better. "
-        f"{data['samples']} Sobol samples, {data['size'][0]} x {data['size'][1]} pixels, {data['seeds']} seeds. -: nothing to choose so."
+        "Variance times CPU seconds over those of one light by power: less is better. "
+        f"{data['samples']} Sobol samples, {data['size'][0]} x {data['size'][1]} pixels, {data['seeds']} seeds. -: "
+        "nothing to choose so."
     )
     return Table(f"Work for the same noise: {what}", ("scene", *names), rows, note)
 
