@@ -6,7 +6,9 @@
 // of the trees of what is near and what is infinitely far; float light_far_share, the latter's share.
 
 // How much light of a cluster may come to a position; of what is infinitely far, its power. both sides shine where the
-// power is below zero. The angles are those at which nothing of the cluster is turned away more.
+// power is below zero. Cosines are means of the largest that any of the cluster may have, by angles at which nothing is
+// turned away more, and those of its middle: bounds alone send twice to thrice the variance down a tree of thousands,
+// the middle alone misses what is at the edge.
 float light_importance(vec3 middle, float radius, vec3 axis, float power, float emission, vec3 position) {
     vec3 way = middle - position;
     float squared = dot(way, way), reach = radius * radius;
@@ -24,13 +26,13 @@ float light_importance(vec3 middle, float radius, vec3 axis, float power, float 
     float turned = beyond ? cosine * cosine_spread + sine * sine_spread : 1.0;
     float turned_sine = beyond ? max(0.0, sine * cosine_spread - cosine * sine_spread) : 0.0;
     float leaving = turned < cosine_extent ? turned * cosine_extent + turned_sine * sine_extent : 1.0;
-    leaving = within ? 1.0 : leaving > emission ? max(leaving, 0.0) : 0.0;
+    leaving = within ? 1.0 : leaving > emission ? 0.5 * (max(leaving, 0.0) + max(cosine, 0.0)) : 0.0;
     // The same at the receiver.
     float here = dot(light_receiver.xyz, direction);
     here = light_receiver.w > 0.0 ? abs(here) : here;
     float here_sine = sqrt(max(0.0, 1.0 - here * here));
     float facing = here < cosine_extent ? here * cosine_extent + here_sine * sine_extent : 1.0;
-    facing = within ? 1.0 : max(facing, LIGHT_LEAST_FACING);
+    facing = within ? 1.0 : max(0.5 * (max(facing, 0.0) + max(here, 0.0)), LIGHT_LEAST_FACING);
     float found = abs(power) * (leaving * facing / max(max(squared, reach), 1e-30));
     return radius < 0.0 ? abs(power) : min(found, 1e30);
 }

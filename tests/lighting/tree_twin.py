@@ -67,7 +67,7 @@ def probabilities(nodes: NDArray, root: int, count: int, position: NDArray, rece
 
 
 def importance(node: Any, side: str, position: NDArray, receiver: NDArray) -> float:
-    """Of a child, from angles, as the paper words it."""
+    """Of a child, from angles, as the paper words it; cosines are means of the bounds' and the middle's."""
     power, radius = abs(float(node[f"{side}_power"])), float(node[f"{side}_radius"])
     if radius < 0:
         return power
@@ -80,13 +80,17 @@ def importance(node: Any, side: str, position: NDArray, receiver: NDArray) -> fl
     stretch = np.linalg.norm(axis)
     extent, spread = np.arcsin(radius / distance), np.arccos(np.clip(stretch - 2.0, -1, 1))
     cosine = -axis @ way / stretch
-    angle = np.arccos(np.clip(abs(cosine) if node[f"{side}_power"] < 0 else cosine, -1, 1))
+    cosine = abs(cosine) if node[f"{side}_power"] < 0 else cosine
+    angle = np.arccos(np.clip(cosine, -1, 1))
     away = max(angle - spread - extent, 0.0)
     if np.cos(away) <= node[f"{side}_emission"]:
         return 0.0
     here = way @ receiver[:3]
-    facing = np.cos(max(np.arccos(np.clip(abs(here) if receiver[3] > 0 else here, -1, 1)) - extent, 0.0))
-    return float(power * max(np.cos(away), 0.0) * max(facing, LEAST_FACING) / distance**2)
+    here = abs(here) if receiver[3] > 0 else here
+    facing = np.cos(max(np.arccos(np.clip(here, -1, 1)) - extent, 0.0))
+    leaving = (max(np.cos(away), 0.0) + max(cosine, 0.0)) / 2
+    facing = max((max(facing, 0.0) + max(here, 0.0)) / 2, LEAST_FACING)
+    return float(power * leaving * facing / distance**2)
 
 
 def ways(tree: Any, root: int, way: NDArray) -> NDArray[np.int64]:

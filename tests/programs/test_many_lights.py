@@ -98,20 +98,37 @@ def lamps(number: int, seed: int = 3) -> Scene:
     return places.scene([places.flat(ground, 0), places.flat(corners, 1)], kinds, camera)
 
 
-def noise(number: int, **options: Any) -> float:
-    """Relative variance of a sample, the median of the pixels of the floor."""
-    found = film(lamps(number), 64, depth=1, **options)
+def noise(scene: Scene, **options: Any) -> float:
+    """Relative variance of a sample, the median of the pixels of the floor, seen from below the lamps."""
+    scene.cameras = [Camera((0, 0.45, 1.9), (0, 0, 0.6), fov=60)]
+    found = film(scene, 128, depth=1, **options)
     mean = found.mean().astype(np.float64) @ LUMINANCE
-    lit = (mean > 0) & (mean < 5.0)  # not a lamp
-    return float(np.median(64 * found.variance()[lit] / mean[lit] ** 2))
+    return float(np.median(128 * found.variance()[mean > 0] / mean[mean > 0] ** 2))
+
+
+def cut(scene: Scene) -> Scene:
+    """The same lamps, each triangle in 1,024."""
+    corners = scene.meshes[1].positions[scene.meshes[1].triangles].astype(np.float64)
+    for _ in range(5):
+        a, b, c = np.moveaxis(corners, 1, 0)
+        ab, bc, ca = (a + b) / 2, (b + c) / 2, (c + a) / 2
+        parts = ((a, ab, ca), (ab, b, bc), (ca, bc, c), (ab, bc, ca))
+        corners = np.concatenate([np.stack(part, axis=1) for part in parts])
+    return replace(scene, meshes=[scene.meshes[0], places.flat(corners.astype(np.float32), 1)])
 
 
 def test_ten_thousand_lights_converge_as_ten(device) -> None:
-    """Measured: 0.08 of ten thousand, 0.04 of ten, 0.23 of ten by power; 0.56 of ten thousand by power."""
-    many = noise(10_000)
-    assert many < 2.5 * noise(10, light_sampler="tree", light_candidates=4)
-    assert many < 0.5 * noise(10, light_sampler="power")
-    assert many < 0.25 * noise(10_000, light_sampler="power")
+    """Of one power, and as one picture: sums over four rooms, as the nearest lamp matters more than their number.
+
+    Measured: 0.45 of ten, 0.54 of these in ten thousand parts, 0.33 of ten thousand; where clusters were known by
+    bounds alone 0.51, 0.55, 0.52. A variance by 128 samples is off by an eighth, a median of them by a thirtieth."""
+    ten, parts, many = (
+        sum(noise(make(seed)) for seed in range(1, 5))
+        for make in (lambda seed: lamps(10, seed), lambda seed: cut(lamps(10, seed)), lambda seed: lamps(10_000, seed))
+    )
+    assert parts < 1.3 * ten and many < 0.9 * ten
+    assert ten / 4 < 0.5 * noise(lamps(10), light_sampler="power")
+    assert many / 4 < 0.25 * noise(lamps(10_000), light_sampler="power")
 
 
 @pytest.mark.parametrize("options", [{"fuse": "none"}, {"fuse": "ray"}, {"fuse": "ray", "unroll": "3"}], ids=str)
@@ -144,14 +161,14 @@ def test_lights_that_move_compile_nothing(device) -> None:
 
 
 def test_trees_are_for_many_lights(device) -> None:
-    """Few keep the program that they had; files from before there were trees can be gone on from there."""
+    """A lamp of two keeps the program that it had; files from before there were trees can be gone on from there."""
     for number, options, expected in (
-        (15, {}, False),
-        (16, {}, True),
-        (16, {"light_sampler": "power"}, False),
+        (2, {}, False),
+        (3, {}, True),
+        (3, {"light_sampler": "power"}, False),
         (2, {"light_sampler": "tree"}, True),
-        (16, {"program": "photon"}, True),
-        (16, {"program": "whitted"}, False),
+        (3, {"program": "photon"}, True),
+        (3, {"program": "whitted"}, False),
     ):
         renderer = Renderer(lamps(number), device=device, environment="none", **options)
         assert renderer.prepared.light_tree(renderer.settings) == expected

@@ -10,7 +10,7 @@ import pytest
 
 from viewer import Camera, Renderer, Scene
 from viewer.film.film import LUMINANCE, Film
-from viewer.lighting.path import CANDIDATES
+from viewer.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
 from viewer.renderer.facts import sample_settings
 from viewer.scene.light import Light
 from viewer.scene.material import Material
@@ -64,7 +64,7 @@ def film(scene: Scene, spp: int, **options: Any) -> Film:
 )
 def test_the_mean_is_the_same(device, scene: Scene, options: dict[str, Any]) -> None:
     """Standard scores of 192 pixels and of the picture, of independent samples; few of a pixel have longer tails."""
-    one, other = (film(scene, 256, light_candidates=number, **options) for number in (1, 5))
+    one, other = (film(scene, 256, light_candidates=number, light_sampler="power", **options) for number in (1, 5))
     apart = (one.mean() - other.mean()).astype(np.float64) @ LUMINANCE
     spread = one.variance() + other.variance()
     assert abs(apart.sum()) < 4.0 * np.sqrt(spread.sum())  # 6 in 100,000
@@ -89,7 +89,8 @@ def test_candidates_are_for_several_lights(device) -> None:
         (floor(0), {"environment": "sky"}, 1),
         (floor(0, lights=POINTS[:1]), {"environment": "sky"}, 1),
         (floor(0, lights=POINTS[:2]), {}, CANDIDATES),
-        (floor(2), {}, CANDIDATES),
+        (floor(2), {}, CANDIDATES_OF_TREE),
+        (floor(2), {"light_sampler": "power"}, CANDIDATES),
         (floor(2), {"light_candidates": 1}, 1),
         (floor(1), {"light_candidates": 3}, 3),
         (floor(2), {"program": "photon"}, 1),
@@ -107,8 +108,9 @@ def test_candidates_are_for_several_lights(device) -> None:
 @pytest.mark.parametrize("options", [{"fuse": "none"}, {"fuse": "ray"}, {"fuse": "ray", "unroll": "3"}], ids=str)
 def test_the_bits_are_the_machines_own_business(device, options: dict[str, Any]) -> None:
     scene = floor(4, lights=POINTS)
-    single = film(scene, 3, sampler="sobol", depth=3)
-    other = film(scene, 3, sampler="sobol", depth=3, **{"machine": "multipass", **options})
+    chosen: dict[str, Any] = {"sampler": "sobol", "depth": 3, "light_sampler": "power"}
+    single = film(scene, 3, **chosen)
+    other = film(scene, 3, **{**chosen, "machine": "multipass", **options})
     assert single.sum.any()
     for name, array in single.arrays.items():
         assert array.tobytes() == other.arrays[name].tobytes(), name

@@ -17,7 +17,8 @@ from viewer.scene.light import Light, luminance
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
 
-MANY_LIGHTS = 16  # near ones: under a lamp of fewer triangles choosing by power is as good in the same time
+# Near ones: a lamp's two triangles alone are as well chosen by power, in less time (tools/benchmarks/lights.py).
+MANY_LIGHTS = 3
 # Least of a receiver's cosine: its normal may be bent by a texture, which light sampling does not look up.
 LEAST_FACING = 0.05
 

@@ -89,7 +89,7 @@ TRACING = (
         values.read_word,
         "auto",
         "how one of the lights is chosen: by power alone, or down a light tree by what it may bring to the surface;"
-        " auto: a tree where there are 16 lights and more; in the programs path and photon",
+        " auto: a tree where there are 3 lights and more; in the programs path and photon",
         Affects.PROGRAM,
         "NAME",
         choices=("auto", "power", "tree"),
@@ -99,7 +99,7 @@ TRACING = (
         values.read_integer_or_auto,
         "auto",
         "points of lights of which a surface's shadow ray goes to one, by what they would bring (resampled importance"
-        " sampling); auto: 8 where there are several lights, 4 with a light tree; in the program path",
+        " sampling); auto: 8 where there are several lights, 2 with a light tree; in the program path",
         Affects.PROGRAM,
         "N|auto",
         "",
