@@ -49,7 +49,7 @@ def test_an_edge_along_the_rows_or_columns_is_smooth_one_way(turned: bool) -> No
         pair = [each.T for each in pair]
     mean = light if not turned else light.T
     erred = float(np.mean(((pair[0] + pair[1]) / 2 - mean) ** 2))  # of the 128 pixels of the edge, nearly all
-    # A block has 8 of these: by chance the ratio of one is not believed. By the differences alone it is 9 times as much.
+    # A block has 8 of these: by chance the ratio of one is not believed. The differences alone say 9 times as much.
     assert 0.75 * erred < told(*pair) < 1.5 * erred
     assert float(np.mean((pair[0] - pair[1]) ** 2)) / 4 > 6 * erred and real < 0.2
 
