@@ -10,9 +10,9 @@ Decisions are made on the whole picture after 32, 64, 128 ... samples, of counts
 depend on how work is cut into rounds and tiles. They are those of blocks of 8 x 8 pixels, and s_i is told by the
 halves of the samples (`viewer.film.rate`) of the pixels *around* a block, without its own: pixels of which the few
 samples so far happen to agree would else end too dark. What a pixel's number depends on is then independent of its
-samples at the first decision, and later by way of its neighbours alone, on whose numbers they have had a say. Noise that
-no neighbours tell of, of a lamp's corner, is seen by what the samples granted would gain: where it is too little, those
-pixels that have fewest get more, all of them.
+samples at the first decision, and later by way of its neighbours alone, on whose numbers they have had a say. Noise
+that no neighbours tell of, of a lamp's corner, is seen by what the samples granted would gain: where that is too
+little, those pixels that have fewest get more, all of them.
 """
 
 from __future__ import annotations
