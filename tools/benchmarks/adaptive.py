@@ -26,7 +26,7 @@ from .scenes import Absent, _file, shared
 
 ABOUT = "the error's estimate beside the error, and adaptive sampling beside as many samples everywhere"
 
-# Reference -> scene, seeds, relative error that is asked of adaptive sampling. Where a few pixels make the error, as the
+# Reference -> scene, seeds, relative error that is asked of adaptive sampling. Where few pixels make the error, as the
 # edges of the lamp do in the Cornell box, it differs more from seed to seed.
 PICTURES = {
     "cornell_direct_128": ("cornell", 6, 0.05),
