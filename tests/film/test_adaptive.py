@@ -47,8 +47,8 @@ def test_the_numbers_go_with_the_standard_deviation() -> None:
     film = filled(LEAST, deviation)
     decide(film, 0.054)
     needed = 0.5 * 0.275 / 0.054**2  # 47
-    # 192 differences of halves tell s to 5 %, of independent samples 6 % too little (`test_beside`), and the numbers are
-    # rounded up to quarters of 32.
+    # 192 differences of halves tell s to 5 %, of independent samples 6 % too little (`test_beside`), and the numbers
+    # are rounded up to quarters of 32.
     assert 0.88 * needed < np.mean(granted(film)[:, 48:]) < 1.3 * needed
     assert film.error() == pytest.approx(np.sqrt((0.05**2 + 0.5**2) / 2 / LEAST), rel=0.1)  # 5,120 pixels
 
@@ -66,12 +66,11 @@ def test_no_pixel_s_own_samples_decide_on_its_number() -> None:
     film = filled(LEAST, np.full((32, 32), 0.2))
     assert film.halves is not None
     film.halves.sum[...] = luminance(film.sum) / 2  # no noise is seen,
-    film.sum[18, 18] += (
-        32.0  # but here, by one bright sample of the first half, in the block from (16, 16) to (23, 23), four pixels from its corner
-    )
+    # but here, by a bright sample of the first half, in the block from (16, 16) to (23, 23), four pixels within it
+    film.sum[18, 18] += 32.0
     film.halves.sum[18, 18] += 32.0
-    decide(film, 0.01)
-    more = granted(film) > LEAST
+    decide(film, 0.02)
+    more = granted(film) > granted(film).min()  # the least is what all get for noise that no others tell of
     assert not more[16:24, 16:24].any()
     assert more[8:16, 8:16].all() and more[8:16, 16:24].all() and not more[24:, :].any()
 
@@ -82,7 +81,8 @@ def test_where_too_few_would_go_on_more_do() -> None:
     deviation[EDGE + EDGE // 2, EDGE + EDGE // 2] = 5.0  # in the middle of a block: no other one looks there
     film = filled(LEAST, deviation)
     decide(film, 1e-3)
-    assert film.error() > 1e-3 and (granted(film) > LEAST).any()
+    # All of them, as no neighbours tell of it: a quarter of the variance is to go, by a third more samples or more.
+    assert film.error() > 1e-3 and (granted(film) >= LEAST * 4 / 3).all()
 
 
 def test_a_decision_is_the_same_when_it_is_made_again() -> None:

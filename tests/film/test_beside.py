@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from viewer.film.adaptive import decide, variances
 from viewer.film.beside import EDGE, INDEPENDENT, SMOOTH, block_sums, ratios, variance_beside
 from viewer.film.buffers import FilmBuffer
 from viewer.film.film import Film, luminance
@@ -49,7 +50,7 @@ def test_an_edge_along_the_rows_or_columns_is_smooth_one_way(turned: bool) -> No
         pair = [each.T for each in pair]
     mean = light if not turned else light.T
     erred = float(np.mean(((pair[0] + pair[1]) / 2 - mean) ** 2))  # of the 128 pixels of the edge, nearly all
-    # A block has 8 of these: by chance the ratio of one is not believed. By the differences alone it is 9 times as much.
+    # A block has 8 of these: by chance the ratio of one is not believed. The differences alone say 9 times as much.
     assert 0.75 * erred < told(*pair) < 1.5 * erred
     assert float(np.mean((pair[0] - pair[1]) ** 2)) / 4 > 6 * erred and real < 0.2
 
@@ -126,4 +127,26 @@ def test_the_device_sums_what_neighbours_say(device) -> None:
     found = buffer._reduction(None).sums(buffer.blocks[0].stream, buffer.halves.blocks[0].stream)
     np.testing.assert_allclose(found[..., 3:], expected, rtol=1e-5)
     assert buffer.error() == pytest.approx(film.error(), rel=1e-5)
+    buffer.release()
+
+
+@pytest.mark.parametrize("size", [(1, 1), (17, 9)])
+def test_broken_samples_leave_an_error_that_is_a_number(device, size: tuple[int, int]) -> None:
+    """NaN, infinite and the brightest samples, beside others: on the host and on the device."""
+    film, buffer, rng = Film(*size), FilmBuffer(device, size), np.random.default_rng(1)
+    for number in range(64):
+        if number in (4, 8, 16, 32):
+            film.keep()
+            buffer.write(film.records())
+            buffer.samples = number
+            buffer.keep()
+        sample = rng.random((*size[::-1], 3))
+        sample[0, 0] = (np.nan, np.inf, -np.inf, 1e30)[number % 4]
+        film.add(sample)
+    buffer.write(film.records())
+    buffer.samples = 64
+    assert np.isfinite(film.error()) and film.error() > 0
+    assert buffer.error() == pytest.approx(film.error(), rel=1e-4)  # sums of one number that is beyond all others
+    decide(film, 0.01)
+    assert np.isfinite(film.error()) and np.isfinite(variances(film)).all()
     buffer.release()

@@ -200,3 +200,13 @@ def test_defined_pictures(wavelets: Wavelets, case: str) -> None:
         features["normal"] = 0
     film = film_of(np.ones((*features.shape, 3)), features, 1, np.random.default_rng(0))
     np.testing.assert_allclose(run(wavelets, film, features), film["sum"], rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("sample", [1e20, 1e30])
+def test_the_brightest_samples_that_a_film_takes_leave_no_broken_pixels(wavelets: Wavelets, sample: float) -> None:
+    """NaN and infinite samples do not come into a film (`test_accumulate`); what is just below them stays in its place:
+    every pixel is a finite number, and those that it does not reach are what they were."""
+    rng, features = np.random.default_rng(3), wall()
+    film = film_of(np.ones((*features.shape, 3)), features, 1, rng)
+    film["sum"][14, 20] = sample
+    assert np.isfinite(run(wavelets, film, features)).all()

@@ -12,6 +12,7 @@ import pytest
 from viewer import Camera, Picture, Renderer, Scene
 from viewer.film.adaptive import LEAST
 from viewer.film.buffers import FilmBuffer
+from viewer.film.checkpoint import resume, save
 from viewer.film.film import Film
 
 SIZE = (36, 28)  # blocks of 8 x 8 go on together
@@ -84,7 +85,7 @@ def test_every_machine_leaves_the_same_bits(scene: Scene, whole: Picture, machin
     other.release()
 
 
-@pytest.mark.parametrize("samples", [(20, 45, 77), (33, 64, 65)])
+@pytest.mark.parametrize("samples", [(20, 45, 77), (33, 64, 65), (16, 32), (40, 41, 63)])
 def test_resumed_in_the_midst_of_a_level(
     renderer: Renderer, whole: Picture, tmp_path: Path, samples: tuple[int, ...]
 ) -> None:
@@ -111,18 +112,25 @@ def test_tiles_and_rounds_of_any_size(renderer: Renderer, whole: Picture, step: 
         assert array.tobytes() == made.arrays[name].tobytes(), name
 
 
-def test_broken_off_within_a_run_it_goes_on_with_the_same_bits(renderer: Renderer, whole: Picture) -> None:
-    """Some rectangles have had their samples, others not: what the film itself holds counts."""
+@pytest.mark.parametrize("tiles", [1, 4, 11])
+def test_broken_off_within_a_run_it_goes_on_with_the_same_bits(
+    renderer: Renderer, whole: Picture, tmp_path: Path, tiles: int
+) -> None:
+    """Some rectangles have had their samples, others not: what the film itself, and a state of it, holds counts."""
     with renderer.device.current():
         film = FilmBuffer(renderer.device, SIZE)
     for _ in renderer.slices(SIZE, film=film, samples=LEAST, goal=ERROR):
         pass
     pieces = renderer.slices(SIZE, tile=(8, 8), film=film, samples=2 * LEAST, goal=ERROR)
-    next(part for _, part in pieces if part is not None)
+    done = (part for _, part in pieces if part is not None)
+    for _ in range(tiles):
+        next(done)
     pieces.close()
     with renderer.device.current():
         begun = film.film()
         film.release()
+        save(tmp_path / "state.exr", begun, {})
+        begun = resume(tmp_path / "state.exr", SIZE, {})
         again = FilmBuffer(renderer.device, SIZE, begun)
     assert begun.account is not None and (begun.count < begun.account.granted).any()
     assert len(np.unique(begun.count)) > 1
@@ -141,3 +149,23 @@ def test_ended_pixels_cost_nothing(renderer: Renderer) -> None:
     every = renderer.render(SIZE, spp=LEAST, stats=True)
     begun = counted.stats.kernels["begin"].calls - every.stats.kernels["begin"].calls
     assert begun == pytest.approx(paths, rel=0.02)  # a run that begins with no sample left for a pixel calls it, too
+
+
+@pytest.mark.parametrize("size", [(1, 1), (9, 1)])
+def test_the_smallest_pictures_end(renderer: Renderer, size: tuple[int, int]) -> None:
+    film = film_of(renderer.render(size, error=0.2, spp=4096))
+    assert np.isfinite(film.sum).all() and film.error() <= 0.2
+
+
+def test_where_nothing_is_lit_or_all_is_light_there_is_no_noise(device) -> None:
+    """No hits, all hits on a lamp, and all hits on what reflects nothing."""
+    wall = np.array([[[-9.0, -9, 0], [9, -9, 0], [9, 9, 0], [-9, 9, 0]]])
+    meshes = [places.flat(places.quads(wall)), places.flat(places.quads(wall + [40, 0, 0]), 1)]
+    kinds = [places.material(0.0), places.material(0.0, shines=5.0)]
+    one = Renderer(places.scene(meshes, kinds, Camera((0, 0, 3), (0, 0, 0))), **SINGLE)
+    for x, z, light in ((0, 0, 0.0), (40, 0, 5.0), (0, 9, 0.0)):
+        one.update(camera=Camera((x, 0, 3), (x, 0, z)))
+        picture = one.render((12, 9), error=0.01)
+        assert (picture.linear == light).all()
+        assert film_of(picture).error() == 0.0 and film_of(picture).count.max() <= LEAST
+    one.release()

@@ -10,7 +10,9 @@ Decisions are made on the whole picture after 32, 64, 128 ... samples, of counts
 depend on how work is cut into rounds and tiles. They are those of blocks of 8 x 8 pixels, and s_i is told by the
 halves of the samples (`viewer.film.rate`) of the pixels *around* a block, without its own: pixels of which the few
 samples so far happen to agree would else end too dark. What a pixel's number depends on is then independent of its
-samples at the first decision, and later by way of its neighbours alone, on whose numbers they have had a say.
+samples at the first decision, and later by way of its neighbours alone, on whose numbers they have had a say. Noise
+that no neighbours tell of, of a lamp's corner, is seen by what the samples granted would gain: where that is too
+little, those pixels that have fewest get more, all of them.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ from viewer.film.rate import Halves
 LEAST = 32  # samples of every pixel
 STEPS = 4  # from a power of two of samples to the next: numbers at which pixels may end
 SLOWEST, FASTEST = 0.5, 0.125  # of V by that of half as many samples: independent ones, Owen's rate for what is smooth
-HARDER = 1.25  # times as many samples, where too few pixels would go on for the error
+GAIN = 0.25  # of the sum of variances, that the next samples are to take away, or half of what it is above the goal
+HARDER = 1.25  # times as many samples of the pixels that have fewest, where the next samples would gain less
 TRIES = 64  # of that: the largest number of samples is then asked for
 
 
@@ -56,12 +59,12 @@ def decide(film: Film, goal: float) -> None:
             needed = deviation * (float(np.mean(deviation)) / (goal * mean) ** 2)
         else:
             needed = np.zeros_like(variance)
-        granted = _granted(film.count, needed, 2 * front)
+        enough, floor = min(total * GAIN, (total - (goal * mean) ** 2) / 2), float(film.count.min())
         for _ in range(TRIES):
-            if (granted > film.count).any():
+            granted = _granted(film.count, np.maximum(needed, floor), 2 * front)
+            if total - float(np.mean(variance * film.count / granted)) >= enough:
                 break
-            needed *= HARDER
-            granted = _granted(film.count, needed, 2 * front)
+            floor *= HARDER
         else:
             granted = np.full_like(film.count, 2 * front)
     apart = np.zeros_like(film.count) if film.account is None else film.account.apart

@@ -173,7 +173,7 @@ class Film:
             return float("inf")
         samples = int(self.count.min()) if self.count.size else 0
         spread = float(np.sqrt(variance_of_mean(float(np.mean(self.variance())), samples, *self.told())))
-        mean = abs(float(np.mean(self.mean().astype(np.float64) @ LUMINANCE.astype(np.float64))))
+        mean = abs(float(np.mean(luminance(self.mean()), dtype=np.float64)))
         if spread == 0:
             return 0.0
         return spread / mean if mean > 0 else float("inf")
