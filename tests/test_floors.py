@@ -12,7 +12,16 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 # The first that fits, of a module's name without ``viewer.``.
 FLOORS = (
-    *(("cli", 8), ("__main__", 8), ("window", 7), ("renderer", 5), ("programs", 4), ("photons", 4), ("film", 4)),
+    *(
+        ("cli", 8),
+        ("__main__", 8),
+        ("window", 7),
+        ("simulate", 6),
+        ("renderer", 5),
+        ("programs", 4),
+        ("photons", 4),
+        ("film", 4),
+    ),
     *((name, 3) for name in ("kernels", "accel", "materials", "lighting", "cameras", "formats")),
     *(("scene", 2), ("stream", 1), ("base", 0), ("options", 0)),
 )

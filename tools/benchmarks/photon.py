@@ -10,59 +10,34 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from reproduction.published.chapter6 import TABLE_6_1
+from reproduction.published.chapter6_instructions import TABLE_6_2, Row
 
 import viewer
 from viewer.kernels.photons import ENTRY, FIRST
-from viewer.photons.routing import VERTEX, point_sources, read_vertices
-from viewer.photons.sort import PhotonSort, cell_size, list_size, sort_sources
+from viewer.photons.routing import VERTEX, read_vertices
+from viewer.photons.sort import PhotonSort, cell_size, list_size
 from viewer.renderer.photon_stages import STAGES, stage_seconds
 from viewer.renderer.pieces import PICTURE
 from viewer.renderer.renderer import Renderer
 from viewer.scene.builtin.caustics import PUBLISHED
-from viewer.stream.compile.generate import Form, fragment
+from viewer.simulate.counts import NoCompiler
+from viewer.simulate.counts.photons import photon_instructions
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
 
 from .common import Options, Result, Table, facts, say
-from .instructions import Count, NoValidator, assembly, count
 
 ABOUT = "photon mapping by stages, beside the papers' tables 6.1 and 6.2 and their tiles"
 QUARTER = 0.25  # of the published time, which is asked of a picture
 RUNS = 3
 
 
-@dataclass(frozen=True)
-class Published:
-    """A scene of section 6.3.1 and its row of table 6.1: seconds of `STAGES` by either map, of a GeForce FX 5900 Ultra.
-
-    quad : the estimate as one quad, seconds; in tiles it is that of table 6.1.
-    """
-
-    scene: str
-    sort: tuple[float, ...]
-    stencil: tuple[float, ...]
-    quad: float | None = None
-
-
-SCENES = {
-    "GLASS BALL": Published("glass_ball", (1.2, 0.8, 0.5, 14.9), (1.2, 1.8, 0.5, 7.8), 102.0),
-    "RING": Published("ring", (1.3, 0.8, 0.4, 6.5), (1.3, 1.8, 0.4, 4.6)),
-    "CORNELL BOX": Published("cornell_photons", (2.1, 1.4, 8.4, 52.4), (2.1, 1.7, 8.4, 35.0), 104.0),
-}
 MAPS = ("sort", "stencil")
-# Inst, TEX, Addr and Pack of table 6.2.
-INSTRUCTIONS = {
-    "Bitonic Sort": (52, 2, 13, 0),
-    "Binary Search": (18, 1, 13, 0),
-    "Rad. Estimate (sort)": (202, 6, 47, 41),
-    "Stencil Routing": (42, 0, 25, 0),
-    "Rad. Estimate (stencil)": (193, 5, 20, 41),
-}
 TILES = {"one quad": "none", "16 x 16 tiles": "tiles", "depth mask": "depth", "stencil mask": "stencil"}
 TILED_PART = 8  # of the published width and height: a quad without a mask takes five minutes at a half, on a CPU
 ESTIMATE_LOOPS, MANY = ("cell", "photon"), 65536  # states, and kernel calls in a pass of the others
@@ -77,11 +52,13 @@ def run(options: Options) -> Result:
     data: dict[str, Any] = {"benchmark": "photon", "about": ABOUT, "facts": facts(device), "missing": []}
     data["runs"] = 1 if options.quick else RUNS
     data["instructions"], data["not_counted"] = _instructions(device)
-    data["sort"] = _sorts(device, SORTED[1:2] if options.quick else SORTED, data["runs"])
-    data["read_back"] = _read_backs(device, (1_000,) if options.quick else READ_BACK, data["runs"])
-    names = ("GLASS BALL",) if options.quick else tuple(SCENES)
-    data["stages"] = {name: _stages(name, device, options.quick, data["runs"]) for name in names}
-    data["tiles"] = {name: _tiles(name, device, options.quick) for name in names if SCENES[name].quad is not None}
+    data["sort"] = sorts(device, SORTED[1:2] if options.quick else SORTED, data["runs"])
+    data["read_back"] = read_backs(device, (1_000,) if options.quick else READ_BACK, data["runs"])
+    names = ("GLASS BALL",) if options.quick else tuple(TABLE_6_1)
+    data["stages"] = {name: stage_times(name, device, options.quick, data["runs"]) for name in names}
+    data["tiles"] = {
+        name: tile_gains(name, device, options.quick) for name in names if TABLE_6_1[name].quad is not None
+    }
     return Result(data, _tables(data))
 
 
@@ -90,13 +67,13 @@ def run(options: Options) -> Result:
 
 def renderer_of(name: str, device: Device, quick: bool, **more: Any) -> tuple[Renderer, tuple[int, int]]:
     """The renderer of a published scene with its settings, and the size of its pictures."""
-    settings = dict(PUBLISHED[SCENES[name].scene])
+    settings = dict(PUBLISHED[TABLE_6_1[name].scene])
     width, height = settings.pop("size")
     size = (width // 8, height // 8) if quick else (width, height)
     if quick:
         settings |= {"photons": 512, "caustic_photons": 512, "photon_grid": (25, 1, 25), "light_samples": 1}
     choices = {"program": "photon", "estimate": "published", "machine": "multipass", **settings, **more}
-    return Renderer(viewer.load(SCENES[name].scene), device=device, **choices), size
+    return Renderer(viewer.load(TABLE_6_1[name].scene), device=device, **choices), size
 
 
 def stored(renderer: Renderer) -> int:
@@ -105,7 +82,7 @@ def stored(renderer: Renderer) -> int:
         return int((renderer.photon_streams()["photons"].fields(["stored"])["stored"] > 0).sum())
 
 
-def _stages(name: str, device: Device, quick: bool, runs: int) -> dict[str, Any]:
+def stage_times(name: str, device: Device, quick: bool, runs: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     renderer, size = renderer_of(name, device, quick)
     for kind in MAPS:
@@ -121,7 +98,7 @@ def _stages(name: str, device: Device, quick: bool, runs: int) -> dict[str, Any]
 # -- section 6.3.3 -------------------------------------------------------------------------------------------------
 
 
-def _tiles(name: str, device: Device, quick: bool) -> dict[str, dict[str, float]]:
+def tile_gains(name: str, device: Device, quick: bool) -> dict[str, dict[str, float]]:
     """Seconds of the picture behind the map, by what keeps pixels from running: estimates of one kernel call in a pass,
     as published, rays of all that they need."""
     found = {}
@@ -145,7 +122,7 @@ def _tiles(name: str, device: Device, quick: bool) -> dict[str, dict[str, float]
 # -- section 6.2.2: the sort ---------------------------------------------------------------------------------------
 
 
-def _sorts(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[str, Any]]:
+def sorts(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[str, Any]]:
     rows = []
     with device.current():
         for photons in counts:
@@ -153,9 +130,10 @@ def _sorts(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[str,
             size = list_size(photons)
             sort, cells = PhotonSort(device, size), 1 << 16
             first = Stream(device, FIRST, cell_size(cells))
-            entries = np.zeros(photons, ENTRY.dtype)
-            entries["cell"] = np.random.default_rng(1).integers(0, cells, photons)
-            entries["photon"] = np.arange(photons)
+            entries = np.zeros(size[0] * size[1], ENTRY.dtype)
+            entries["cell"] = cells  # beyond all others, where the list is longer than the photons
+            entries["cell"][:photons] = np.random.default_rng(1).integers(0, cells, photons)
+            entries["photon"] = np.arange(len(entries))
             seconds, searches = [], []
             for number in range(1 + runs):
                 sort.list.write(entries.reshape(size[::-1]))
@@ -184,7 +162,7 @@ def _drawn(device: Device, job: Callable[[], Any]) -> float:
 # -- section 6.4.2: reading photons back ---------------------------------------------------------------------------
 
 
-def _read_backs(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[str, Any]]:
+def read_backs(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[str, Any]]:
     """Of a map by stencil routing: seconds to build it by either way, and of the read-back in it."""
     rows = []
     for photons in counts:
@@ -230,28 +208,11 @@ def _reading(renderer: Renderer) -> float:
 def _instructions(device: Device) -> tuple[dict[str, dict[str, int]], str]:
     """By the names of table 6.2; the estimates are three kernels here: the next shell of cells, the next cell and the
     next photon. And a word where they cannot be counted."""
-    found: dict[str, Count] = {}
-    why = ""
     try:
-        sources = dict(sort_sources())
-        found["Bitonic Sort"] = count(assembly(sources["sort"], "frag"))
-        found["Binary Search"] = count(assembly(sources["search"], "frag"))
-        found["Stencil Routing"] = count(assembly(point_sources("route_fragment", ENTRY, 4)[0], "vert"))
-        for kind in MAPS:
-            choices = {"program": "photon", "estimate": "published", "photon_map": kind}
-            renderer = Renderer(viewer.load("glass_ball"), device=device, **choices)
-            linked = renderer.bind(renderer.program(), True)
-            both = Count()
-            for step in linked.steps("none"):
-                if step.name in ("shell", "cell", "photon"):
-                    source = fragment(linked, step, Form(scheduled=True), renderer.resources)
-                    found[f"{step.name} ({kind})"] = each = count(assembly(source, "frag"))
-                    both.add(each)
-            found[f"Rad. Estimate ({kind})"] = both
-            renderer.release()
-    except NoValidator as error:
-        why = f"not counted: {error}"
-    return {name: vars(each) for name, each in found.items()}, why
+        found = photon_instructions(device)
+    except NoCompiler as error:
+        return {}, f"not counted: {error}"
+    return {name: {part: getattr(each, part) for part in Row._fields} for name, each in found.items()}, ""
 
 
 # -- what is shown -------------------------------------------------------------------------------------------------
@@ -265,7 +226,7 @@ def _table_61(data: dict[str, Any]) -> Table:
     rows = []
     for name, found in data["stages"].items():
         for kind in MAPS:
-            published, ours = getattr(SCENES[name], kind), found[kind]
+            published, ours = getattr(TABLE_6_1[name], kind), found[kind]
             total, theirs = sum(ours.values()), sum(published)
             each = [f"{ours[stage]:.3g} / {old:g}" for stage, old in zip(STAGES, published, strict=True)]
             size = "{} x {}".format(*found["size"])
@@ -282,10 +243,10 @@ def _table_61(data: dict[str, Any]) -> Table:
 def _table_tiles(data: dict[str, Any]) -> Table:
     rows = []
     for name, ways in data["tiles"].items():
-        old = {"one quad": SCENES[name].quad, "16 x 16 tiles": SCENES[name].sort[-1]}
+        old = {"one quad": TABLE_6_1[name].quad, "16 x 16 tiles": TABLE_6_1[name].sort[-1]}
         for way, row in ways.items():
             ratio = ways["one quad"]["seconds"] / max(row["seconds"], 1e-9)
-            theirs = SCENES[name].quad / old[way] if way in old else None
+            theirs = TABLE_6_1[name].quad / old[way] if way in old else None
             rows.append((f"{name}, {way}", row["seconds"], old.get(way), ratio, theirs, row["passes"], row["tiles"]))
     note = (
         "Map by sort, nothing fused, one call of an estimate's kernel in a pass; seconds, passes and tiles drawn are "
@@ -298,15 +259,15 @@ def _table_tiles(data: dict[str, Any]) -> Table:
 
 def _table_62(data: dict[str, Any]) -> Table:
     rows = []
-    for name, (all_, textures, addresses, packing) in INSTRUCTIONS.items():
+    for name, (all_, textures, addresses, packing) in TABLE_6_2.items():
         ours = data["instructions"].get(name)
         pairs = zip((all_, textures, addresses, packing), ours.values() if ours else [None] * 4, strict=True)
         rows.append((name, *(f"{'-' if mine is None else mine} / {old}" for old, mine in pairs)))
     for name, ours in data["instructions"].items():
-        if name not in INSTRUCTIONS:
+        if name not in TABLE_6_2:
             rows.append((f"of it {name}", *(str(mine) for mine in ours.values())))
-    rule = "tools/benchmarks/instructions.py"
-    note = f"Ours / published. One iteration, counted in unoptimised SPIR-V by the rule in {rule}."
+    rule = "viewer/simulate/counts/instructions.py"
+    note = f"Ours / published. One iteration, counted by the rules in {rule}."
     note += f" {data['not_counted']}"
     return Table("table 6.2: instructions", ("kernel", "Inst", "TEX", "Addr", "Pack"), rows, note)
 

@@ -2,8 +2,8 @@
 
 The lower bound is the most traversal steps of any ray plus the most triangle tests of any ray: a pass serves one
 kernel, each of its rays by one call. Passes are those of the loop of traversal and intersection on which any ray ran;
-one call in a pass (unroll 1), nothing fused. All figures come from an exact simulation (`schedule`) of runs that the
-machine counted; for small pictures the machine itself is run beside it.
+one call in a pass (unroll 1), nothing fused. All figures come from an exact simulation (`viewer.simulate.schedule`)
+of runs that the machine counted; for small pictures the machine itself is run beside it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import numpy as np
 
 import viewer
 from viewer.renderer.renderer import Renderer
+from viewer.simulate.measured import WHOLE_RUNS, extract
+from viewer.simulate.schedule import LOOP, Runs, Schedule, Simulation
 from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
 from . import counts, plots
 from .common import Options, Result, Table, facts, say
 from .machines import Setting, make
 from .scenes import View, found
-from .schedule import LOOP, Runs, Schedule, Simulation, extract
 
 ABOUT = "passes over the lower bound by policy, and by threshold as a curve"
 
@@ -87,7 +88,7 @@ def _scene(
     shares: Sequence[int],
     counted: tuple[int, int],
 ) -> dict[str, Any]:
-    runs = extract(renderer, size)
+    runs = _runs(renderer, size)
     simulation = Simulation(runs)
     return {
         "triangles": len(renderer.triangles),
@@ -111,6 +112,12 @@ def _scene(
     }
 
 
+def _runs(renderer: Renderer, size: tuple[int, int]) -> Runs:
+    """The runs of every ray of a picture, from the counters of the real machine."""
+    with renderer.device.current():
+        return extract(make(renderer, Setting("multipass", fuse="none", unroll=WHOLE_RUNS), size, counting=True))
+
+
 def _row(schedule: Schedule, runs: Runs) -> dict[str, Any]:
     """passes; over the bound; average share of the stream that a pass ran on; passes of each kernel."""
     return {
@@ -124,7 +131,7 @@ def _row(schedule: Schedule, runs: Runs) -> dict[str, Any]:
 
 def _check(renderer: Renderer, size: tuple[int, int]) -> dict[str, dict[str, Any]]:
     """Passes and rays served on the machine and in the simulation, for those policies that end soon enough."""
-    simulation = Simulation(extract(renderer, size))
+    simulation = Simulation(_runs(renderer, size))
     out: dict[str, dict[str, Any]] = {}
     for name, policy in POLICIES.items():
         expected = simulation.play(policy)

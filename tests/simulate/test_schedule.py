@@ -1,19 +1,12 @@
-"""The benchmarks' simulated scheduler, against one that moves every call."""
+"""The simulated scheduler, against one that moves every call."""
 
 from __future__ import annotations
-
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-TOOLS = Path(__file__).resolve().parents[1] / "tools"
-sys.path.insert(0, str(TOOLS))
-
-from benchmarks.schedule import Runs, Simulation  # noqa: E402
-
-from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold  # noqa: E402
+from viewer.simulate.schedule import Runs, Simulation
+from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
 POLICIES: tuple[Policy, ...] = (
     Sweep(),

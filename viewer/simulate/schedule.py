@@ -1,9 +1,10 @@
 """The multipass machine's scheduler without the machine: exact, from what each ray does.
 
 A ray in the loop of traversal and intersection alternates between *runs*: so many steps, then so many triangle
-tests, and so on until it leaves. `extract` reads these runs from the real machine; `Simulation` then plays any policy
-over them, pass by pass, at the cost of one step per run instead of one fragment per call. The policies are the
-machine's own objects, so that no rule is written twice.
+tests, and so on until it leaves. `viewer.simulate.measured` reads these runs from the real machine, and
+`viewer.simulate.walk` finds them without one; `Simulation` then plays any policy over them, pass by pass, at the cost
+of one step per run instead of one fragment per call. The policies are the machine's own objects, so that no rule is
+written twice.
 """
 
 from __future__ import annotations
@@ -11,16 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from viewer.renderer.renderer import Renderer
+from viewer.base import jit
 from viewer.stream.machines.policy import Policy
 
-from .machines import Setting, make
-
 LOOP = ("traverse", "intersect")  # the states of the loop, in the program's order
-WHOLE_RUNS = 1 << 20  # calls in a pass: more than any run has
 
 
 @dataclass(frozen=True)
@@ -59,50 +56,37 @@ class Runs:
     def from_lists(cls, rays: list[list[int]]) -> Runs:
         """From each ray's runs, written out."""
         counts = np.array([len(ray) for ray in rays], np.int64)
-        start = np.concatenate([[0], np.cumsum(counts)])
-        length = np.array([n for ray in rays for n in ray], np.int32)
-        return cls(start, length, *_totals(start, length))
+        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return cls.from_lengths(start, np.array([n for ray in rays for n in ray], np.int32))
+
+    @classmethod
+    def from_lengths(cls, start: NDArray[np.int64], length: NDArray[np.int32]) -> Runs:
+        """From ``start`` and ``length``; steps and tests are their sums."""
+        steps, tests = np.zeros((2, len(start) - 1), np.int64)
+        jit.run(_totals, start, length, steps, tests)
+        return cls(start, length, steps, tests)
+
+    def unrolled(self, steps: int, tests: int) -> Runs:
+        """The runs in passes of so many calls of a kernel at most: n calls take n / steps passes, rounded up."""
+        length = np.empty_like(self.length)
+        jit.run(_unroll, self.start, self.length, steps, tests, length)
+        return Runs.from_lengths(self.start, length)
 
 
-def _totals(start: NDArray[np.int64], length: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    ray = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    testing = (np.arange(len(length)) - start[ray]) % 2 == 1
-    rays = len(start) - 1
-    steps = np.bincount(ray, np.where(testing, 0, length), rays).astype(np.int64)
-    return steps, np.bincount(ray, np.where(testing, length, 0), rays).astype(np.int64)
+def _totals(start, length, steps, tests):
+    for ray in range(len(start) - 1):
+        for k in range(start[ray], start[ray + 1]):
+            if (k - start[ray]) % 2 == 0:
+                steps[ray] += length[k]
+            else:
+                tests[ray] += length[k]
 
 
-def extract(renderer: Renderer, size: tuple[int, int]) -> Runs:
-    """The runs of every ray of a picture, from the counters of the real machine.
-
-    With no limit to the calls of a pass, a pass takes each of its rays through one whole run; what a pass added to the
-    per-ray counters is that run. Raises RuntimeError where the counters contradict that.
-    """
-    with renderer.device.current():
-        machine = make(renderer, Setting("multipass", fuse="none", unroll=WHOLE_RUNS), size, counting=True)
-        before = {state: np.zeros(machine.rays, np.int64) for state in LOOP}
-        rays: list[NDArray] = []
-        kinds: list[NDArray] = []
-        lengths: list[NDArray] = []
-        for _ in machine.run():
-            counted = machine.calls()
-            for kind, state in enumerate(LOOP):
-                now = counted[state].ravel().astype(np.int64)
-                ran = np.flatnonzero(now > before[state])
-                rays.append(ran)
-                kinds.append(np.full(len(ran), kind, np.int8))
-                lengths.append((now - before[state])[ran])
-                before[state] = now
-        number = machine.rays
-        machine.release()
-    ray = np.concatenate(rays)
-    order = np.argsort(ray, kind="stable")
-    ray = ray[order]
-    testing, length = np.concatenate(kinds)[order], np.concatenate(lengths)[order]
-    start = np.concatenate([[0], np.cumsum(np.bincount(ray, minlength=number))])
-    if not np.array_equal(testing, (np.arange(len(ray)) - start[ray]) % 2):
-        raise RuntimeError("a ray's runs do not alternate between traversal and intersection")
-    return Runs(start, length.astype(np.int32), before["traverse"], before["intersect"])
+def _unroll(start, length, steps, tests, out):
+    for ray in range(len(start) - 1):
+        for k in range(start[ray], start[ray + 1]):
+            calls = steps if (k - start[ray]) % 2 == 0 else tests
+            out[k] = (length[k] + calls - 1) // calls
 
 
 @dataclass(frozen=True)
@@ -136,7 +120,7 @@ class Simulation:
     def play(self, policy: Policy) -> Schedule:
         """One whole picture under a policy."""
         runs, heads, waiting = self.runs, self._heads, np.zeros(2, np.int64)
-        _begin(runs.start, runs.length, self._next, self._at, heads, waiting)
+        jit.run(_begin, runs.start, runs.length, self._next, self._at, heads, waiting)
         clock = np.zeros(2, np.int64)  # passes of each kernel so far, modulo the ring
         passes, served = [0, 0], [0, 0]
         while waiting.any():
@@ -144,13 +128,14 @@ class Simulation:
                 if waiting[k]:  # the machine's pass on no ray is not counted
                     passes[k] += 1
                     served[k] += int(waiting[k])
-                _serve(k, runs.start, runs.length, self._next, self._at, heads, waiting, clock)
+                jit.run(_serve, k, runs.start, runs.length, self._next, self._at, heads, waiting, clock)
         return Schedule(sum(passes), (passes[0], passes[1]), (served[0], served[1]))
 
 
-@njit(cache=True)
 def _begin(start, length, follows, at, heads, waiting):
-    heads[:] = -1
+    for k in range(heads.shape[0]):
+        for slot in range(heads.shape[1]):
+            heads[k, slot] = -1
     for ray in range(len(start) - 1):
         at[ray] = start[ray]
         if start[ray] < start[ray + 1]:
@@ -160,7 +145,6 @@ def _begin(start, length, follows, at, heads, waiting):
             waiting[0] += 1
 
 
-@njit(cache=True)
 def _serve(kernel, start, length, follows, at, heads, waiting, clock):
     """One pass: rays whose run it ends wait for the other kernel, or are done."""
     ring = heads.shape[1]
