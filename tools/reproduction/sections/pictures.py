@@ -82,9 +82,9 @@ def cornell(context: Context) -> Iterator[Part]:
         shown.rendered(context, each.name, scene, (size, size), spp, each, **settings) for each in scene.cameras[:3]
     ]
     yield Figure(
-        "Soft shadows from four views",
+        "Soft shadows from three views",
         png=shown.jpeg(*seen),
-        note=f"First hits by rasterising, shadow rays traced; {spp} samples a pixel, points on the light by random numbers.",
+        note=f"First hits by rasterising, shadow rays traced to random points on the light; {spp} samples a pixel.",
         alt="the Cornell box from three sides",
     )
 
@@ -118,7 +118,7 @@ def quake(context: Context) -> Iterator[Part]:
         yield Figure(
             f"{scene.name}, {camera.name}",
             png=shown.jpeg(ours, theirs),
-            note="A level of our own in the format of Quake III: left shadow rays from its lights after rasterised first "
-            "hits, right the light that the level has baked in its lightmaps.",
+            note="A level of our own in the format of Quake III: left shadow rays to its lights after rasterised "
+            "first hits, right the light that the level has baked in its lightmaps.",
             alt="a vaulted hall with arches and columns",
         )

@@ -98,13 +98,13 @@ def make(context: Context) -> Iterator[Part]:
         ]
     columns = ("scene", *(f"{each}, GTX 280" for each in BACK_ENDS), *OURS)
     note = (
-        f"Ours on {context.device.name}, averages over {long:g} s, the camera turning by 2 degrees a frame, {DEPTH} levels; "
-        "emulation: the kernels in NumPy with compiled traversal, one after the other on the processor. Published beside: "
-        "another device, other cameras and materials."
+        f"Ours on {context.device.name}, averages over {long:g} s, the camera turning by 2 degrees a frame, {DEPTH} "
+        "levels; emulation: the kernels in NumPy with compiled traversal, one after the other on the processor. "
+        "Published beside: another device, other cameras and materials."
     )
     if seconds:
         yield Table("Table 2: seconds a frame", columns, seconds, note=note, checks=checks)
-        note = "Of the published columns: what is printed, and 1 / seconds of table 2; 1 / 17.9 is 0.06 and 1 / 13.25 is 0.08."
+        note = "Published: what is printed, and 1 / seconds of table 2; 1 / 17.9 is 0.06 and 1 / 13.25 is 0.08."
         yield Table("Table 3: frames a second", columns, rates, note=note)
 
 
