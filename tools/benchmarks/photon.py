@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 import numpy as np
+from reproduction.published.chapter6 import TABLE_6_1
 from reproduction.published.chapter6_instructions import TABLE_6_2, Row
 
 import viewer
@@ -37,24 +37,6 @@ QUARTER = 0.25  # of the published time, which is asked of a picture
 RUNS = 3
 
 
-@dataclass(frozen=True)
-class Published:
-    """A scene of section 6.3.1 and its row of table 6.1: seconds of `STAGES` by either map, of a GeForce FX 5900 Ultra.
-
-    quad : the estimate as one quad, seconds; in tiles it is that of table 6.1.
-    """
-
-    scene: str
-    sort: tuple[float, ...]
-    stencil: tuple[float, ...]
-    quad: float | None = None
-
-
-SCENES = {
-    "GLASS BALL": Published("glass_ball", (1.2, 0.8, 0.5, 14.9), (1.2, 1.8, 0.5, 7.8), 102.0),
-    "RING": Published("ring", (1.3, 0.8, 0.4, 6.5), (1.3, 1.8, 0.4, 4.6)),
-    "CORNELL BOX": Published("cornell_photons", (2.1, 1.4, 8.4, 52.4), (2.1, 1.7, 8.4, 35.0), 104.0),
-}
 MAPS = ("sort", "stencil")
 TILES = {"one quad": "none", "16 x 16 tiles": "tiles", "depth mask": "depth", "stencil mask": "stencil"}
 TILED_PART = 8  # of the published width and height: a quad without a mask takes five minutes at a half, on a CPU
@@ -70,11 +52,13 @@ def run(options: Options) -> Result:
     data: dict[str, Any] = {"benchmark": "photon", "about": ABOUT, "facts": facts(device), "missing": []}
     data["runs"] = 1 if options.quick else RUNS
     data["instructions"], data["not_counted"] = _instructions(device)
-    data["sort"] = _sorts(device, SORTED[1:2] if options.quick else SORTED, data["runs"])
-    data["read_back"] = _read_backs(device, (1_000,) if options.quick else READ_BACK, data["runs"])
-    names = ("GLASS BALL",) if options.quick else tuple(SCENES)
-    data["stages"] = {name: _stages(name, device, options.quick, data["runs"]) for name in names}
-    data["tiles"] = {name: _tiles(name, device, options.quick) for name in names if SCENES[name].quad is not None}
+    data["sort"] = sorts(device, SORTED[1:2] if options.quick else SORTED, data["runs"])
+    data["read_back"] = read_backs(device, (1_000,) if options.quick else READ_BACK, data["runs"])
+    names = ("GLASS BALL",) if options.quick else tuple(TABLE_6_1)
+    data["stages"] = {name: stage_times(name, device, options.quick, data["runs"]) for name in names}
+    data["tiles"] = {
+        name: tile_gains(name, device, options.quick) for name in names if TABLE_6_1[name].quad is not None
+    }
     return Result(data, _tables(data))
 
 
@@ -83,13 +67,13 @@ def run(options: Options) -> Result:
 
 def renderer_of(name: str, device: Device, quick: bool, **more: Any) -> tuple[Renderer, tuple[int, int]]:
     """The renderer of a published scene with its settings, and the size of its pictures."""
-    settings = dict(PUBLISHED[SCENES[name].scene])
+    settings = dict(PUBLISHED[TABLE_6_1[name].scene])
     width, height = settings.pop("size")
     size = (width // 8, height // 8) if quick else (width, height)
     if quick:
         settings |= {"photons": 512, "caustic_photons": 512, "photon_grid": (25, 1, 25), "light_samples": 1}
     choices = {"program": "photon", "estimate": "published", "machine": "multipass", **settings, **more}
-    return Renderer(viewer.load(SCENES[name].scene), device=device, **choices), size
+    return Renderer(viewer.load(TABLE_6_1[name].scene), device=device, **choices), size
 
 
 def stored(renderer: Renderer) -> int:
@@ -98,7 +82,7 @@ def stored(renderer: Renderer) -> int:
         return int((renderer.photon_streams()["photons"].fields(["stored"])["stored"] > 0).sum())
 
 
-def _stages(name: str, device: Device, quick: bool, runs: int) -> dict[str, Any]:
+def stage_times(name: str, device: Device, quick: bool, runs: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     renderer, size = renderer_of(name, device, quick)
     for kind in MAPS:
@@ -114,7 +98,7 @@ def _stages(name: str, device: Device, quick: bool, runs: int) -> dict[str, Any]
 # -- section 6.3.3 -------------------------------------------------------------------------------------------------
 
 
-def _tiles(name: str, device: Device, quick: bool) -> dict[str, dict[str, float]]:
+def tile_gains(name: str, device: Device, quick: bool) -> dict[str, dict[str, float]]:
     """Seconds of the picture behind the map, by what keeps pixels from running: estimates of one kernel call in a pass,
     as published, rays of all that they need."""
     found = {}
@@ -138,7 +122,7 @@ def _tiles(name: str, device: Device, quick: bool) -> dict[str, dict[str, float]
 # -- section 6.2.2: the sort ---------------------------------------------------------------------------------------
 
 
-def _sorts(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[str, Any]]:
+def sorts(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[str, Any]]:
     rows = []
     with device.current():
         for photons in counts:
@@ -146,9 +130,10 @@ def _sorts(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[str,
             size = list_size(photons)
             sort, cells = PhotonSort(device, size), 1 << 16
             first = Stream(device, FIRST, cell_size(cells))
-            entries = np.zeros(photons, ENTRY.dtype)
-            entries["cell"] = np.random.default_rng(1).integers(0, cells, photons)
-            entries["photon"] = np.arange(photons)
+            entries = np.zeros(size[0] * size[1], ENTRY.dtype)
+            entries["cell"] = cells  # beyond all others, where the list is longer than the photons
+            entries["cell"][:photons] = np.random.default_rng(1).integers(0, cells, photons)
+            entries["photon"] = np.arange(len(entries))
             seconds, searches = [], []
             for number in range(1 + runs):
                 sort.list.write(entries.reshape(size[::-1]))
@@ -177,7 +162,7 @@ def _drawn(device: Device, job: Callable[[], Any]) -> float:
 # -- section 6.4.2: reading photons back ---------------------------------------------------------------------------
 
 
-def _read_backs(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[str, Any]]:
+def read_backs(device: Device, counts: tuple[int, ...], runs: int) -> list[dict[str, Any]]:
     """Of a map by stencil routing: seconds to build it by either way, and of the read-back in it."""
     rows = []
     for photons in counts:
@@ -241,7 +226,7 @@ def _table_61(data: dict[str, Any]) -> Table:
     rows = []
     for name, found in data["stages"].items():
         for kind in MAPS:
-            published, ours = getattr(SCENES[name], kind), found[kind]
+            published, ours = getattr(TABLE_6_1[name], kind), found[kind]
             total, theirs = sum(ours.values()), sum(published)
             each = [f"{ours[stage]:.3g} / {old:g}" for stage, old in zip(STAGES, published, strict=True)]
             size = "{} x {}".format(*found["size"])
@@ -258,10 +243,10 @@ def _table_61(data: dict[str, Any]) -> Table:
 def _table_tiles(data: dict[str, Any]) -> Table:
     rows = []
     for name, ways in data["tiles"].items():
-        old = {"one quad": SCENES[name].quad, "16 x 16 tiles": SCENES[name].sort[-1]}
+        old = {"one quad": TABLE_6_1[name].quad, "16 x 16 tiles": TABLE_6_1[name].sort[-1]}
         for way, row in ways.items():
             ratio = ways["one quad"]["seconds"] / max(row["seconds"], 1e-9)
-            theirs = SCENES[name].quad / old[way] if way in old else None
+            theirs = TABLE_6_1[name].quad / old[way] if way in old else None
             rows.append((f"{name}, {way}", row["seconds"], old.get(way), ratio, theirs, row["passes"], row["tiles"]))
     note = (
         "Map by sort, nothing fused, one call of an estimate's kernel in a pass; seconds, passes and tiles drawn are "

@@ -74,14 +74,14 @@ def number(value: Any) -> str:
         value = value.item()
     match value:
         case None:
-            return "–"
+            return "\N{EN DASH}"
         case bool():
             return "yes" if value else "no"
         case int():
             return f"{value:,}"
         case float():
             if value != value or value in (float("inf"), float("-inf")):
-                return "–" if value != value else "∞" if value > 0 else "-∞"
+                return "\N{EN DASH}" if value != value else "∞" if value > 0 else "-∞"
             if abs(value) >= 1000:
                 return f"{value:,.0f}"
             return f"{value:.3g}"

@@ -29,25 +29,22 @@ STYLE = {
 
 
 def figure(width: float = 7.0, height: float = 3.5, **subplots: Any) -> tuple[Figure, Any]:
-    """A figure of so many inches and its axes, as of ``plt.subplots``; no window and no global state."""
+    """A figure of so many inches and its axes, as of ``plt.subplots``, without a window."""
     import matplotlib
     from cycler import cycler
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context({**STYLE, "axes.prop_cycle": cycler(color=COLORS)}):
-        made = Figure(figsize=(width, height), layout="constrained")
-        FigureCanvasSVG(made)
-        return made, made.subplots(**subplots)
+    matplotlib.rcParams.update({**STYLE, "axes.prop_cycle": cycler(color=COLORS)})  # legends made later ask for it too
+    made = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasSVG(made)
+    return made, made.subplots(**subplots)
 
 
 def svg(figure: Figure) -> str:
     """The figure as a whole SVG document without a date."""
-    import matplotlib
-
     text = io.StringIO()
-    with matplotlib.rc_context(STYLE):
-        figure.savefig(text, format="svg", metadata={"Date": None})
+    figure.savefig(text, format="svg", metadata={"Date": None})
     return text.getvalue()
 
 

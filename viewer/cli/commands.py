@@ -394,6 +394,16 @@ def devices(arguments: Namespace) -> bool:
     return True
 
 
+def graph(arguments: Namespace) -> bool:
+    """``raystream graph``: a program as a diagram."""
+    from viewer.cli.graph import STANDARD_OUTPUT, write_graph
+
+    if arguments.o == STANDARD_OUTPUT and sys.stdout is None:
+        raise ViewerError("-o -", "standard output is closed", "send it to a file or a program")
+    write_graph(arguments.program, arguments.o)
+    return True
+
+
 def check_shaders(arguments: Namespace) -> bool:
     """``raystream check-shaders``: whether all compile."""
     from viewer.cli.shader_check import check_shaders as check

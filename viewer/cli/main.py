@@ -45,6 +45,7 @@ class Command:
     options: tuple[str, ...] = ()
     scene: bool = False
     json: bool = False
+    argument: str = ""  # what it takes in place of a scene
 
 
 def entry() -> NoReturn:
@@ -215,6 +216,9 @@ def _parser(name: str, choices: dict[str, Collection[str]]) -> _Parser:
     )
     if command.scene:
         parser.add_argument("scene", nargs="?", metavar="SCENE", help="a scene file or the name of a built-in scene")
+    if command.argument:
+        parser.add_argument(command.argument.lower(), nargs="?", metavar=command.argument)
+        parser.add_argument("-o", metavar="OUT", help="a file name ending in .svg; - is standard output")
     if command.json:
         parser.add_argument("--json", action="store_true", help="the same as data")
     for each in command.options:
@@ -282,6 +286,8 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
         raise ViewerError(f"'{unknown[0]}'", "one argument too many", f"usage: {parser.usage}")
     if command.scene and not found.scene:
         raise ViewerError(name, "the scene is missing", f"usage: {parser.usage}")
+    if command.argument and not getattr(found, command.argument.lower()):
+        raise ViewerError(name, f"the {command.argument.lower()} is missing", f"usage: {parser.usage}")
     others: dict[str, Any] = {}
     if getattr(found, "preset", None) is not None:
         others |= preset(check("preset", found.preset), found.scene)
@@ -322,6 +328,13 @@ COMMANDS = {
     ),
     "devices": Command(
         "list the GPUs and what their OpenGL can do", "[--json]", commands.devices, ("debug",), json=True
+    ),
+    "graph": Command(
+        "draw a program's states, kernels, exits and streams",
+        "PROGRAM [-o OUT.svg]",
+        commands.graph,
+        ("debug",),
+        argument="PROGRAM",
     ),
     "check-shaders": Command("assemble and compile every program", "", commands.check_shaders, ("debug",)),
 }

@@ -113,4 +113,14 @@ DEVICE = (
         "NAME",
         choices=("auto", "texture"),
     ),
+    Option(
+        "limits",
+        values.read_word,
+        "none",
+        "imposes what graphics hardware of the papers' day allowed: outputs of a pass, sizes of textures and tables; "
+        "2004 also floats of 24 bits in streams and memories",
+        Affects.DEVICE,
+        "YEAR",
+        choices=("none", "2002", "2004"),
+    ),
 )

@@ -20,6 +20,7 @@ from viewer.renderer.first_hits import FirstHits, RasterPass, first_hits
 from viewer.renderer.given import Given, scene_given, settings_given
 from viewer.renderer.install import install
 from viewer.renderer.lighting import scene_lighting
+from viewer.renderer.limits import check_limits
 from viewer.renderer.machine_pool import Key, MachinePool
 from viewer.renderer.prepared import Prepared, Report, adapted, agrees, arranged, keeps_structure, prepare
 from viewer.renderer.settings import PREPARED, VIEW, Settings
@@ -63,11 +64,12 @@ class DeviceScene:
             self.prepared = scene if agrees(chosen, scene) else prepare(scene.given, chosen, progress, scene)
         else:
             self.prepared = prepare(scene, chosen, progress)
+        check_limits(self.prepared, chosen)
         self.settings, self.camera = chosen, view(chosen, self.prepared.scene)
         if isinstance(device, Device):
             self.device = device
         else:
-            self.device = shared_device(chosen.device, chosen.barrier == "auto", chosen.memory == "auto")
+            self.device = shared_device(chosen.device, chosen.barrier == "auto", chosen.memory == "auto", chosen.limits)
         self.resources = Resources(self.device)
         self._machines = MachinePool(self.device, self.resources, self.bind)
         self._raster = RasterPass(self.device, self.resources)
@@ -140,6 +142,7 @@ class DeviceScene:
             raise ViewerError(f"option '{fixed[0]}'", "is fixed when the renderer is made", "make another Renderer")
         deepest = max(differences.values(), default=Affects.NOTHING)
         if scene is None and differences.keys().isdisjoint(PREPARED):
+            check_limits(self.prepared, chosen)
             camera = view(chosen, self.scene) if not differences.keys().isdisjoint(VIEW) else self.camera
             self.settings, self.camera = chosen, camera
             return deepest
@@ -176,6 +179,8 @@ class DeviceScene:
     ) -> None:
         """Bring a scene to the device: ``goal``, or where that is None one that is prepared from ``near``."""
         before, rows = self.prepared, None
+        if goal is not None:
+            check_limits(goal, settings)
         same = goal.structure is before.structure if goal else keeps_structure(before, settings, edit)
         if same and len(edit.moved) and before.structure.levels == 2:
             if goal is None:
@@ -187,6 +192,7 @@ class DeviceScene:
                 goal = prepare(given, settings, progress, before)
         elif goal is None:
             goal = prepare(given, settings, progress, near)
+            check_limits(goal, settings)
         with self.device.current():
             kept = install(before, goal, self.resources, self._machines)
             if not kept or goal.structure is not before.structure or len(edit.moved):

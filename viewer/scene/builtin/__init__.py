@@ -21,9 +21,21 @@ SCENES = {
     "hall": "a vaulted hall with two rows of columns, lit from outside through its openings",
     "prism": "a glass prism that parts a narrow beam into its colours",
     "sphere": "a sphere of classic glass on tiles that reflect, with colours of its vertices",
+    "chair": "a wooden chair in a distant light",
+    "palm_pc": "a pocket computer on a desk",
+    "knife": "a kitchen knife on a board",
+    "jet": "a black jet on concrete",
+    "palace": "a palace with a dome, four towers and a colonnade",
+    "helicopter": "a helicopter above a field",
 }
 # Scenes of modules that hold several, or bear another name.
-_TOGETHER = {**dict.fromkeys(("glass_ball", "ring", "cornell_photons"), "caustics"), "sphere": "classic"}
+_TOGETHER = {
+    **dict.fromkeys(("glass_ball", "ring", "cornell_photons"), "caustics"),
+    "sphere": "classic",
+    **dict.fromkeys(("chair", "palm_pc", "knife"), "objects"),
+    **dict.fromkeys(("jet", "helicopter"), "aircraft"),
+    "palace": "palace",
+}
 
 
 def names() -> list[str]:

@@ -174,3 +174,32 @@ def ring(count: int, power: float = 1.0) -> Array:
     angle = 2 * np.pi * np.arange(count) / count
     points = np.stack([np.cos(angle), np.sin(angle)], axis=-1)
     return np.asarray(np.sign(points) * np.abs(points) ** power)
+
+
+def curve(knots: ArrayLike, count: int) -> Array:
+    """(count, D) points of the Catmull-Rom curve through knots (K, D), even in its parameter."""
+    given = np.asarray(knots, np.float64)
+    ends = np.concatenate([[2 * given[0] - given[1]], given, [2 * given[-1] - given[-2]]])
+    at = np.linspace(0.0, len(given) - 1.0, count)
+    first = np.minimum(at.astype(np.int64), len(given) - 2)
+    t = (at - first)[:, None]
+    a, b, c, d = (ends[first + k] for k in range(4))
+    return np.asarray(0.5 * (2 * b + (c - a) * t + (2 * a - 5 * b + 4 * c - d) * t**2 + (3 * b - a - 3 * c + d) * t**3))
+
+
+def boards(count: int, edges: tuple[float, float], rows: int, rng: np.random.Generator) -> tuple[Part, Array]:
+    """``count`` boards in rows along X that cover a rectangle around the origin, facing up: 2 count triangles; and a
+    brightness per vertex, about 1."""
+    each = np.full(rows, count // rows)
+    each[: count % rows] += 1
+    corners = []
+    z = np.linspace(-edges[1] / 2, edges[1] / 2, rows + 1)
+    for row, number in enumerate(each):
+        inner = (np.arange(1, number) + rng.uniform(-0.3, 0.3, number - 1)) / number
+        x = (np.concatenate([[0.0], inner, [1.0]]) - 0.5) * edges[0]
+        near, far = np.full(number, z[row + 1]), np.full(number, z[row])
+        flat = np.zeros(number)
+        left, right = x[:-1], x[1:]
+        line = [(left, flat, far), (left, flat, near), (right, flat, near), (right, flat, far)]
+        corners.append(np.stack([np.stack(corner, axis=-1) for corner in line], axis=1))
+    return quads(np.concatenate(corners)), np.repeat(rng.uniform(0.75, 1.2, count), 4)[:, None]

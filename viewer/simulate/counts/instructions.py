@@ -46,10 +46,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from viewer.simulate.counts.graph import Graph
-from viewer.simulate.counts.lower import COMPARISONS, constant_of, is_logical
 from viewer.simulate.counts.nodes import BOTH, CHOOSE, COMPOSE, CONST, EXTRACT, INPUT, JOIN, LOOP, Node
 from viewer.simulate.counts.programs import step_sources
 from viewer.simulate.counts.spirv import NoCompiler, compiled
+from viewer.simulate.counts.values import COMPARISONS, constant_of, is_logical
 from viewer.stream.compile.addresses import Addresses
 from viewer.stream.compile.link import LinkedProgram
 
@@ -85,7 +85,7 @@ class Instructions:
 
     arithmetic : without those of addresses, packing and flow. textures : fetches, of which ``random`` of memories.
     branches : of the kernel. bits : operations on bits among the others. within : of the kernel itself, fetches of
-    memories with them.
+    memories with them. levels : fetches behind one another, each at an address that the one before has given.
     """
 
     arithmetic: int = 0
@@ -97,6 +97,7 @@ class Instructions:
     branches: int = 0
     bits: int = 0
     within: int = 0
+    levels: int = 0
 
     @property
     def all(self) -> int:
@@ -109,7 +110,8 @@ class Instructions:
         return self.within + self.branches
 
     def __add__(self, other: Instructions) -> Instructions:
-        return Instructions(*(getattr(self, name) + getattr(other, name) for name in vars(self)))
+        sums = {name: getattr(self, name) + getattr(other, name) for name in vars(self)}
+        return Instructions(**{**sums, "levels": max(self.levels, other.levels)})
 
 
 def count(text: str, stage: str = "frag", kernel: str = "") -> Instructions:
@@ -152,7 +154,21 @@ def _counted(text: str, stage: str, kernel: str) -> Instructions:
         else:
             totals[_group(calls, inside or not kernel)] += cost
     branches = sum(len(met) for place, met in graph.branches.items() if kernel in place.calls) if kernel else 0
-    return Instructions(branches=branches, **totals)
+    return Instructions(branches=branches, levels=_levels(live), **totals)
+
+
+def _levels(nodes: list[Node]) -> int:
+    """The longest way through fetches, of one iteration."""
+    found: dict[int, int] = {}
+
+    def level(node: Node) -> int:
+        if node.number not in found:
+            found[node.number] = 0
+            args = node.args[:1] if node.op == LOOP else node.args
+            found[node.number] = max(map(level, args), default=0) + node.op.startswith(("ImageF", "ImageS"))
+        return found[node.number]
+
+    return max(map(level, nodes), default=0)
 
 
 def _group(calls: tuple[str, ...], inside: bool) -> str:

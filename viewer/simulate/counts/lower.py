@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from viewer.simulate.counts.nodes import BOTH, COMPOSE, CONST, JOIN, Node, Value
+from viewer.simulate.counts.nodes import COMPOSE, CONST, Node, Value
 from viewer.simulate.counts.spirv import FUNCTIONS, Operation
-
-if TYPE_CHECKING:
-    from viewer.simulate.counts.graph import Frame, Graph
+from viewer.simulate.counts.values import Values, constant_of, is_logical
 
 FOLDED: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("IAdd", "FAdd"), operator.add),
@@ -34,68 +32,41 @@ FOLDED: dict[str, Callable[..., Any]] = {
     "ConvertSToF": float,
     "ConvertFToS": int,
 }
-COMPARISONS = frozenset(
-    f"{kind}{what}"
-    for kind in ("S", "U", "FOrd", "FUnord")
-    for what in ("LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual")
-) | {"IEqual", "INotEqual", *(f"F{kind}{what}" for kind in ("Ord", "Unord") for what in ("Equal", "NotEqual"))}
-LOGIC = frozenset(("LogicalAnd", "LogicalOr", "LogicalNot", "LogicalEqual", "LogicalNotEqual", "Any", "All"))
-LOGICAL = COMPARISONS | LOGIC | {"IsNan", "IsInf", BOTH}
-
-
-def is_logical(node: Node) -> bool:
-    """Whether a node's value is true or false."""
-    if node.op == CONST:
-        return isinstance(node.extra, bool)
-    return node.op in LOGICAL or (node.op == JOIN and node.extra is True)
-
-
-def constant_of(node: Node) -> float | int | bool | None:
-    """The constant that a node is, in all its components; None for another."""
-    if node.op == CONST:
-        return node.extra  # type: ignore[no-any-return]
-    if node.op == COMPOSE and all(part is node.args[0] for part in node.args):
-        return constant_of(node.args[0])
-    return None
 
 
 class Lower:
     """The operations of a graph."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Values) -> None:
         self.graph = graph
 
-    def operation(self, frame: Frame, operation: Operation) -> Value:
-        """The value of an operation other than those of memory and calls."""
+    def operation(self, operation: Operation, given: Sequence[Value]) -> Value:
+        """The value of an operation other than those of memory and calls. given: its operands, None for a number."""
         graph, name, operands = self.graph, operation.name, operation.operands
         width = graph.width(operation.type)
         if name == "ExtInst":
-            args = [graph.value(frame, each) for each in operands[2:]]
-            return self.function(FUNCTIONS.get(operands[1], f"function {operands[1]}"), args, width)
+            return self.function(FUNCTIONS.get(operands[1], f"function {operands[1]}"), given[2:], width)
         if name == "CompositeExtract":
-            value = graph.value(frame, operands[0])
+            value = given[0]
             for step in operands[1:]:
                 value = graph.part(value, step)
             return value
         if name == "CompositeInsert":
-            return graph.replaced(graph.value(frame, operands[1]), operands[2:], graph.value(frame, operands[0]))
+            return graph.replaced(given[1], operands[2:], given[0])
         if name == "VectorShuffle":
-            both = [*graph.components(graph.value(frame, operands[0]))]
-            both += graph.components(graph.value(frame, operands[1]))
+            both = [*graph.components(given[0]), *graph.components(given[1])]
             return graph.compose([both[k if k < len(both) else 0] for k in operands[2:]])
         if name == "CompositeConstruct":
-            parts = [graph.value(frame, each) for each in operands]
             if graph.binary.types[operation.type].kind != "vector":
-                return tuple(parts)
-            return graph.compose([one for part in parts for one in graph.components(part)])
+                return tuple(given)
+            return graph.compose([one for part in given for one in graph.components(part)])
         if name.startswith("Image"):
-            graph.fetches += name.startswith(("ImageFetch", "ImageSample"))
-            count = 2 if name.startswith(("ImageSample", "ImageFetch")) else len(operands)
-            levels = [graph.value(frame, each) for each in operands[3:]] if count == 2 else []
-            args = [graph.value(frame, each) for each in operands[:count]]
-            return graph.node(name, [*args, *levels], width, operation.result if not args else None)
-        args = [graph.value(frame, each) for each in operands]
-        return self.arithmetic(name, args, width)
+            fetches = name.startswith(("ImageFetch", "ImageSample"))
+            graph.fetches += fetches
+            # Behind image and coordinates stands a mask that says what follows it.
+            args = [*given[:2], *given[3:]] if fetches else given
+            return graph.node(name, args, width)
+        return self.arithmetic(name, given, width)
 
     def arithmetic(self, name: str, args: Sequence[Value], width: int) -> Value:
         """Of operands that are values."""

@@ -31,6 +31,8 @@ class Form:
 
     scheduled : the state comes from and goes to a stream (multipass); else it is a local variable (single pass).
     discards  : rays in other states are discarded by the program itself (no mask).
+    stores    : names of the textures that it writes, where a pass cannot write all; empty: all.
+    rounds    : what it writes is rounded to the floats of the papers' day (``shaders/lib/stored.glsl``).
     counts    : numbers of the count textures that it writes, and then nothing else: kernel calls and words fetched at
     random, to be added to what is there.
     """
@@ -38,6 +40,8 @@ class Form:
     scheduled: bool
     discards: bool = False
     counts: tuple[int, ...] = ()
+    stores: tuple[str, ...] = ()
+    rounds: bool = False
 
 
 def memory_glsl(memory: Table | Volume | Texels, layout: Layout, counting: bool) -> str:
@@ -216,7 +220,9 @@ def inputs(linked: LinkedProgram, step: Step, form: Form) -> list[str]:
 
 def outputs(linked: LinkedProgram, step: Step, form: Form) -> list[str]:
     """Names of the textures that the step's program writes, in the order of its colour attachments."""
-    return [f"count_{k}" for k in form.counts] if form.counts else _textures(linked, step.stores, form)
+    if form.counts:
+        return [f"count_{k}" for k in form.counts]
+    return [name for name in _textures(linked, step.stores, form) if not form.stores or name in form.stores]
 
 
 def _add_interface(source: Source, linked: LinkedProgram, step: Step, form: Form) -> None:
@@ -225,6 +231,12 @@ def _add_interface(source: Source, linked: LinkedProgram, step: Step, form: Form
     for location, name in enumerate(outputs(linked, step, form)):
         kind = f"vec{2 if name == 'state' else 4}"
         source.add(f"layout(location = {location}) out {kind} out_{name};\ninvariant out_{name};", "streams")
+    if form.stores:
+        for name in _textures(linked, step.stores, form):
+            if name not in form.stores:
+                source.add(f"{'vec2' if name == 'state' else 'vec4'} out_{name};  // another pass writes it", "streams")
+    if form.rounds and not form.counts:
+        source.include("lib/stored.glsl")
     if not form.scheduled:
         source.add(uniform_glsl("ivec2", "extent", "width of the streams, rays to run"), "extent")
     if _unrolls(step, form):
@@ -327,6 +339,10 @@ def _add_main(source: Source, linked: LinkedProgram, step: Step, form: Form, pre
         if record.fields:
             texels = ", ".join(f"out_{stream}_{k}" for k in range(record.texels))
             add(f"    pack_{record.name}(s_{stream}, {texels});", f"store {stream}")
+    if form.rounds and not form.counts:
+        for name in outputs(linked, step, form):
+            if name != "state":
+                add(f"    out_{name} = stored(out_{name});", f"store {name}")
     for k in form.counts:
         add(f"    out_count_{k} = count_{k};", "counters")
     add("}")

@@ -171,6 +171,7 @@ class Arena:
 
     def _write(self, texels: NDArray[np.float32], first: int) -> None:
         """texels: (N, 4), from texel ``first`` on."""
+        texels = self.device.stored(texels)
         if isinstance(self.texture, BufferTexture):
             self.texture.write(texels, 16 * first)
             return

@@ -13,11 +13,15 @@ from functools import cached_property
 from typing import Any
 
 import moderngl
+import numpy as np
+from numpy.typing import NDArray
 
 from viewer.base.errors import DeviceError
 from viewer.base.interrupts import interrupts_held
 from viewer.base.lock import FairLock
+from viewer.stream.compile.link import MOST_ATTACHMENTS
 from viewer.stream.compile.source import Source
+from viewer.stream.declare.limits import LIMITS, Limits, rounded
 from viewer.stream.gl import probe
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
@@ -71,6 +75,7 @@ class Device:
 
     Without ``allow_barrier`` machines double-buffer and copy; without ``allow_buffers`` memories are 2-D and 3-D
     textures; both as on drivers that have no better. max_buffer : texels of a buffer texture, 0 where none is used.
+    limits : of the papers' day, which are imposed; there neither is allowed.
 
     headless : the context is one of our own, which `current` makes current in any thread, in one after the other. Else
     it is a window's, and current all the time in the thread that makes this.
@@ -82,12 +87,15 @@ class Device:
     allow_barrier: bool = True
     allow_buffers: bool = True
     headless: bool = False
+    limits: Limits | None = None
     compiled: int = field(default=0, init=False)
     files: set[str] = field(default_factory=set, init=False)  # of shaders/, that went into its programs
 
     def __post_init__(self) -> None:
         _Process.check()
         _Process.opened = True
+        if self.limits is not None:
+            self.allow_barrier = self.allow_buffers = False
         self._home = threading.get_ident()
         self.lock = FairLock(self.check)
         # Read while the context is current, which it is not always: moderngl asks the driver at every look.
@@ -162,7 +170,17 @@ class Device:
     @property
     def max_texture(self) -> int:
         """Largest edge of a 2-D texture, texels."""
-        return int(self.info["GL_MAX_TEXTURE_SIZE"])
+        granted = int(self.info["GL_MAX_TEXTURE_SIZE"])
+        return granted if self.limits is None else min(granted, self.limits.texture)
+
+    @property
+    def outputs(self) -> int:
+        """Textures that a pass of the multipass machine writes, one with the next in several passes."""
+        return MOST_ATTACHMENTS if self.limits is None else self.limits.outputs
+
+    def stored(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Values as textures hold them: rounded to the floats of the day, where limits say so."""
+        return rounded(values) if self.limits is not None and self.limits.rounds else values
 
     @property
     def max_volume(self) -> int:
@@ -314,10 +332,11 @@ class Device:
             self.context.release()
 
 
-def open_device(index: int | None = None, barrier: bool = True, buffers: bool = True) -> Device:
+def open_device(index: int | None = None, barrier: bool = True, buffers: bool = True, limits: str = "none") -> Device:
     """A headless device: EGL on Linux, the platform's standalone context elsewhere.
 
-    index : number of the EGL device; else ``RAYSTREAM_GL_DEVICE``, else the driver's choice.
+    index : number of the EGL device; else ``RAYSTREAM_GL_DEVICE``, else the driver's choice. limits : a name of
+    `LIMITS`, or ``none``.
     Raises DeviceError, which says what to install, where there is no OpenGL 3.3; and in a process that was forked from
     one with a device.
     """
@@ -343,7 +362,7 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
         except Exception as error:
             raise _no_context(error, index) from None
         try:
-            return Device(context, barrier, buffers, headless=True)
+            return Device(context, barrier, buffers, headless=True, limits=LIMITS.get(limits))
         finally:  # a new context takes over, and while it is current here no other thread could have it
             context.__exit__(None, None, None)
             if _thread.device is not None:
@@ -351,13 +370,13 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
 
 
 _opening = threading.RLock()
-_shared: dict[tuple[int | None, bool, bool], Device] = {}
+_shared: dict[tuple[int | None, bool, bool, str], Device] = {}
 
 
-def shared_device(index: int | None = None, barrier: bool = True, buffers: bool = True) -> Device:
+def shared_device(index: int | None = None, barrier: bool = True, buffers: bool = True, limits: str = "none") -> Device:
     """The process's headless device of that number, opened once: contexts are heavy, and renderers many."""
     _Process.check()
-    key = (index, barrier, buffers)
+    key = (index, barrier, buffers, limits)
     with _opening:
         if key not in _shared:
             _shared[key] = open_device(*key)

@@ -35,7 +35,7 @@ class Memory:
     def __init__(
         self, device: Device, source: Table | Volume | Texels, form: Layout | None = None, filled: bool = True
     ) -> None:
-        self.source = source
+        self.device, self.source = device, source
         self.layout = form or layout(device.max_texture, source, device.max_buffer)
         self.texture: moderngl.Texture | moderngl.TextureArray | moderngl.Texture3D | BufferTexture
         if self.layout.per_row == IN_BUFFER:
@@ -45,6 +45,7 @@ class Memory:
             self.texture, self.bytes = _picture(device, source, self.layout)
         else:  # drivers whose buffer textures are that small have a GPU, which takes it at once
             texels = self._pack(source) if isinstance(source, Table) else np.ascontiguousarray(source.data, np.float32)
+            texels = device.stored(texels)
             self.texture = (
                 float_texture(device, (texels.shape[1], len(texels)), self.layout.channels, texels)
                 if isinstance(source, Table)
@@ -93,7 +94,7 @@ class Memory:
         packed = np.zeros((last - first, texels, 4), np.float32)
         part = self.source.data[first : min(last, count)]
         self.source.record.pack(part, packed[: len(part)])
-        values = np.ascontiguousarray(packed[..., : self.layout.channels])
+        values = self.device.stored(np.ascontiguousarray(packed[..., : self.layout.channels]))
         if isinstance(self.texture, BufferTexture):
             self.texture.write(values, 4 * self.layout.channels * texels * first)
         elif isinstance(self.texture, moderngl.Texture):
@@ -121,7 +122,7 @@ class Memory:
         if isinstance(source, Table):
             self.update(changed.start, changed.stop)
         elif isinstance(self.texture, moderngl.Texture3D):
-            self.texture.write(np.ascontiguousarray(source.data, np.float32))
+            self.texture.write(self.device.stored(np.ascontiguousarray(source.data, np.float32)))
         else:
             for _ in self.fill():
                 pass

@@ -65,12 +65,12 @@ class Stream:
         """array: (H, W) structured of the record's dtype."""
         packed = self.record.pack(array)
         for k, texture in enumerate(self.textures):
-            texture.write(np.ascontiguousarray(packed[..., k, : self.channels]))
+            texture.write(self.device.stored(np.ascontiguousarray(packed[..., k, : self.channels])))
 
     def write_texels(self, texels: Sequence[NDArray[np.float32]]) -> None:
         """One (H, W, channels) float32 array for each texture, already packed."""
         for texture, array in zip(self.textures, texels, strict=True):
-            texture.write(np.ascontiguousarray(array, np.float32))
+            texture.write(self.device.stored(np.ascontiguousarray(array, np.float32)))
 
     def read_texels(self) -> NDArray[np.float32]:
         """(H, W, texels, 4) float32."""

@@ -192,7 +192,7 @@ class Passes(Machine):
 
     def _bind(self, entry: StepPass) -> None:
         if entry.loops:
-            for drawing in (entry.drawing, *entry.counts):
+            for drawing in (*entry.drawings, *entry.counts):
                 drawing.shader.set("unroll", self._calls(entry))
 
     def _kernel(
@@ -204,30 +204,33 @@ class Passes(Machine):
         pass is drawn, a second late: there all passes are inside one, `warm`'s and the conditional ones too.
         """
         unread = self.queries.take() if query is None and not each and self.device.software else None
-        self._prepare(entry.target, entry.number)
-        for name, texture in entry.samplers:
-            entry.drawing.shader.bind(name, texture)
-        with query or unread or nullcontext():
-            if each:
-                entry.drawing.render_each(each)
+        for number, (drawing, target) in enumerate(entry.parts):
+            self._prepare(target, entry.number)
+            for name, texture in entry.samplers:
+                drawing.shader.bind(name, texture)
+            if number:  # the same rays as in the first
+                drawing.render()
             else:
-                entry.drawing.render()
-        self.mask.leave()
+                with query or unread or nullcontext():
+                    if each:
+                        drawing.render_each(each)
+                    else:
+                        drawing.render()
+            self.mask.leave()
+            self.stats.kernel_passes += 1
         if unread is not None:
             self.queries.give_back([unread])
-        self.stats.kernel_passes += 1
 
     def _copy_back(self, entry: StepPass) -> None:
-        if entry.copy is None:
-            return
-        self._prepare(entry.copy_target, entry.number)
-        for name, texture in entry.copy_samplers:
-            entry.copy.shader.bind(name, texture)
-        if self.snapshot is not None:
-            entry.copy.shader.bind("in_before", self.snapshot.texture)
-        entry.copy.render()
-        self.mask.leave()
-        self.stats.copy_passes += 1
+        for copying, samplers, target in entry.copied:
+            self._prepare(target, entry.number)
+            for name, texture in samplers:
+                copying.shader.bind(name, texture)
+            if self.snapshot is not None:
+                copying.shader.bind("in_before", self.snapshot.texture)
+            copying.render()
+            self.mask.leave()
+            self.stats.copy_passes += 1
 
     def _prepare(self, target: moderngl.Framebuffer, number: int) -> None:
         target.use()

@@ -1,32 +1,21 @@
-"""Figure 6.7 of T. J. Purcell, *Ray Tracing on a Stream Processor* (2004): ``python tools/photon_figure.py [OUT.png]
-[--scale N]``.
-
-Rows: glass_ball, ring, cornell_photons with the settings of the preset 2003, N times smaller. Columns: the map by
-sorting, by stencil routing, and a reference in NumPy, which looks for the k nearest photons among all (H. W. Jensen,
-*Realistic Image Synthesis Using Photon Mapping*, 2001) at surfaces that the eye sees directly; behind mirrors and glass
-it is the program's own exact search. Prints what the columns differ by, as shares of the mean.
+"""Figure 6.7 of T. J. Purcell, *Ray Tracing on a Stream Processor* (2004): pictures of a scene by a map by sorting, by
+stencil routing, and by a reference in NumPy, which looks for the k nearest photons among all (H. W. Jensen, *Realistic
+Image Synthesis Using Photon Mapping*, 2001) at surfaces that the eye sees directly; behind mirrors and glass it is the
+program's own exact search.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
-
-from PIL import Image
-
 import viewer
 from viewer.cli.commands import preset
 from viewer.film.tonemap import srgb8
+from viewer.options.table import keywords
 from viewer.renderer.photon_maps import NEAREST_SHARE
-from viewer.scene.builtin.caustics import PUBLISHED
 
 ROOM = 1 << 24  # distances at a time
 
@@ -79,41 +68,29 @@ def _specular(renderer: viewer.Renderer, origins: NDArray, directions: NDArray) 
     return (triangle >= 0) & specular[material[np.maximum(triangle, 0)]]
 
 
-def row(name: str, scale: int) -> tuple[list[NDArray], str]:
-    """The three pictures of a scene, (H, W, 3) uint8, and a line about them."""
+def pictures(name: str, scale: int) -> dict[str, Any]:
+    """A scene with the settings of the preset 2003, its picture ``scale`` times smaller: ``pictures``, three of (H, W,
+    3) uint8 by sort, by stencil and of the reference; ``stored`` photons; and of the first two ``apart``, the mean
+    absolute difference from the reference, and ``means``, as shares of the reference's mean."""
     chosen: dict[str, Any] = {**preset("2003", name), "machine": "singlepass"}
     size = chosen["size"][0] // scale, chosen["size"][1] // scale
-    renderer = viewer.Renderer(name, **{key: value for key, value in chosen.items() if key not in ("size", "spp")})
-    pictures = []
+    of_renderer = set(keywords("renderer"))
+    renderer = viewer.Renderer(name, **{key: value for key, value in chosen.items() if key in of_renderer})
+    made = []
     for kind in ("sort", "stencil"):
         renderer.update(photon_map=kind)
-        pictures.append(renderer.render(size, spp=1).linear.astype(float))
+        made.append(renderer.render(size, spp=1).linear.astype(float))
     assert renderer.photon_maps is not None
     stored = renderer.photon_maps.stored
     renderer.update(photon_map="sort")
-    pictures.append(reference(renderer, size))
-    exact = pictures[-1]
-    apart = [np.abs(one - exact).mean() / exact.mean() for one in pictures[:2]]
-    means = [one.mean() / exact.mean() for one in pictures[:2]]
-    line = f"{name}: {stored:,} photons stored; from the reference sort {apart[0]:.1%} (mean {means[0]:.3f} of it),"
-    return [srgb8(one.astype(np.float32)) for one in pictures], f"{line} stencil {apart[1]:.1%} ({means[1]:.3f})"
-
-
-def main() -> None:
-    """Make the figure."""
-    parser = argparse.ArgumentParser(
-        description="figure 6.7: three scenes by sorting, by stencil routing, and by NumPy"
-    )
-    parser.add_argument("out", nargs="?", default="photon_figure.png")
-    parser.add_argument("--scale", type=int, default=2, help="how many times smaller than published; 1 takes minutes")
-    given = parser.parse_args()
-    rows = []
-    for name in PUBLISHED:
-        pictures, line = row(name, given.scale)
-        rows.append(np.concatenate(pictures, axis=1))
-        print(line, flush=True)
-    Image.fromarray(np.concatenate(rows)).save(given.out)
-
-
-if __name__ == "__main__":
-    main()
+    made.append(reference(renderer, size))
+    exact = made[-1]
+    apart = [np.abs(one - exact).mean() / exact.mean() for one in made[:2]]
+    means = [one.mean() / exact.mean() for one in made[:2]]
+    renderer.release()
+    return {
+        "pictures": [srgb8(one.astype(np.float32), chosen.get("exposure", 0.0)) for one in made],
+        "stored": stored,
+        "apart": [float(one) for one in apart],
+        "means": [float(one) for one in means],
+    }
