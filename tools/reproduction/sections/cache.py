@@ -247,7 +247,8 @@ def _wishes(context: Context) -> Table:
         ("order", "passes of a tile", "written through", "written back", "a cache of its own for streams"),
         lines,
         note=f"Bytes with the cache over bytes without; {rows} rows. Written back: lines stay in the cache until they "
-        "are evicted, so that what a tile's passes hand on need not leave it. Two caches: 32 kB each, written back.",
+        "are evicted, so that what a tile's passes hand on need not leave it; all tiles share their streams. "
+        "Two caches: 32 kB each, written back.",
     )
 
 
