@@ -5,6 +5,7 @@ is not installed. ``published_program`` makes the programs of the papers' machin
 """
 
 from viewer.simulate.counts.instructions import Instructions, count, instructions
+from viewer.simulate.counts.kernels import Kernel, kernel_rows
 from viewer.simulate.counts.programs import PUBLISHED_KERNELS, published_program, step_sources
 from viewer.simulate.counts.spirv import NoCompiler
 from viewer.simulate.counts.words import MACHINES, Words, words
@@ -13,10 +14,12 @@ __all__ = [
     "MACHINES",
     "PUBLISHED_KERNELS",
     "Instructions",
+    "Kernel",
     "NoCompiler",
     "Words",
     "count",
     "instructions",
+    "kernel_rows",
     "published_program",
     "step_sources",
     "words",

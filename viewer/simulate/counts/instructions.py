@@ -34,8 +34,8 @@ Branches
     so does a branch with an arm that fetches; for others, and where it does not branch (SIMD), masks are enough.
 
 Addresses are the instructions, fetches apart, of functions that find texels and cells (`ADDRESSES`); packing is that of
-``pack_...`` and ``unpack_...``; flow is what ``main`` does beside: states, exits. Of a state's program, `Instructions.
-kernel` is what the kernel itself needs, with its random fetches, without the streams' own.
+``pack_...`` and ``unpack_...``; flow is what ``main`` does beside: states, exits. `Instructions.within` is what the
+kernel itself needs, its random fetches and addresses with it, without the streams' own.
 """
 
 from __future__ import annotations
@@ -105,9 +105,14 @@ class Instructions:
         return self.arithmetic + self.textures + self.addresses + self.packing + self.flow
 
     @property
+    def several(self) -> int:
+        """Of a pass of its own (SIMD), as table 5.1 counts: fetches and addresses within textures apart."""
+        return self.arithmetic + self.packing + self.flow
+
+    @property
     def branching(self) -> int:
-        """Of the kernel on a machine that branches, streams in registers."""
-        return self.within + self.branches
+        """Of the kernel in a single pass that branches (MIMD), streams in registers, as table 5.1 counts."""
+        return self.arithmetic + self.branches
 
     def __add__(self, other: Instructions) -> Instructions:
         sums = {name: getattr(self, name) + getattr(other, name) for name in vars(self)}
