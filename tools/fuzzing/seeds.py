@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "formats"
 
 from compressed import BLOCKS, draco, ktx2, meshopt
 from documents import MTL, SQUARE, TWO, Document, samples
+from levels import level
 from looks import full, textured
 
 from viewer.film import checkpoint, image
@@ -81,6 +82,7 @@ def seeds() -> list[Seed]:
     beside = {"colors.mtl": MTL + _PBR, "red.png": pictures["small.png"]}
     found.append(Seed("square.obj", samples()["square.obj"], read_scene, beside))
     found.append(Seed("square.obj", samples()["square.obj"], read_scene, beside, "colors.mtl"))
+    found.append(Seed("level.bsp", level(), read_scene))
     rich = _rich(pictures["small.png"])
     found += [Seed("rich.gltf", rich.gltf(), read_scene), Seed("rich.glb", rich.glb(), read_scene)]
     found += [Seed(name, data, read_scene) for name, data in _extended().items()]

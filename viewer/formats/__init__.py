@@ -19,6 +19,7 @@ FORMATS: dict[str, tuple[str, ...]] = {
     "viewer.formats.ply.reader": (".ply",),
     "viewer.formats.stl.reader": (".stl",),
     "viewer.formats.obj.reader": (".obj",),
+    "viewer.formats.bsp.reader": (".bsp",),
 }
 
 # What else is met under a scene's name.
@@ -42,7 +43,8 @@ LENIENT = ("viewer.formats.gltf.reader", "viewer.formats.obj.reader")
 
 
 def load(path: str | Path, lenient: bool = False) -> Scene:
-    """The scene in a file: glTF 2.0 (.gltf, .glb), PLY, OBJ or STL, recognised by content.
+    """The scene in a file: glTF 2.0 (.gltf, .glb), PLY, OBJ, STL or a Quake III level (.bsp), recognised by
+    content.
 
     lenient : checkerboards take the place of images that cannot be read. Without, glTF files are refused for them, and
     those of OBJ files are white.

@@ -20,7 +20,7 @@ class Rate:
 
 
 _A, _T = "ATI X1800 XL", "GeForce GTX 280, CUDA"
-_WHITTED = {"program": "whitted", "accel": "two-level"}
+_WHITTED = {"program": "whitted", "accel": "two-level-grid"}
 _CLASSIC = {"program": "whitted"}
 RATES = (
     Rate("A", "Chair_wood", "chair", (512, 512), 12.8, _A, _WHITTED),

@@ -1,5 +1,6 @@
 """A wooden chair, a pocket computer and a knife, with the triangles, instances and lights of scenes whose frame rates
-A. Adinetz and B. Berezin published in *Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming* (2006).
+A. Adinetz and B. Berezin published in *Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming*
+(2006).
 
 Their models were not published; these are our own. +Y is up.
 """

@@ -1,6 +1,6 @@
 """A palace with a dome, four towers and a colonnade: 33,000 triangles in 36 instances and one light, as the scene
-Palace of A. Adinetz and B. Berezin, *Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming* (2006), whose
-model was not published; this one is our own. Metres; +Y is up.
+Palace of A. Adinetz and B. Berezin, *Implementing Classical Ray Tracing on GPU: a Case Study of GPU Programming*
+(2006), whose model was not published; this one is our own. Metres; +Y is up.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def _block() -> Mesh:
     roof.append(box((-HALF - 0.15, BASE + TALL, -HALF - 0.15), (HALF + 0.15, BASE + TALL + 0.4, HALF + 0.15)))
     pieces.append(Piece(joined(roof), MARBLE, 1))
     teeth = []
-    for k in np.arange(-12, 13):
+    for k in range(-12, 13):
         for turn in (0.0, 90.0, 180.0, 270.0):
             low = (k * 0.74 - 0.2, BASE + TALL + 0.4, HALF - 0.15)
             teeth.append(box(low, (low[0] + 0.4, low[1] + 0.6, HALF + 0.15), "-y").turned(turn))
