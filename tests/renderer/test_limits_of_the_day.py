@@ -57,6 +57,18 @@ def test_24_bits_change_the_picture_a_little(full: np.ndarray) -> None:
     renderer.release()
 
 
+def test_rasterised_first_hits_are_of_24_bits() -> None:
+    """The shadow caster's own, the hybrid of Purcell 2004, section 5.3; pixels without a hit are at the largest."""
+    renderer = Renderer("cornell", limits="2004", **{**STEPS, "program": "shadow", "sampler": "table"}, camera="front")
+    assert renderer.first_hits.mode == "raster"
+    renderer.render(SIZE, spp=1)
+    _, raster = renderer._raster._made
+    with renderer.device.current():
+        texels = raster.draw.records.read_texels()
+    assert np.array_equal(rounded(texels), texels) and len(np.unique(texels)) > 50
+    renderer.release()
+
+
 def test_tables_are_rounded_when_they_are_brought_to_the_device() -> None:
     renderer = Renderer("cornell", limits="2004", **STEPS)
     with renderer.device.current():

@@ -67,9 +67,11 @@ def raster_sources(prepared: Prepared, resources: Resources, sampler: str) -> tu
 def _sources(
     vertex: Sequence[Module], fragment: Sequence[Module], order: Module, resources: Resources
 ) -> tuple[Source, Source]:
+    limits = resources.device.limits
+    rounds = limits is not None and limits.rounds
     return (
         draw_source([*vertex, order], [FACE, VERTEX], "raster/triangle_cover.glsl", resources),
-        draw_source(fragment, [RAY, HIT], "raster/triangle_hit.glsl", resources),
+        draw_source(fragment, [RAY, HIT], "raster/triangle_hit.glsl", resources, rounds),
     )
 
 

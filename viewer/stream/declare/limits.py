@@ -1,7 +1,8 @@
 """What the graphics hardware of the papers' day allowed: the limits that ``--limits`` imposes. No OpenGL here.
 
 2002: the machine that Purcell et al. 2002 simulated (sections 2 and 3): floats of 32 bits, two outputs of four words,
-states of 8 bits in a stencil buffer, textures of 2048 x 2048 texels.
+states of 8 bits in a stencil buffer, textures of 2048 x 2048 texels. It takes programs of any length; 1,024 stands for
+that, as on the first card that did nearly.
 2004: the ATI Radeon 9700 Pro of Purcell 2004, section 5.3: floats of 24 bits, s16e7, which tell 131,072 integers apart,
 in all that is stored; four outputs, all of RGBA floats; 64 arithmetic instructions and four levels of dependent
 fetches in a program.

@@ -179,8 +179,8 @@ class Record:
             lines.append(f"    r.{run.field.name}{part} = {f'{kind}({value})' if run.field.integer else value};")
         return "\n".join([*lines, "    return r;", "}"])
 
-    def glsl_pack(self) -> str:
-        """``pack_X(X r, out vec4 t0, ...)``; an empty record has none."""
+    def glsl_pack(self, through: str = "") -> str:
+        """``pack_X(X r, out vec4 t0, ...)``; an empty record has none. through: a function of texels, if any."""
         if not self.fields:
             return ""
         arguments = ", ".join(f"out vec4 t{k}" for k in range(self.texels))
@@ -193,7 +193,8 @@ class Record:
                 parts.append(f"{_type_of(False, run.size)}({value})" if run.field.integer else value)
                 used += run.size
             parts += ["0.0"] * (4 - used)
-            lines.append(f"    t{texel} = vec4({', '.join(parts)});")
+            value = f"vec4({', '.join(parts)})"
+            lines.append(f"    t{texel} = {through}({value});" if through else f"    t{texel} = {value};")
         return "\n".join([*lines, "}"])
 
 

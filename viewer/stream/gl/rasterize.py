@@ -31,17 +31,20 @@ def draw_source(
     records: Sequence[Record],
     file: str,
     addresses: Addresses,
+    rounds: bool = False,
 ) -> Source:
     """A vertex or fragment program: these modules, and a file that has ``main``; ``records`` are what it names beside
-    those of the modules."""
+    those of the modules. rounds: records are packed as floats of the papers' day (`viewer.stream.declare.limits`)."""
     source = Source()
     source.add(VERSION, "version")
+    if rounds:
+        source.include("lib/stored.glsl")
     used = list(records)
     for module in modules:
         used += [memory.record for memory in module.memories if isinstance(memory, Table)]
         used += [*module.uses, *([module.module_state] if module.module_state else [])]
     for record in dict.fromkeys(used):
-        for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
+        for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack("stored" if rounds else "")):
             source.add(part, f"record {record.name}")
     add_modules(source, modules, addresses, counting=False, loops=False)
     source.include(file)
@@ -73,7 +76,9 @@ class Rasterizer:
         self.array = context.vertex_array(self.shader.program, [])
         self.target = context.framebuffer(self.records.textures)
         self.single = [context.framebuffer([texture]) for texture in self.records.textures]
-        self.blank = [(float(r), float(g), float(b), float(a)) for r, g, b, a in record.pack(np.asarray(blank))[0]]
+        self.blank = [
+            (float(r), float(g), float(b), float(a)) for r, g, b, a in device.stored(record.pack(np.asarray(blank)))[0]
+        ]
         self._depth = ctypes.c_uint(0)
         self._attach_depth()
 
