@@ -120,4 +120,6 @@ class Context:
 
 
 def _text(key: Any) -> str:
+    if isinstance(key, dict):
+        return " ".join(f"{name}={value}" for name, value in key.items())
     return " ".join(map(_text, key)) if isinstance(key, list | tuple) else str(key)

@@ -172,7 +172,7 @@ def _add(scene: Scene, parts: list[_Part], material: int, page: int, name: str, 
     normals, _ = unit_normals(positions, triangles.astype(np.int32), normals)
     colors = own["color"].astype(np.float32) / 255.0
     colors[:, 3] = 1.0
-    mesh = Mesh(positions, triangles, np.full(len(triangles), material), normals, name=name)
+    mesh = Mesh(positions, triangles.astype(np.int32), np.full(len(triangles), material, np.int32), normals, name=name)
     mesh.uvs, mesh.uvs_1 = (
         np.nan_to_num(own[each], posinf=0, neginf=0).astype(np.float32) for each in ("uv", "light_uv")
     )
