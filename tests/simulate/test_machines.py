@@ -22,6 +22,7 @@ from viewer.simulate.cost import COLOR, INTERSECT, STEP, Workload, cost  # noqa:
 from viewer.simulate.machines import (  # noqa: E402
     OTHER_PASSES,
     TWENTY,
+    by_type,
     simd,
     stream_buffer,
     unrolled,
@@ -86,6 +87,17 @@ def test_triangle_data_hit_in_the_cache(trees):
     for references, rows in ((simd_references, SIMD), (mimd_references, MIMD)):
         cache = Cache(kinds=[TRIANGLES]).play(references(space, rays, Traffic(rows)))
         assert cache.hit_rate() >= TRIANGLE_HITS[0]
+
+
+def test_types_of_rays_run_to_their_ends(trees):
+    space, camera, runs, shaded = trees
+    rays = eye_rays(camera, (64, 64))
+    other = eye_rays(camera, (64, 64))[::3]
+    found = by_type(space, {"eye": [rays], "both": [rays, other], "none": []})
+    eye, part = simd(runs, shaded), simd(walk(space, other)[0], shaded)
+    assert found["eye"] == (eye.traversal, eye.intersection)
+    assert found["both"] == (eye.traversal + part.traversal, eye.intersection + part.intersection)
+    assert found["none"] == (0, 0)
 
 
 # -- unrolled passes -------------------------------------------------------------------------------------------------

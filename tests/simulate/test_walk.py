@@ -104,7 +104,7 @@ def test_more_runs_than_there_is_room_for(room, monkeypatch):
     monkeypatch.setattr(module, "ROOM", 0)
     again, state_again = walk(space, rays)
     assert np.array_equal(runs.length, again.length) and np.array_equal(runs.start, again.start)
-    assert np.array_equal(state.distance, state_again.distance)
+    assert np.array_equal(state.distance, state_again.distance) and np.array_equal(state.triangle, state_again.triangle)
 
 
 def test_rays_that_do_nothing(room):

@@ -103,13 +103,15 @@ class Context:
         return kept.read(path)  # the same types in this run as in the next
 
     def code(self, section: Registered) -> str:
-        """A digest of the sources that a section's results come from: the package, its shaders, the sections' common
-        modules and its own."""
+        """A digest of the sources that a section's results come from: the package, its shaders, its own module, and
+        those of the report that it names."""
         own = inspect.getsourcefile(section.make) or ""
         if own not in self._code:
             paths = [*PACKAGE.rglob("*.py"), *(path for path in shaders().rglob("*") if path.is_file())]
-            paths += [path for path in HERE.glob("*.py") if path.name not in LAYOUT]
-            paths += [*(HERE / "published").glob("*.py"), Path(own)]
+            text = Path(own).read_text(encoding="utf-8")
+            common = [path for path in (*HERE.glob("*.py"), *HERE.glob("published/*.py")) if path.name not in LAYOUT]
+            paths += [path for path in common if path.stem in text]  # those that it imports
+            paths.append(Path(own))
             total = hashlib.blake2b(digest_size=12)
             for path in sorted(paths):
                 total.update(str(path.name).encode() + path.read_bytes())
@@ -118,4 +120,6 @@ class Context:
 
 
 def _text(key: Any) -> str:
+    if isinstance(key, dict):
+        return " ".join(f"{name}={value}" for name, value in key.items())
     return " ".join(map(_text, key)) if isinstance(key, list | tuple) else str(key)

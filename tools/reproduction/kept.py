@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import zipfile
 from dataclasses import fields
@@ -40,8 +41,6 @@ def write_beside(path: Path, data: bytes) -> None:
 def save(path: Path, value: Any) -> None:
     """Write a value: None, bool, numbers, text, bytes, NumPy arrays and scalars, parts of `model`, and lists, tuples
     and dicts (with text for keys) of them. Tuples come back as lists. Raises TypeError, ViewerError."""
-    import io
-
     arrays: dict[str, Any] = {}
     text = json.dumps(_encode(value, arrays))
     buffer = io.BytesIO()
@@ -52,7 +51,7 @@ def save(path: Path, value: Any) -> None:
 def read(path: Path) -> Any:
     """The value of `save`. Raises ViewerError for a damaged file, naming it."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             found = {name: file[name] for name in file.files}
         return _decode(json.loads(found["value"].tobytes()), found)
     except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:

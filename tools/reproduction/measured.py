@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from viewer.accel.grid.build import build
 from viewer.scene.camera import Camera
-from viewer.simulate.counts import PUBLISHED_KERNELS, NoCompiler, instructions, published_program, words
+from viewer.simulate.counts import MACHINES, Kernel, NoCompiler, instructions, kernel_rows, published_program
 from viewer.simulate.machines import OTHER_PASSES, TWENTY
 from viewer.simulate.rays import eye_rays
 from viewer.simulate.schedule import Runs, Simulation
@@ -23,7 +23,6 @@ from viewer.simulate.walk import Space, walk
 from . import views
 from .context import Context
 from .model import Absent, AbsentError
-from .published.chapter5 import KERNELS, TABLE_5_1
 
 FOREST_INSIDE = "Forest Inside"
 BUNNY = "Bunny Ray Cast"
@@ -119,35 +118,16 @@ def workload(context: Context, name: str) -> dict[str, Any]:
 # -- kernels -------------------------------------------------------------------------------------------------------
 
 
-class Row(NamedTuple):
-    """A row of table 5.1: see `reproduction.published.chapter5.Words`."""
-
-    instructions: float
-    read: float
-    written: float
-    random: float
-    state_read: float = 0
-    state_written: float = 0
-
-
-def our_rows(context: Context) -> dict[str, dict[str, Row]] | None:
+def our_rows(context: Context) -> dict[str, dict[str, Kernel]] | None:
     """This project's table 5.1 of the ray caster's kernels, by machine; None without glslangValidator."""
 
-    def make() -> dict[str, dict[str, list[float]]]:
+    def make() -> dict[str, dict[str, Kernel]]:
         program = published_program("cast")
         counted = instructions(program)
-        found: dict[str, dict[str, list[float]]] = {}
-        for machine in TABLE_5_1:
-            moved = words(program, machine)
-            for kernel in KERNELS:
-                for state in PUBLISHED_KERNELS[kernel].get("cast", ()):
-                    each = counted[state]
-                    number = each.all if machine == "SIMD" else each.branching
-                    found.setdefault(machine, {})[kernel] = [number, *moved[state]]
-        return found
+        return {machine: kernel_rows(program, machine, counted) for machine in MACHINES}
 
     try:
         kept = context.keep("rows", make)
     except NoCompiler:
         return None
-    return {machine: {name: Row(*row) for name, row in rows.items()} for machine, rows in kept.items()}
+    return {machine: {name: Kernel(*row) for name, row in rows.items()} for machine, rows in kept.items()}

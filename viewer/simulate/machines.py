@@ -10,20 +10,22 @@ sections 3.2 and 4; U. J. Kapasi et al., "The Imagine Stream Processor" (2002): 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viewer.base import jit
 from viewer.simulate.cost import COLOR, EYE, INTERSECT, SETUP, STEP, TYPES, WORD, Cost, Words, Workload, cost
 from viewer.simulate.schedule import Runs, Schedule, Simulation
+from viewer.simulate.walk import Space, walk
 from viewer.stream.machines.policy import MostWork, Naive, Policy, Threshold
 
 # Passes that every ray goes through once: eye rays, set-up in two (its 12 words are more than two outputs hold), shade.
 OTHER_PASSES = 4
 TWENTY = Threshold(0.2, "active")
-# Who decides what the next pass serves: Purcell et al. (2002), section 3.2; D. C. Delany's rule (1988).
+# Who decides what the next pass serves: Purcell et al. (2002), section 3.2; H. C. Delany's rule (1988).
 ORACLES: dict[str, Policy] = {
     "naive": Naive(),
     "most-work (Delany)": MostWork(),
@@ -80,6 +82,22 @@ def count(runs: Runs, shaded: float, schedule: Schedule) -> Count:
         int(runs.tests.max(initial=0)),
         active / total,
     )
+
+
+def by_type(
+    space: Space, rays: Mapping[str, Iterable[NDArray]], policy: Policy = TWENTY, beyond: str = "kept"
+) -> dict[str, tuple[int, int]]:
+    """Passes of traversal and of intersection for each type of ray, added up over its streams.
+
+    rays : by type (eye, shadow, reflection), streams of record RAY one after the other; each is run to its end before
+    the next, as the papers count (Purcell 2004, 5.1.3 and table 5.4), so that set-up and shading are a pass for each
+    stream, however long its rays take.
+    """
+    found = {}
+    for name, streams in rays.items():
+        played = [Simulation(walk(space, stream, beyond)[0]).play(policy).by_kernel for stream in streams]
+        found[name] = (sum(traversal for traversal, _ in played), sum(tests for _, tests in played))
+    return found
 
 
 def workload(runs: Runs, shaded: float, passes: int = 0, eye: float = 1.0) -> Workload:

@@ -103,15 +103,17 @@ def simd_references(
 ) -> Iterator[NDArray[np.int64]]:
     """Of the SIMD machine: every pass over all rays (N,) that it serves, in their order.
 
-    tiles : numbers of the rays of each part that is rendered to completion before the next begins; one of all rays
-    without. passes : is given [traversal, intersection] passes, added up over the tiles.
+    tiles : numbers of the rays of each part that is rendered to completion before the next begins, in streams that all
+    tiles share, as large as the largest; one of all rays without. passes : is given [traversal, intersection] passes,
+    added up over the tiles.
     """
     state, missed = State.setup(space, rays), BEYOND.index(beyond) == 1
-    at = (layout or Layout.of(space, len(rays))).at
+    packed, parts = tiles is not None, [np.arange(len(rays))] if tiles is None else tiles
+    at = (layout or Layout.of(space, max(map(len, parts)))).at
     codes, used = np.empty(CHUNK, np.int64), 0
     kernels = [traffic.words(name) for name in (STEP, INTERSECT)]
     counted = [0, 0]
-    for tile in [np.arange(len(rays))] if tiles is None else tiles:
+    for tile in parts:
         numbers = np.ascontiguousarray(tile, np.int32)
 
         def whole(
@@ -122,7 +124,7 @@ def simd_references(
             first = 0
             while True:
                 first, used = jit.run(
-                    _every, numbers, state.ints, first, read, write, texel, hits, len(rays), at, codes, used
+                    _every, numbers, packed, state.ints, first, read, write, texel, hits, at, codes, used
                 )
                 if first == len(numbers):
                     return
@@ -138,7 +140,7 @@ def simd_references(
                 counted[kernel] += bool(waiting[kernel])
                 first = 0
                 while True:
-                    where = (numbers, first, kernel, *kernels[kernel], at, codes, used, waiting)
+                    where = (numbers, packed, first, kernel, *kernels[kernel], at, codes, used, waiting)
                     first, used = jit.run(_pass, *space.arrays, *state.arrays, missed, *where)
                     if first == len(numbers):
                         break
@@ -231,7 +233,7 @@ def _mimd(
     return rays, False, used
 
 
-def _every(numbers, ints, first, read, write, texel, hits, rays, at, codes, used):
+def _every(numbers, packed, ints, first, read, write, texel, hits, at, codes, used):
     capacity = len(codes)
     for k in range(first, len(numbers)):
         if used + CALL > capacity:
@@ -239,16 +241,17 @@ def _every(numbers, ints, first, read, write, texel, hits, rays, at, codes, used
         ray = numbers[k]
         if hits and ints[ray, TRIANGLE] < 0:
             continue
-        used = put_stream(codes, used, at, ray, 0, read, READS)
+        place = k if packed else ray
+        used = put_stream(codes, used, at, place, 0, read, READS)
         if hits:
             used = put_shading(codes, used, at, ints[ray, TRIANGLE])
-        used = put_stream(codes, used, at, ray, texel, write, WRITES)
+        used = put_stream(codes, used, at, place, texel, write, WRITES)
     return len(numbers), used
 
 
 def _pass(
     box, resolution, pointers, lists, corners, following, floats, ints, missed,
-    numbers, first, kernel, read, write, at, codes, used, waiting,
+    numbers, packed, first, kernel, read, write, at, codes, used, waiting,
 ):  # fmt: skip
     """A pass of a kernel; a ray that it has served waits for the next pass, whatever it waits for."""
     capacity = len(codes)
@@ -258,7 +261,8 @@ def _pass(
             continue
         if used + CALL > capacity:
             return k, used
-        used = put_stream(codes, used, at, ray, 0, read, READS)
+        place = k if packed else ray
+        used = put_stream(codes, used, at, place, 0, read, READS)
         if kernel == TRAVERSE:
             used = put(codes, used, at[AT_VOXELS] + 4 * address(resolution, ints, ray), 1, VOXELS)
             now = step(box, resolution, pointers, floats, ints, ray, missed)
@@ -266,7 +270,7 @@ def _pass(
             used = put(codes, used, at[AT_LISTS] + 4 * np.int64(ints[ray, LIST]), 1, LISTS)
             used = put_corners(codes, used, at, at[AT_CORNERS], entry(lists, ints, ray), TRIANGLES)
             now = test(resolution, lists, corners, floats, ints, ray, missed)
-        used = put_stream(codes, used, at, ray, STATE_TEXEL, write, WRITES)
+        used = put_stream(codes, used, at, place, STATE_TEXEL, write, WRITES)
         if now != kernel:
             following[ray] = now
             waiting[kernel] -= 1

@@ -60,8 +60,9 @@ def flow_control(context: Context) -> Iterator[Part]:
     """Figure 4.1 to 4.3: a ray's state decides which pass it takes part in."""
     yield Text(
         "Each ray has a state, the box that it is in. A pass runs the kernel of one state over the screen; a mask "
-        "(depth or stencil) keeps rays in other states from running, and a count of the rays in each state, read back, tells "
-        "the host which pass is next. Boxes with a loop on the left are those that unrolling repeats within a pass."
+        "(depth or stencil) keeps rays in other states from running, and a count of the rays in each state, read "
+        "back, tells the host which pass is next. Boxes with a loop on the left are those that unrolling repeats "
+        "within a pass."
     )
     yield _program("trace", "The loop over traversal and intersection: given rays to their hits")
 

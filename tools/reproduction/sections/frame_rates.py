@@ -73,11 +73,10 @@ def frame_rates(context: Context) -> Iterator[Part]:
         kind = rate.settings["program"]
         rows.append((f"{rate.paper}, {rate.name}", rate.device, kind, f"{width} x {height}", Cell(rate.fps, fps)))
     machine = context.device.name
-    note = f"Ours on {machine}: pictures of one sample a second, structures ready, median of {1 if context.quick else RUNS}"
-    note += (
-        ", machine by the program's own choice. Scenes are stand-ins where the papers' are not to be had; T gives no "
-    )
-    note += f"size, here {EDGE} x {EDGE}; of table 6.1 photons and map are kept between pictures while nothing moves."
+    runs = 1 if context.quick else RUNS
+    note = f"Ours on {machine}: pictures of one sample a second, structures ready, median of {runs}, machine by the "
+    note += "program's own choice. Scenes are stand-ins where the papers' are not to be had; T gives no size, here "
+    note += f"{EDGE} x {EDGE}; of table 6.1 photons and map are kept between pictures while nothing moves."
     if context.quick:
         note += f" Width and height are {QUICK} times smaller than published."
     yield Table(

@@ -94,7 +94,7 @@ def oracle_checks(name: str, kept: dict[str, Any]) -> list[Check]:
     bound = max(1, rows["naive"]["max_steps"] + rows["naive"]["max_tests"])
     naive, twenty = loop["naive"] / bound, loop["20 % of active"] / bound
     least, most = ORACLE_OF_OPTIMUM
-    few = "the longest lists set the bound: few rays do most of its passes, whatever the oracle"
+    few = "a few rays with by far the most steps or tests set the bound, which is high beside the others' work"
     checks = [
         Check(
             f"{name}: naive needs at least {NAIVE_OF_OPTIMUM:g} times the bound",
