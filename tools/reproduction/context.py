@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from benchmarks import scenes
 
 import viewer
-from viewer.base.paths import PACKAGE, shaders
+from viewer.base.paths import PACKAGE, assets, shaders
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device, shared_device
 
@@ -75,12 +75,13 @@ class Context:
         return self._scenes[name]
 
     def file(self, name: str) -> Path:
-        """A file of the scene data, in ``scenes`` or ``refs`` of it. Raises AbsentError."""
+        """A file of the scene data, in ``scenes`` or ``refs`` of it, or a level that comes with the project. Raises
+        AbsentError."""
         folder = scenes.shared()
-        for path in (folder / "scenes" / name, folder / "refs" / name):
+        for path in (folder / "scenes" / name, folder / "refs" / name, assets() / "levels" / name):
             if path.is_file():
                 return path
-        why = f"{name} not found in {folder / 'scenes'} (set RAYSTREAM_SHARED to the folder of the scene data)"
+        why = f"{name} not found in the folder of the scene data, which RAYSTREAM_SHARED names"
         raise AbsentError(name, why)
 
     def keep(self, key: Any, function: Callable[[], T]) -> T:

@@ -28,7 +28,7 @@ CHAPTER_5 = {
     "Cornell Box": ("cornell", _SHADOW),
     "Teapotahedron, E S R": ("teapotahedron", _GRID),
     "Teapotahedron, E R": ("teapotahedron", {**_GRID, "shadows": "off"}),
-    "Quake3": ("level", _SHADOW),
+    "Quake3": ("chapel.bsp", _SHADOW),
 }
 QUICK = 8  # times smaller
 RUNS = 3
