@@ -75,8 +75,7 @@ class Context:
         return self._scenes[name]
 
     def file(self, name: str) -> Path:
-        """A file of the scene data, in ``scenes`` or ``refs`` of it, or a level that comes with the project. Raises
-        AbsentError."""
+        """A file of the scene data, in ``scenes`` or ``refs`` of it, or a level of our own. Raises AbsentError."""
         folder = scenes.shared()
         for path in (folder / "scenes" / name, folder / "refs" / name, assets() / "levels" / name):
             if path.is_file():

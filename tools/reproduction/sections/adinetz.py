@@ -43,7 +43,7 @@ def make(context: Context) -> Iterator[Part]:
         ("scene", "triangles", "instances", "lights", "frames a second"),
         rows,
         note=f"{edge} x {edge} on {context.device.name}; published 512 x 512 on an ATI X1800 XL. Both by a grid of "
-        "instances over grids of triangles in one pass, with shadows and reflections. Of Hind24 the paper gives no counts.",
+        "instances over grids of triangles in one pass, with shadows and reflections. Hind24 has no published counts.",
         checks=checks,
     )
 

@@ -212,16 +212,23 @@ def _figure(found: dict[str, dict[str, Any]]) -> Figure:
     names = list(found)
     for axis, machine in zip(axes, MACHINES, strict=True):
         below = np.zeros(len(names))
-        for kind, color in (("stream", plots.COLORS[0]), ("structures", plots.COLORS[1])):
+        for kind, color in (("stream", plots.COLORS[1]), ("structures", plots.COLORS[2])):
             whole = [found[name][machine]["stream"][0] + found[name][machine]["structures"][0] for name in names]
             heights = np.array([found[name][machine][kind][1] for name in names]) / np.maximum(whole, 1)
-            axis.bar(range(len(names)), heights, 0.6, bottom=below, label=kind, color=color)
+            axis.bar(
+                range(len(names)),
+                heights,
+                0.6,
+                bottom=below,
+                label=f"{kind} data" if kind == "stream" else "data structures",
+                color=color,
+            )
             below += heights
-        axis.axhline(1.0, color="0.4", linestyle="--", linewidth=0.8)
+        axis.axhline(1.0, color="0.4", linestyle="--", linewidth=0.8, label="without cache")
         axis.set_xticks(range(len(names)), [name.replace(" ", "\n", 2) for name in names], fontsize=7)
         axis.set_title(machine, fontsize=9)
     axes[0].set_ylabel("bytes with the cache over bytes without")
-    axes[0].legend(["without cache", "stream data", "data structures"], fontsize=7)
+    axes[1].legend(fontsize=7)
     return Figure("Figure 5.6", svg=plots.svg(figure), alt="stacked bars for five views, Shadow and Reflect")
 
 

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import viewer
-from viewer.base.errors import ViewerError
-from viewer.base.paths import assets
-from viewer.scene.scene import Scene
-
 from .. import measured, shown, views
 from ..context import Context
-from ..model import AbsentError, Cell, Figure, Part, Table
+from ..model import Cell, Figure, Part, Table
 from ..published.chapter5 import VIEWS
 from ..registry import section
 
@@ -19,14 +14,9 @@ STAND_IN = "Stand-in: {}."
 LEVEL = "chapel.bsp"
 
 
-def level() -> Scene:
-    """The level of our own."""
-    return viewer.load(assets() / "levels" / LEVEL)
-
-
 def edge(context: Context, published: int) -> int:
     """Pixels along a side."""
-    return published // 8 if context.quick else published
+    return published // 4 if context.quick else published
 
 
 @section("fig_5_2", paper="D 5.2.1, P2 4.1", title="The scenes (figures 5.2 and 5.7)", order=-1)
@@ -119,10 +109,7 @@ def teapotahedron(context: Context) -> Iterator[Part]:
 def quake(context: Context) -> Iterator[Part]:
     """Feed-forward shading, and shadows by rays."""
     size = edge(context, 384)
-    try:
-        scene = level()
-    except ViewerError as error:
-        raise AbsentError(LEVEL, str(error)) from None
+    scene = context.scene(LEVEL)
     for camera in scene.cameras:
         settings = {"program": "shadow", "first_hits": "raster", "accel": "grid"}
         ours = shown.rendered(context, camera.name, scene, (size, size), 1, camera, **settings)

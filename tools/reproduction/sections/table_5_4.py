@@ -18,11 +18,15 @@ from ..context import Context
 from ..model import Cell, Check, Part, Table
 from ..published.chapter5 import TABLE_5_4
 from ..registry import section
-from .pictures import level
 
 SIZE, QUICK = 256, 64
 GRID: dict[str, int | str] = {"Cornell Box": 8, "Quake3": "auto"}
-SCENES = {"Cornell Box": "cornell", "Teapotahedron, E S R": "teapotahedron", "Teapotahedron, E R": "teapotahedron"}
+SCENES = {
+    "Cornell Box": "cornell",
+    "Teapotahedron, E S R": "teapotahedron",
+    "Teapotahedron, E R": "teapotahedron",
+    "Quake3": "chapel.bsp",
+}
 
 
 @section("table_5_4", paper="D 5.3, D table 5.4", title="Passes for each type of ray (table 5.4)")
@@ -31,7 +35,7 @@ def make(context: Context) -> Iterator[Part]:
     edge = QUICK if context.quick else SIZE
     rows, checks = [], []
     for name, published in TABLE_5_4.items():
-        scene = context.scene(SCENES[name]) if name in SCENES else level()
+        scene = context.scene(SCENES[name])
         types = context.keep((name, edge), lambda scene=scene, name=name: passes(scene, name, edge))
         walked, tested = (sum(each[kind] for each in types.values()) for kind in ("traversal", "intersection"))
         each = "; ".join(f"{kind} {row['traversal']} + {row['intersection']}" for kind, row in types.items())
