@@ -150,7 +150,7 @@ class Emulation:
         if number not in self._texels:
             texels = texture.image.texels.astype(np.float64)
             if texture.image.texels.dtype.kind == "u":
-                texels /= np.iinfo(texture.image.texels.dtype).max
+                texels /= (1 << 8 * texture.image.texels.itemsize) - 1
                 texels[..., :3] = linear_from_srgb(texels[..., :3])
             self._texels[number] = texels
         texels = self._texels[number]

@@ -47,8 +47,8 @@ def scenes(context: Context) -> Iterator[Part]:
             "Scenes, and what a ray does in them",
             ("view", "triangles", "grid", "voxels v", "tests t", "shaded s", "passes"),
             rows,
-            note=f"A ray on average, {pixels} eye rays; published 1024 x 1024. y is the shortest side here. Shown beside "
-            "each other: the published scenes and cameras are not to be had.",
+            note=f"A ray on average, {pixels} eye rays; published 1024 x 1024. y is the shortest side here. Shown "
+            "beside each other: the published scenes and cameras are not to be had.",
         )
 
 
