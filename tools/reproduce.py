@@ -95,7 +95,7 @@ def _without_output(given: list[str]) -> list[str]:
             skip = False
         elif argument in ("-o", "--output"):
             skip = True
-        else:
+        elif argument != "--debug":
             kept.append(argument)
     return kept
 

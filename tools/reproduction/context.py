@@ -80,7 +80,7 @@ class Context:
         for path in (folder / "scenes" / name, folder / "refs" / name, assets() / "levels" / name):
             if path.is_file():
                 return path
-        why = f"{name} not found in {folder / 'scenes'} (set RAYSTREAM_SHARED to the folder of the scene data)"
+        why = f"{name} not found in the folder of the scene data, which RAYSTREAM_SHARED names"
         raise AbsentError(name, why)
 
     def keep(self, key: Any, function: Callable[[], T]) -> T:

@@ -92,11 +92,17 @@ def number(value: Any) -> str:
     return str(value)
 
 
-def columns(table: Table) -> list[tuple[str, bool]]:
-    """Its columns, and of each whether published and ours stand in two columns of their own."""
+def columns(table: Table) -> list[tuple[str, bool, bool]]:
+    """Its columns, and of each whether published and ours stand in two columns of their own, and whether its values are
+    numbers, or texts that begin like one."""
     beside = [any(isinstance(row[at], Cell) for row in table.rows) for at in range(len(table.columns))]
     split = sum(beside) <= SPLIT
-    return [(name, split and two) for name, two in zip(table.columns, beside, strict=True)]
+    numbers = [all(_like_number(row[at]) for row in table.rows) for at in range(len(table.columns))]
+    return [(name, split and two, like) for name, two, like in zip(table.columns, beside, numbers, strict=True)]
+
+
+def _like_number(value: Any) -> bool:
+    return not isinstance(value, str) or re.match(r"[-+(<>~]?\s*[\d.]|-?$", value) is not None
 
 
 def inline(svg: str, prefix: str) -> str:
@@ -177,7 +183,8 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         papers=PAPERS,
         differing=[(section, check) for section in sections for check in section.checks() if check.passed is False],
         absent=[(section, part) for section in sections for part in section.parts if isinstance(part, Absent)],
-        faults=sum(isinstance(part, Fault) for section in sections for part in section.parts),
+        # Sections show some of those that stand in the list of all.
+        faults=len({part for section in sections for part in section.parts if isinstance(part, Fault)}),
     )
 
 

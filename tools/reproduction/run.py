@@ -8,6 +8,7 @@ from typing import Any
 
 from benchmarks.common import facts
 from benchmarks.scenes import Absent as SceneAbsent
+from benchmarks.scenes import shared
 
 from viewer.base.errors import ViewerError
 
@@ -47,7 +48,8 @@ def make(context: Context, registered: Registered, forced: bool = False) -> Sect
     except AbsentError as error:
         parts.append(error.part)
     except SceneAbsent as error:
-        parts.append(Absent("the rest of this section", str(error)))
+        why = str(error).replace(str(shared()), "the scene data")  # a reader's machine is another one
+        parts.append(Absent("the rest of this section", why))
     return Section(registered.identifier, registered.title, registered.paper, parts)
 
 
