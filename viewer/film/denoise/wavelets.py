@@ -104,9 +104,6 @@ class Wavelets:
         pooled = self._stream("pooled", lattice)
         self._passes["pool"].draw({"lit": lit}, pooled, **view)
         yield
-        if history is not None:  # hardly filtered, it is the past of the next picture
-            self._passes["smooth"].draw({"lit": lit, "pooled": pooled, "light": pooled}, history.light(size), **view)
-            yield
         wide = {**view, **{name: tuple(2 * value for value in view[name]) for name in ("view_across", "view_down")}}
         light = pooled
         for step in range(STEPS):
