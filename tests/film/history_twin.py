@@ -33,7 +33,6 @@ def blended(
     camera: Camera,
     features: NDArray,
     past: NDArray,
-    past_light: NDArray,
     past_camera: Camera,
     longest: float,
     chance: float,
@@ -41,7 +40,7 @@ def blended(
     moved: Any = (),
     flat: bool = True,
 ) -> NDArray:
-    """(H, W) of `HISTORY`, of records of `LIT`, `FEATURES`, `HISTORY` and `IRRADIANCE`; moved: (first, end, matrix)."""
+    """(H, W) of `HISTORY`, of records of `LIT`, `FEATURES` and `HISTORY`; moved: (first, end, matrix)."""
     height, width = lit.shape
     rgb, normal, near = (lit[name].astype(float) for name in ("rgb", "normal", "nearness"))
     luminance = rgb @ LUMINANCE
@@ -103,8 +102,8 @@ def blended(
         same = (there == inside).all(-1) & (alike > ALIKE) & (past["instance"][at] == instance)
         share = same * np.where(x, part[..., 0], 1 - part[..., 0]) * np.where(y, part[..., 1], 1 - part[..., 1])
         weight += share
-        light += share[..., None] * past_light["rgb"][at]
-        sums["variance"] += share * past_light["variance"][at]
+        light += share[..., None] * past["rgb"][at]
+        sums["variance"] += share * past["variance"][at]
         for name in names:
             sums[name] += share * past[name][at]
 

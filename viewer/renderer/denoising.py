@@ -61,6 +61,7 @@ def denoised(tracer: Tracer, film: FilmBuffer, features: Buffer) -> NDArray[np.f
             what = f"{wide} x {tall} pixels do not fit one texture of the driver's"
             raise ViewerError("--denoise shader", what, "a smaller --size, or --denoise oidn")
         with device.current():
+            film.error()  # by which its efficiency is known
             wavelets = Wavelets(device)
             try:
                 return wavelets.denoise(film, features, tracer.camera).fields()["rgb"].copy()

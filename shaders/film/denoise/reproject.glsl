@@ -3,7 +3,7 @@
 // by the motion of the camera and of its object; pixels there count where plane, normal and object are the same.
 // What is found is held within what the pixels around show now (variance clipping, Salvi 2016), so that neither shadows
 // nor reflections leave trails; where light is rare, within what chance may leave out of so few pixels.
-// Needs the streams lit, features, past (of `History`), past_light, motion (sorted by its numbers).
+// Needs the streams lit, features, past (of `History`), motion (sorted by its numbers).
 #include "film/denoise/view.glsl"
 #include "film/denoise/alike.glsl"
 #include "film/denoise/reflected.glsl"
@@ -130,7 +130,6 @@ History element(ivec2 at) {
     for (int k = 0; k < 4; ++k) {
         ivec2 corner = ivec2(k & 1, k >> 1), there = low + corner, inside = clamp(there, ivec2(0), limit);
         History past = fetch_past(inside);
-        Irradiance light = fetch_past_light(inside);
         vec3 turn = past.normal - normal;
         float expected = nearness + dot(slope, vec2(there) - spot);
         float alike = falling(NORMAL_FALL * dot(turn, turn) + fall * abs(past.nearness - expected));
@@ -138,8 +137,8 @@ History element(ivec2 at) {
         vec2 near = mix(1.0 - part, part, vec2(corner));
         float share = same ? near.x * near.y : 0.0;
         weight += share;
-        past_rgb += share * light.rgb;
-        past_variance += share * light.variance;
+        past_rgb += share * past.rgb;
+        past_variance += share * past.variance;
         past_first += share * past.first;
         past_second += share * past.second;
         past_age += share * past.age;

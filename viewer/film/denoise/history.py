@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.denoise.records import HISTORY, IRRADIANCE, LIT, MOTION
+from viewer.film.denoise.records import HISTORY, LIT, MOTION
 from viewer.film.denoise.view import view_uniforms
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
@@ -26,7 +26,6 @@ INPUTS: dict[str, Record] = {
     "lit": LIT,
     "features": FEATURES,
     "past": HISTORY,
-    "past_light": IRRADIANCE,
     "motion": MOTION,
 }
 LONGEST = 32.0  # samples that the past counts as at most
@@ -115,16 +114,11 @@ class History:
         self._now.camera, self._now.size = camera, size
         before = past if past.camera is not None else Seen()
         streams = {"lit": lit, "features": features, "motion": self._rows(camera, before)}
-        if before.camera is not None:
-            streams |= {name: past.streams[name] for name in ("past", "past_light")}
-        else:  # any that are complete
-            streams |= {"past": self._now.stream(self.device, "none", HISTORY, (1, 1)), "past_light": lit}
+        # Without a past any that is complete.
+        held = before.camera is not None
+        streams["past"] = past.streams["past"] if held else self._now.stream(self.device, "none", HISTORY, (1, 1))
         self._pass.draw(streams, made, **self.uniforms(camera, size, samples))
         return made
-
-    def light(self, size: tuple[int, int]) -> Stream:
-        """Where the filter's first step is to leave its light, a stream of `IRRADIANCE`: the past of the next one."""
-        return self._now.stream(self.device, "past_light", IRRADIANCE, size)
 
     def uniforms(self, camera: Camera, size: tuple[int, int], samples: int) -> Mapping[str, Any]:
         """Of the pass, for a picture of ``size`` (width, height) with so many samples of a pixel."""

@@ -27,9 +27,9 @@ from viewer.stream.gl.stream import Stream
 
 STEPS = 4  # of the transform: 2, 4, 8 .. pixels between taps
 DEVIATIONS = 3.0
-BY_SPREAD, BY_HALVES, BY_HOST = 0, 1, 2  # how the variance of pixels is told, see ``shaders/film/denoise/lit.glsl``
 PASSES: dict[str, tuple[dict[str, Record], Record]] = {
-    "lit": ({"film": FILM, "features": FEATURES, "half": HALF}, LIT),
+    "lit": ({"film": FILM, "features": FEATURES}, LIT),
+    "lit_by_halves": ({"film": FILM, "features": FEATURES, "half": HALF}, LIT),
     "pool": ({"lit": LIT}, POOLED),
     "wavelet": ({"pooled": POOLED, "light": IRRADIANCE}, IRRADIANCE),
     "smooth": ({"lit": LIT, "pooled": POOLED, "light": IRRADIANCE}, IRRADIANCE),
@@ -92,8 +92,11 @@ class Wavelets:
         own = {"film": film.blocks[0].stream, "features": features.blocks[0].stream}
         view = view_uniforms(camera, size)
         lit = self._stream("lit", size)
-        told, half = self._told(film)
-        self._passes["lit"].draw({**own, "half": half}, lit, **view, told=told, efficiency=film.efficiency)
+        half, told = self._halves(film)
+        if half is None:
+            self._passes["lit"].draw(own, lit, **view, efficiency=film.efficiency)
+        else:
+            self._passes["lit_by_halves"].draw({**own, "half": half}, lit, **view, told=told)
         yield
         if history is not None:
             lit = history.blend(lit, own["features"], camera, max(film.samples, 1))
@@ -101,9 +104,6 @@ class Wavelets:
         pooled = self._stream("pooled", lattice)
         self._passes["pool"].draw({"lit": lit}, pooled, **view)
         yield
-        if history is not None:  # hardly filtered, it is the past of the next picture
-            self._passes["smooth"].draw({"lit": lit, "pooled": pooled, "light": pooled}, history.light(size), **view)
-            yield
         wide = {**view, **{name: tuple(2 * value for value in view[name]) for name in ("view_across", "view_down")}}
         light = pooled
         for step in range(STEPS):
@@ -124,17 +124,18 @@ class Wavelets:
         self._passes["enlarge"].draw({"features": drawn, "lit": lit, "light": light}, picture, **values)
         return picture
 
-    def _told(self, film: FilmBuffer) -> tuple[int, Stream]:
-        """By what the variance of a film's pixels is told, and the stream of `HALF` that tells it."""
+    def _halves(self, film: FilmBuffer) -> tuple[Stream | None, int]:
+        """A stream of `HALF` by which the variance of a film's pixels is told, and 1 where that is what its sums are;
+        None where the samples' spread tells it."""
         if film.account is not None:
             records = np.zeros(film.size[::-1], HALF.dtype)
             records["sum"] = variances(film.film())
             stream = self._stream("told", film.size)
             stream.write(records)
-            return BY_HOST, stream
+            return stream, 1
         if film.halves is not None and 0 < 2 * film.half == film.samples:
-            return BY_HALVES, film.halves.blocks[0].stream
-        return BY_SPREAD, film.blocks[0].stream  # any that is complete
+            return film.halves.blocks[0].stream, 0
+        return None, 0
 
     def warm(self, history: History | None = None) -> None:
         """Let the driver compile its part of every pass, and of that of a history, which forgets what it holds."""
@@ -146,6 +147,9 @@ class Wavelets:
         camera = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
         for larger in (None, finer):
             self.denoise(film, features, camera, larger)
+        film.halves, film.half, film.samples = Buffer(self.device, HALF, smallest), 4, 8
+        self.denoise(film, features, camera)
+        film.samples = 1
         if history is not None:
             for _ in self.steps(film, features, camera, None, history):
                 pass
