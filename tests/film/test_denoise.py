@@ -24,20 +24,17 @@ def wavelets(device: Device) -> Wavelets:
         return Wavelets(device)
 
 
-def run(wavelets: Wavelets, film: NDArray, features: NDArray, finer: NDArray | None = None) -> NDArray[np.float32]:
+def run(wavelets: Wavelets, film: NDArray, features: NDArray) -> NDArray[np.float32]:
     """The picture (H, W, 3) of records."""
     device, size = wavelets.device, film.shape[::-1]
     arrays = {name: np.ascontiguousarray(film[name]) for name in ("sum", "compensation", "square", "count")}
     with device.current():
         held = FilmBuffer(device, size, Film(*size, arrays))
-        buffers = []
-        for records in (features, finer):
-            if records is not None:
-                buffers.append(Buffer(device, FEATURES, records.shape[::-1]))
-                buffers[-1].write(records)
-        picture = wavelets.denoise(held, buffers[0], CAMERA, *buffers[1:]).fields()["rgb"].copy()
-        for buffer in (held, *buffers):
-            buffer.release()
+        buffer = Buffer(device, FEATURES, size)
+        buffer.write(features)
+        picture = wavelets.denoise(held, buffer, CAMERA).fields()["rgb"].copy()
+        for each in (held, buffer):
+            each.release()
     return picture
 
 
@@ -124,20 +121,6 @@ def test_highlights_on_a_black_texture_shine_no_brighter_beside_a_white_one(wave
     found = run(wavelets, film, features)
     assert abs(found - film["sum"]).max() > 0.02
     np.testing.assert_allclose(found.mean(), film["sum"].mean(), rtol=2e-3)  # as above
-
-
-def test_a_small_film_is_drawn_up_along_a_large_picture_s_surfaces(wavelets: Wavelets) -> None:
-    small, large, rng = wall((10, 7)), wall((40, 28)), np.random.default_rng(4)
-    light = np.ones((7, 10, 3))
-    for features, edge in ((small, 5), (large, 22)):  # an edge that the small picture cannot have
-        features["depth"][:, edge:] *= 0.8
-    light[:, 5:] = 4
-    large["albedo"] = rng.uniform(0.2, 0.9, large["albedo"].shape)
-    found = run(wavelets, film_of(light, small, 1, rng), small, large)
-    expected = np.where(np.arange(40) < 22, 1, 4)[None, :, None] * large["albedo"]
-    np.testing.assert_allclose(
-        found, expected, rtol=3e-3
-    )  # pixels of another surface weigh 1e-4 of three quarters, and shine 4 times as bright
 
 
 @pytest.mark.parametrize("case", ["one pixel", "no hits", "lamps alone"])

@@ -7,7 +7,7 @@ Filtering"), and both are put together again. The filter is a flow from pixel to
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from itertools import cycle
 
 from viewer.film.buffers import Buffer, FilmBuffer
@@ -29,7 +29,6 @@ PASSES: dict[str, tuple[dict[str, Record], Record]] = {
     "spread": ({"lit": LIT}, IRRADIANCE),
     "wavelet": ({"lit": LIT, "light": IRRADIANCE}, IRRADIANCE),
     "compose": ({"features": FEATURES, "light": IRRADIANCE}, RADIANCE),
-    "enlarge": ({"features": FEATURES, "lit": LIT, "light": IRRADIANCE}, RADIANCE),
 }
 RECORDS = {"lit": LIT, "light": IRRADIANCE, "other": IRRADIANCE, "picture": RADIANCE}
 
@@ -51,13 +50,12 @@ class Wavelets:
         }
         self._streams: dict[str, Stream] = {}
 
-    def denoise(self, film: FilmBuffer, features: Buffer, camera: Camera, finer: Buffer | None = None) -> Stream:
+    def denoise(self, film: FilmBuffer, features: Buffer, camera: Camera) -> Stream:
         """The picture, a stream of `RADIANCE`, which holds until the next call.
 
         film, features : of one size, in one block, of the same samples (of features not all, where these are many).
-        finer : features of a larger picture of the same view, up to which the film is drawn.
         """
-        steps = self.steps(film, features, camera, finer)
+        steps = self.steps(film, features, camera)
         while True:
             try:
                 next(steps)
@@ -70,10 +68,11 @@ class Wavelets:
         film: FilmBuffer,
         features: Buffer,
         camera: Camera,
-        finer: Buffer | None = None,
         history: History | None = None,
+        finish: Callable[[Stream, Stream], Stream] | None = None,
     ) -> Generator[None, None, Stream]:
-        """`denoise` pass by pass. history : with which the light is blended before it is filtered."""
+        """`denoise` pass by pass. history : with which the light is blended before it is filtered. finish : makes the
+        picture of surfaces and light, `LIT` and `IRRADIANCE`; without it the picture has the film's size."""
         size = film.size
         own = {"film": film.blocks[0].stream, "features": features.blocks[0].stream}
         lit, light, other = (self._stream(name, size) for name in ("lit", "light", "other"))
@@ -93,29 +92,22 @@ class Wavelets:
             self._passes["wavelet"].draw({"lit": lit, "light": light}, target, **values)
             light = target
             yield
-        if finer is None:
-            picture = self._stream("picture", size)
-            self._passes["compose"].draw({"features": own["features"], "light": light}, picture)
-            return picture
-        picture, drawn = self._stream("picture", finer.size), finer.blocks[0].stream
-        values = {**view_uniforms(camera, finer.size), "scale": (size[0] / finer.size[0], size[1] / finer.size[1])}
-        self._passes["enlarge"].draw({"features": drawn, "lit": lit, "light": light}, picture, **values)
+        if finish is not None:
+            return finish(lit, light)
+        picture = self._stream("picture", size)
+        self._passes["compose"].draw({"features": own["features"], "light": light}, picture)
         return picture
 
     def warm(self, history: History | None = None) -> None:
         """Let the driver compile its part of every pass, and of that of a history, which forgets what it holds."""
-        size, smallest = (4, 4), (2, 2)
-        film, features, finer = (
-            FilmBuffer(self.device, smallest),
-            *(Buffer(self.device, FEATURES, each) for each in (smallest, size)),
-        )
+        size = 2, 2
+        film, features = FilmBuffer(self.device, size), Buffer(self.device, FEATURES, size)
         camera = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
-        for larger in (None, finer):
-            self.denoise(film, features, camera, larger)
+        self.denoise(film, features, camera)
         if history is not None:
-            for _ in self.steps(film, features, camera, None, history):
+            for _ in self.steps(film, features, camera, history):
                 pass
-        for buffer in (film, features, finer):
+        for buffer in (film, features):
             buffer.release()
         if history is not None:
             history.forget()
