@@ -134,6 +134,7 @@ class Beginning(Compiling):
             samples=samples,
             bounce=self.bounce,
             settings=of_motion(renderer.settings) if fleeting else None,
+            camera=renderer.camera.with_lens(0.0) if fleeting else None,
             rough=preview and scale < 1,
             first=first,
             goal=self.stop.error,

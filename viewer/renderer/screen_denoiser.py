@@ -109,7 +109,8 @@ class ScreenDenoiser:
         whole : (width, height) of the picture on the screen, to which a preview's smaller film is drawn up, as far as
         ``budget`` seconds go. past : how much of the pictures before counts, 0 .. 1.
         """
-        tracer, camera = self.tracer, job.camera
+        # Of a moving camera all is sharp: through a lens one sample of a pixel shows dots, not what is there.
+        tracer, camera = self.tracer, job.camera.with_lens(0.0) if job.fleeting else job.camera
         device, samples = tracer.device, job.samples
         with device.current():
             wavelets, history, upsampling = self._make()

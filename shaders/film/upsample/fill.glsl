@@ -6,7 +6,7 @@
 #include "lib/luminance.glsl"
 
 const float APART = 10.0;    // of depths that differ: a half at a tenth
-const float FACING = 0.25;   // weight of what faces away
+const float FACING = 0.02;   // weight of what faces away: it counts where nothing else is around
 const float ENOUGH = 0.02;   // 1 / samples of the same surface, after which 1 / e of the light is that around
 const float NOISE = 0.2;     // variance around, relative to the squared mean, that makes half of that
 
@@ -26,7 +26,9 @@ void tap(int x, int y) {
     float inside = place == wanted ? 1.0 : 0.0;
     support += inside * seen.age * falling(unlike(plane, surface_of(seen), vec2(offset)));
     float near = falling(APART * abs(seen.nearness - own_nearness) / max(own_nearness, 1e-30));
-    float weight = inside * near * (FACING + max(dot(seen.normal, own_normal), 0.0));
+    float facing = max(dot(seen.normal, own_normal), 0.0);
+    facing *= facing;
+    float weight = inside * near * (FACING + facing * facing);
     total += weight;
     vec3 rgb = fetch_light(place).rgb;
     float value = dot(rgb, LUMINANCE);
