@@ -31,7 +31,7 @@ SCENES = ("cornell", "hall", "DamagedHelmet")
 PICTURES = 24
 STEP = 0.4  # degrees that the camera goes round its target from picture to picture: a second for a quarter
 JUDGED = (1, 4, 12, 23)  # pictures against converged ones
-SAMPLES, LONGEST = 64, 60.0  # of these, which Open Image Denoise then cleans, and seconds
+SAMPLES, LONGEST = 32, 20.0  # of these, which Open Image Denoise then cleans, and seconds
 STILL = 6  # the last pictures, of which flicker is told
 
 

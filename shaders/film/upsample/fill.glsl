@@ -20,8 +20,7 @@ Lit surface_of(History seen) {
 }
 
 void tap(int x, int y) {
-    // A grid that is turned, or pixels side by side would have nothing in common.
-    ivec2 offset = ivec2(2 * x - y, x + 2 * y), wanted = middle + offset, place = clamp(wanted, ivec2(0), last);
+    ivec2 offset = ivec2(x, y), wanted = middle + offset, place = clamp(wanted, ivec2(0), last);
     History seen = fetch_past(place);
     float inside = place == wanted ? 1.0 : 0.0;
     support += inside * seen.age * falling(unlike(plane, surface_of(seen), vec2(offset)));
