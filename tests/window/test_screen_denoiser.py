@@ -166,6 +166,9 @@ def test_between_two_pictures_the_last_one_follows_the_camera(
         assert session.pictures == pictures and session.carried == number
         assert session.shown == (renderer.camera, SIZE)
     carried = session.linear()
+    session.update(camera=aside(renderer, 1.0))
+    session.advance(0.0, moving=True)
+    assert session.carried == beginning.MOST_CARRIED  # the next one's turn
     run(session, moving=True)
     session.advance(0.0, moving=True)
     assert session.shown is not None and session.shown[0] == renderer.camera

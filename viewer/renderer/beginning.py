@@ -26,6 +26,7 @@ from viewer.renderer.rounds import Round
 from viewer.renderer.screen import Screen
 from viewer.renderer.screen_denoiser import LIGHT, of_motion
 
+MOST_CARRIED = 3  # pictures for each one that is traced, or a slow machine would do nothing else
 COSTLY = 3.0  # times as long as it takes: no more than a third of the time is for pictures that are carried
 FIRST_RATE = 1e6  # samples a second, before any has been seen
 
@@ -58,6 +59,7 @@ class Beginning(Compiling):
         self._began = time.perf_counter()
         self._shown_at = -math.inf  # when the picture on show came
         self._carry_cost = 0.0  # seconds that the last picture that was carried took
+        self._carried_of = 0, 0  # pictures that had been traced then, and how many were carried since
 
     @property
     def _carries(self) -> bool:
@@ -70,10 +72,12 @@ class Beginning(Compiling):
         now, camera, denoiser = time.perf_counter(), self._tracer.camera, self._filter
         if not self._carries or (self.shown is not None and self.shown[0] == camera):
             return
-        if now - self._shown_at < max(CARRYING, COSTLY * self._carry_cost) or not (
-            self._job is None or self._job.preview
-        ):
+        if now - self._shown_at < max(CARRYING, COSTLY * self._carry_cost):
             return
+        of, count = self._carried_of if self._carried_of[0] == self.pictures else (self.pictures, 0)
+        if count >= MOST_CARRIED or not (self._job is None or self._job.preview):
+            return
+        self._carried_of = of, count + 1
         assert denoiser is not None and self.screen is not None
         device = self._tracer.device
         with device.current():
