@@ -1,4 +1,5 @@
 // Shows a linear picture in the window: exposure, tone map, sRGB (IEC 61966-2-1). Row 0 of the picture is its top.
+// smooth_up = 1: a picture of another size than the window is filtered.
 #include "lib/srgb.glsl"
 #include "lib/tonemap.glsl"
 
@@ -7,7 +8,6 @@ uniform vec2 window;     // pixels that the picture fills
 uniform float left;      // of these in the framebuffer
 uniform float exposure;  // stops
 uniform int curve;       // tone map: TONE_NONE and so on
-uniform int smooth_up;   // 1: a picture smaller than the window is filtered
 
 out vec4 shown;
 

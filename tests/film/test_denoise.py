@@ -31,7 +31,6 @@ def run(
     wavelets: Wavelets,
     film: NDArray,
     features: NDArray,
-    finer: NDArray | None = None,
     halves: Halves | None = None,
     efficiency: float = 1.0,
 ) -> NDArray[np.float32]:
@@ -41,16 +40,12 @@ def run(
     with device.current():
         whole = Film(*size, arrays)
         whole.halves = halves
-        held = FilmBuffer(device, size, whole)
+        held, buffer = FilmBuffer(device, size, whole), Buffer(device, FEATURES, size)
         held.efficiency = efficiency
-        buffers = []
-        for records in (features, finer):
-            if records is not None:
-                buffers.append(Buffer(device, FEATURES, records.shape[::-1]))
-                buffers[-1].write(records)
-        picture = wavelets.denoise(held, buffers[0], CAMERA, *buffers[1:]).fields()["rgb"].copy()
-        for buffer in (held, *buffers):
-            buffer.release()
+        buffer.write(features)
+        picture = wavelets.denoise(held, buffer, CAMERA).fields()["rgb"].copy()
+        for each in (held, buffer):
+            each.release()
     return picture
 
 
@@ -97,7 +92,7 @@ def test_the_picture_is_the_twin_s(wavelets: Wavelets, samples: int) -> None:
         first = film["sum"] @ LUMINANCE * rng.uniform(0.45, 0.55, features.shape)
         halves = Halves(first.astype(np.float32), np.full(features.shape, 4, np.float32))
     efficiency = 0.25 if samples == 3 else 1.0
-    found = run(wavelets, film, features, None, halves, efficiency)
+    found = run(wavelets, film, features, halves, efficiency)
     expected = denoised(film, features, CAMERA, halves, efficiency)
     # float32: weights are eighth powers of differences, of which nearness loses five digits
     np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-4)
@@ -173,20 +168,6 @@ def test_adaptive_sampling_tells_the_variance_of_every_pixel(wavelets: Wavelets)
         held.release()
         buffer.release()
     np.testing.assert_allclose(found, film["sum"] / film["count"][..., None], rtol=1e-4)
-
-
-def test_a_small_film_is_drawn_up_along_a_large_picture_s_surfaces(wavelets: Wavelets) -> None:
-    small, large, rng = wall((10, 7)), wall((40, 28)), np.random.default_rng(4)
-    light = np.ones((7, 10, 3))
-    for features, edge in ((small, 5), (large, 22)):  # an edge that the small picture cannot have
-        features["depth"][:, edge:] *= 0.8
-    light[:, 5:] = 4
-    large["albedo"] = rng.uniform(0.2, 0.9, large["albedo"].shape)
-    found = run(wavelets, film_of(light, small, 1, rng), small, large)
-    expected = np.where(np.arange(40) < 22, 1, 4)[None, :, None] * large["albedo"]
-    np.testing.assert_allclose(
-        found, expected, rtol=3e-3
-    )  # pixels of another surface weigh 1e-4 of three quarters, and shine 4 times as bright
 
 
 @pytest.mark.parametrize("case", ["one pixel", "no hits", "lamps alone"])

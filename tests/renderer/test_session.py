@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,9 @@ class Paper:
             self.coming = np.zeros(texels.shape, np.float32)
         self.coming[...] = texels
         self.said.append("denoised")
+
+    def carry(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
+        raise AssertionError("only denoised pictures are carried")
 
     def end(self) -> None:
         self.shown = self.coming

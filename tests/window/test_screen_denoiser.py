@@ -11,6 +11,7 @@ import pytest
 from viewer.film.denoise import oidn
 from viewer.film.denoise.history import Changes
 from viewer.film.stop import Stop
+from viewer.renderer import beginning
 from viewer.renderer.moving import changes
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.session import Session
@@ -128,7 +129,7 @@ def flown(session: Session, renderer: Renderer, pictures: int, reprojects: bool)
     denoiser.reprojects = reprojects
     shown = []
     for _ in range(pictures):
-        session.previews.rate, session.previews.scale = 2.3e4, 0.375  # whatever the machine's speed
+        session.previews.rate, session.previews.scale = 920 / beginning.FLOWN, 0.375  # whatever the machine's speed
         denoiser.drawn.rate, denoiser.drawn.scale = 1e9, 1.0
         session.update(camera=aside(renderer, 2.0))
         run(session, moving=True)
@@ -150,6 +151,50 @@ def test_pictures_of_a_moving_camera_keep_what_those_before_have_shown(session: 
         change[reprojects] = np.abs(np.diff(walls, axis=0)).mean() / walls.mean()
     # 0.4 of it, measured: new samples change a picture by a share of 1 / 10 and less
     assert change[True] < 0.6 * change[False]
+
+
+def test_between_two_pictures_the_last_one_follows_the_camera(
+    session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beginning, "CARRYING", 0.0)  # whatever the machine's speed
+    monkeypatch.setattr(beginning, "COSTLY", 0.0)
+    run(session, 20)
+    before, start, pictures = session.linear(), renderer.camera, session.pictures
+    for number in range(1, 4):
+        session.update(camera=aside(renderer, 20.0))
+        session.advance(0.0, moving=True)
+        assert session.pictures == pictures and session.carried == number
+        assert session.shown == (renderer.camera, SIZE)
+    carried = session.linear()
+    session.update(camera=aside(renderer, 1.0))
+    session.advance(0.0, moving=True)
+    assert session.carried == beginning.MOST_CARRIED  # the next one's turn
+    run(session, moving=True)
+    session.advance(0.0, moving=True)
+    assert session.shown is not None and session.shown[0] == renderer.camera
+    waiting = session.carried  # of a camera that stands still, or at rest, nothing is
+    run(session, 20)
+    assert session.carried == waiting and session.converged
+    moved, lamp = session.linear(), 2.0
+    session.update(camera=start)
+    # The lamp is where it is seen from there: but for what the margin hides, and a pixel's part of its edges.
+    assert ((before[..., 0] > lamp) != (moved[..., 0] > lamp)).sum() > 2 * (
+        (carried[..., 0] > lamp) != (moved[..., 0] > lamp)
+    ).sum()
+
+
+def test_an_edited_scene_is_not_carried(session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was seen of the one before would stay where it was."""
+    monkeypatch.setattr(beginning, "CARRYING", 0.0)
+    monkeypatch.setattr(beginning, "COSTLY", 0.0)
+    run(session, 20)
+    scene = renderer.scene
+    matrix = scene.instances[0].transform.copy()
+    matrix[0, 3] += 10.0
+    session.update(scene.moved(np.array([0]), matrix[None]), camera=aside(renderer, 5.0))
+    session.advance(0.0, moving=True)
+    assert session.carried == 0
+    session.update(scene)
 
 
 def test_previews_that_follow_each_other_take_other_samples(session: Session, renderer: Renderer) -> None:

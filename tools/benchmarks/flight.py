@@ -2,7 +2,8 @@
 
 Flicker is how much a point of the scene changes from a picture to the next: the root of the mean square, of what is
 displayed, between a picture and the one before along the motion of the camera. Lag, and whatever else is wrong, is the
-FLIP of a picture against the converged one of the same view: what trails behind is in it. See `eight` for both.
+FLIP of a picture against the converged one of the same view: what trails behind is in it. See `eight` for both, and
+`filmed` for scenes that change.
 """
 
 from __future__ import annotations
@@ -14,24 +15,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.buffers import FilmBuffer
 from viewer.renderer.renderer import Renderer
-from viewer.renderer.rounds import Round
-from viewer.renderer.screen_denoiser import ScreenDenoiser, of_motion
 from viewer.scene.camera import Camera
 
 from .common import Options, Result, Table, facts, say
 from .denoise import oidn_there
 from .eight import Converged, Subject, flip, present
+from .filmed import SEQUENCES, Flown, filmed, filmed_table
 
 ABOUT = "pictures of a moving camera: flicker and lag, with and without those before"
 
 SIZE, LIGHT = (384, 216), 4  # of the window, and how much smaller light is
+FILMED = 256, 192  # of filmed sequences
 SCENES = ("cornell", "hall", "DamagedHelmet")
 PICTURES = 24
 STEP = 0.4  # degrees that the camera goes round its target from picture to picture: a second for a quarter
 JUDGED = (1, 4, 12, 23)  # pictures against converged ones
-SAMPLES, LONGEST = 64, 60.0  # of these, which Open Image Denoise then cleans, and seconds
+SAMPLES, LONGEST = 32, 20.0  # of these, which Open Image Denoise then cleans, and seconds
 STILL = 6  # the last pictures, of which flicker is told
 
 
@@ -53,7 +53,13 @@ def run(options: Options) -> Result:
     for subject in subjects:
         say(f"{subject.name}: {pictures} pictures")
         data["scenes"][subject.name] = _case(subject, size, pictures, device, options.quick)
-    return Result(data, [_table(data)])
+    data["filmed"] = {}
+    clean = "oidn" if oidn_there() else "none"
+    for sequence in SEQUENCES[:1] if options.quick else SEQUENCES:
+        say(f"{sequence.name}, filmed")
+        samples, shape = (4, size) if options.quick else (SAMPLES, FILMED)
+        data["filmed"][sequence.name], _ = filmed(sequence, shape, LIGHT, device, samples, clean)
+    return Result(data, [_table(data), filmed_table(data["filmed"])])
 
 
 def _case(subject: Subject, size: tuple[int, int], pictures: int, device: Any, quick: bool) -> dict[str, Any]:
@@ -84,29 +90,11 @@ def _case(subject: Subject, size: tuple[int, int], pictures: int, device: Any, q
 
 def fly(renderer: Renderer, cameras: list[Camera], size: tuple[int, int], past: bool) -> list[NDArray[np.float32]]:
     """The pictures that a window of ``size`` (width, height) shows, (H, W, 3) linear."""
-    denoiser, shots = ScreenDenoiser(renderer), []
-    denoiser.reprojects = past
-    denoiser.drawn.note(1e12)  # features of every pixel
-    small = size[0] // LIGHT, size[1] // LIGHT
-    settings = of_motion(renderer.settings)
-    film: FilmBuffer | None = None
-    for number, camera in enumerate(cameras):
+    flown, shots = Flown(renderer, size, LIGHT, past), []
+    for camera in cameras:
         renderer.update(camera=camera)
-        with renderer.device.current():
-            before, film = film, FilmBuffer(renderer.device, small)
-        for _ in renderer.slices(small, film=film, samples=1, settings=settings, first=number):
-            pass
-        job = Round(iter(()), True, 1 / LIGHT, small, camera, film, 1, 1, fleeting=True, first=number)  # type: ignore[arg-type]
-        *_, made = denoiser.follow(job, film, size, 1.0)
-        assert made is not None
-        with renderer.device.current():
-            shots.append(made.fields()["rgb"].copy())
-            if before is not None:
-                before.release()
-    denoiser.release()
-    with renderer.device.current():
-        if film is not None:
-            film.release()
+        shots.append(flown.picture())
+    flown.release()
     return shots
 
 

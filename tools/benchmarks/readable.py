@@ -7,6 +7,7 @@ them against converged pictures by the same cameras. See `eight` for scenes and 
 
 from __future__ import annotations
 
+import os
 import statistics
 import tempfile
 import time
@@ -49,6 +50,7 @@ def run(options: Options) -> Result:
     if not options.quick:
         cases += [(subject, LARGE) for subject in subjects if subject.name in AT_LARGE]
     data: dict[str, Any] = {"benchmark": "readable", "about": ABOUT, "missing": missing}
+    data["load"] = os.getloadavg()  # of the last 1, 5 and 15 minutes: other processes make all slower
     data |= {"limits": {"rest": READABLE, "flight": FLYING}, "seconds_of_flight": seconds, "scenes": {}}
     with screen((1280, 1024)) as where:
         data["display"] = where
@@ -120,26 +122,34 @@ def _flown(app: Any, seconds: float) -> tuple[list[Shot], dict[str, float]]:
     """To and fro for so long: some of its pictures, pictures a second and their scale."""
     shots: list[Shot] = []
     began = counted = time.perf_counter()
-    first, scales, used = None, [], 0.0
+    first, traced, scales, used = None, 0, [], 0.0
     sides = ("left", "right")
     while (now := time.perf_counter() - began) < WARM_UP + seconds:
         if first is None and now >= WARM_UP:
-            first, counted, used = app.session.pictures, time.perf_counter(), time.process_time()
+            first, counted, used = _shown(app.session), time.perf_counter(), time.process_time()
+            traced = app.session.pictures
         side = int(now / TURNING) % 2
         app.view.flight.release(sides[1 - side])
         app.view.flight.press(sides[side])
-        pictures = app.session.pictures
+        pictures = _shown(app.session)
         app.turn()
-        if first is not None and app.session.pictures > pictures:
+        if first is not None and _shown(app.session) > pictures:
             scales.append(app.session.scale)
             due = WARM_UP + seconds * (len(shots) + 0.7) / LOOKS
             if now >= due and len(shots) < LOOKS and app.session.shown is not None:
                 shots.append((now, app.canvas.linear().copy(), app.session.shown[0]))
-    took, made = time.perf_counter() - counted, app.session.pictures - (first or 0)
+    took, made = time.perf_counter() - counted, _shown(app.session) - (first or 0)
+    traced = app.session.pictures - traced
     used = time.process_time() - used
     app.view.flight.release_all()
     scale = statistics.median(scales) if scales else 0.0
-    return shots, {"pictures_per_second": made / took, "cpu_ms_per_picture": 1e3 * used / max(made, 1), "scale": scale}
+    rates = {"pictures_per_second": made / took, "traced_per_second": traced / took}
+    return shots, {**rates, "cpu_ms_per_picture": 1e3 * used / max(made, 1), "scale": scale}
+
+
+def _shown(session: Any) -> int:
+    """Pictures on show so far: traced, or carried to the camera."""
+    return int(session.pictures + session.carried)
 
 
 def _by() -> str:
@@ -180,6 +190,7 @@ def _table(data: dict[str, Any]) -> Table:
             scene["looks"][0][1],
             scene["readable_seconds"],
             scene["pictures_per_second"],
+            scene["traced_per_second"],
             scene["cpu_ms_per_picture"],
             scene["scale"],
             statistics.median(scene["flips"]) if scene["flips"] else None,
@@ -193,6 +204,7 @@ def _table(data: dict[str, Any]) -> Table:
         "its FLIP",
         f"FLIP {READABLE:g} s",
         "in flight: pictures/s",
+        "of them traced",
         "CPU ms each",
         "scale",
     )
@@ -200,7 +212,8 @@ def _table(data: dict[str, Any]) -> Table:
     note = (
         f"Windows on {data['display']}. Seconds from the start of the application, loading, building and compiling "
         f"included, the driver's own cache of shaders filled by an earlier run; -: not within {LONGEST:g} s or "
-        f"{AT_REST} samples. CPU: of all threads. Scale: share of the window's width at which pictures are traced."
+        f"{AT_REST} samples. CPU: of all threads. Traced: the others are carried to the camera from those. Scale: "
+        f"share of the window's width at which light is traced. Load when it began: {data['load'][0]:.1f}."
     )
     return Table("until it can be read", columns, rows, note)
 

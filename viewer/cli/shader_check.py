@@ -21,6 +21,7 @@ from viewer.base import paths
 from viewer.base.errors import ShaderError
 from viewer.film.buffers import error_source, half_source, pixels_source
 from viewer.film.denoise.wavelets import wavelet_sources
+from viewer.film.upsample import upsampling_sources
 from viewer.kernels.photons import MAPS, SEARCHES
 from viewer.options.table import OPTIONS
 from viewer.photons.keep import OUTPUTS, keep_sources
@@ -177,8 +178,12 @@ def _drawn_over_streams() -> Iterator[tuple[str, Source]]:
     yield "film: pixels", pixels_source()
     for name, source in wavelet_sources():
         yield f"denoiser: {name}", source
-    for name in ("place", "resize", "show"):
+    for name, source in upsampling_sources():
+        yield f"upsampling: {name}", source
+    for name in ("place", "resize"):
         yield f"window: {name}", film_source(name)
+    for number in (0, 1):
+        yield f"window: show, smooth_up = {number}", film_source("show", smooth_up=number)
     yield "window: running estimate", running_source()
 
 

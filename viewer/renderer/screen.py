@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
@@ -24,7 +25,11 @@ class Screen(Protocol):
         ...
 
     def show(self, picture: Stream) -> None:
-        """The picture under way is this one, a stream of `RADIANCE` or `FILM`, and of a preview maybe a larger one."""
+        """The picture under way is this one, a stream of `SHOWN` or `FILM`, and of a preview maybe a larger one."""
+        ...
+
+    def carry(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
+        """The picture on show is what is drawn to a stream of `SHOWN` of that size; a preview under way goes on."""
         ...
 
     def end(self) -> None:

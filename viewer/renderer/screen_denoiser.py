@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterator
+from functools import partial
 
 import numpy as np
 
 from viewer.film.buffers import Buffer, FilmBuffer
 from viewer.film.denoise.history import Changes, History
 from viewer.film.denoise.wavelets import Wavelets
+from viewer.film.upsample import Upsampling
 from viewer.kernels.records import FEATURES, RADIANCE
 from viewer.renderer.denoising import denoised
 from viewer.renderer.moving import changes
@@ -55,6 +57,7 @@ class ScreenDenoiser:
         self._features = QuickFeatures(tracer)
         self._wavelets: Wavelets | None = None
         self._history: History | None = None
+        self._upsampling: Upsampling | None = None
         self._held: dict[str, Buffer] = {}
         self._film: FilmBuffer | None = None  # whose features are held
         self._samples = 0  # of the film, when it was denoised last
@@ -72,13 +75,16 @@ class ScreenDenoiser:
         if not self._features.ready:
             yield from self._features.warm()
         with self.tracer.device.current():
-            self._make()[0].warm(self._history)
+            wavelets, history, upsampling = self._make()
+            wavelets.warm(history)
+            upsampling.warm()
 
-    def _make(self) -> tuple[Wavelets, History]:
+    def _make(self) -> tuple[Wavelets, History, Upsampling]:
         """The passes; the context must be current."""
         self._wavelets = self._wavelets or Wavelets(self.tracer.device)
         self._history = self._history or History(self.tracer.device)
-        return self._wavelets, self._history
+        self._upsampling = self._upsampling or Upsampling(self.tracer.device)
+        return self._wavelets, self._history, self._upsampling
 
     def numbers(self, samples: int) -> int:
         """What a preview's samples are numbered from: those that follow each other take other points each."""
@@ -97,16 +103,17 @@ class ScreenDenoiser:
     def follow(
         self, job: Round, film: FilmBuffer, whole: tuple[int, int], budget: float = 0.0, past: float = 1.0
     ) -> Iterator[Stream | None]:
-        """Denoise a round's film, step by step; the last step gives the picture, a stream of `RADIANCE`, which holds
-        until the next one.
+        """Denoise a round's film, step by step; the last step gives the picture, a stream of `SHOWN`, which holds until
+        the next one.
 
         whole : (width, height) of the picture on the screen, to which a preview's smaller film is drawn up, as far as
         ``budget`` seconds go. past : how much of the pictures before counts, 0 .. 1.
         """
-        tracer, camera = self.tracer, job.camera
+        # Of a moving camera all is sharp: through a lens one sample of a pixel shows dots, not what is there.
+        tracer, camera = self.tracer, job.camera.with_lens(0.0) if job.fleeting else job.camera
         device, samples = tracer.device, job.samples
         with device.current():
-            wavelets, history = self._make()
+            wavelets, history, upsampling = self._make()
         if film is not self._film:
             self._samples, self._film = 0, film
             self._clear("own", film.size)
@@ -115,15 +122,17 @@ class ScreenDenoiser:
         self.blended = history.used
         settings = of_motion(tracer.settings) if job.fleeting else tracer.settings
         yield from self._trace("own", min(samples, MOST_FEATURES), camera, settings, job.first)
-        finer, began, spent = None, time.perf_counter(), 0.0
+        features, began, spent = self._held["own"], time.perf_counter(), 0.0
         size = self._affordable(film.size, whole, budget) if job.preview else film.size
         if size != film.size:
             self._clear("finer", size)
             yield from self._trace("finer", 1, camera, settings, job.first)
-            finer = self._held["finer"]
+            features = self._held["finer"]
             spent = time.perf_counter() - began
         with device.current():
-            steps = wavelets.steps(film, self._held["own"], camera, finer, history)
+            drawn = features.blocks[0].stream
+            finish = partial(upsampling.draw, features=drawn, camera=camera, fills=job.fleeting)
+            steps = wavelets.steps(film, self._held["own"], camera, history, finish)
         picture = None
         while picture is None:
             began = time.perf_counter()
@@ -133,7 +142,7 @@ class ScreenDenoiser:
                 except StopIteration as end:
                     picture = end.value
                     device.context.finish()
-            if picture is not None and finer is not None:
+            if picture is not None and size != film.size:
                 spent += time.perf_counter() - began
                 job.drawing += spent
                 self.drawn.note(size[0] * size[1] / max(spent, 1e-6))
@@ -198,6 +207,18 @@ class ScreenDenoiser:
                 screen.show(made)
             yield 1.0, None
 
+    @property
+    def carries(self) -> bool:
+        """Whether there is a picture of this scene that can be carried to where the camera is."""
+        there = self._upsampling is not None and self._upsampling.there
+        return there and self._seen is not None and self._seen[0] is self.tracer.prepared
+
+    def carry(self, target: Stream) -> None:
+        """Draw the picture made last as the tracer's camera sees it now, to a stream of `SHOWN` of any size."""
+        with self.tracer.device.current():
+            upsampling = self._make()[2]
+            upsampling.carry(self.tracer.camera, target)
+
     def _trace(self, name: str, samples: int, camera: Camera, settings: Settings, first: int) -> Iterator[None]:
         """Bring a buffer to so many samples."""
         buffer, spent, before = self._held[name], 0.0, self._held[name].samples
@@ -228,8 +249,10 @@ class ScreenDenoiser:
     def release(self) -> None:
         """Free buffers and streams."""
         with self.tracer.device.current():
-            for held in (*self._held.values(), self._wavelets, self._history, self._last, self._features):
+            made = self._wavelets, self._history, self._upsampling, self._last
+            for held in (*self._held.values(), self._features, *made):
                 if held is not None:
                     held.release()
         self._held.clear()
-        self._film = self._wavelets = self._history = self._last = self._seen = None
+        self._wavelets = self._history = self._upsampling = self._last = None
+        self._film = self._seen = None

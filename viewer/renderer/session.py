@@ -16,42 +16,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.lock import exclusive
-from viewer.film.buffers import FilmBuffer
 from viewer.film.checkpoint import Checkpoint
 from viewer.film.film import Film
 from viewer.film.layers import NOISY
 from viewer.film.stop import Stop
 from viewer.options.declare import Affects
-from viewer.renderer.compiling import Compiling
+from viewer.renderer.beginning import FIRST_RATE, Beginning
 from viewer.renderer.denoising import check_denoiser
 from viewer.renderer.developing import free
 from viewer.renderer.facts import picture
 from viewer.renderer.outlook import Outlook
-from viewer.renderer.pace import (
-    DENOISED,
-    HEADLESS,
-    INTERACTIVE,
-    MOST_IN_RUN,
-    SCALES,
-    SMALLER,
-    Pace,
-    Previews,
-    stream_shape,
-)
+from viewer.renderer.pace import Pace, stream_shape
 from viewer.renderer.picture import Picture, Report, collect
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.rounds import Round
 from viewer.renderer.screen import Screen
-from viewer.renderer.screen_denoiser import LIGHT, ScreenDenoiser, of_motion
+from viewer.renderer.screen_denoiser import ScreenDenoiser
 from viewer.renderer.settings import Settings
 from viewer.renderer.tracer import Tracer
 from viewer.scene.scene import Scene
 
-FIRST_RATE = 1e6  # samples a second, before any has been seen
 TIMED = frozenset({Affects.NOTHING, Affects.MACHINE, Affects.PROGRAM, Affects.STRUCTURE})  # what speed depends on
 
 
-class Session(Compiling):
+class Session(Beginning):
     """Pictures of a scene, on a ``screen``: first a preview that is quick enough to follow the hand, at rest the full
     size, to which a progressive program then adds samples until a rule says stop. Without a screen the film alone is
     filled, in pieces as large as streams may be.
@@ -75,18 +63,10 @@ class Session(Compiling):
         layers: dict[str, NDArray] | None = None,
         bounce: int | None = None,
     ) -> None:
-        super().__init__(size, screen, layers, counting, bounce)
-        self.stop, self.state = stop or Stop(1), state
-        self.rate = FIRST_RATE  # samples a second, of the last pictures
-        self.pictures = self.steps = 0  # so far, previews too
-        self.tile: tuple[int, int] | None = None
-        self.previews = Previews()
-        self.rhythm = HEADLESS if screen is None else INTERACTIVE
-        self._pace = Pace(1)
+        super().__init__(size, stop or Stop(1), screen, layers, counting, bounce)
+        self.state, self.steps = state, 0  # so far
         self._outlook: Outlook | None = None  # of who waits in `finish`
-        self._again = self._failed = self._moving = False
-        self._added = 1 if screen is not None else 0  # samples of a pixel that were added last
-        self._began = time.perf_counter()
+        self._failed = False
         if renderer is not None:
             self.use(renderer)
             if screen is None:
@@ -221,6 +201,7 @@ class Session(Compiling):
             self._step(self._job)
             left = budget - (time.perf_counter() - began)
             if left < (0 if self._job is None else self._pace.expected):
+                self._carry()
                 return
 
     @exclusive
@@ -269,75 +250,6 @@ class Session(Compiling):
             made.metadata["denoised"] = self._tracer.settings.denoise.replace("auto", "shader")
         return made
 
-    def _begin(self, preview: bool, budget: float) -> Round:
-        """The next picture, or more samples for the one on show."""
-        if self.complete and self._added_none and self.developing.buffer is not None:
-            self._added_none = False
-            return self._run(self.developing.buffer, 1.0, self.samples, 0)
-        if self.complete:
-            most = (self.stop.spp if self._tracer.progressive else 1) - self.samples
-            left = math.inf if self.stop.seconds is None else self.stop.seconds - (time.perf_counter() - self._began)
-            added = self._more(min(self.rhythm.seconds, max(left, 0.0)) * self.rate, most)
-            return self._run(self.developing.buffer, 1.0, self.samples + added, added)
-        budget, share, scales = max(budget, 1e-3), 1.0, SCALES
-        if self._filter is not None:
-            budget, share, scales = max(budget, DENOISED), LIGHT, SMALLER
-        pixels = self.size[0] * self.size[1]
-        scale = self.previews.choose(pixels, share * budget, self.rate, scales) if preview else 1.0
-        size = (max(1, round(self.size[0] * scale)), max(1, round(self.size[1] * scale)))
-        device, samples = self._tracer.device, 1
-        film = self.developing.blank(device, size) if self._tracer.progressive else None
-        if preview:
-            self._again = False
-            if film is not None and scale == 1:  # there may be time for more than one
-                samples = self._more((self.previews.rate or self.rate) * share * budget, self.stop.spp)
-        if self.screen is not None:
-            self.screen.begin(size, preview)
-        return self._run(film, scale, samples, samples, size, preview, budget)
-
-    def _run(
-        self,
-        film: FilmBuffer | None,
-        scale: float,
-        samples: int,
-        added: int,
-        size: tuple[int, int] | None = None,
-        preview: bool = False,
-        budget: float = 0.0,
-    ) -> Round:
-        renderer, size, denoiser = self._tracer, size or self.size, self._filter
-        # Samples of a film that goes on at rest are its own; those of others follow each other from picture to picture.
-        fleeting = preview and denoiser is not None and film is not None and (self._moving or scale < 1)
-        first = denoiser.numbers(samples) if denoiser is not None and fleeting else 0
-        pieces = renderer.slices(
-            size,
-            tuple(self.layers),
-            self.counting,
-            tile=self.tile,
-            rows=self._pace.next,
-            film=film,
-            samples=samples,
-            bounce=self.bounce,
-            settings=of_motion(renderer.settings) if fleeting else None,
-            rough=preview and scale < 1,
-            first=first,
-            goal=self.stop.error,
-        )
-        made = Round(pieces, preview, scale, size, renderer.camera, film, samples, added)
-        made.fleeting, made.first = fleeting, first
-        if not preview:
-            self.shown = made.camera, made.size
-        if denoiser is not None and film is not None:
-            made.denoised = True
-            made.pieces = denoiser.after(made, pieces, film, self.size, self.screen, self.stop.spp, budget)
-        return made
-
-    def _more(self, affordable: float, most: int) -> int:
-        """Samples to add to each pixel."""
-        wanted = min(int(affordable / (self.size[0] * self.size[1])), most, MOST_IN_RUN)
-        self._added = max(1, min(wanted, self.rhythm.growth * self._added))
-        return self._added
-
     def _step(self, job: Round) -> None:
         """One piece: a pass of a machine, or a tile that is done."""
         began, renderer = time.perf_counter(), self._tracer
@@ -368,6 +280,7 @@ class Session(Compiling):
             self.screen.end()
         self._job, self.scale, self.seconds = None, job.scale, max(job.spent, 1e-6)
         self.pictures += 1
+        self._shown_at = time.perf_counter()
         self._pace.forget()
         traced = job.size[0] * job.size[1] * job.added
         if traced:

@@ -8,7 +8,7 @@ All is a flow from pixel to pixel, which keeps all light; where there is no nois
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 import numpy as np
 
@@ -34,7 +34,6 @@ PASSES: dict[str, tuple[dict[str, Record], Record]] = {
     "wavelet": ({"pooled": POOLED, "light": IRRADIANCE}, IRRADIANCE),
     "smooth": ({"lit": LIT, "pooled": POOLED, "light": IRRADIANCE}, IRRADIANCE),
     "compose": ({"features": FEATURES, "lit": LIT, "pooled": POOLED, "light": IRRADIANCE}, RADIANCE),
-    "enlarge": ({"features": FEATURES, "lit": LIT, "light": IRRADIANCE}, RADIANCE),
 }
 RECORDS = {
     "told": HALF,
@@ -64,13 +63,12 @@ class Wavelets:
         }
         self._streams: dict[str, Stream] = {}
 
-    def denoise(self, film: FilmBuffer, features: Buffer, camera: Camera, finer: Buffer | None = None) -> Stream:
+    def denoise(self, film: FilmBuffer, features: Buffer, camera: Camera) -> Stream:
         """The picture, a stream of `RADIANCE`, which holds until the next call.
 
         film, features : of one size, in one block, of the same samples (of features not all, where these are many).
-        finer : features of a larger picture of the same view, up to which the film is drawn.
         """
-        steps = self.steps(film, features, camera, finer)
+        steps = self.steps(film, features, camera)
         while True:
             try:
                 next(steps)
@@ -83,10 +81,11 @@ class Wavelets:
         film: FilmBuffer,
         features: Buffer,
         camera: Camera,
-        finer: Buffer | None = None,
         history: History | None = None,
+        finish: Callable[[Stream, Stream], Stream] | None = None,
     ) -> Generator[None, None, Stream]:
-        """`denoise` pass by pass. history : with which the light is blended before it is filtered."""
+        """`denoise` pass by pass. history : with which the light is blended before it is filtered. finish : makes the
+        picture of surfaces and light, `LIT` and `IRRADIANCE`; without it the picture has the film's size."""
         size = film.size
         lattice = -(-size[0] // 2), -(-size[1] // 2)
         own = {"film": film.blocks[0].stream, "features": features.blocks[0].stream}
@@ -113,15 +112,12 @@ class Wavelets:
             light = target
             yield
         filtered = {"lit": lit, "pooled": pooled, "light": light}
-        if finer is None:
-            picture = self._stream("picture", size)
-            self._passes["compose"].draw({"features": own["features"], **filtered}, picture, **view)
-            return picture
-        light = self._stream("light", size)
-        self._passes["smooth"].draw(filtered, light, **view)
-        picture, drawn = self._stream("picture", finer.size), finer.blocks[0].stream
-        values = {**view_uniforms(camera, finer.size), "scale": (size[0] / finer.size[0], size[1] / finer.size[1])}
-        self._passes["enlarge"].draw({"features": drawn, "lit": lit, "light": light}, picture, **values)
+        if finish is not None:
+            light = self._stream("light", size)
+            self._passes["smooth"].draw(filtered, light, **view)
+            return finish(lit, light)
+        picture = self._stream("picture", size)
+        self._passes["compose"].draw({"features": own["features"], **filtered}, picture, **view)
         return picture
 
     def _halves(self, film: FilmBuffer) -> tuple[Stream | None, int]:
@@ -139,21 +135,17 @@ class Wavelets:
 
     def warm(self, history: History | None = None) -> None:
         """Let the driver compile its part of every pass, and of that of a history, which forgets what it holds."""
-        size, smallest = (4, 4), (2, 2)
-        film, features, finer = (
-            FilmBuffer(self.device, smallest),
-            *(Buffer(self.device, FEATURES, each) for each in (smallest, size)),
-        )
+        size = 2, 2
+        film, features = FilmBuffer(self.device, size), Buffer(self.device, FEATURES, size)
         camera = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
-        for larger in (None, finer):
-            self.denoise(film, features, camera, larger)
-        film.halves, film.half, film.samples = Buffer(self.device, HALF, smallest), 4, 8
+        self.denoise(film, features, camera)
+        film.halves, film.half, film.samples = Buffer(self.device, HALF, size), 4, 8
         self.denoise(film, features, camera)
         film.samples = 1
         if history is not None:
-            for _ in self.steps(film, features, camera, None, history):
+            for _ in self.steps(film, features, camera, history):
                 pass
-        for buffer in (film, features, finer):
+        for buffer in (film, features):
             buffer.release()
         if history is not None:
             history.forget()

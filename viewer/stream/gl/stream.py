@@ -42,6 +42,14 @@ class Stream:
         self._clearing: dict[int, moderngl.Framebuffer] = {}
         self._framebuffer: moderngl.Framebuffer | None = None
 
+    @classmethod
+    def over(cls, device: Device, record: Record, texture: moderngl.Texture) -> Stream:
+        """A texture of somebody else's, RGBA32F, as a stream of a record of one texel; it is not released with it."""
+        stream = cls.__new__(cls)
+        stream.device, stream.record, stream.size, stream.channels = device, record, texture.size, 4
+        stream.textures, stream._back, stream._clearing, stream._framebuffer = [texture], [], {}, None
+        return stream
+
     @property
     def back(self) -> list[moderngl.Texture]:
         """A second set of textures, for drivers on which a pass cannot read what it writes."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import moderngl
 import numpy as np
 from numpy.typing import NDArray
 
+from viewer.film.upsample import SHOWN
 from viewer.kernels.photons import ESTIMATE
 from viewer.kernels.records import FILM, PATH, RADIANCE
 from viewer.renderer.pieces import Slice
@@ -21,10 +24,12 @@ SEARCHED = {"film": FILM, "radiance": RADIANCE, "path": PATH, "estimate": ESTIMA
 SEARCHING = ("shell", "cell", "photon", "total")  # its states
 
 
-def film_source(name: str) -> Source:
-    """A program of ``shaders/film``."""
+def film_source(name: str, **constants: int) -> Source:
+    """A program of ``shaders/film``, with the constants that it leaves open."""
     source = Source()
     source.add(VERSION, "version")
+    for constant, value in constants.items():
+        source.add(f"const int {constant} = {value};", "constants")
     source.include(f"film/{name}.glsl")
     return source
 
@@ -52,6 +57,7 @@ class Canvas:
         self._plain = float_texture(device, (1, 1))
         self._running: Drawing | None = None  # made when there are estimates to show
         self._framebuffers: dict[int, moderngl.Framebuffer] = {}  # of pictures, by the texture's name
+        self._streams: dict[int, Stream] = {}  # likewise
         self.reload()
 
     def reload(self) -> None:
@@ -102,6 +108,7 @@ class Canvas:
     def _free(self, texture: moderngl.Texture) -> None:
         """Give a picture back."""
         framebuffer = self._framebuffers.pop(texture.glo, None)
+        self._streams.pop(texture.glo, None)
         if framebuffer is not None:
             self._nowhere.use()  # a framebuffer that is bound must not go
             framebuffer.release()
@@ -127,6 +134,22 @@ class Canvas:
             self._coming = self._new(picture.size)
         target = self._coming or self.texture
         assert target.size == picture.size
+        self._copy(picture, target)
+
+    def carry(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
+        """Have a whole picture drawn in place of the one on show, whatever is coming."""
+        if self.texture.size != size:
+            self._show(self._new(size))
+        draw(self._stream(self.texture))
+
+    def _stream(self, texture: moderngl.Texture) -> Stream:
+        """A picture as a stream of `SHOWN`."""
+        held = self._streams.get(texture.glo)
+        if held is None:
+            held = self._streams[texture.glo] = Stream.over(self.device, SHOWN, texture)
+        return held
+
+    def _copy(self, picture: Stream, target: moderngl.Texture) -> None:
         shader = self._place.shader
         shader.bind("in_tile", picture.textures[0])
         shader.set("summed", int(picture.record == FILM))

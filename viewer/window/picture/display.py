@@ -19,10 +19,11 @@ class Display:
 
     def reload(self) -> None:
         """Compile its shader anew. Raises ShaderError; the old one then stays."""
-        shader = Shader(self.device, film_source("show"))
+        # Two programs: drivers for the CPU run both sides of a branch, and filtering takes long.
         square = Tiles(self.device, (1, 1), 1)
         square.keep(None)
-        self._drawing = Drawing(self.device, shader, square)
+        made = [Shader(self.device, film_source("show", smooth_up=number)) for number in (0, 1)]
+        self._drawings = [Drawing(self.device, shader, square) for shader in made]
 
     def draw(
         self,
@@ -39,11 +40,11 @@ class Display:
         target.use()
         target.viewport = (left, 0, *size)
         context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
-        shader = self._drawing.shader
+        drawing = self._drawings[picture.size != size]
+        shader = drawing.shader
         shader.bind("in_picture", picture)
         shader.set("window", size)
         shader.set("left", float(left))
         shader.set("exposure", exposure)
         shader.set("curve", list(TONEMAPS).index(tonemap) if tonemap in TONEMAPS else 0)
-        shader.set("smooth_up", int(picture.size != size))
-        self._drawing.render()
+        drawing.render()

@@ -6,9 +6,10 @@
 
 uniform vec2 scale;  // size of the light's picture as a share of this one's
 
-Radiance element(ivec2 at) {
+Shown element(ivec2 at) {
     Features features = fetch_features(at);
-    Plane plane = plane_of(guide_of(features, at), at, 1.0 / min(scale.x, scale.y));
+    Guide guide = guide_of(features, at);
+    Plane plane = plane_of(guide, at, 1.0 / min(scale.x, scale.y));
     vec2 place = (vec2(at) + 0.5) * scale - 0.5;
     ivec2 low = ivec2(floor(place)), last = textureSize(in_light_0, 0) - 1;
     vec2 part = place - vec2(low);
@@ -23,5 +24,5 @@ Radiance element(ivec2 at) {
         total += weight;
         sum += weight * fetch_light(there).rgb;
     }
-    return Radiance(sum / total * reflectance(features) + seen_light(features));
+    return Shown(sum / total * reflectance(features) + seen_light(features), guide.nearness);
 }
