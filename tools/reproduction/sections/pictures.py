@@ -63,11 +63,16 @@ def tracers(context: Context) -> Iterator[Part]:
         "shadow": ("Shadow caster", 1, {"first_hits": "raster"}),
         "cast": ("Ray caster", 1, {}),
         "whitted": ("Whitted ray tracer", 4, {"classic": True}),
-        "path": ("Path tracer", 4 if context.quick else 64, {"strategy": "bsdf", "eye_rays": "shared"}),
+        # Scattered rays alone find light: no sun, which they would hardly ever meet.
+        "path": (
+            "Path tracer",
+            4 if context.quick else 64,
+            {"strategy": "bsdf", "eye_rays": "shared", "environment": "0.9,0.95,1"},
+        ),
     }
     for program, (title, spp, settings) in programs.items():
         picture = shown.rendered(
-            context, program, scene, (size, size), spp, camera, program=program, environment="sky", **settings
+            context, program, scene, (size, size), spp, camera, **{"program": program, "environment": "sky", **settings}
         )
         yield Figure(title, png=shown.jpeg(picture), alt=f"a bunny on a ground, by {title.lower()}")
 
@@ -82,9 +87,9 @@ def cornell(context: Context) -> Iterator[Part]:
         shown.rendered(context, each.name, scene, (size, size), spp, each, **settings) for each in scene.cameras[:3]
     ]
     yield Figure(
-        "Soft shadows from four views",
+        "Soft shadows from three views",
         png=shown.jpeg(*seen),
-        note=f"First hits by rasterising, shadow rays traced; {spp} samples a pixel, points on the light by random numbers.",
+        note=f"First hits by rasterising, shadow rays traced to random points on the light; {spp} samples a pixel.",
         alt="the Cornell box from three sides",
     )
 
@@ -118,7 +123,7 @@ def quake(context: Context) -> Iterator[Part]:
         yield Figure(
             f"{scene.name}, {camera.name}",
             png=shown.jpeg(ours, theirs),
-            note="A level of our own in the format of Quake III: left shadow rays from its lights after rasterised first "
-            "hits, right the light that the level has baked in its lightmaps.",
+            note="A level of our own in the format of Quake III: left shadow rays to its lights after rasterised "
+            "first hits, right the light that the level has baked in its lightmaps.",
             alt="a vaulted hall with arches and columns",
         )
