@@ -25,7 +25,7 @@ from viewer.stream.machines.policy import MostWork, Naive, Policy, Threshold
 # Passes that every ray goes through once: eye rays, set-up in two (its 12 words are more than two outputs hold), shade.
 OTHER_PASSES = 4
 TWENTY = Threshold(0.2, "active")
-# Who decides what the next pass serves: Purcell et al. (2002), section 3.2; D. C. Delany's rule (1988).
+# Who decides what the next pass serves: Purcell et al. (2002), section 3.2; H. C. Delany's rule (1988).
 ORACLES: dict[str, Policy] = {
     "naive": Naive(),
     "most-work (Delany)": MostWork(),

@@ -17,8 +17,8 @@ WHOLE_RUNS = 1 << 20  # calls in a pass: more than any run has
 
 def trace_machine(renderer: Renderer, rays: NDArray) -> Machine:
     """The multipass machine over given rays (N,) of record RAY, ready to run, in passes of `WHOLE_RUNS` calls of a
-    kernel; it counts calls. The renderer's device must be current. Streams hold powers of two, so that rays are
-    repeated: those of `extract` beyond N are to be left out."""
+    kernel; it counts calls. The renderer's device must be current. The last row is filled with the first rays again:
+    those of `extract` beyond N are to be left out."""
     columns = min(256, len(rays))
     rows = -(-len(rays) // columns)
     machine = Multipass(
