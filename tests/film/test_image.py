@@ -158,15 +158,15 @@ def test_who_reads_the_old_file_keeps_its_bytes(tmp_path, monkeypatch, ending) -
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="RLIMIT_FSIZE is POSIX")
-@pytest.mark.parametrize("ending", image.FORMATS)
-def test_a_full_disk_is_noticed(tmp_path, ending) -> None:
+def test_a_full_disk_is_noticed(tmp_path) -> None:
     """A size limit stands in for the full disk: every length that is too short is refused, the old file stays."""
-    path = tmp_path / f"a{ending}"
-    sizes = []
-    for height in (33, 4):  # a small file fits a buffer, which some libraries write only when they close it
-        image.save(path, picture(height, height), layers(height, height) if height == 33 else {})
-        sizes.append((height, path.stat().st_size))
-    path.write_bytes(b"old")
+    cases = []  # of all formats, in one process
+    for ending in image.FORMATS:
+        path = tmp_path / f"a{ending}"
+        for height in (33, 4):  # a small file fits a buffer, which some libraries write only when they close it
+            image.save(path, picture(height, height), layers(height, height) if height == 33 else {})
+            cases.append((str(path), height, path.stat().st_size))
+        path.write_bytes(b"old")
     script = f"""
 import resource, signal, sys
 sys.path.insert(0, {str(image.__file__.rsplit("viewer", 1)[0])!r})
@@ -174,19 +174,21 @@ sys.path.insert(0, {str(os.path.dirname(__file__))!r})
 from test_image import picture, layers
 from viewer.film import image
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-for height, size in {sizes}:
+for path, height, size in {cases}:
     for limit in (0, 1, 100, size // 2, max(size - 2000, 0), max(size - 100, 0), size - 1):
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
         try:
-            image.save({str(path)!r}, picture(height, height), layers(height, height) if height == 33 else {{}})
+            image.save(path, picture(height, height), layers(height, height) if height == 33 else {{}})
         except image.ViewerError as error:
-            assert "cannot be written" in str(error), error
+            assert "cannot be written" in str(error), (path, error)
         else:
-            raise SystemExit(f"{{limit}} bytes of {{size}} were taken for the whole file")
+            raise SystemExit(f"{{path}}: {{limit}} bytes of {{size}} were taken for the whole file")
 """
     run = subprocess.run([sys.executable, "-B", "-c", script], capture_output=True, text=True, timeout=60)
     assert run.returncode == 0, run.stderr
-    assert path.read_bytes() == b"old" and os.listdir(tmp_path) == [path.name]
+    paths = {path for path, _, _ in cases}
+    assert {str(path) for path in tmp_path.iterdir()} == paths
+    assert all(path.read_bytes() == b"old" for path in tmp_path.iterdir())
 
 
 def test_rights_and_links_are_kept(tmp_path) -> None:
