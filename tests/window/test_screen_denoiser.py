@@ -158,6 +158,7 @@ def test_between_two_pictures_the_last_one_follows_the_camera(
 ) -> None:
     monkeypatch.setattr(beginning, "CARRYING", 0.0)  # whatever the machine's speed
     monkeypatch.setattr(beginning, "COSTLY", 0.0)
+    monkeypatch.setattr(beginning, "FARTHEST", 0.5)
     run(session, 20)
     before, start, pictures = session.linear(), renderer.camera, session.pictures
     for number in range(1, 4):
@@ -181,6 +182,20 @@ def test_between_two_pictures_the_last_one_follows_the_camera(
     assert ((before[..., 0] > lamp) != (moved[..., 0] > lamp)).sum() > 2 * (
         (carried[..., 0] > lamp) != (moved[..., 0] > lamp)
     ).sum()
+
+
+def test_from_far_away_nothing_is_carried(
+    session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would show what the last picture has not seen."""
+    monkeypatch.setattr(beginning, "CARRYING", 0.0)
+    monkeypatch.setattr(beginning, "COSTLY", 0.0)
+    run(session, 20)
+    start = renderer.camera
+    session.update(camera=aside(renderer, 40.0))
+    session.advance(0.0, moving=True)
+    assert session.carried == 0
+    session.update(camera=start)
 
 
 def test_an_edited_scene_is_not_carried(session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:

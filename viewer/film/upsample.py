@@ -86,6 +86,11 @@ class Upsampling:
         self._camera = camera
         return picture
 
+    def distance(self, camera: Camera) -> float:
+        """How far another camera is from that of the picture made last, scene units."""
+        assert self._camera is not None, "no picture to carry"
+        return float(np.linalg.norm(np.subtract(camera.origin, self._camera.origin)))
+
     def carry(self, camera: Camera, target: Stream) -> None:
         """Draw the picture made last as another camera sees it, to a stream of `SHOWN` of any size."""
         picture = self._picture

@@ -27,6 +27,7 @@ from viewer.renderer.screen import Screen
 from viewer.renderer.screen_denoiser import LIGHT, of_motion
 
 MOST_CARRIED = 3  # pictures for each one that is traced, or a slow machine would do nothing else
+FARTHEST = 0.01  # of the scene's diagonal: beyond, too much is seen that the picture does not show
 COSTLY = 3.0  # times as long as it takes: no more than a third of the time is for pictures that are carried
 FIRST_RATE = 1e6  # samples a second, before any has been seen
 
@@ -77,8 +78,10 @@ class Beginning(Compiling):
         of, count = self._carried_of if self._carried_of[0] == self.pictures else (self.pictures, 0)
         if count >= MOST_CARRIED or not (self._job is None or self._job.preview):
             return
-        self._carried_of = of, count + 1
         assert denoiser is not None and self.screen is not None
+        if denoiser.distance > FARTHEST:
+            return
+        self._carried_of = of, count + 1
         device = self._tracer.device
         with device.current():
             self.screen.carry(self.size, denoiser.carry)

@@ -62,6 +62,7 @@ class ScreenDenoiser:
         self._film: FilmBuffer | None = None  # whose features are held
         self._samples = 0  # of the film, when it was denoised last
         self._seen: tuple[Prepared, Settings] | None = None  # of the film before
+        self._extent: tuple[Prepared, float] | None = None  # the diagonal of a scene
         self._number = 0  # of the next preview's first sample
         self._last: Stream | None = None
 
@@ -212,6 +213,16 @@ class ScreenDenoiser:
         """Whether there is a picture of this scene that can be carried to where the camera is."""
         there = self._upsampling is not None and self._upsampling.there
         return there and self._seen is not None and self._seen[0] is self.tracer.prepared
+
+    @property
+    def distance(self) -> float:
+        """How far the camera is from where the picture made last was seen, as a share of the scene's diagonal."""
+        assert self._upsampling is not None
+        prepared = self.tracer.prepared
+        if self._extent is None or self._extent[0] is not prepared:
+            low, high = prepared.scene.bounds()
+            self._extent = prepared, max(float(np.linalg.norm(high - low)), 1e-30)
+        return self._upsampling.distance(self.tracer.camera) / self._extent[1]
 
     def carry(self, target: Stream) -> None:
         """Draw the picture made last as the tracer's camera sees it now, to a stream of `SHOWN` of any size."""
