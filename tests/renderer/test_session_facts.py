@@ -12,6 +12,7 @@ import pytest
 import viewer
 from viewer import Renderer
 from viewer.film.stop import Stop
+from viewer.renderer import beginning
 from viewer.renderer import session as session_module
 from viewer.renderer.pace import LONGEST, Pace, Rhythm
 from viewer.renderer.session import Session
@@ -32,7 +33,9 @@ def renderer(device: Any) -> Iterator[Renderer]:
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock that goes on by a tenth of a millisecond whenever somebody looks at it."""
     ticks = count()
-    monkeypatch.setattr(session_module, "time", SimpleNamespace(perf_counter=lambda: next(ticks) * 1e-4))
+    slow = SimpleNamespace(perf_counter=lambda: next(ticks) * 1e-4)
+    for module in (session_module, beginning):
+        monkeypatch.setattr(module, "time", slow)
 
 
 def runs(session: Session, rate: float) -> list[int]:

@@ -113,7 +113,8 @@ def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: py
     """By a clock that a step takes 3 ms of: so many steps as fit, the first one in any case, whatever the machine."""
     session.finish(converged=False)
     clock, slices = [0.0], session.renderer.slices
-    monkeypatch.setattr("viewer.renderer.session.time", SimpleNamespace(perf_counter=lambda: clock[0]))
+    for module in ("session", "beginning"):
+        monkeypatch.setattr(f"viewer.renderer.{module}.time", SimpleNamespace(perf_counter=lambda: clock[0]))
 
     def timed(*words: Any, **choices: Any) -> Any:
         for piece in slices(*words, **{**choices, "rows": lambda: 1}):

@@ -86,7 +86,7 @@ class Lighting:
         """The modules with tables of this scene: neither samplers nor settings, which every run sets. trees : of light
         trees, too, by levels."""
         found = [module for module in self.modules(True, "independent")[:-1] if not module.name.endswith("settings")]
-        for tree in trees:
+        for tree in trees if self.listed.sources is not None else ():  # nothing shines: there is no tree
             self.modules(True, "independent", tree)
             found += self._trees[tree]
         return found
