@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from viewer import load
 from viewer.film.buffers import FilmBuffer
+from viewer.renderer.moving import of_motion
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.rounds import Round
-from viewer.renderer.screen_denoiser import ScreenDenoiser, of_motion
+from viewer.renderer.screen_denoiser import ScreenDenoiser
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 

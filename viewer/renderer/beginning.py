@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from viewer.film.buffers import FilmBuffer
 from viewer.film.stop import Stop
 from viewer.renderer.compiling import Compiling
+from viewer.renderer.moving import of_motion
 from viewer.renderer.pace import (
     CARRYING,
     DENOISED,
@@ -24,7 +25,7 @@ from viewer.renderer.pace import (
 )
 from viewer.renderer.rounds import Round
 from viewer.renderer.screen import Screen
-from viewer.renderer.screen_denoiser import LIGHT, of_motion
+from viewer.renderer.screen_denoiser import LIGHT
 
 MOST_CARRIED = 3  # pictures for each one that is traced, or a slow machine would do nothing else
 FARTHEST = 0.01  # of the scene's diagonal: beyond, too much is seen that the picture does not show

@@ -6,6 +6,8 @@ the rasteriser's places on the screen are rounded by.
 
 from __future__ import annotations
 
+from typing import Any
+
 import moderngl
 import numpy as np
 
@@ -19,7 +21,7 @@ from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Kernel, Module, Table
 from viewer.stream.gl.device import Device
-from viewer.stream.gl.draw import Shader, square
+from viewer.stream.gl.draw import Drawing, Shader, square
 from viewer.stream.gl.rasterize import draw_source
 from viewer.stream.gl.resources import Resources
 from viewer.stream.gl.stream import Stream
@@ -52,29 +54,42 @@ def _source(modules: list[Module], resources: Resources) -> Source:
 
 
 class DrawnFeatures:
-    """The pass over a scene that is `drawable`; the context must be current in every call."""
+    """The pass over a scene that is `drawable`; the context must be current in every call.
 
-    def __init__(self, device: Device, prepared: Prepared, resources: Resources) -> None:
+    before : of another scene; what serves this one too is taken from it, and the rest released.
+    """
+
+    def __init__(
+        self, device: Device, prepared: Prepared, resources: Resources, before: DrawnFeatures | None = None
+    ) -> None:
         self.device, self.prepared = device, prepared
         modules = _modules(prepared)
-        self.drawing = square(device, Shader(device, _source(modules, resources)))
-        tables = {memory.name: memory.data for module in modules for memory in module.memories}
-        sides = None
-        if prepared.recipe.back_faces == "culled":
-            sides = culled(tables["faces"]["material"], prepared.scene.materials)
-        self.triangles = VisibleTriangles(device, tables["vertices"]["position"], tables["faces"]["corners"], sides)
         memories = [memory for module in modules for memory in module.memories]
+        source = _source(modules, resources)
+        same = before is not None and before.drawing.shader.source.text == source.text
+        self.drawing: Drawing = (
+            before.drawing if before is not None and same else square(device, Shader(device, source))
+        )
+        tables: dict[str, Any] = {memory.name: memory.data for memory in memories}
+        positions, faces = tables["vertices"]["position"], tables["faces"]
+        sides = culled(faces["material"], prepared.scene.materials) if prepared.recipe.back_faces == "culled" else None
+        self.triangles: VisibleTriangles
+        if before is not None and before.triangles.drawn_from(positions, faces["corners"], sides):
+            self.triangles = before.triangles
+        else:
+            if before is not None:
+                before.triangles.release()
+            self.triangles = VisibleTriangles(device, positions, faces["corners"], sides)
         own = {f"memory_{m.name}": resources.get(m).texture for m in memories if not isinstance(m, Table) or m.hot}
         self._textures = {**own, "memory_arena": resources.arena}
         self._uniforms = {name: value for module in modules for name, (_, value) in module.uniforms.items()}
         self._uniforms |= resources.bases(modules)
 
     def draw(self, camera: Camera, target: Stream) -> None:
-        """The features of all pixels of a stream of `FEATURES`, one sample through their centres."""
+        """The features of all pixels of a stream of `FEATURES`: one sample, through their centres."""
         lens = lens_uniforms(camera, target.size, "point")
         names = "camera_origin", "camera_right", "camera_up", "camera_forward"
-        view = View(*(np.asarray(lens[name], np.float64) for name in names))
-        self.triangles.draw(view, target.size)
+        self.triangles.draw(View(*(np.asarray(lens[name], np.float64) for name in names)), target.size)
         shader = self.drawing.shader
         target.framebuffer.use()
         target.framebuffer.viewport = (0, 0, *target.size)

@@ -14,7 +14,8 @@ from viewer.film.denoise.wavelets import Wavelets
 from viewer.film.upsample import Upsampling
 from viewer.kernels.records import FEATURES, RADIANCE
 from viewer.renderer.denoising import denoised
-from viewer.renderer.moving import changes
+from viewer.renderer.faster_features import FasterFeatures
+from viewer.renderer.moving import changes, of_motion
 from viewer.renderer.pace import SMOOTHING, Previews
 from viewer.renderer.pieces import Slice
 from viewer.renderer.prepared import Prepared
@@ -33,16 +34,7 @@ LIGHT = 0.5  # of a preview's time, for the light; the rest is for the picture t
 FINER = 2.0  # times as wide as its light is a preview at least: what it costs is then always known
 GROWTH = 1.5  # times as many samples as last time, before a picture at rest is denoised again
 FADING = 16  # samples of a picture at rest, from which on what was seen on the way there has no part in it
-ROULETTE = 2  # surfaces from which on chance may end the paths of previews
 NUMBERS = 4096  # of samples, until previews begin anew
-
-
-def of_motion(settings: Settings) -> Settings:
-    """The settings of pictures of a moving camera: through the pixels' centres, so that their surfaces stand still, and
-    with paths that end soon, where chance may end them: short ones give more pixels in the same time."""
-    if settings.roulette_from is None or settings.roulette != "auto":
-        return settings.replace(pixel_filter="point")
-    return settings.replace(pixel_filter="point", roulette=ROULETTE)
 
 
 class ScreenDenoiser:
@@ -55,6 +47,7 @@ class ScreenDenoiser:
         self.blended = False  # the picture made last has to do with those before
         self.reprojects = True  # for measurements: whether previews have a past
         self._features = QuickFeatures(tracer)
+        self.faster = FasterFeatures(tracer, self._features)
         self._wavelets: Wavelets | None = None
         self._history: History | None = None
         self._upsampling: Upsampling | None = None
@@ -69,12 +62,15 @@ class ScreenDenoiser:
     @property
     def ready(self) -> bool:
         """Whether nothing is left to compile."""
-        return self._wavelets is not None and self._features.ready
+        return self._wavelets is not None and self._features.ready and self.faster.ready
 
     def warm(self) -> Iterator[float]:
         """Compile what `follow` will run; yields the share that is done."""
         if not self._features.ready:
             yield from self._features.warm()
+        if not self.faster.ready:
+            for _ in self.faster.warm():
+                yield 1.0
         with self.tracer.device.current():
             wavelets, history, upsampling = self._make()
             wavelets.warm(history)
@@ -127,7 +123,7 @@ class ScreenDenoiser:
         size = self._affordable(film.size, whole, budget) if job.preview else film.size
         if size != film.size:
             self._clear("finer", size)
-            yield from self._trace("finer", 1, camera, settings, job.first)
+            yield from self._finer(job, camera, settings)
             features = self._held["finer"]
             spent = time.perf_counter() - began
         with device.current():
@@ -246,6 +242,19 @@ class ScreenDenoiser:
             rays = buffer.size[0] * buffer.size[1] * (buffer.samples - before)
             self.rate += SMOOTHING * (rays / max(spent, 1e-6) - self.rate)
 
+    def _finer(self, job: Round, camera: Camera, settings: Settings) -> Iterator[None]:
+        """The features of every pixel that a preview's light is drawn up to, by drawing or by rays."""
+        buffer = self._held["finer"]
+        if job.fleeting:
+            with self.tracer.device.current():
+                drawn = self.faster.draw(buffer, camera)
+            if drawn:
+                yield None
+                return
+        began = time.perf_counter()
+        yield from self._trace("finer", 1, camera, settings, job.first)
+        self.faster.cast(buffer.size[0] * buffer.size[1], time.perf_counter() - began)
+
     def _clear(self, name: str, size: tuple[int, int]) -> None:
         """A buffer of that size, empty."""
         held = self._held.get(name)
@@ -261,7 +270,7 @@ class ScreenDenoiser:
         """Free buffers and streams."""
         with self.tracer.device.current():
             made = self._wavelets, self._history, self._upsampling, self._last
-            for held in (*self._held.values(), self._features, *made):
+            for held in (*self._held.values(), self._features, self.faster, *made):
                 if held is not None:
                     held.release()
         self._held.clear()

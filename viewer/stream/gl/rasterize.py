@@ -52,8 +52,10 @@ def draw_source(
 
 
 def attach_depth(device: Device, target: moderngl.Framebuffer, size: tuple[int, int]) -> ctypes.c_uint:
-    """Attach a depth buffer of float32, which moderngl has none of: 24 bits would not tell near distances apart. Returns
-    the renderbuffer's name."""
+    """Attach a depth buffer of float32, which moderngl has none of: 24 bits would not tell near distances apart.
+
+    Returns the renderbuffer's name.
+    """
     unsigned, integer, depth = ctypes.c_uint, ctypes.c_int, ctypes.c_uint(0)
     require = device.require
     require("glGenRenderbuffers", integer, ctypes.POINTER(unsigned))(1, ctypes.byref(depth))

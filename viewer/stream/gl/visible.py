@@ -1,4 +1,4 @@
-"""The triangles that a pinhole sees, drawn from a vertex buffer with a depth buffer: which one is nearest in each pixel.
+"""The triangles that a pinhole sees, drawn from a vertex buffer with a depth buffer: the nearest one of each pixel.
 
 A software driver passes whatever is drawn through its vertex programs on one core: groups of triangles that lie outside
 of the picture are left out.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from typing import Any
 
 import moderngl
 import numpy as np
@@ -28,8 +27,8 @@ NEAR = 1e-6  # of the extent: what is nearer to the eye is cut
 
 @dataclass(frozen=True)
 class View:
-    """A pinhole: origin (3,), and right, up, forward (3,), of which the first two are as long as the tangents of half the
-    field of view."""
+    """A pinhole: origin (3,), and right, up, forward (3,), of which the first two are as long as the tangents of half
+    the field of view."""
 
     origin: NDArray[np.float64]
     right: NDArray[np.float64]
@@ -72,7 +71,7 @@ class VisibleTriangles:
     def __init__(
         self, device: Device, positions: NDArray, corners: NDArray, one_sided: NDArray[np.bool_] | None = None
     ) -> None:
-        self.device = device
+        self.device, self._from = device, (positions, corners, one_sided)
         positions = np.ascontiguousarray(positions, np.float32)
         numbers = np.flatnonzero(np.isfinite(positions).all(axis=1)[corners].all(axis=1))
         places = positions[corners[numbers]].astype(np.float64)
@@ -106,11 +105,19 @@ class VisibleTriangles:
         self._target: moderngl.Framebuffer | None = None
         self._depth = ctypes.c_uint(0)
 
+    def drawn_from(self, positions: NDArray, corners: NDArray, one_sided: NDArray[np.bool_] | None) -> bool:
+        """Whether these triangles are the same."""
+        mine, sides = self._from, self._from[2]
+        if (sides is None) != (one_sided is None):
+            return False
+        same = sides is None or one_sided is None or np.array_equal(sides, one_sided)
+        return same and np.array_equal(mine[0], positions) and np.array_equal(mine[1], corners)
+
     def draw(self, view: View, size: tuple[int, int]) -> None:
         """Find the nearest triangle of every pixel of a picture of ``size`` (width, height)."""
         target = self._resized(size)
         self._keep(view.sees(self._low, self._high))
-        context, device = self.device.context, self.device
+        context = self.device.context
         target.depth_mask = True
         target.use()
         target.clear(-1.0, depth=0.0)
@@ -135,7 +142,6 @@ class VisibleTriangles:
             context.disable(moderngl.CULL_FACE)
         context.disable(moderngl.DEPTH_TEST)
         context.depth_func = "<"
-        del device
 
     def _keep(self, kept: NDArray[np.bool_]) -> None:
         """Have the triangles of these groups in the index buffer, and their numbers in the texture."""

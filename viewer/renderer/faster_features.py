@@ -1,0 +1,147 @@
+"""Features of moving pictures by drawing the triangles or by camera rays, whichever is faster in this scene."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from viewer.film.buffers import Buffer
+from viewer.kernels.records import FEATURES
+from viewer.renderer.drawn_features import DrawnFeatures, drawable
+from viewer.renderer.moving import of_motion
+from viewer.renderer.pace import SMOOTHING
+from viewer.renderer.prepared import Prepared
+from viewer.renderer.quick_features import QuickFeatures
+from viewer.renderer.tracer import Tracer
+from viewer.scene.camera import Camera
+
+TINY, TIMED = (16, 9), (192, 108)  # pictures that tell what a scene costs, and what its pixels do
+MOST_TRIANGLES = 4_000_000  # beyond, their buffers take long to make
+AGAIN = 64  # pictures by rays after which drawing is tried again: the view is another
+FIRST_RATE = 1e8  # rays a second: all in one pass
+
+
+@dataclass
+class Cost:
+    """Seconds of a picture: of the scene, and of each pixel."""
+
+    scene: float = 0.0
+    pixel: float = 0.0
+
+    def of(self, pixels: int) -> float:
+        """Of a picture of so many pixels."""
+        return self.scene + self.pixel * pixels
+
+    def note(self, pixels: int, seconds: float) -> None:
+        """A picture took so long."""
+        self.pixel += SMOOTHING * (max(seconds - self.scene, 0.0) / pixels - self.pixel)
+
+
+class FasterFeatures:
+    """Draws features where that is possible and faster. drawing, rays : what either costs, as far as is known."""
+
+    def __init__(self, tracer: Tracer, by_rays: QuickFeatures) -> None:
+        self.tracer, self.by_rays = tracer, by_rays
+        self.drawing, self.rays = Cost(), Cost(pixel=1.0)
+        self.pictures = 0  # that were drawn
+        self._made: DrawnFeatures | None = None
+        self._seen: Prepared | None = None  # the scene of the last picture
+        self._skipped = 0
+
+    @property
+    def possible(self) -> bool:
+        """Whether the scene's features can be drawn."""
+        tracer = self.tracer
+        if tracer.device.limits is not None or tracer.prepared.starts[-1] > MOST_TRIANGLES:
+            return False
+        return drawable(tracer.prepared)
+
+    @property
+    def ready(self) -> bool:
+        """Whether nothing is left to compile or to time."""
+        return self._made is not None or not self.possible
+
+    def warm(self) -> Iterator[None]:
+        """Compile what draws, and time both."""
+        tracer = self.tracer
+        if not self.possible:
+            return
+        with tracer.device.current():
+            self._make()
+        yield
+        for size in (TINY, TIMED):
+            with tracer.device.current():
+                buffer = Buffer(tracer.device, FEATURES, size)
+            pixels, camera = size[0] * size[1], tracer.camera.with_lens(0.0)
+            settings = of_motion(tracer.settings)
+            for _ in range(2):  # the first may compile
+                with tracer.device.current():
+                    began = time.perf_counter()
+                    self._draw(buffer, camera)
+                    drawn = time.perf_counter() - began
+                    buffer.clear()
+                    tracer.device.context.finish()
+                began = time.perf_counter()
+                for _ in self.by_rays.fill(buffer, 1, camera, FIRST_RATE, settings):
+                    pass
+                with tracer.device.current():
+                    tracer.device.context.finish()
+                cast = time.perf_counter() - began
+            with tracer.device.current():
+                buffer.release()
+            if size == TINY:
+                self.drawing, self.rays = Cost(drawn), Cost(cast)
+            else:
+                self.drawing.pixel = max(drawn - self.drawing.scene, 0.0) / pixels
+                self.rays.pixel = max(cast - self.rays.scene, 0.0) / pixels
+            yield
+
+    def draw(self, buffer: Buffer, camera: Camera) -> bool:
+        """Fill a buffer of one block by drawing, one sample through the pixels' centres, where that is faster; whether
+        it has been. The context must be current."""
+        if not self._current():
+            return False
+        pixels = buffer.size[0] * buffer.size[1]
+        if self.drawing.of(pixels) > self.rays.of(pixels):
+            self._skipped += 1
+            if self._skipped <= AGAIN:
+                return False
+        self._skipped = 0
+        began = time.perf_counter()
+        self._draw(buffer, camera)
+        self.drawing.note(pixels, time.perf_counter() - began)
+        buffer.samples = 1
+        self.pictures += 1
+        return True
+
+    def cast(self, pixels: int, seconds: float) -> None:
+        """Rays have filled a buffer of so many pixels."""
+        self.rays.note(pixels, seconds)
+
+    def _current(self) -> bool:
+        """Whether this scene can be drawn by now: one that changes all the time is not worth its buffers."""
+        prepared, seen = self.tracer.prepared, self._seen
+        self._seen = prepared
+        if self._made is not None and self._made.prepared is prepared:
+            return True
+        if prepared is not seen or not self.possible:
+            return False
+        self._make()
+        return True
+
+    def _make(self) -> None:
+        tracer = self.tracer
+        self._made = DrawnFeatures(tracer.device, tracer.prepared, tracer.resources, self._made)
+
+    def _draw(self, buffer: Buffer, camera: Camera) -> None:
+        assert self._made is not None
+        self._made.draw(camera, buffer.blocks[0].stream)
+        self.tracer.device.context.finish()
+
+    def release(self) -> None:
+        """Free buffers and textures."""
+        if self._made is not None:
+            with self.tracer.device.current():
+                self._made.release()
+        self._made = self._seen = None
