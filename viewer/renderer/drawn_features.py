@@ -66,10 +66,11 @@ class DrawnFeatures:
         modules = _modules(prepared)
         memories = [memory for module in modules for memory in module.memories]
         source = _source(modules, resources)
-        same = before is not None and before.drawing.shader.source.text == source.text
-        self.drawing: Drawing = (
-            before.drawing if before is not None and same else square(device, Shader(device, source))
-        )
+        self.drawing: Drawing
+        if before is not None and before.drawing.shader.source.text == source.text:
+            self.drawing = before.drawing
+        else:
+            self.drawing = square(device, Shader(device, source))
         tables: dict[str, Any] = {memory.name: memory.data for memory in memories}
         positions, faces = tables["vertices"]["position"], tables["faces"]
         sides = culled(faces["material"], prepared.scene.materials) if prepared.recipe.back_faces == "culled" else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,15 +17,16 @@ from viewer.renderer.quick_features import QuickFeatures
 from viewer.renderer.tracer import Tracer
 from viewer.scene.camera import Camera
 
-TINY, TIMED = (16, 9), (192, 108)  # pictures that tell what a scene costs, and what its pixels do
+TINY, TIMED, TIMES = (16, 9), (256, 144), 3  # pictures that tell what a scene costs, and what its pixels do, and how often
 MOST_TRIANGLES = 4_000_000  # beyond, their buffers take long to make
-AGAIN = 64  # pictures by rays after which drawing is tried again: the view is another
+AGAIN = 16  # pictures by rays after which drawing is tried again: the view is another
+LIKELY = 960 * 540  # pixels of a window
 FIRST_RATE = 1e8  # rays a second: all in one pass
 
 
 @dataclass
 class Cost:
-    """Seconds of a picture: of the scene, and of each pixel."""
+    """Seconds of a picture, of a software driver those of all cores: of the scene, and of each pixel."""
 
     scene: float = 0.0
     pixel: float = 0.0
@@ -35,7 +37,8 @@ class Cost:
 
     def note(self, pixels: int, seconds: float) -> None:
         """A picture took so long."""
-        self.pixel += SMOOTHING * (max(seconds - self.scene, 0.0) / pixels - self.pixel)
+        seen = max(seconds - self.scene, 0.0) / pixels
+        self.pixel = min(seen, self.pixel + SMOOTHING * (seen - self.pixel))  # other processes only add to it
 
 
 class FasterFeatures:
@@ -48,6 +51,24 @@ class FasterFeatures:
         self._made: DrawnFeatures | None = None
         self._seen: Prepared | None = None  # the scene of the last picture
         self._skipped = 0
+        self._drew = False  # the last picture was drawn
+
+    @property
+    def draws(self) -> bool:
+        """Whether the next picture is likely to be drawn."""
+        return self._drew or (self.pictures == 0 and self._made is not None and self._cheaper(LIKELY))
+
+    @property
+    def seconds_of_scene(self) -> float:
+        """That a drawn picture takes whatever its size, where pictures are drawn: on one core."""
+        return self.drawing.scene if self._drew else 0.0
+
+    def _cheaper(self, pixels: int) -> bool:
+        return self.drawing.of(pixels) <= self.rays.of(pixels)
+
+    def _now(self) -> float:
+        """Seconds: of a software driver those of all cores, which other processes lengthen least."""
+        return time.process_time() if self.tracer.device.software else time.perf_counter()
 
     @property
     def possible(self) -> bool:
@@ -75,19 +96,20 @@ class FasterFeatures:
                 buffer = Buffer(tracer.device, FEATURES, size)
             pixels, camera = size[0] * size[1], tracer.camera.with_lens(0.0)
             settings = of_motion(tracer.settings)
-            for _ in range(2):  # the first may compile
+            drawn = cast = math.inf
+            for _ in range(TIMES):  # the first may compile
                 with tracer.device.current():
-                    began = time.perf_counter()
+                    began = self._now()
                     self._draw(buffer, camera)
-                    drawn = time.perf_counter() - began
+                    drawn = min(drawn, self._now() - began)
                     buffer.clear()
                     tracer.device.context.finish()
-                began = time.perf_counter()
+                began = self._now()
                 for _ in self.by_rays.fill(buffer, 1, camera, FIRST_RATE, settings):
                     pass
                 with tracer.device.current():
                     tracer.device.context.finish()
-                cast = time.perf_counter() - began
+                cast = min(cast, self._now() - began)
             with tracer.device.current():
                 buffer.release()
             if size == TINY:
@@ -100,24 +122,29 @@ class FasterFeatures:
     def draw(self, buffer: Buffer, camera: Camera) -> bool:
         """Fill a buffer of one block by drawing, one sample through the pixels' centres, where that is faster; whether
         it has been. The context must be current."""
+        self._drew = False
         if not self._current():
             return False
         pixels = buffer.size[0] * buffer.size[1]
-        if self.drawing.of(pixels) > self.rays.of(pixels):
+        if not self._cheaper(pixels):
             self._skipped += 1
             if self._skipped <= AGAIN:
                 return False
-        self._skipped = 0
-        began = time.perf_counter()
+        self._skipped, self._drew = 0, True
+        began = self._now()
         self._draw(buffer, camera)
-        self.drawing.note(pixels, time.perf_counter() - began)
+        self.drawing.note(pixels, self._now() - began)
         buffer.samples = 1
         self.pictures += 1
         return True
 
-    def cast(self, pixels: int, seconds: float) -> None:
-        """Rays have filled a buffer of so many pixels."""
-        self.rays.note(pixels, seconds)
+    def begin(self) -> float:
+        """Rays begin to fill a buffer."""
+        return self._now()
+
+    def end(self, pixels: int, began: float) -> None:
+        """They have filled one of so many pixels."""
+        self.rays.note(pixels, self._now() - began)
 
     def _current(self) -> bool:
         """Whether this scene can be drawn by now: one that changes all the time is not worth its buffers."""

@@ -31,6 +31,7 @@ NOISY = ("path", "photon")  # programs whose first samples cannot be read
 MOST_FEATURES = 16  # samples whose features are worth their time
 FIRST_RATE = 2e6  # camera rays a second, and pixels drawn up, before any have been seen
 LIGHT = 0.5  # of a preview's time, for the light; the rest is for the picture that it is drawn up to
+LIGHT_OF_DRAWN = 0.25  # and where features are drawn, which has a price that does not fall with the picture's size
 FINER = 2.0  # times as wide as its light is a preview at least: what it costs is then always known
 GROWTH = 1.5  # times as many samples as last time, before a picture at rest is denoised again
 FADING = 16  # samples of a picture at rest, from which on what was seen on the way there has no part in it
@@ -82,6 +83,11 @@ class ScreenDenoiser:
         self._history = self._history or History(self.tracer.device)
         self._upsampling = self._upsampling or Upsampling(self.tracer.device)
         return self._wavelets, self._history, self._upsampling
+
+    @property
+    def light(self) -> float:
+        """The share of a preview's time that is for its light."""
+        return LIGHT_OF_DRAWN if self.faster.draws else LIGHT
 
     def numbers(self, samples: int) -> int:
         """What a preview's samples are numbered from: those that follow each other take other points each."""
@@ -142,14 +148,15 @@ class ScreenDenoiser:
             if picture is not None and size != film.size:
                 spent += time.perf_counter() - began
                 job.drawing += spent
-                self.drawn.note(size[0] * size[1] / max(spent, 1e-6))
+                self.drawn.note(size[0] * size[1] / max(spent - self.faster.seconds_of_scene, 1e-6))
             self._samples = samples
             yield picture
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], budget: float) -> tuple[int, int]:
         """The size up to ``whole`` to which light of the size ``least`` is drawn up in its part of ``budget`` seconds;
         at least `FINER` times as wide."""
-        scale = self.drawn.choose(whole[0] * whole[1], (1 - LIGHT) * budget, FIRST_RATE)
+        budget = max((1 - self.light) * budget - self.faster.seconds_of_scene, 0.1 * budget)
+        scale = self.drawn.choose(whole[0] * whole[1], budget, FIRST_RATE)
         scale = min(max(scale, FINER * least[0] / whole[0]), 1.0)
         return max(least[0], round(whole[0] * scale)), max(least[1], round(whole[1] * scale))
 
@@ -251,9 +258,9 @@ class ScreenDenoiser:
             if drawn:
                 yield None
                 return
-        began = time.perf_counter()
+        began = self.faster.begin()
         yield from self._trace("finer", 1, camera, settings, job.first)
-        self.faster.cast(buffer.size[0] * buffer.size[1], time.perf_counter() - began)
+        self.faster.end(buffer.size[0] * buffer.size[1], began)
 
     def _clear(self, name: str, size: tuple[int, int]) -> None:
         """A buffer of that size, empty."""
