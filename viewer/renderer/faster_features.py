@@ -11,16 +11,17 @@ from viewer.film.buffers import Buffer
 from viewer.kernels.records import FEATURES
 from viewer.renderer.drawn_features import DrawnFeatures, drawable
 from viewer.renderer.moving import of_motion
-from viewer.renderer.pace import SMOOTHING
+from viewer.renderer.pace import SCALES, SMOOTHING
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.quick_features import QuickFeatures
 from viewer.renderer.tracer import Tracer
 from viewer.scene.camera import Camera
 
-TINY, TIMED, TIMES = (16, 9), (256, 144), 3  # pictures that tell what a scene costs, and what its pixels do, and how often
+TINY, TIMED = (16, 9), (256, 144)  # pictures that tell what a scene costs, and what its pixels do
+TIMES = 3  # that each is made; the shortest counts
+LONGEST = 0.2  # seconds of a drawn picture; where the scene takes longer it has half of the width and height
 MOST_TRIANGLES = 4_000_000  # beyond, their buffers take long to make
 AGAIN = 16  # pictures by rays after which drawing is tried again: the view is another
-LIKELY = 960 * 540  # pixels of a window
 FIRST_RATE = 1e8  # rays a second: all in one pass
 
 
@@ -37,8 +38,7 @@ class Cost:
 
     def note(self, pixels: int, seconds: float) -> None:
         """A picture took so long."""
-        seen = max(seconds - self.scene, 0.0) / pixels
-        self.pixel = min(seen, self.pixel + SMOOTHING * (seen - self.pixel))  # other processes only add to it
+        self.pixel += SMOOTHING * (max(seconds - self.scene, 0.0) / pixels - self.pixel)
 
 
 class FasterFeatures:
@@ -51,22 +51,12 @@ class FasterFeatures:
         self._made: DrawnFeatures | None = None
         self._seen: Prepared | None = None  # the scene of the last picture
         self._skipped = 0
-        self._drew = False  # the last picture was drawn
 
-    @property
-    def draws(self) -> bool:
-        """Whether the next picture is likely to be drawn."""
-        return self._drew or (self.pictures == 0 and self._made is not None and self._cheaper(LIKELY))
+    def scale(self, pixels: int) -> float:
+        """Of the width and height of a picture of so many pixels, as many as can be drawn in `LONGEST`."""
+        return next((s for s in SCALES if self.drawing.of(int(pixels * s * s)) <= LONGEST), SCALES[4])
 
-    @property
-    def seconds_of_scene(self) -> float:
-        """That a drawn picture takes whatever its size, where pictures are drawn: on one core."""
-        return self.drawing.scene if self._drew else 0.0
-
-    def _cheaper(self, pixels: int) -> bool:
-        return self.drawing.of(pixels) <= self.rays.of(pixels)
-
-    def _now(self) -> float:
+    def now(self) -> float:
         """Seconds: of a software driver those of all cores, which other processes lengthen least."""
         return time.process_time() if self.tracer.device.software else time.perf_counter()
 
@@ -99,17 +89,17 @@ class FasterFeatures:
             drawn = cast = math.inf
             for _ in range(TIMES):  # the first may compile
                 with tracer.device.current():
-                    began = self._now()
+                    began = self.now()
                     self._draw(buffer, camera)
-                    drawn = min(drawn, self._now() - began)
+                    drawn = min(drawn, self.now() - began)
                     buffer.clear()
                     tracer.device.context.finish()
-                began = self._now()
+                began = self.now()
                 for _ in self.by_rays.fill(buffer, 1, camera, FIRST_RATE, settings):
                     pass
                 with tracer.device.current():
                     tracer.device.context.finish()
-                cast = min(cast, self._now() - began)
+                cast = min(cast, self.now() - began)
             with tracer.device.current():
                 buffer.release()
             if size == TINY:
@@ -119,32 +109,31 @@ class FasterFeatures:
                 self.rays.pixel = max(cast - self.rays.scene, 0.0) / pixels
             yield
 
-    def draw(self, buffer: Buffer, camera: Camera) -> bool:
-        """Fill a buffer of one block by drawing, one sample through the pixels' centres, where that is faster; whether
-        it has been. The context must be current."""
-        self._drew = False
+    def chosen(self, pixels: int) -> bool:
+        """Whether the features of a picture of so many pixels are best drawn; the context must be current."""
         if not self._current():
             return False
-        pixels = buffer.size[0] * buffer.size[1]
-        if not self._cheaper(pixels):
+        if self.drawing.of(pixels) > self.rays.of(pixels):
             self._skipped += 1
             if self._skipped <= AGAIN:
                 return False
-        self._skipped, self._drew = 0, True
-        began = self._now()
-        self._draw(buffer, camera)
-        self.drawing.note(pixels, self._now() - began)
-        buffer.samples = 1
-        self.pictures += 1
+        self._skipped = 0
         return True
 
-    def begin(self) -> float:
-        """Rays begin to fill a buffer."""
-        return self._now()
+    def draw(self, buffer: Buffer, camera: Camera) -> None:
+        """Fill a buffer of one block by drawing, one sample through the pixels' centres, where that has been `chosen`.
 
-    def end(self, pixels: int, began: float) -> None:
-        """They have filled one of so many pixels."""
-        self.rays.note(pixels, self._now() - began)
+        The context must be current.
+        """
+        began = self.now()
+        self._draw(buffer, camera)
+        self.drawing.note(buffer.size[0] * buffer.size[1], self.now() - began)
+        buffer.samples = 1
+        self.pictures += 1
+
+    def cast(self, pixels: int, seconds: float) -> None:
+        """Rays have filled a buffer of so many pixels in so many seconds, as of `now`."""
+        self.rays.note(pixels, seconds)
 
     def _current(self) -> bool:
         """Whether this scene can be drawn by now: one that changes all the time is not worth its buffers."""

@@ -49,6 +49,7 @@ class ScreenDenoiser:
         self.reprojects = True  # for measurements: whether previews have a past
         self._features = QuickFeatures(tracer)
         self.faster = FasterFeatures(tracer, self._features)
+        self._draws = False  # features of pixels that light is drawn up to are drawn, too
         self._wavelets: Wavelets | None = None
         self._history: History | None = None
         self._upsampling: Upsampling | None = None
@@ -87,7 +88,7 @@ class ScreenDenoiser:
     @property
     def light(self) -> float:
         """The share of a preview's time that is for its light."""
-        return LIGHT_OF_DRAWN if self.faster.draws else LIGHT
+        return LIGHT_OF_DRAWN if self._draws else LIGHT
 
     def numbers(self, samples: int) -> int:
         """What a preview's samples are numbered from: those that follow each other take other points each."""
@@ -125,13 +126,19 @@ class ScreenDenoiser:
         self.blended = history.used
         settings = of_motion(tracer.settings) if job.fleeting else tracer.settings
         yield from self._trace("own", min(samples, MOST_FEATURES), camera, settings, job.first)
-        features, began, spent = self._held["own"], time.perf_counter(), 0.0
+        features, spent = self._held["own"], 0.0
         size = self._affordable(film.size, whole, budget) if job.preview else film.size
         if size != film.size:
             self._clear("finer", size)
-            yield from self._finer(job, camera, settings)
+            finer = self._finer(job, camera, settings)
+            while True:
+                began = time.perf_counter()
+                ended = next(finer, 0) == 0
+                spent += time.perf_counter() - began  # of the steps alone: others work in between
+                if ended:
+                    break
+                yield None
             features = self._held["finer"]
-            spent = time.perf_counter() - began
         with device.current():
             drawn = features.blocks[0].stream
             finish = partial(upsampling.draw, features=drawn, camera=camera, fills=job.fleeting)
@@ -148,15 +155,21 @@ class ScreenDenoiser:
             if picture is not None and size != film.size:
                 spent += time.perf_counter() - began
                 job.drawing += spent
-                self.drawn.note(size[0] * size[1] / max(spent - self.faster.seconds_of_scene, 1e-6))
+                if not self._draws:
+                    self.drawn.note(size[0] * size[1] / max(spent, 1e-6))
             self._samples = samples
             yield picture
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], budget: float) -> tuple[int, int]:
         """The size up to ``whole`` to which light of the size ``least`` is drawn up in its part of ``budget`` seconds;
         at least `FINER` times as wide."""
-        budget = max((1 - self.light) * budget - self.faster.seconds_of_scene, 0.1 * budget)
-        scale = self.drawn.choose(whole[0] * whole[1], budget, FIRST_RATE)
+        pixels = whole[0] * whole[1]
+        with self.tracer.device.current():
+            self._draws = self.faster.chosen(pixels)
+        if self._draws:
+            scale = self.faster.scale(pixels)
+        else:
+            scale = self.drawn.choose(pixels, (1 - LIGHT) * budget, FIRST_RATE)
         scale = min(max(scale, FINER * least[0] / whole[0]), 1.0)
         return max(least[0], round(whole[0] * scale)), max(least[1], round(whole[1] * scale))
 
@@ -252,15 +265,20 @@ class ScreenDenoiser:
     def _finer(self, job: Round, camera: Camera, settings: Settings) -> Iterator[None]:
         """The features of every pixel that a preview's light is drawn up to, by drawing or by rays."""
         buffer = self._held["finer"]
-        if job.fleeting:
+        if self._draws and job.fleeting:
             with self.tracer.device.current():
-                drawn = self.faster.draw(buffer, camera)
-            if drawn:
-                yield None
-                return
-        began = self.faster.begin()
-        yield from self._trace("finer", 1, camera, settings, job.first)
-        self.faster.end(buffer.size[0] * buffer.size[1], began)
+                self.faster.draw(buffer, camera)
+            yield None
+            return
+        steps, spent = self._trace("finer", 1, camera, settings, job.first), 0.0
+        while True:
+            began = self.faster.now()
+            ended = next(steps, 0) == 0
+            spent += self.faster.now() - began
+            if ended:
+                break
+            yield None
+        self.faster.cast(buffer.size[0] * buffer.size[1], spent)
 
     def _clear(self, name: str, size: tuple[int, int]) -> None:
         """A buffer of that size, empty."""
