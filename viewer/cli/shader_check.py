@@ -153,10 +153,8 @@ def programs(device: Device) -> Iterator[tuple[str, Parts]]:
             parts = raster_sources(renderer.prepared, renderer.resources, sampler)
             yield f"first hits drawn ({test}, {sampler})", _drawn(parts)
     renderer = Renderer(triangle, device=device)
-    yield (
-        "features drawn: surfaces",
-        {"vert": tiles, "frag": drawn_features_source(renderer.prepared, renderer.resources)},
-    )
+    surfaces = drawn_features_source(renderer.prepared, renderer.resources)
+    yield "features drawn: surfaces", {"vert": tiles, "frag": surfaces}
     yield "features drawn: triangles", _drawn([visible_source(stage) for stage in ("vertex", "fragment")])
     for name, parts in routed_sources():
         yield f"photon map: {name}", _drawn(parts)
