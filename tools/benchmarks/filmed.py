@@ -8,6 +8,7 @@ picture of the scene at rest to the next.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -80,6 +81,7 @@ class Flown:
         self.denoiser = ScreenDenoiser(renderer)
         self.denoiser.reprojects = past
         self.denoiser.drawn.note(1e12)  # features of every pixel
+        self.denoiser.faster.longest = math.inf
         self.scale = 1 / part
         self._film: FilmBuffer | None = None
 

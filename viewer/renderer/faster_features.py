@@ -19,7 +19,7 @@ from viewer.scene.camera import Camera
 
 TINY, TIMED = (16, 9), (256, 144)  # pictures that tell what a scene costs, and what its pixels do
 TIMES = 3  # that each is made; the shortest counts
-LONGEST = 0.2  # seconds of a drawn picture; where the scene takes longer it has half of the width and height
+LONGEST = 0.3  # seconds of a drawn picture; where the scene takes longer it has half of the width and height
 MOST_TRIANGLES = 4_000_000  # beyond, their buffers take long to make
 AGAIN = 16  # pictures by rays after which drawing is tried again: the view is another
 FIRST_RATE = 1e8  # rays a second: all in one pass
@@ -48,13 +48,14 @@ class FasterFeatures:
         self.tracer, self.by_rays = tracer, by_rays
         self.drawing, self.rays = Cost(), Cost(pixel=1.0)
         self.pictures = 0  # that were drawn
+        self.longest = LONGEST
         self._made: DrawnFeatures | None = None
         self._seen: Prepared | None = None  # the scene of the last picture
         self._skipped = 0
 
     def scale(self, pixels: int) -> float:
-        """Of the width and height of a picture of so many pixels, as many as can be drawn in `LONGEST`."""
-        return next((s for s in SCALES if self.drawing.of(int(pixels * s * s)) <= LONGEST), SCALES[4])
+        """Of the width and height of a picture of so many pixels, as many as can be drawn in ``longest`` seconds."""
+        return next((s for s in SCALES if self.drawing.of(int(pixels * s * s)) <= self.longest), SCALES[4])
 
     def now(self) -> float:
         """Seconds: of a software driver those of all cores, which other processes lengthen least."""
