@@ -129,7 +129,8 @@ def flown(session: Session, renderer: Renderer, pictures: int, reprojects: bool)
     denoiser.reprojects = reprojects
     shown = []
     for _ in range(pictures):
-        session.previews.rate, session.previews.scale = 920 / beginning.FLOWN, 0.375  # whatever the machine's speed
+        rate = 460 / (denoiser.light * beginning.FLOWN)
+        session.previews.rate, session.previews.scale = rate, 0.375  # whatever the machine's speed
         denoiser.drawn.rate, denoiser.drawn.scale = 1e9, 1.0
         session.update(camera=aside(renderer, 2.0))
         run(session, moving=True)

@@ -8,6 +8,7 @@ picture of the scene at rest to the next.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,9 +18,10 @@ from numpy.typing import NDArray
 
 from viewer import load
 from viewer.film.buffers import FilmBuffer
+from viewer.renderer.moving import of_motion
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.rounds import Round
-from viewer.renderer.screen_denoiser import ScreenDenoiser, of_motion
+from viewer.renderer.screen_denoiser import ScreenDenoiser
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 
@@ -79,6 +81,7 @@ class Flown:
         self.denoiser = ScreenDenoiser(renderer)
         self.denoiser.reprojects = past
         self.denoiser.drawn.note(1e12)  # features of every pixel
+        self.denoiser.faster.longest = math.inf
         self.scale = 1 / part
         self._film: FilmBuffer | None = None
 

@@ -37,6 +37,7 @@ from viewer.programs import (
     photon_frame,
     trace,
 )
+from viewer.renderer.drawn_features import drawn_features_source
 from viewer.renderer.rasterized import raster_sources
 from viewer.renderer.renderer import Renderer
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
@@ -55,6 +56,7 @@ from viewer.stream.gl.copy import copy_source as rectangle_source
 from viewer.stream.gl.device import Device, shared_device
 from viewer.stream.gl.draw import tiles_source
 from viewer.stream.gl.probe import probe_sources
+from viewer.stream.gl.visible import visible_source
 from viewer.stream.machines.choice import choice_source
 from viewer.stream.machines.copies import copy_source, snapshot_source
 from viewer.stream.machines.count import EDGE, census_sources
@@ -150,6 +152,10 @@ def programs(device: Device) -> Iterator[tuple[str, Parts]]:
         for sampler in samplers if test == "watertight" else samplers[:1]:
             parts = raster_sources(renderer.prepared, renderer.resources, sampler)
             yield f"first hits drawn ({test}, {sampler})", _drawn(parts)
+    renderer = Renderer(triangle, device=device)
+    surfaces = drawn_features_source(renderer.prepared, renderer.resources)
+    yield "features drawn: surfaces", {"vert": tiles, "frag": surfaces}
+    yield "features drawn: triangles", _drawn([visible_source(stage) for stage in ("vertex", "fragment")])
     for name, parts in routed_sources():
         yield f"photon map: {name}", _drawn(parts)
     yield "photon map: keep", dict(zip(("vert", "geom"), keep_sources(), strict=True))

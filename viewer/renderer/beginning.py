@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from viewer.film.buffers import FilmBuffer
 from viewer.film.stop import Stop
 from viewer.renderer.compiling import Compiling
+from viewer.renderer.moving import of_motion
 from viewer.renderer.pace import (
     CARRYING,
     DENOISED,
@@ -24,7 +25,6 @@ from viewer.renderer.pace import (
 )
 from viewer.renderer.rounds import Round
 from viewer.renderer.screen import Screen
-from viewer.renderer.screen_denoiser import LIGHT, of_motion
 
 MOST_CARRIED = 3  # pictures for each one that is traced, or a slow machine would do nothing else
 FARTHEST = 0.01  # of the scene's diagonal: beyond, too much is seen that the picture does not show
@@ -103,7 +103,8 @@ class Beginning(Compiling):
         budget, share, scales = max(budget, 1e-3), 1.0, SCALES
         if self._filter is not None:
             # Where pictures are carried to the camera in between, one may take longer.
-            budget, share, scales = max(budget, FLOWN if self._carries else DENOISED), LIGHT, SMALLER
+            budget = max(budget, FLOWN if self._carries else DENOISED)
+            share, scales = self._filter.light, SMALLER
         pixels = self.size[0] * self.size[1]
         scale = self.previews.choose(pixels, share * budget, self.rate, scales) if preview else 1.0
         size = (max(1, round(self.size[0] * scale)), max(1, round(self.size[1] * scale)))

@@ -1,4 +1,4 @@
-"""What has become of a scene since a picture was made, for what that picture is still good for."""
+"""How pictures of a moving camera are made, and what has become of a scene since one was: what it is still good for."""
 
 from __future__ import annotations
 
@@ -11,6 +11,16 @@ from viewer.renderer.prepared import Prepared
 from viewer.renderer.settings import VIEW, Settings
 
 ANOTHER = frozenset({"program", "denoise", "depth", "strategy", "seed"})  # options by which light itself is another
+
+ROULETTE = 2  # surfaces from which on chance may end the paths of previews
+
+
+def of_motion(settings: Settings) -> Settings:
+    """The settings of pictures of a moving camera: through the pixels' centres, so that their surfaces stand still, and
+    with paths that end soon, where chance may end them: short ones give more pixels in the same time."""
+    if settings.roulette_from is None or settings.roulette != "auto":
+        return settings.replace(pixel_filter="point")
+    return settings.replace(pixel_filter="point", roulette=ROULETTE)
 
 
 def changes(before: Prepared, were: Settings, now: Prepared, settings: Settings) -> Changes | None:

@@ -14,7 +14,8 @@ from viewer.film.denoise.wavelets import Wavelets
 from viewer.film.upsample import Upsampling
 from viewer.kernels.records import FEATURES, RADIANCE
 from viewer.renderer.denoising import denoised
-from viewer.renderer.moving import changes
+from viewer.renderer.faster_features import FasterFeatures
+from viewer.renderer.moving import changes, of_motion
 from viewer.renderer.pace import SMOOTHING, Previews
 from viewer.renderer.pieces import Slice
 from viewer.renderer.prepared import Prepared
@@ -30,19 +31,11 @@ NOISY = ("path", "photon")  # programs whose first samples cannot be read
 MOST_FEATURES = 16  # samples whose features are worth their time
 FIRST_RATE = 2e6  # camera rays a second, and pixels drawn up, before any have been seen
 LIGHT = 0.5  # of a preview's time, for the light; the rest is for the picture that it is drawn up to
+LIGHT_OF_DRAWN = 0.25  # and where features are drawn, which has a price that does not fall with the picture's size
 FINER = 2.0  # times as wide as its light is a preview at least: what it costs is then always known
 GROWTH = 1.5  # times as many samples as last time, before a picture at rest is denoised again
 FADING = 16  # samples of a picture at rest, from which on what was seen on the way there has no part in it
-ROULETTE = 2  # surfaces from which on chance may end the paths of previews
 NUMBERS = 4096  # of samples, until previews begin anew
-
-
-def of_motion(settings: Settings) -> Settings:
-    """The settings of pictures of a moving camera: through the pixels' centres, so that their surfaces stand still, and
-    with paths that end soon, where chance may end them: short ones give more pixels in the same time."""
-    if settings.roulette_from is None or settings.roulette != "auto":
-        return settings.replace(pixel_filter="point")
-    return settings.replace(pixel_filter="point", roulette=ROULETTE)
 
 
 class ScreenDenoiser:
@@ -55,6 +48,8 @@ class ScreenDenoiser:
         self.blended = False  # the picture made last has to do with those before
         self.reprojects = True  # for measurements: whether previews have a past
         self._features = QuickFeatures(tracer)
+        self.faster = FasterFeatures(tracer, self._features)
+        self._draws = False  # features of pixels that light is drawn up to are drawn, too
         self._wavelets: Wavelets | None = None
         self._history: History | None = None
         self._upsampling: Upsampling | None = None
@@ -69,12 +64,15 @@ class ScreenDenoiser:
     @property
     def ready(self) -> bool:
         """Whether nothing is left to compile."""
-        return self._wavelets is not None and self._features.ready
+        return self._wavelets is not None and self._features.ready and self.faster.ready
 
     def warm(self) -> Iterator[float]:
         """Compile what `follow` will run; yields the share that is done."""
         if not self._features.ready:
             yield from self._features.warm()
+        if not self.faster.ready:
+            for _ in self.faster.warm():
+                yield 1.0
         with self.tracer.device.current():
             wavelets, history, upsampling = self._make()
             wavelets.warm(history)
@@ -86,6 +84,11 @@ class ScreenDenoiser:
         self._history = self._history or History(self.tracer.device)
         self._upsampling = self._upsampling or Upsampling(self.tracer.device)
         return self._wavelets, self._history, self._upsampling
+
+    @property
+    def light(self) -> float:
+        """The share of a preview's time that is for its light."""
+        return LIGHT_OF_DRAWN if self._draws else LIGHT
 
     def numbers(self, samples: int) -> int:
         """What a preview's samples are numbered from: those that follow each other take other points each."""
@@ -123,13 +126,19 @@ class ScreenDenoiser:
         self.blended = history.used
         settings = of_motion(tracer.settings) if job.fleeting else tracer.settings
         yield from self._trace("own", min(samples, MOST_FEATURES), camera, settings, job.first)
-        features, began, spent = self._held["own"], time.perf_counter(), 0.0
+        features, spent = self._held["own"], 0.0
         size = self._affordable(film.size, whole, budget) if job.preview else film.size
         if size != film.size:
             self._clear("finer", size)
-            yield from self._trace("finer", 1, camera, settings, job.first)
+            finer = self._finer(job, camera, settings)
+            while True:
+                began = time.perf_counter()
+                ended = next(finer, 0) == 0
+                spent += time.perf_counter() - began  # of the steps alone: others work in between
+                if ended:
+                    break
+                yield None
             features = self._held["finer"]
-            spent = time.perf_counter() - began
         with device.current():
             drawn = features.blocks[0].stream
             finish = partial(upsampling.draw, features=drawn, camera=camera, fills=job.fleeting)
@@ -146,14 +155,21 @@ class ScreenDenoiser:
             if picture is not None and size != film.size:
                 spent += time.perf_counter() - began
                 job.drawing += spent
-                self.drawn.note(size[0] * size[1] / max(spent, 1e-6))
+                if not self._draws:
+                    self.drawn.note(size[0] * size[1] / max(spent, 1e-6))
             self._samples = samples
             yield picture
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], budget: float) -> tuple[int, int]:
         """The size up to ``whole`` to which light of the size ``least`` is drawn up in its part of ``budget`` seconds;
         at least `FINER` times as wide."""
-        scale = self.drawn.choose(whole[0] * whole[1], (1 - LIGHT) * budget, FIRST_RATE)
+        pixels = whole[0] * whole[1]
+        with self.tracer.device.current():
+            self._draws = self.faster.chosen(pixels)
+        if self._draws:
+            scale = self.faster.scale(pixels)
+        else:
+            scale = self.drawn.choose(pixels, (1 - LIGHT) * budget, FIRST_RATE)
         scale = min(max(scale, FINER * least[0] / whole[0]), 1.0)
         return max(least[0], round(whole[0] * scale)), max(least[1], round(whole[1] * scale))
 
@@ -246,6 +262,24 @@ class ScreenDenoiser:
             rays = buffer.size[0] * buffer.size[1] * (buffer.samples - before)
             self.rate += SMOOTHING * (rays / max(spent, 1e-6) - self.rate)
 
+    def _finer(self, job: Round, camera: Camera, settings: Settings) -> Iterator[None]:
+        """The features of every pixel that a preview's light is drawn up to, by drawing or by rays."""
+        buffer = self._held["finer"]
+        if self._draws and job.fleeting:
+            with self.tracer.device.current():
+                self.faster.draw(buffer, camera)
+            yield None
+            return
+        steps, spent = self._trace("finer", 1, camera, settings, job.first), 0.0
+        while True:
+            began = self.faster.now()
+            ended = next(steps, 0) == 0
+            spent += self.faster.now() - began
+            if ended:
+                break
+            yield None
+        self.faster.cast(buffer.size[0] * buffer.size[1], spent)
+
     def _clear(self, name: str, size: tuple[int, int]) -> None:
         """A buffer of that size, empty."""
         held = self._held.get(name)
@@ -261,7 +295,7 @@ class ScreenDenoiser:
         """Free buffers and streams."""
         with self.tracer.device.current():
             made = self._wavelets, self._history, self._upsampling, self._last
-            for held in (*self._held.values(), self._features, *made):
+            for held in (*self._held.values(), self._features, self.faster, *made):
                 if held is not None:
                     held.release()
         self._held.clear()

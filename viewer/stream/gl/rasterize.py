@@ -51,6 +51,22 @@ def draw_source(
     return source
 
 
+def attach_depth(device: Device, target: moderngl.Framebuffer, size: tuple[int, int]) -> ctypes.c_uint:
+    """Attach a depth buffer of float32, which moderngl has none of: 24 bits would not tell near distances apart.
+
+    Returns the renderbuffer's name.
+    """
+    unsigned, integer, depth = ctypes.c_uint, ctypes.c_int, ctypes.c_uint(0)
+    require = device.require
+    require("glGenRenderbuffers", integer, ctypes.POINTER(unsigned))(1, ctypes.byref(depth))
+    require("glBindRenderbuffer", unsigned, unsigned)(_RENDERBUFFER, depth)
+    require("glRenderbufferStorage", unsigned, unsigned, integer, integer)(_RENDERBUFFER, _DEPTH_32F, *size)
+    target.use()
+    attach = require("glFramebufferRenderbuffer", unsigned, unsigned, unsigned, unsigned)
+    attach(_FRAMEBUFFER, _DEPTH_ATTACHMENT, _RENDERBUFFER, depth)
+    return depth
+
+
 class Rasterizer:
     """A draw of triangles into W x H records, nearest first by ``gl_FragDepth``, 0 .. 1 in float32.
 
@@ -79,19 +95,7 @@ class Rasterizer:
         self.blank = [
             (float(r), float(g), float(b), float(a)) for r, g, b, a in device.stored(record.pack(np.asarray(blank)))[0]
         ]
-        self._depth = ctypes.c_uint(0)
-        self._attach_depth()
-
-    def _attach_depth(self) -> None:
-        """A depth buffer of float32, which moderngl has none of: 24 bits would not tell near distances apart."""
-        unsigned, integer = ctypes.c_uint, ctypes.c_int
-        require = self.device.require
-        require("glGenRenderbuffers", integer, ctypes.POINTER(unsigned))(1, ctypes.byref(self._depth))
-        require("glBindRenderbuffer", unsigned, unsigned)(_RENDERBUFFER, self._depth)
-        require("glRenderbufferStorage", unsigned, unsigned, integer, integer)(_RENDERBUFFER, _DEPTH_32F, *self.size)
-        self.target.use()
-        attach = require("glFramebufferRenderbuffer", unsigned, unsigned, unsigned, unsigned)
-        attach(_FRAMEBUFFER, _DEPTH_ATTACHMENT, _RENDERBUFFER, self._depth)
+        self._depth = attach_depth(device, self.target, size)
 
     def draw(self, triangles: int, size: tuple[int, int], uniforms: Mapping[str, Any]) -> None:
         """Draw so many triangles into the lower left rectangle of ``size`` (width, height)."""
