@@ -52,6 +52,8 @@ __all__ = [
     "show",
 ]
 
+__distribution__ = "raystream"  # other distributions have packages of this name, too
+
 # Looked up when asked for, so that `import viewer` is quick and needs no OpenGL.
 _HOMES = {
     "Camera": "viewer.scene.camera",

@@ -18,6 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from viewer.base import clash
 from viewer.base.errors import ViewerError
 from viewer.cli import commands
 from viewer.cli.commands import VIEWED, preset, printable
@@ -65,6 +66,8 @@ def entry() -> NoReturn:
         if signal.getsignal(number) == signal.SIG_DFL:  # nohup has it ignored
             signal.signal(number, _terminate)
 
+    if "--quiet" not in sys.argv and (said := clash.remark()):
+        print(f"raystream: note: {printable(said)}", file=sys.stderr)
     if not sys.warnoptions and "--debug" not in sys.argv:
         warnings.simplefilter("ignore")  # remarks for developers, not for whoever renders
     code = main()
