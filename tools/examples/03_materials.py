@@ -18,5 +18,5 @@ materials = [
 balls = [Quadric.sphere((1.1 * (k - 2), 0.5, 0.4 * (k % 2)), 0.5, k) for k in range(5)]
 scene = viewer.Scene(balls, [Instance(k) for k in range(5)], materials, name="balls")
 
-options = {"environment": "sky", "camera": "0,2.2,6.5 0,0.4,0", "fov": 45, "size": (SIZE, SIZE), "spp": SPP}
+options = {"environment": "sky", "camera": "0,1.9,5 0,0.4,0", "fov": 58, "size": (SIZE, SIZE), "spp": SPP}
 viewer.render(scene, ground="auto", **options).save("03_materials.png")
