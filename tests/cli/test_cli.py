@@ -79,7 +79,6 @@ def library(monkeypatch, tmp_path):
     module = types.ModuleType("viewer.renderer.renderer")
     module.Renderer = FakeRenderer
     monkeypatch.setitem(sys.modules, "viewer.renderer.renderer", module)
-    monkeypatch.setattr(viewer, "render", module, raising=False)
     monkeypatch.setattr(viewer, "load", lambda name, **options: scene, raising=False)
     monkeypatch.setattr(FakeRenderer, "made", [])
     monkeypatch.setattr(FakeRenderer, "fault", None)
