@@ -15,6 +15,7 @@ FLOORS = (
     *(
         ("cli", 8),
         ("__main__", 8),
+        ("launch", 8),
         ("window", 7),
         ("simulate", 6),
         ("renderer", 5),

@@ -1,9 +1,11 @@
 """Raystream: ray tracing as stream programs in OpenGL fragment shaders.
 
 >>> import viewer
->>> viewer.Renderer("bunny.ply").render(size=(512, 512), spp=64).save("bunny.png")
+>>> viewer.render("bunny.ply", size=(512, 512), spp=64).save("bunny.png")
+>>> viewer.show("bunny.ply")
 
-`load` takes the name of a file or of a built-in scene, too; ``help(viewer.Renderer)`` explains every option.
+Both take a file, a built-in scene, arrays, and what trimesh, PyVista and Open3D hold; ``help(viewer.Renderer)``
+explains every option.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from viewer.base.version import __version__
 
 if TYPE_CHECKING:
     from viewer.formats.named import is_builtin, load
+    from viewer.renderer.one_line import render
     from viewer.renderer.picture import Picture
     from viewer.renderer.rays import Hits
     from viewer.renderer.renderer import Renderer
@@ -25,6 +28,7 @@ if TYPE_CHECKING:
     from viewer.scene.classic import ClassicMaterial, ClassicTexture
     from viewer.scene.material import Material
     from viewer.scene.scene import Scene
+    from viewer.window.show import show
 
 __all__ = [
     "Camera",
@@ -42,9 +46,13 @@ __all__ = [
     "__version__",
     "is_builtin",
     "load",
+    "render",
     "render_frames",
     "save_frames",
+    "show",
 ]
+
+__distribution__ = "raystream"  # other distributions have packages of this name, too
 
 # Looked up when asked for, so that `import viewer` is quick and needs no OpenGL.
 _HOMES = {
@@ -61,8 +69,10 @@ _HOMES = {
     "Settings": "viewer.renderer.settings",
     "is_builtin": "viewer.formats.named",
     "load": "viewer.formats.named",
+    "render": "viewer.renderer.one_line",
     "render_frames": "viewer.renderer.sequence",
     "save_frames": "viewer.renderer.sequence",
+    "show": "viewer.window.show",
 }
 
 

@@ -79,7 +79,6 @@ def library(monkeypatch, tmp_path):
     module = types.ModuleType("viewer.renderer.renderer")
     module.Renderer = FakeRenderer
     monkeypatch.setitem(sys.modules, "viewer.renderer.renderer", module)
-    monkeypatch.setattr(viewer, "render", module, raising=False)
     monkeypatch.setattr(viewer, "load", lambda name, **options: scene, raising=False)
     monkeypatch.setattr(FakeRenderer, "made", [])
     monkeypatch.setattr(FakeRenderer, "fault", None)
@@ -230,7 +229,7 @@ def test_check_shaders_that_fail_are_an_exit_code(monkeypatch, capsys):
 USAGE = [
     (("rendr", "x"), "command 'rendr': unknown (did you mean 'render'?)"),
     (("frobnicate",), "raystream render frobnicate -o picture.png"),
-    (("x.y.z",), "command 'x.y.z': unknown (commands: render, view, info, devices, graph, check-shaders)"),
+    (("x.y.z",), "command 'x.y.z': unknown (commands: render, view, info, diff, devices, graph, check-shaders)"),
     (("--quiet",), "option '--quiet': expected a command before any option"),
     (("render",), "render: the scene is missing"),
     (("render", "one"), "--output: is missing"),

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer import load
-from viewer.base.errors import ViewerError
+from viewer.film.compare import flip, relative_error
 from viewer.film.exposure import stops
 from viewer.film.tonemap import srgb8
 from viewer.options.table import OPTIONS
@@ -28,7 +28,6 @@ from viewer.scene.material import Material
 from viewer.scene.scene import Instance, Scene
 
 from .common import say
-from .errors import DARKEST, LUMINANCE
 from .scenes import Absent, _cache, _file, shared
 
 SEED = 1000  # of converged pictures: those that are judged have small ones
@@ -135,20 +134,7 @@ class Converged:
 
     def relative(self, linear: NDArray) -> float:
         """The root of the mean square of (picture - this) / max(this, a tenth of this one's mean), in luminance."""
-        mine, other = (np.asarray(each, np.float64) @ LUMINANCE for each in (self.linear, linear))
-        return float(np.sqrt(np.mean(((other - mine) / np.maximum(mine, DARKEST * mine.mean())) ** 2)))
-
-
-def flip(reference: NDArray[np.float32], picture: NDArray[np.float32]) -> float:
-    """The mean FLIP of pictures (H, W, 3) as they are displayed, 0 to 1, at the evaluator's own 67 pixels a degree.
-
-    Raises ViewerError where the evaluator is not installed.
-    """
-    try:
-        import flip_evaluator
-    except ImportError as error:
-        raise ViewerError("FLIP", "flip-evaluator is not installed", "pip install raystream[bench]") from error
-    return float(flip_evaluator.evaluate(reference, picture, "LDR", applyMagma=False)[1])
+        return relative_error(self.linear, linear)
 
 
 def converged(

@@ -1,7 +1,8 @@
 """The command ``raystream``: reads the arguments, runs the command, and alone prints errors and exits.
 
-Exit codes: 0 done; 1 a fault of the program, or shaders that do not compile; 2 something that the user can mend;
-130 stopped by Ctrl-C, 143 by SIGTERM, 129 by the end of the terminal (SIGHUP); 141 the reader of the output has gone.
+Exit codes: 0 done; 1 a fault of the program, shaders that do not compile, or pictures beyond ``--limit``; 2 something
+that the user can mend; 130 stopped by Ctrl-C, 143 by SIGTERM, 129 by the end of the terminal (SIGHUP); 141 the reader
+of the output has gone.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from viewer.base import clash
 from viewer.base.errors import ViewerError
 from viewer.cli import commands
 from viewer.cli.commands import VIEWED, preset, printable
-from viewer.options.declare import suggestion
+from viewer.options.compare import COMPARE
+from viewer.options.declare import Option, suggestion
 from viewer.options.table import OPTIONS, check, with_choices
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
@@ -46,6 +49,12 @@ class Command:
     scene: bool = False
     json: bool = False
     argument: str = ""  # what it takes in place of a scene
+    own: Mapping[str, Option] = field(default_factory=dict)  # options that are this command's alone
+    pictures: bool = False  # whether it takes pictures in place of a scene
+
+    def option(self, name: str) -> Option:
+        """The declaration of one of its options."""
+        return self.own.get(name) or OPTIONS[name]
 
 
 def entry() -> NoReturn:
@@ -58,6 +67,8 @@ def entry() -> NoReturn:
         if signal.getsignal(number) == signal.SIG_DFL:  # nohup has it ignored
             signal.signal(number, _terminate)
 
+    if "--quiet" not in sys.argv and (said := clash.remark()):
+        print(f"raystream: note: {printable(said)}", file=sys.stderr)
     if not sys.warnoptions and "--debug" not in sys.argv:
         warnings.simplefilter("ignore")  # remarks for developers, not for whoever renders
     code = main()
@@ -191,13 +202,17 @@ def _overview() -> str:
 class _Parser(argparse.ArgumentParser):
     """Tells its errors as every other error is told."""
 
+    def __init__(self, known: Command, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.known = known
+
     def print_help(self, file: Any = None) -> None:
         print(self.format_help(), end="", file=file)  # argparse's own swallows a full disk
 
     def error(self, message: str) -> NoReturn:
         found = re.fullmatch(r"argument (?:-\w/)?--([\w-]+): (.*)", message)
-        if found and found[1] in OPTIONS:
-            option, what = OPTIONS[found[1]], found[2]
+        if found and found[1].replace("-", "_") in self.known.options:
+            option, what = self.known.option(found[1].replace("-", "_")), found[2]
             if "expected one argument" in what:
                 what = f"the value is missing; expected {option.expected() or option.metavar}"
             elif option.switch:
@@ -209,6 +224,7 @@ class _Parser(argparse.ArgumentParser):
 def _parser(name: str, choices: dict[str, Collection[str]]) -> _Parser:
     command = COMMANDS[name]
     parser = _Parser(
+        command,
         prog=f"raystream {name}",
         usage=f"raystream {name} {command.usage}",
         description=f"{command.help[0].upper()}{command.help[1:]}.",
@@ -219,10 +235,12 @@ def _parser(name: str, choices: dict[str, Collection[str]]) -> _Parser:
     if command.argument:
         parser.add_argument(command.argument.lower(), nargs="?", metavar=command.argument)
         parser.add_argument("-o", metavar="OUT", help="a file name ending in .svg; - is standard output")
+    if command.pictures:
+        parser.add_argument("pictures", nargs="*", metavar="PICTURE", help="a file: PNG, JPEG, EXR, HDR or NPZ")
     if command.json:
         parser.add_argument("--json", action="store_true", help="the same as data")
     for each in command.options:
-        option = OPTIONS[each]
+        option = command.option(each)
         if each in choices:
             option = with_choices(option, tuple(choices[each]))
         flags = [option.short, option.flag] if option.short else [option.flag]
@@ -276,7 +294,9 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     command = COMMANDS[name]
     choices = _choices() if "program" in command.options else {}
     parser = _parser(name, choices)
-    found, unknown = parser.parse_known_args(_joined(arguments, parser))
+    words = _joined(arguments, parser)
+    read = parser.parse_known_intermixed_args if command.pictures else parser.parse_known_args
+    found, unknown = read(words)
     known = [flag for action in parser._actions for flag in action.option_strings]
     for word in unknown:
         if word.startswith("-") and word != "-":
@@ -294,8 +314,10 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     found.typed = frozenset(each for each in command.options if getattr(found, each) is not None)
     for each in command.options:
         value = getattr(found, each)
-        default = others.get(each, OPTIONS[each].default)
-        setattr(found, each, default if value is None else check(each, value, choices.get(each, ())))
+        option = command.option(each)
+        if each in choices:
+            option = with_choices(option, tuple(choices[each]))
+        setattr(found, each, others.get(each, option.default) if value is None else option.read(option, value))
     return found
 
 
@@ -307,6 +329,13 @@ def _first() -> int:
     commands.render(_parse("render", [FIRST_SCENE, "-o", os.path.abspath(FIRST_PICTURE)]))
     print("raystream --help shows what else it can do", file=sys.stderr)
     return DONE
+
+
+def _diff(arguments: argparse.Namespace) -> bool:
+    """``raystream diff``: what is to be rendered is read as ``raystream render`` reads it, before any work."""
+    from viewer.cli.compare import diff, split
+
+    return diff(arguments, [_parse("render", split(text)) for text in arguments.render or ()])
 
 
 def _has_display() -> bool:
@@ -325,6 +354,15 @@ COMMANDS = {
         ("program", "lenient", "max_texture", "debug"),
         scene=True,
         json=True,
+    ),
+    "diff": Command(
+        "tell how far two pictures, or what two renders give, are apart",
+        "A B [options], or A --render 'SCENE [options]'",
+        _diff,
+        (*COMPARE, "quiet", "debug"),
+        json=True,
+        own=COMPARE,
+        pictures=True,
     ),
     "devices": Command(
         "list the GPUs and what their OpenGL can do", "[--json]", commands.devices, ("debug",), json=True

@@ -122,6 +122,17 @@ class Scene:
         meshes = [mesh.tessellated(segments) if isinstance(mesh, Quadric) else mesh for mesh in self.meshes]
         return self._with(meshes, self.instances, self.materials)
 
+    def to_trimesh(self) -> Any:
+        """A ``trimesh.Scene`` of the scene: meshes by material, instances, the first camera, textures, vertex colours.
+
+        Quadrics become triangles; of lights, animations and what trimesh's materials lack nothing is left. Raises
+        ViewerError where trimesh is not installed.
+        """
+        from viewer.scene.to_trimesh import trimesh_scene
+
+        whole = self.tessellated()
+        return trimesh_scene(whole.meshes, whole.instances, whole.materials, whole.textures, whole.cameras[:1])
+
     def parts(self, number: int) -> list[int]:
         """The numbers of the instances that are one object with this one: those of its name at its place, and those
         that hang on the nodes below its own.

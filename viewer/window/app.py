@@ -51,14 +51,14 @@ LONGEST_STEP = 0.1  # seconds: a longer pause is no flight
 
 
 class App:
-    """A window on a scene. ``chosen`` are options of the renderer.
+    """A window on a scene, of a file or a built-in one by name, or given. ``chosen`` are options of the renderer.
 
     Raises ViewerError for a value out of range and without a display, DeviceError without OpenGL 3.3.
     """
 
     def __init__(
         self,
-        scene: str,
+        scene: str | Scene,
         size: tuple[int, int] | None = None,
         preferences: Preferences | None = None,
         camera: str | None = None,
@@ -82,7 +82,11 @@ class App:
         self.studies = Studies(self.view)
         self.markers = Markers(self.view)
 
+        first = scene.name if isinstance(scene, Scene) else scene
+
         def load(path: str) -> Scene:
+            if path == first and isinstance(scene, Scene):
+                return scene.with_variant(variant)
             return viewer.load(path, variant if path == scene else None, lenient)
 
         self.stage = Stage(self.view, self.studies, self.device, settings, load, self.window.wake)
@@ -111,7 +115,7 @@ class App:
         self.stage.faults += faults
         if faults:
             self.view.say(faults[0], error=True)
-        self.stage.open(scene)
+        self.stage.open(first)
 
     def _on_show(self, same: bool) -> None:
         """A scene is on show; ``same``: the one that was there."""
