@@ -119,7 +119,7 @@ def test_whichever_is_faster_is_chosen_and_tried_again(device: Any) -> None:
     before = faster.drawing.pixel
     faster.draw(buffer, renderer.camera)
     assert faster.pictures == 1 and buffer.samples == 1 and faster.drawing.pixel != before
-    faster.drawing = Cost(0.1, 1e-7)
+    faster.drawing, faster.longest = Cost(0.1, 1e-7), 0.2
     assert faster.scale(10**6) == 1 and faster.scale(4 * 10**6) == 0.5
 
 
