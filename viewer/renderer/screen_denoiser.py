@@ -32,6 +32,7 @@ MOST_FEATURES = 16  # samples whose features are worth their time
 FIRST_RATE = 2e6  # camera rays a second, and pixels drawn up, before any have been seen
 LIGHT = 0.5  # of a preview's time, for the light; the rest is for the picture that it is drawn up to
 LIGHT_OF_DRAWN = 0.25  # and where features are drawn, which has a price that does not fall with the picture's size
+LEAST_DRAWN = 0.5  # of the window's width a preview has at least where its features are drawn
 FINER = 2.0  # times as wide as its light is a preview at least: what it costs is then always known
 GROWTH = 1.5  # times as many samples as last time, before a picture at rest is denoised again
 FADING = 16  # samples of a picture at rest, from which on what was seen on the way there has no part in it
@@ -155,8 +156,8 @@ class ScreenDenoiser:
             if picture is not None and size != film.size:
                 spent += time.perf_counter() - began
                 job.drawing += spent
-                if not self._draws:
-                    self.drawn.note(size[0] * size[1] / max(spent, 1e-6))
+                fixed = self.faster.drawing.scene if self._draws else 0.0
+                self.drawn.note(size[0] * size[1] / max(spent - fixed, 0.1 * spent, 1e-6))
             self._samples = samples
             yield picture
 
@@ -166,10 +167,9 @@ class ScreenDenoiser:
         pixels = whole[0] * whole[1]
         with self.tracer.device.current():
             self._draws = self.faster.chosen(pixels)
-        if self._draws:
-            scale = self.faster.scale(pixels)
-        else:
-            scale = self.drawn.choose(pixels, (1 - LIGHT) * budget, FIRST_RATE)
+        scale = self.drawn.choose(pixels, (1 - self.light) * budget, FIRST_RATE)
+        if self._draws:  # a smaller picture saves nothing of what the scene costs
+            scale = max(min(scale, self.faster.scale(pixels)), LEAST_DRAWN)
         scale = min(max(scale, FINER * least[0] / whole[0]), 1.0)
         return max(least[0], round(whole[0] * scale)), max(least[1], round(whole[1] * scale))
 
