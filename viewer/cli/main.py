@@ -21,7 +21,8 @@ from typing import Any, NoReturn
 from viewer.base import clash
 from viewer.base.errors import ViewerError
 from viewer.cli import commands
-from viewer.cli.commands import VIEWED, preset, printable
+from viewer.cli.commands import VIEWED, printable
+from viewer.cli.presets import preset
 from viewer.options.compare import COMPARE
 from viewer.options.declare import Option, suggestion
 from viewer.options.table import OPTIONS, check, with_choices
