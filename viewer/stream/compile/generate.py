@@ -161,7 +161,8 @@ def _add_interface(source: Source, linked: LinkedProgram, step: Step, form: Form
             stream = state.stream_of(argument.name)
             source.include("lib/texel_of.glsl")
             text = gather_glsl(argument.name, stream, linked.records[stream], bool(form.counts))
-            if not any(line == text.splitlines()[0] for line, _ in source.lines):
+            first = text.splitlines()[0]
+            if not any(line == first for line, _ in source.lines):
                 source.add(text, f"gather {argument.name}")
 
 
