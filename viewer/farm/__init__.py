@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from viewer.farm.render import render, render_frames
+    from viewer.farm.pictures import render, render_frames
 
 __all__ = ["render", "render_frames"]
 
@@ -17,6 +17,6 @@ __all__ = ["render", "render_frames"]
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'viewer.farm' has no attribute '{name}'")
-    from viewer.farm import render as found
+    from viewer.farm import pictures
 
-    return getattr(found, name)
+    return getattr(pictures, name)

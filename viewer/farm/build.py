@@ -8,7 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from viewer.base.errors import ViewerError
-from viewer.base.paths import shader_folder
+from viewer.base.paths import shaders
 from viewer.base.version import __version__
 
 
@@ -31,7 +31,7 @@ def sources() -> str:
     import viewer
 
     digest = hashlib.blake2b(digest_size=4)
-    for folder, ending in ((Path(viewer.__file__).parent, "*.py"), (shader_folder(), "*.glsl")):
+    for folder, ending in ((Path(viewer.__file__).parent, "*.py"), (shaders(), "*.glsl")):
         for path in sorted(folder.rglob(ending)):
             if "farm" not in path.parts:  # which moves work, and computes nothing
                 digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")

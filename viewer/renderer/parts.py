@@ -8,6 +8,7 @@ from viewer.base.errors import ViewerError
 from viewer.film.buffers import FilmBuffer
 from viewer.film.checkpoint import Checkpoint
 from viewer.film.film import Film
+from viewer.film.stop import Stop
 from viewer.renderer.pieces import Rectangle
 from viewer.renderer.tracer import Tracer
 from viewer.stream.machines.counters import Stats
@@ -63,6 +64,13 @@ def check_ranges(tracer: Tracer, option: str) -> None:
         raise ViewerError(option, f"program {tracer.settings.program} adds no samples", "take --program path")
     if "photons" in tracer.program().inputs:
         raise ViewerError(option, "photon maps of different samples follow each other", "leave it out")
+
+
+def check_whole(stop: Stop, option: str) -> None:
+    """Raise ViewerError where a rule looks at the picture while it is made."""
+    if stop.seconds is not None or stop.error is not None:
+        rule = "--time" if stop.error is None else "--error"
+        raise ViewerError(option, f"{rule} looks at the whole picture while it is made", "give --spp in its place")
 
 
 def film_by_ranges(
