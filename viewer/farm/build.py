@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from viewer.base.errors import ViewerError
 from viewer.base.paths import shaders
-from viewer.base.version import __version__
 
 
 class Build(NamedTuple):

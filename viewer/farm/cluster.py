@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from viewer.base.errors import ViewerError
@@ -24,6 +25,13 @@ ONE_THREAD = {"LP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "DASK_LOGGING__DI
 PRELOAD = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 
 
+def check_cluster(cluster: str) -> None:
+    """Raise ViewerError for what `connected` would refuse before it starts or asks anybody."""
+    _read(cluster)
+    if find_spec("distributed") is None:
+        raise ViewerError("--cluster", "dask.distributed is not installed", INSTALL)
+
+
 @contextmanager
 def connected(cluster: str) -> Iterator[Client]:
     """A client of ``local`` processes (as many as cores, or ``local:N``), of a scheduler at an address, or of one by
@@ -31,11 +39,10 @@ def connected(cluster: str) -> Iterator[Client]:
 
     Raises ViewerError for anything else, a scheduler that does not answer, and where dask.distributed is missing.
     """
+    check_cluster(cluster)
     form, value = _read(cluster)
-    try:
-        import distributed
-    except ImportError as error:
-        raise ViewerError("--cluster", "dask.distributed is not installed", INSTALL) from error
+    import distributed
+
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a lost worker is replaced and told of here
     with ExitStack() as stack:
         if form == "local":
@@ -58,7 +65,9 @@ def connected(cluster: str) -> Iterator[Client]:
             client = distributed.Client(**given, timeout=WAIT, set_as_default=False, name="raystream")
         except (OSError, TimeoutError, ValueError, KeyError) as error:
             reason = " ".join(str(error).split()) or type(error).__name__
-            raise ViewerError(f"--cluster {cluster}", f"no scheduler answers ({reason})", "dask scheduler starts one") from error
+            raise ViewerError(
+                f"--cluster {cluster}", f"no scheduler answers ({reason})", "dask scheduler starts one"
+            ) from error
         stack.callback(client.close)
         yield client
 

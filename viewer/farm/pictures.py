@@ -24,7 +24,7 @@ from viewer.renderer.settings import Settings
 from viewer.scene.scene import Scene
 from viewer.stream.machines.counters import Stats
 
-Report = Callable[[float, str], None]
+Report = Callable[[float | None, str], None]
 
 
 def render(scene: Any, cluster: str = "local", unit: str = "tiles", mix_builds: bool = False, **given: Any) -> Picture:
@@ -213,5 +213,3 @@ def render_frames(
             while following in early:
                 yield early.pop(following)
                 following += 1
-
-

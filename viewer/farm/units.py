@@ -44,7 +44,9 @@ class Unit:
         return self.width * self.height * self.samples - there
 
     def __str__(self) -> str:
-        return f"{self.width} x {self.height} pixels at {self.left}, {self.top}, {self.samples} samples from {self.first}"
+        return (
+            f"{self.width} x {self.height} pixels at {self.left}, {self.top}, {self.samples} samples from {self.first}"
+        )
 
 
 def tile_side(size: tuple[int, int], workers: int) -> int:

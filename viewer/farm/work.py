@@ -127,8 +127,9 @@ class Work:
                     continue
                 done = self._take(address, future, waiting)
                 if done is not None:
-                    if waiting and (each := self.workers.get(address)) is not None and each.busy is None:
-                        self._give(address, each, scene, waiting)  # it works while its result is on the way
+                    free = self.workers.get(address)
+                    if waiting and free is not None and free.busy is None:
+                        self._give(address, free, scene, waiting)  # it works while its result is on the way
                     result = self._result(address, done, future, waiting)
                     if result is not None:
                         left -= 1

@@ -83,9 +83,7 @@ def trace(recipe: Recipe, size: tuple[int, int], unit: Unit) -> Traced:
     began, stats = time.perf_counter(), Stats()
     renderer = _renderer(recipe)
     preparing = time.perf_counter() - began
-    film = film_of_part(
-        renderer, size, unit.samples, region=unit.region, first=unit.first, film=unit.film, stats=stats
-    )
+    film = film_of_part(renderer, size, unit.samples, region=unit.region, first=unit.first, film=unit.film, stats=stats)
     return Traced(film, time.perf_counter() - began, preparing, stats)
 
 

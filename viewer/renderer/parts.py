@@ -1,4 +1,4 @@
-"""Films of a part of a picture's pixels or samples: what several machines, or one after the other, make of a picture."""
+"""Films of some of a picture's pixels or samples: what several machines, or one after the other, make of it."""
 
 from __future__ import annotations
 
