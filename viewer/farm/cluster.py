@@ -43,7 +43,8 @@ def connected(cluster: str) -> Iterator[Client]:
     form, value = _read(cluster)
     import distributed
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a lost worker is replaced and told of here
+    for name in ("distributed", "asyncio"):  # a lost worker is replaced and told of here
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         if form == "local":
             kept = {name: os.environ.get(name, value) for name, value in ONE_THREAD.items()}

@@ -10,7 +10,7 @@ from viewer.farm import worker
 from viewer.farm.cluster import connected
 from viewer.farm.units import RANGE, Unit, sample_units, tile_side, tile_units
 from viewer.farm.work import Task, Work
-from viewer.farm.worker import Recipe
+from viewer.farm.worker import Recipe, Traced
 from viewer.film.checkpoint import DRIVER, Checkpoint
 from viewer.film.film import Film
 from viewer.film.stop import Stop
@@ -61,9 +61,11 @@ def render_on(
     state: Checkpoint | None = None,
     progress: Report | None = None,
     told: Callable[[str], None] | None = None,
+    seen: Callable[[Unit, Traced, float], None] | None = None,
     **drawn: Any,
 ) -> Picture:
-    """`render` with the scene and settings of a renderer. told : is called with remarks on workers.
+    """`render` with the scene and settings of a renderer. told : is called with remarks on workers. seen : with each
+    unit that is done, what came of it, and the seconds from its being given to a worker to its end.
 
     The samples are the cluster's; layers and the denoiser's features are made here.
     """
@@ -82,7 +84,7 @@ def render_on(
     film, before = (None, "") if resume is None else renderer.resumed(resume, size, state)
     stats = Stats()
     film, drivers = _film(
-        renderer, cluster, unit, length or RANGE, mix_builds, size, stop.spp, film, stats, state, progress, told
+        renderer, cluster, unit, length or RANGE, mix_builds, size, stop.spp, film, stats, state, progress, told, seen
     )
     picture = renderer.render(film=film, state=state, progress=progress, **drawn)
     picture.stats.add(stats)
@@ -104,9 +106,12 @@ def _film(
     state: Checkpoint | None,
     progress: Report | None,
     told: Callable[[str], None] | None,
+    seen: Callable[[Unit, Traced, float], None] | None,
 ) -> tuple[Film, list[str]]:
     """The film of a picture, and the drivers that made it."""
     made = Film(*size) if film is None else film
+    if made.count.min() >= samples:
+        return made, []
     made.halves = made.account = None  # of samples one after the other
     if progress is not None:
         progress(None, "starting workers")
@@ -128,6 +133,8 @@ def _film(
                 each: Unit = units[task.number]
                 stats.add(found.stats)
                 done += each.cost
+                if seen is not None:
+                    seen(each, found, work.seconds[task.number])
                 join.send((task.number, each, found.film))
                 if progress is not None:
                     progress(done / whole, _text(unit, work, len(units), done / whole))
