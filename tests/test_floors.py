@@ -18,6 +18,7 @@ FLOORS = (
         ("launch", 8),
         ("window", 7),
         ("simulate", 6),
+        ("farm", 6),
         ("renderer", 5),
         ("programs", 4),
         ("photons", 4),

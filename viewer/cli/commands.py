@@ -9,7 +9,7 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from time import perf_counter
@@ -93,9 +93,7 @@ def render(arguments: Namespace) -> bool:
         _tell(_find_state(state, arguments), arguments, progress)
         try:
             with _driver_warnings_told(arguments, progress):
-                picture = renderer.render(
-                    **_named(arguments, "render"), stats=arguments.stats is not None, progress=progress, state=state
-                )
+                picture = _picture(renderer, arguments, state, progress)
             times.append(perf_counter())
             _tell(picture.remarks(arguments.exposure if _displayed(arguments) else 0.0), arguments, progress)
             progress(None, f"writing {printable(arguments.output)}")
@@ -113,6 +111,19 @@ def render(arguments: Namespace) -> bool:
         where = sys.stderr if arguments.output == STANDARD_OUTPUT else sys.stdout
         print(_summary(arguments, picture, renderer.scene.triangle_count, seconds), file=where)
     return True
+
+
+def _picture(renderer: Renderer, arguments: Namespace, state: Checkpoint | None, progress: Progress) -> Picture:
+    """The picture, by this process or by a cluster."""
+    asked = {**_named(arguments, "render"), "progress": progress, "state": state}
+    if arguments.cluster is None:
+        return renderer.render(**asked, stats=arguments.stats is not None)
+    from viewer.farm.pictures import render_on
+
+    def told(line: str) -> None:
+        _tell([line], arguments, progress)
+
+    return render_on(renderer, arguments.cluster, arguments.unit, arguments.mix_builds, told=told, **asked)
 
 
 def _displayed(arguments: Namespace) -> bool:
@@ -214,6 +225,10 @@ def _check_output(arguments: Namespace) -> None:
         _check_standard_output(arguments)
     elif is_movie(arguments.output):
         raise ViewerError(arguments.output, "a movie needs --frames", "such as --frames 0-119")
+    if arguments.cluster is not None:
+        from viewer.farm.cluster import check_cluster
+
+        check_cluster(arguments.cluster)
     if arguments.turntable:
         raise ViewerError("--turntable", "needs --frames", "such as --frames 0-119 -o frame_%04d.png")
     if arguments.animation is not None and arguments.moment is None:
@@ -277,18 +292,10 @@ def _render_frames(arguments: Namespace) -> bool:
     begin, counted = perf_counter(), []
     with Progress(arguments.quiet) as progress:
         progress(None, f"loading {printable(arguments.scene)}")
-        from viewer.renderer.sequence import render_frames, save_frames
+        from viewer.renderer.sequence import save_frames
 
         scene = _load(arguments, progress)
-        frames = render_frames(
-            scene,
-            arguments.frames,
-            arguments.fps,
-            arguments.turntable,
-            render=_named(arguments, "render") | {"stats": arguments.stats is not None},
-            progress=progress,
-            **_named(arguments, "renderer"),
-        )
+        frames = _frames(scene, arguments, progress)
         remarks: list[list[str]] = []
 
         def note(frame: Frame) -> None:
@@ -308,6 +315,29 @@ def _render_frames(arguments: Namespace) -> bool:
             f"{_count(scene.triangle_count, 'triangle')}; {seconds:.2f} s, {seconds / len(counted):.2f} s a frame"
         )
     return True
+
+
+def _frames(scene: Scene, arguments: Namespace, progress: Progress) -> Generator[Frame, None, None]:
+    """The frames, by this process or by a cluster."""
+    asked: dict[str, Any] = {
+        "scene": scene,
+        **{name: getattr(arguments, name) for name in ("frames", "fps", "turntable")},
+        "render": _named(arguments, "render") | {"stats": arguments.stats is not None},
+        "progress": progress,
+        **_named(arguments, "renderer"),
+    }
+    if arguments.cluster is None:
+        from viewer.renderer.sequence import render_frames
+
+        return render_frames(**asked)
+    from viewer.farm.pictures import render_frames as farmed
+
+    asked |= {"cluster": arguments.cluster, "mix_builds": arguments.mix_builds}
+    return farmed(
+        **asked,
+        films=arguments.output.lower().endswith(".exr"),
+        told=lambda line: _tell([line], arguments, progress),
+    )
 
 
 def _count(number: int, one: str, many: str = "") -> str:
