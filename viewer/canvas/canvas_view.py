@@ -264,20 +264,26 @@ class CanvasView:
         made[..., 3] = 255
         return made
 
-    def snapshot(self) -> Picture:
-        """The picture on show at its full size, with all samples so far, for which it waits if need be.
+    def wait(self) -> None:
+        """Until the scene is there. Raises ViewerError where it will not be: it could not be prepared, or the view is
+        closed."""
+        while self.view.renderer is None or self.view.flight is None:
+            if self.closed:
+                raise ViewerError("view", "is closed", "open another one")
+            if self.stage.loading is None:
+                raise ViewerError("view", self.view.message or "there is nothing to show")
+            time.sleep(0.002)
+            with self.device.current():
+                self.stage.take()
 
-        Raises ViewerError where there is none: the scene could not be prepared, or the view is closed.
+    def snapshot(self) -> Picture:
+        """The picture on show at its full size with all samples so far, for the first of which it waits if need be.
+
+        Raises ViewerError where there is none, see `wait`.
         """
         if self.closed:
             raise ViewerError("view", "is closed", "open another one")
-        while self.view.renderer is None or not self.session.complete:
-            if self.view.renderer is None and self.stage.loading is None:
-                raise ViewerError("view", self.view.message or "there is nothing to show")
-            if self.view.paused or self.view.minimised:
-                break
-            time.sleep(0.0 if self.view.renderer is not None else 0.005)
-            self.advance()
+        self.wait()
         with self.device.current():
             self.session.finish(converged=False)
             return self.session.picture()

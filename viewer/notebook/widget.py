@@ -9,6 +9,7 @@ from rendercanvas.anywidget import AnywidgetRenderCanvas, loop
 from viewer.canvas.canvas_view import CanvasView
 from viewer.canvas.drive import Drive
 from viewer.renderer.picture import Picture
+from viewer.window.input.flight import Flight
 
 SIZE = (640, 480)
 
@@ -31,6 +32,8 @@ class Widget(AnywidgetRenderCanvas):
         self.drive = Drive(view, self, loop, self._tell)
         self.on_msg(self._on_message)
         self.observe(self._on_seen, names=["_has_visible_views"])
+        self.set_closable(True)
+        self.set_minimizable(True)
 
     def update(self, **options: Any) -> None:
         """Change options, see `CanvasView.update`: ``view.update(program="path", exposure=1, camera="0,1,4 0,1,0")``.
@@ -49,11 +52,26 @@ class Widget(AnywidgetRenderCanvas):
         self.drive.wake()
         return made
 
+    def close(self) -> None:
+        """Take it from the page, and give everything back."""
+        view = getattr(self, "view", None)  # none where it could not be made
+        if view is not None and not view.closed:  # rendercanvas 2.7 closes what it is closing
+            super().close()
+
     @property
     def camera(self) -> str:
         """The camera in the hand, as the option ``camera`` takes it."""
-        _, flight = self.view.view.shown()
-        return flight.camera.text()
+        return self._flight.camera.text()
+
+    @property
+    def fov(self) -> float:
+        """Its vertical field of view, degrees."""
+        return self._flight.camera.fov
+
+    @property
+    def _flight(self) -> Flight:
+        self.view.wait()
+        return self.view.view.shown()[1]
 
     def _tell(self, text: str) -> None:
         """A line above the picture."""
