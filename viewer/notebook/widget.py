@@ -32,8 +32,6 @@ class Widget(AnywidgetRenderCanvas):
         self.drive = Drive(view, self, loop, self._tell)
         self.on_msg(self._on_message)
         self.observe(self._on_seen, names=["_has_visible_views"])
-        self.set_closable(True)
-        self.set_minimizable(True)
 
     def update(self, **options: Any) -> None:
         """Change options, see `CanvasView.update`: ``view.update(program="path", exposure=1, camera="0,1,4 0,1,0")``.
