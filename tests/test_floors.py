@@ -19,6 +19,7 @@ FLOORS = (
         ("window", 7),
         ("canvas", 7),
         ("notebook", 7),
+        ("remote", 7),
         ("simulate", 6),
         ("farm", 6),
         ("renderer", 5),
