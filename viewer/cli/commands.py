@@ -351,9 +351,15 @@ def view(arguments: Namespace) -> bool:
 
     if not viewer.is_builtin(arguments.scene):
         recognise(arguments.scene)
+    chosen = {name: getattr(arguments, name) for name in VIEWED if name != "debug"}
+    if arguments.remote is not None:
+        from viewer.remote.serve import serve
+
+        serve(arguments.scene, arguments.remote, arguments.remote_host, **chosen)
+        return True
     from viewer.window.app import App
 
-    App(arguments.scene, **{name: getattr(arguments, name) for name in VIEWED if name != "debug"}).run()
+    App(arguments.scene, **chosen).run()
     return True
 
 
