@@ -156,6 +156,22 @@ def test_options(view: CanvasView) -> None:
         assert view.stage.requested is asked
 
 
+def test_no_change_is_missed(view: CanvasView) -> None:
+    """What the screen shows is another picture only where it has told so; previews out of sight are not told."""
+    view.update(program="path", spp=2, error=None)
+    canvas, told = view._canvas, []
+    changes, shown = canvas.changes, canvas.linear()
+    for _ in range(3):
+        drag(view, (4, 4), (8, 5))
+        while not view.idle:
+            view.advance(0.0)
+            now = canvas.linear()
+            told.append((now.shape != shown.shape or bool((now != shown).any()), canvas.changes != changes))
+            changes, shown = canvas.changes, now
+    assert (True, False) not in told and told.count((True, True)) >= 3
+    assert told.count((False, True)) < len(told) / 2
+
+
 def test_two_views_at_once(view: CanvasView) -> None:
     """Each has the bits that it has alone, though they take turns on one context."""
     alone = viewer.render("teapotahedron", size=SIZE, program="whitted", machine="singlepass", spp=2)

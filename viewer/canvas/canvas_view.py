@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.canvas.keys import key_text, modifier_bits
+from viewer.canvas.watched import Watched
 from viewer.film.stop import Stop
 from viewer.formats.named import load
 from viewer.formats.objects.take import scene_of
@@ -26,7 +27,6 @@ from viewer.renderer.session import Session
 from viewer.renderer.settings import VIEW, Settings
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import shared_device
-from viewer.window.picture.canvas import Canvas
 from viewer.window.picture.display import Display
 from viewer.window.picture.meter import Meter
 from viewer.window.view.commands import picture_handlers
@@ -86,7 +86,7 @@ class CanvasView:
         kept, keymap, faults = configured(preferences)
         stop = Stop(kept.samples, error=kept.noise or None)
         with self.device.current():
-            self._canvas, self._display, self._meter = Canvas(self.device), Display(self.device), Meter(self.device)
+            self._canvas, self._display, self._meter = Watched(self.device), Display(self.device), Meter(self.device)
         self._target: Any = None  # framebuffer of the bitmap
         self.session = Session(size=size, stop=stop, screen=self._canvas)
         self.view = View(self.session, kept, keymap)
@@ -98,7 +98,7 @@ class CanvasView:
         self.stage.on_show = self._turn.shown
         self.view.handlers |= picture_handlers(self.desk, self)
         self._shown: tuple[Any, ...] = ()  # what the bitmap given last was of
-        self._drawn, self._steps = 0.0, 0
+        self._drawn = 0.0
         self._size(size, 1.0)
         self.stage.faults += faults
         self._mode = own.pop("mode", None)
@@ -238,22 +238,22 @@ class CanvasView:
         view, session, now = self.view, self.session, time.monotonic()
         if view.minimised or not self._turn.anything:
             return None
-        of = (session.pictures + session.carried, view.stops, view.tonemap, view.pixels)
-        rest = REFINING if session.complete else FILLING
-        late = session.running and session.steps != self._steps and now - self._drawn >= rest
-        if of == self._shown and not late:
+        due = now - self._drawn >= (REFINING if session.complete else FILLING)
+        running = session.renderer.under_way if session.renderer is not None else None
+        if due and running is not None and session.running and not session.previewing:
+            self._canvas.grow(running)
+        whole = session.pictures + session.carried, view.stops, view.tonemap, view.pixels
+        of = (*whole, self._canvas.changes)
+        if of == self._shown or (whole == self._shown[:-1] and not due):
             return None
-        self._shown, self._steps, self._drawn = of, session.steps, now
+        self._shown, self._drawn = of, now
         return self.read()
 
     def read(self) -> NDArray[np.uint8]:
         """(H, W, 4) uint8: the picture on show as it is, sRGB and opaque, row 0 at the top."""
-        view, session = self.view, self.session
+        view = self.view
         width, height = view.pixels
         with self.device.current():
-            running = session.renderer.under_way if session.renderer is not None else None
-            if running is not None and session.running and not session.previewing:
-                self._canvas.grow(running)
             if self._target is None or self._target.size != view.pixels:
                 context = self.device.context
                 self._target = context.framebuffer([context.texture(view.pixels, 4)])
