@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from viewer.film.adaptive import decide, variances
-from viewer.film.beside import EDGE, INDEPENDENT, SMOOTH, block_sums, ratios, variance_beside
+from viewer.film.beside import EDGE, INDEPENDENT, SMOOTH, block_sums, ratios, variances_beside
 from viewer.film.buffers import FilmBuffer
 from viewer.film.film import Film, luminance
 
@@ -18,7 +18,7 @@ def told(first: np.ndarray, second: np.ndarray, rate: float = 0.5) -> float:
     square = float(np.mean((first - second) ** 2))
     differences = {3: square / rate, 4: square}
     sums = block_sums((first + second) / 2, first - second)
-    return variance_beside(sums, first.size, 4, 1e9, differences)
+    return float(np.sum(variances_beside(sums, 4, 1e9, differences))) / first.size
 
 
 def errors(together: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray, float]:
