@@ -43,8 +43,8 @@ def first_decision(samples: int) -> int:
 
 
 def decide(film: Film, goal: float) -> None:
-    """Find out the error of a film, and grant its pixels samples for ``goal``, a relative error as of `Film.error`, which
-    its `bound` (`viewer.film.stop`) is to reach.
+    """Find out the error of a film, and grant its pixels samples for ``goal``, a relative error as of `Film.error`, for
+    its `viewer.film.stop.bound` to reach.
 
     Every pixel has as many samples as it was granted. A second call with the same goal changes nothing.
     """

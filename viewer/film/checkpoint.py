@@ -11,8 +11,8 @@ function of pixel, number, dimension and seed, and the film keeps all that its s
 | `film.granted`, `film.apart` | of an adaptive picture, see `viewer.film.account` |
 
 The attributes `film.setting.NAME` are texts; `film.check` is a digest of the channels. The halves, and the attributes
-`film.differences`, `film.variances` and `film.doubts`, tell how fast the mean converges (`viewer.film.rate`); files without them can
-be resumed, too.
+`film.differences`, `film.variances` and `film.doubts`, tell how fast the mean converges (`viewer.film.rate`); files
+without them can be resumed, too.
 """
 
 from __future__ import annotations

@@ -11,8 +11,11 @@ CAUTION = 0.5  # standard errors of an estimate that are added to it before it e
 
 
 def bound(error: float, doubt: float) -> float:
-    """What an estimated error is taken for where a render may end: an estimate that happens to be too low, and is looked
-    at often, would else end it too early. doubt : its relative standard error, see `viewer.film.beside.doubt`."""
+    """What an estimated error is taken for where a render may end: with some of its own standard error, as an estimate
+    that is looked at often would else end it when it happens to be too low.
+
+    doubt : that standard error, relative, see `viewer.film.beside.doubt`.
+    """
     return error * (1 + CAUTION * doubt)
 
 

@@ -37,8 +37,8 @@ class Outlook:
         open_ended = stop.seconds is not None or stop.error is not None
         text = f"{samples:,} sample{'s' * (samples != 1)}" if open_ended else f"{samples:,} of {stop.spp:,} samples"
         if math.isfinite(self.noise):
-            bound = "" if stop.error is None else f" of {percent(stop.error)}"
-            text += f", noise {percent(self.noise)}{bound}"
+            most = "" if stop.error is None else f" of {percent(stop.error)}"
+            text += f", noise {percent(self.noise)}{most}"
         return self._share, text
 
 
