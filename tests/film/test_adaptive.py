@@ -63,7 +63,7 @@ def test_a_picture_that_is_good_enough_gets_no_more() -> None:
 
 
 def test_an_estimate_that_is_known_badly_has_to_be_lower() -> None:
-    """Of six blocks, whose error is known to a third: an error just above the estimate is not believed to be reached."""
+    """Of six blocks, whose error is known to a third: what is just above the estimate is not believed to be reached."""
     film = filled(LEAST, noisy())
     decide(film, 1.0)
     error, doubt = film.error(), film.doubt()

@@ -153,7 +153,7 @@ def test_broken_samples_leave_an_error_that_is_a_number(device, size: tuple[int,
 
 
 def test_an_error_that_few_blocks_make_is_known_badly() -> None:
-    """Of K blocks that err alike the error's own standard error is 1 / sqrt(2 K): as sums of K squared deviates tell."""
+    """Of K blocks that err alike the error's own standard error is 1 / sqrt(2 K), as sums of K squared deviates say."""
     rng = np.random.default_rng(4)
     for blocks in (1, 8, 200):
         found = doubt(np.concatenate([np.full(blocks, 3.0), np.zeros(50)]))

@@ -110,9 +110,10 @@ def test_the_device_keeps_the_same_halves(device, samples: int) -> None:
     np.testing.assert_array_equal(back.halves.sum, film.halves.sum)
     np.testing.assert_array_equal(back.halves.count, film.halves.count)
     assert back.told()[0] == pytest.approx(film.told()[0], rel=ROUNDING) and len(back.told()[0]) >= (samples >= 8)
-    assert buffer.doubt == back.doubt() == pytest.approx(film.doubt(), rel=2 * ROUNDING)
-    assert (film.doubt() > 0) == (samples >= 8)
     assert buffer.error() == pytest.approx(film.error(), rel=ROUNDING)
+    # of sums of squares, each with its rounding; the host sums the film that is read back by itself
+    assert buffer.doubt == pytest.approx(film.doubt(), rel=4 * ROUNDING) == back.doubt()
+    assert (film.doubt() > 0) == (samples >= 8)
     assert buffer.efficiency == pytest.approx(film.efficiency(), rel=2 * ROUNDING)
     again = FilmBuffer(device, (53, 37), back)
     assert again.error() == buffer.error() and again.doubt == buffer.doubt
