@@ -53,6 +53,7 @@ def connected(cluster: str) -> Iterator[Client]:
                 threads_per_worker=1,
                 host="127.0.0.1",
                 dashboard_address=None,
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},  # its HTTP server is on port 8787 otherwise
                 memory_limit=None,
                 silence_logs=logging.CRITICAL,
                 env=kept,
