@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from viewer.farm.cluster import ONE_THREAD
+from viewer.farm.cluster import processes
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
@@ -18,16 +17,7 @@ pytest.importorskip("distributed", reason="dask.distributed is not installed")
 @pytest.fixture(scope="session")
 def local() -> Iterator[Any]:
     """A scheduler with two workers, as somebody else has started it."""
-    import distributed
-
-    cluster = distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        dashboard_address=None,
-        memory_limit=None,
-        silence_logs=logging.CRITICAL,
-        env=ONE_THREAD,
-    )
+    cluster = processes(2)
     yield cluster
     cluster.close()
 

@@ -14,6 +14,7 @@ from viewer.farm.worker import Recipe, Traced
 from viewer.film.checkpoint import DRIVER, Checkpoint
 from viewer.film.film import Film
 from viewer.film.stop import Stop
+from viewer.formats.image.environment_maps import environment_of
 from viewer.formats.objects.take import scene_of
 from viewer.options import table as options
 from viewer.renderer.parts import check_ranges, check_whole
@@ -21,6 +22,7 @@ from viewer.renderer.picture import Picture
 from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
 from viewer.renderer.sequence import Frame, Motion
 from viewer.renderer.settings import Settings
+from viewer.scene.environment import ImageEnvironment
 from viewer.scene.scene import Scene
 from viewer.stream.machines.counters import Stats
 
@@ -117,8 +119,9 @@ def _film(
         progress(None, "starting workers")
     with connected(cluster) as client:
         work = Work(client, mixed=mixed, told=told)
-        scene = work.hold(renderer.prepared.given)
-        recipe = Recipe(scene, _travelling(renderer), renderer.camera)
+        settings, environment = travelling(renderer.settings)
+        scene = work.hold(renderer.prepared.given, environment)
+        recipe = Recipe(scene, settings, renderer.camera)
         if unit == "samples":
             units = list(sample_units(size, int(made.count.min()), samples, length))
         else:
@@ -167,12 +170,15 @@ def _joined(made: Film) -> Generator[None, tuple[int, Unit, Film], None]:
             following += 1
 
 
-def _travelling(renderer: Renderer) -> Settings:
-    """The settings for other machines: an environment goes as it is, not by the name of its file."""
-    settings, environment = renderer.settings, renderer.settings.environment
-    if isinstance(environment, str) and environment not in ("none", "sky", "studio"):
-        return settings.replace(environment=renderer.prepared.lighting.environment, environment_rotation=0.0)
-    return settings
+def travelling(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
+    """The settings for other machines, and the environment that goes as a picture, once, in place of the name of its
+    file, or out of the settings."""
+    value = settings.environment
+    named = isinstance(value, str) and value not in ("none", "sky", "studio")
+    found = environment_of(value)[0] if named else value
+    if isinstance(found, ImageEnvironment):
+        return settings.replace(environment=None), found
+    return settings, None
 
 
 def _text(unit: str, work: Work, units: int, share: float) -> str:
@@ -200,13 +206,13 @@ def render_frames(
     cluster, mix_builds : as of `render`. films : the frames' pictures keep their films, for .exr.
     """
     motion = Motion(scene, frames, fps, turntable, camera, given)
-    recipe_settings = Settings(**given)
+    settings, environment = travelling(Settings(**given))
     if progress is not None:
         progress(None, "starting workers")
     with connected(cluster) as client:
         work = Work(client, mixed=mix_builds, told=told)
-        held = work.hold(scene)
-        recipe = Recipe(held, recipe_settings)
+        held = work.hold(scene, environment)
+        recipe = Recipe(held, settings)
         tasks = [
             Task(k, f"frame {number}", worker.frame, (recipe, motion, render or {}, k, films))
             for k, number in enumerate(frames)
