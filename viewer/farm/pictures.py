@@ -8,6 +8,7 @@ from typing import Any
 from viewer.base.errors import ViewerError
 from viewer.farm import worker
 from viewer.farm.cluster import connected
+from viewer.farm.collect import ranges, tiles
 from viewer.farm.units import RANGE, Unit, sample_units, tile_side, tile_units
 from viewer.farm.work import Task, Work
 from viewer.farm.worker import Recipe, Traced
@@ -129,8 +130,8 @@ def _film(
             units = list(tile_units(size, samples, tile_side(size, count), film))
         tasks = [Task(k, str(each), worker.trace, (recipe, size, each), each.cost) for k, each in enumerate(units)]
         whole, done = sum(each.cost for each in units), 0.0
-        join = _joined(made) if unit == "samples" else _placed(made)
-        next(join)
+        collected = (ranges if unit == "samples" else tiles)(made)
+        next(collected)
         try:
             for task, found in work.run(tasks, scene):
                 each: Unit = units[task.number]
@@ -138,7 +139,7 @@ def _film(
                 done += each.cost
                 if seen is not None:
                     seen(each, found, work.seconds[task.number])
-                join.send((task.number, each, found.film))
+                collected.send((task.number, each, found.film))
                 if progress is not None:
                     progress(done / whole, _text(unit, work, len(units), done / whole))
                 if state is not None and state.due() and made.count.any():
@@ -147,27 +148,8 @@ def _film(
             if state is not None and made.count.any():
                 state.save(made)
             raise
+        collected.close()
         return made, work.drivers()
-
-
-def _placed(made: Film) -> Generator[None, tuple[int, Unit, Film], None]:
-    """Takes films of tiles, in any order, into the picture's."""
-    while True:
-        _, unit, film = yield
-        made.store(film.records(), unit.left, unit.top)
-
-
-def _joined(made: Film) -> Generator[None, tuple[int, Unit, Film], None]:
-    """Takes films of ranges of samples into the picture's, in the order of their numbers, whatever order they come in:
-    what is there at any time is a film to go on from."""
-    early: dict[int, Film] = {}
-    following = 0
-    while True:
-        number, _, film = yield
-        early[number] = film
-        while following in early:
-            made.join(early.pop(following))
-            following += 1
 
 
 def travelling(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:

@@ -136,6 +136,7 @@ class FilmBuffer(Buffer):
         self.halves: Buffer | None = None  # of the first half of twice as many samples; see `viewer.film.rate`
         self.efficiency = 1.0  # `Film.efficiency` when `error` was asked last
         self.half = 0  # samples of that; and what the halves before have told, see `Halves`
+        self._level = 0  # samples from which on all pixels have as many: those of a stopped cluster's tiles have not
         self.differences, self.variances = dict[int, float](), dict[int, float]()
         self.account: Account | None = None  # of adaptive sampling, with the halves of pixels of any number of samples
         self.chosen: Buffer | None = None  # of `CHOICE`: the pixels that the run under way is of; None: all
@@ -149,6 +150,8 @@ class FilmBuffer(Buffer):
                 self.samples, self.efficiency = int(film.count.max()), film.account.efficiency
             elif film.halves is not None:
                 self._hold(film.halves)
+            elif film.count.max() > self.samples:
+                self._level = int(film.count.max())
 
     def film(self) -> Film:
         """On the host, bit by bit."""
@@ -164,14 +167,14 @@ class FilmBuffer(Buffer):
     def clear(self) -> None:
         """Forget all samples."""
         super().clear()
-        self.samples = self.half = 0
+        self.samples = self.half = self._level = 0
         self.differences, self.variances = {}, {}
         self.account = self._held = None
 
     def keep(self, reduction: FilmError | None = None) -> None:
         """Keep the sum of so many samples as a first half, where every pixel has a power of two of them, and what it
         says of the halves before. reduction : as of `error`."""
-        if not kept(self.samples) or self.samples <= self.half:
+        if not kept(self.samples) or self.samples <= self.half or self.samples < self._level:
             return
         reduction = self._reduction(reduction)
         if self.samples == 2 * self.half:
