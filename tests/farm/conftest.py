@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,10 @@ pytest.importorskip("distributed", reason="dask.distributed is not installed")
 @pytest.fixture(scope="session")
 def local() -> Iterator[Any]:
     """A scheduler with two workers, as somebody else has started it."""
-    cluster = processes(2)
+    with socket.socket() as other, suppress(OSError):
+        other.bind(("0.0.0.0", 8787))  # as another cluster's: a second one would warn
+        other.listen()
+        cluster = processes(2)
     yield cluster
     cluster.close()
 
