@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import logging
+import socket
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from viewer.farm.cluster import ONE_THREAD
+from viewer.farm.cluster import processes
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
@@ -18,16 +19,10 @@ pytest.importorskip("distributed", reason="dask.distributed is not installed")
 @pytest.fixture(scope="session")
 def local() -> Iterator[Any]:
     """A scheduler with two workers, as somebody else has started it."""
-    import distributed
-
-    cluster = distributed.LocalCluster(
-        n_workers=2,
-        threads_per_worker=1,
-        dashboard_address=None,
-        memory_limit=None,
-        silence_logs=logging.CRITICAL,
-        env=ONE_THREAD,
-    )
+    with socket.socket() as other, suppress(OSError):
+        other.bind(("0.0.0.0", 8787))  # as another cluster's: a second one would warn
+        other.listen()
+        cluster = processes(2)
     yield cluster
     cluster.close()
 

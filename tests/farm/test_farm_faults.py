@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import viewer
+from viewer.cli.main import USER_ERROR, main
 from viewer.farm import work
 from viewer.farm.build import Build, check_builds
 from viewer.farm.cluster import check_cluster
@@ -21,6 +22,7 @@ from viewer.farm.units import sample_units, tile_side, tile_units
         ("local:0", "1 to 256 processes"),
         ("local:many", "expected local, local:N"),
         ("http://somewhere", "expected local, local:N"),
+        ("tcp://127.0.0.1:99999", "expected local, local:N"),
         ("nowhere.json", "No such file"),
     ],
 )
@@ -29,12 +31,26 @@ def test_clusters_that_are_none(cluster: str, said: str) -> None:
         check_cluster(cluster)
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"address": 3}'])
+@pytest.mark.parametrize("text", ["{", "[]", '{"address": 3}', '{"address": "head"}'])
 def test_damaged_files(tmp_path: Path, text: str) -> None:
     path = tmp_path / "scheduler.json"
     path.write_text(text)
     with pytest.raises(viewer.ViewerError, match=r"scheduler\.json"):
         check_cluster(str(path))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--unit", "samples"], "--unit: needs --cluster"),
+        (["--mix-builds"], "--mix-builds: needs --cluster"),
+        (["--cluster", "local", "--unit", "samples", "--frames", "0-1", "--turntable"], "--unit: is for one picture"),
+        (["--cluster", "nowhere.json", "--frames", "0-1", "--turntable"], "nowhere.json: No such file"),
+    ],
+)
+def test_options_that_would_do_nothing(given: list[str], said: str, tmp_path: Path, capsys: Any) -> None:
+    assert main(["render", "cornell", "-o", str(tmp_path / "%d.png"), *given]) == USER_ERROR
+    assert said in capsys.readouterr().err and not list(tmp_path.iterdir())
 
 
 def test_not_installed(monkeypatch: Any) -> None:

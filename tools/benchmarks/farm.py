@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import viewer
-from viewer.farm.cluster import ONE_THREAD
+from viewer.farm.cluster import processes
 from viewer.farm.forecast import Costs, forecast
 from viewer.farm.pictures import render_on
 from viewer.farm.units import Unit
@@ -76,14 +76,7 @@ def _deaths(renderer: viewer.Renderer, deaths: int) -> dict[str, Any]:
     assert alone.film is not None
     same, killed, lost = 0, 0, 0
     with (
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            dashboard_address=None,
-            memory_limit=None,
-            silence_logs=50,
-            env=ONE_THREAD,
-        ) as cluster,
+        processes(2) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         for _ in range(deaths):

@@ -210,6 +210,7 @@ def _check_output(arguments: Namespace) -> None:
     from viewer.film.movie import check_output, is_movie
     from viewer.renderer.footprint import check_memory
 
+    _check_cluster(arguments)
     # As little as any program takes: the renderer, which knows more, looks again.
     check_memory(arguments.size, progressive=False, layers=arguments.layers)
     if arguments.frames is not None:
@@ -225,10 +226,6 @@ def _check_output(arguments: Namespace) -> None:
         _check_standard_output(arguments)
     elif is_movie(arguments.output):
         raise ViewerError(arguments.output, "a movie needs --frames", "such as --frames 0-119")
-    if arguments.cluster is not None:
-        from viewer.farm.cluster import check_cluster
-
-        check_cluster(arguments.cluster)
     if arguments.turntable:
         raise ViewerError("--turntable", "needs --frames", "such as --frames 0-119 -o frame_%04d.png")
     if arguments.animation is not None and arguments.moment is None:
@@ -237,6 +234,19 @@ def _check_output(arguments: Namespace) -> None:
         raise ViewerError(arguments.resume, "there is no such file to go on from", "an EXR that a render has left")
     if arguments.output != STANDARD_OUTPUT:
         check_path(arguments.output, arguments.layers)
+
+
+def _check_cluster(arguments: Namespace) -> None:
+    if arguments.cluster is not None:
+        from viewer.farm.cluster import check_cluster
+
+        check_cluster(arguments.cluster)
+        if arguments.frames is not None and "unit" in arguments.typed:
+            raise ViewerError("--unit", "is for one picture: of many, a frame is the unit", "leave it out")
+        return
+    for name in ("unit", "mix_builds"):
+        if name in arguments.typed:
+            raise ViewerError(OPTIONS[name].flag, "needs --cluster", "such as --cluster local")
 
 
 def _check_standard_output(arguments: Namespace) -> None:

@@ -47,17 +47,7 @@ def connected(cluster: str) -> Iterator[Client]:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         if form == "local":
-            kept = {name: os.environ.get(name, value) for name, value in ONE_THREAD.items()}
-            local: Any = distributed.LocalCluster(
-                n_workers=value,
-                threads_per_worker=1,
-                host="127.0.0.1",
-                dashboard_address=None,
-                memory_limit=None,
-                silence_logs=logging.CRITICAL,
-                env=kept,
-                preload=[PRELOAD],
-            )
+            local = processes(value)
             stack.callback(local.close)
             given: dict[str, Any] = {"address": local}
         else:
@@ -73,6 +63,24 @@ def connected(cluster: str) -> Iterator[Client]:
         yield client
 
 
+def processes(count: int) -> Any:
+    """A cluster of so many processes on this machine."""
+    import distributed
+
+    return distributed.LocalCluster(
+        n_workers=count,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address=None,
+        # Its HTTP server, which there is nevertheless, takes port 8787 otherwise, of which a second one warns.
+        scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+        memory_limit=None,
+        silence_logs=logging.CRITICAL,
+        env={name: os.environ.get(name, value) for name, value in ONE_THREAD.items()},
+        preload=[PRELOAD],
+    )
+
+
 def _read(cluster: str) -> tuple[str, Any]:
     """What form it has, and its number, address or file."""
     found = re.fullmatch(r"local(?::(\d{1,6}))?", cluster)
@@ -81,7 +89,7 @@ def _read(cluster: str) -> tuple[str, Any]:
         if not 1 <= count <= MOST_LOCAL:
             raise ViewerError(f"--cluster {cluster}", f"expected 1 to {MOST_LOCAL} processes")
         return "local", count
-    if re.fullmatch(r"(tcp|tls|ws|wss|ucx)://\S+:\d+", cluster):
+    if _is_address(cluster):
         return "address", cluster
     if "://" in cluster or cluster.startswith("local:"):
         raise ViewerError(f"--cluster {cluster}", EXPECTED)
@@ -98,6 +106,12 @@ def _scheduler_file(path: str) -> str:
         raise ViewerError(path, error.strerror or "cannot be read", EXPECTED) from error
     except ValueError as error:
         raise ViewerError(path, "is no scheduler's file", "dask scheduler --scheduler-file writes one") from error
-    if not isinstance(held, dict) or not isinstance(held.get("address"), str):
+    # A client that is given another text as an address ends in dask's traceback.
+    if not isinstance(held, dict) or not _is_address(held.get("address")):
         raise ViewerError(path, "names no scheduler's address", "dask scheduler --scheduler-file writes one")
     return path
+
+
+def _is_address(text: object) -> bool:
+    found = re.fullmatch(r"(?:tcp|tls|ws|wss|ucx)://\S+:(\d{1,5})", text) if isinstance(text, str) else None
+    return found is not None and 0 < int(found[1]) < 65536

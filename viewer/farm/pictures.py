@@ -8,12 +8,14 @@ from typing import Any
 from viewer.base.errors import ViewerError
 from viewer.farm import worker
 from viewer.farm.cluster import connected
+from viewer.farm.collect import ranges, tiles
 from viewer.farm.units import RANGE, Unit, sample_units, tile_side, tile_units
 from viewer.farm.work import Task, Work
 from viewer.farm.worker import Recipe, Traced
 from viewer.film.checkpoint import DRIVER, Checkpoint
 from viewer.film.film import Film
 from viewer.film.stop import Stop
+from viewer.formats.image.environment_maps import environment_of
 from viewer.formats.objects.take import scene_of
 from viewer.options import table as options
 from viewer.renderer.parts import check_ranges, check_whole
@@ -21,6 +23,7 @@ from viewer.renderer.picture import Picture
 from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
 from viewer.renderer.sequence import Frame, Motion
 from viewer.renderer.settings import Settings
+from viewer.scene.environment import ImageEnvironment
 from viewer.scene.scene import Scene
 from viewer.stream.machines.counters import Stats
 
@@ -117,8 +120,9 @@ def _film(
         progress(None, "starting workers")
     with connected(cluster) as client:
         work = Work(client, mixed=mixed, told=told)
-        scene = work.hold(renderer.prepared.given)
-        recipe = Recipe(scene, _travelling(renderer), renderer.camera)
+        settings, environment = travelling(renderer.settings)
+        scene = work.hold(renderer.prepared.given, environment)
+        recipe = Recipe(scene, settings, renderer.camera)
         if unit == "samples":
             units = list(sample_units(size, int(made.count.min()), samples, length))
         else:
@@ -126,8 +130,8 @@ def _film(
             units = list(tile_units(size, samples, tile_side(size, count), film))
         tasks = [Task(k, str(each), worker.trace, (recipe, size, each), each.cost) for k, each in enumerate(units)]
         whole, done = sum(each.cost for each in units), 0.0
-        join = _joined(made) if unit == "samples" else _placed(made)
-        next(join)
+        collected = (ranges if unit == "samples" else tiles)(made)
+        next(collected)
         try:
             for task, found in work.run(tasks, scene):
                 each: Unit = units[task.number]
@@ -135,7 +139,7 @@ def _film(
                 done += each.cost
                 if seen is not None:
                     seen(each, found, work.seconds[task.number])
-                join.send((task.number, each, found.film))
+                collected.send((task.number, each, found.film))
                 if progress is not None:
                     progress(done / whole, _text(unit, work, len(units), done / whole))
                 if state is not None and state.due() and made.count.any():
@@ -144,35 +148,19 @@ def _film(
             if state is not None and made.count.any():
                 state.save(made)
             raise
+        collected.close()
         return made, work.drivers()
 
 
-def _placed(made: Film) -> Generator[None, tuple[int, Unit, Film], None]:
-    """Takes films of tiles, in any order, into the picture's."""
-    while True:
-        _, unit, film = yield
-        made.store(film.records(), unit.left, unit.top)
-
-
-def _joined(made: Film) -> Generator[None, tuple[int, Unit, Film], None]:
-    """Takes films of ranges of samples into the picture's, in the order of their numbers, whatever order they come in:
-    what is there at any time is a film to go on from."""
-    early: dict[int, Film] = {}
-    following = 0
-    while True:
-        number, _, film = yield
-        early[number] = film
-        while following in early:
-            made.join(early.pop(following))
-            following += 1
-
-
-def _travelling(renderer: Renderer) -> Settings:
-    """The settings for other machines: an environment goes as it is, not by the name of its file."""
-    settings, environment = renderer.settings, renderer.settings.environment
-    if isinstance(environment, str) and environment not in ("none", "sky", "studio"):
-        return settings.replace(environment=renderer.prepared.lighting.environment, environment_rotation=0.0)
-    return settings
+def travelling(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
+    """The settings for other machines, and the environment that goes as a picture, once, in place of the name of its
+    file, or out of the settings."""
+    value = settings.environment
+    named = isinstance(value, str) and value not in ("none", "sky", "studio")
+    found = environment_of(value)[0] if named else value
+    if isinstance(found, ImageEnvironment):
+        return settings.replace(environment=None), found
+    return settings, None
 
 
 def _text(unit: str, work: Work, units: int, share: float) -> str:
@@ -200,13 +188,13 @@ def render_frames(
     cluster, mix_builds : as of `render`. films : the frames' pictures keep their films, for .exr.
     """
     motion = Motion(scene, frames, fps, turntable, camera, given)
-    recipe_settings = Settings(**given)
+    settings, environment = travelling(Settings(**given))
     if progress is not None:
         progress(None, "starting workers")
     with connected(cluster) as client:
         work = Work(client, mixed=mix_builds, told=told)
-        held = work.hold(scene)
-        recipe = Recipe(held, recipe_settings)
+        held = work.hold(scene, environment)
+        recipe = Recipe(held, settings)
         tasks = [
             Task(k, f"frame {number}", worker.frame, (recipe, motion, render or {}, k, films))
             for k, number in enumerate(frames)

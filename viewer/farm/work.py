@@ -22,6 +22,7 @@ import numpy as np
 from viewer.base.errors import ViewerError
 from viewer.farm import worker
 from viewer.farm.build import Build, check_builds, sources
+from viewer.scene.environment import ImageEnvironment
 from viewer.scene.scene import Scene
 
 if TYPE_CHECKING:
@@ -66,7 +67,6 @@ class _Worker:
     build: Build | None = None
     scenes: set[str] = field(default_factory=set)
     busy: _Busy | None = None
-    served: int = 0  # units
 
 
 class Work:
@@ -89,6 +89,7 @@ class Work:
     ) -> None:
         self.client, self.mixed, self.patience, self._told = client, mixed, patience, told
         self.workers: dict[str, _Worker] = {}
+        self._drivers: dict[str, None] = {}  # in their order
         self.lost = self.sent = 0
         self.seconds: dict[int, float] = {}
         self._events: queue.SimpleQueue[tuple[str, Future]] = queue.SimpleQueue()
@@ -97,17 +98,17 @@ class Work:
         self._looked = -LOOK
         self._alone_since: float | None = None
 
-    def hold(self, scene: Scene) -> str:
-        """Have a scene ready for the workers: the digest of its content."""
-        data = pickle.dumps(scene, pickle.HIGHEST_PROTOCOL)
+    def hold(self, scene: Scene, environment: ImageEnvironment | None = None) -> str:
+        """Have a scene ready for the workers, with an environment that comes from a file: the digest of their
+        content."""
+        data = pickle.dumps((scene, environment), pickle.HIGHEST_PROTOCOL)
         digest = hashlib.blake2b(data, digest_size=16).hexdigest()
         self._payloads.setdefault(digest, (np.frombuffer(data, np.uint8), None))
         return digest
 
     def drivers(self) -> list[str]:
-        """Of the workers that have done units, each once."""
-        found = [each.build.driver for each in self.workers.values() if each.build is not None and each.served]
-        return list(dict.fromkeys(found))
+        """Of the workers that have done units, each once; of those that have gone since, too."""
+        return list(self._drivers)
 
     def run(self, tasks: Sequence[Task], scene: str) -> Iterator[tuple[Task, Any]]:
         """Do the tasks with a scene that is `hold`; yields each with its result when it is done, in any order.
@@ -234,7 +235,8 @@ class Work:
         if busy.kind == "unit":
             assert busy.task is not None
             self.seconds[busy.task.number] = time.monotonic() - busy.since
-            each.served += 1
+            if each.build is not None:
+                self._drivers[each.build.driver] = None
             return busy.task
         if future.status != "finished":
             self._failed(future, busy.task, waiting, address)

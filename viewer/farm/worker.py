@@ -20,6 +20,7 @@ from viewer.renderer.renderer import Renderer
 from viewer.renderer.sequence import Frame, Motion
 from viewer.renderer.settings import Settings
 from viewer.scene.camera import Camera
+from viewer.scene.environment import ImageEnvironment
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import shared_device
 from viewer.stream.machines.counters import Stats
@@ -33,7 +34,8 @@ class SceneMissing(Exception):
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a worker makes its renderer. scene : digest of the content. camera : in place of the settings' own."""
+    """How a worker makes its renderer. scene : digest of the content, with which an environment's picture comes: it
+    is not in the settings, which travel with every unit. camera : in place of the settings' own."""
 
     scene: str
     settings: Settings
@@ -54,7 +56,7 @@ class Traced:
 class _Process:
     """What the process keeps from unit to unit."""
 
-    scenes: OrderedDict[str, Scene] = field(default_factory=OrderedDict)
+    scenes: OrderedDict[str, tuple[Scene, ImageEnvironment | None]] = field(default_factory=OrderedDict)
     renderer: Renderer | None = None
     recipe: Recipe | None = None
     staged: Scene | None = None  # of which the renderer shows frames
@@ -69,7 +71,7 @@ def build() -> Build:
 
 
 def hold(digest: str, payload: NDArray[np.uint8]) -> None:
-    """Take a scene, pickled, under the digest of its content."""
+    """Take a scene and its environment, pickled, under the digest of their content."""
     held = _PROCESS.scenes
     if digest not in held:
         held[digest] = pickle.loads(payload.tobytes())
@@ -89,31 +91,33 @@ def trace(recipe: Recipe, size: tuple[int, int], unit: Unit) -> Traced:
 
 def frame(recipe: Recipe, motion: Motion, render: dict[str, Any], k: int, with_film: bool) -> Frame:
     """The k-th frame of a scene in motion. with_film : of a progressive program, for files that keep it."""
-    scene, process = _scene(recipe.scene), _PROCESS
+    (scene, settings), process = _given(recipe), _PROCESS
     if process.staged is None or process.recipe != recipe:
         _forget()
         process.recipe, process.staged = recipe, motion.staged(scene)
-    process.renderer = motion.show(process.staged, k, process.renderer, recipe.settings)
+    process.renderer = motion.show(process.staged, k, process.renderer, settings)
     made = motion.frame(k, process.renderer.render(**render))
     if not with_film:
         made.picture.film = None
     return made
 
 
-def _scene(digest: str) -> Scene:
+def _given(recipe: Recipe) -> tuple[Scene, Settings]:
+    """The scene of a recipe, and the settings with its environment."""
     try:
-        return _PROCESS.scenes[digest]
+        scene, environment = _PROCESS.scenes[recipe.scene]
     except KeyError:
-        raise SceneMissing(digest) from None
+        raise SceneMissing(recipe.scene) from None
+    return scene, recipe.settings if environment is None else recipe.settings.replace(environment=environment)
 
 
 def _renderer(recipe: Recipe) -> Renderer:
     """The renderer of a recipe: the one that there is, or that with other settings, or another one."""
-    process, scene = _PROCESS, _scene(recipe.scene)
+    process, (scene, settings) = _PROCESS, _given(recipe)
     if process.renderer is not None and process.recipe == recipe and process.staged is None:
         return process.renderer
     _forget()
-    process.renderer = Renderer(scene, recipe.settings)
+    process.renderer = Renderer(scene, settings)
     if recipe.camera is not None:
         process.renderer.update(camera=recipe.camera)
     process.recipe = recipe

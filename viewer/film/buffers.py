@@ -138,6 +138,7 @@ class FilmBuffer(Buffer):
         self.doubt = 0.0  # `Film.doubt`, then
         self.half = 0  # samples of that; and what the halves before have told, see `Halves`
         self.told: Told = {}, {}, {}
+        self._level = 0  # samples from which on all pixels have as many: those of a stopped cluster's tiles have not
         self.account: Account | None = None  # of adaptive sampling, with the halves of pixels of any number of samples
         self.chosen: Buffer | None = None  # of `CHOICE`: the pixels that the run under way is of; None: all
         self._held: Halves | None = None
@@ -151,6 +152,8 @@ class FilmBuffer(Buffer):
                 self.doubt = film.account.doubt
             elif film.halves is not None:
                 self._hold(film.halves)
+            elif film.count.max() > self.samples:
+                self._level = int(film.count.max())
 
     def film(self) -> Film:
         """On the host, bit by bit."""
@@ -166,14 +169,14 @@ class FilmBuffer(Buffer):
     def clear(self) -> None:
         """Forget all samples."""
         super().clear()
-        self.samples = self.half = 0
+        self.samples = self.half = self._level = 0
         self.told = {}, {}, {}
         self.account = self._held = None
 
     def keep(self, reduction: FilmError | None = None) -> None:
         """Keep the sum of so many samples as a first half, where every pixel has a power of two of them, and what it
         says of the halves before. reduction : as of `error`."""
-        if not kept(self.samples) or self.samples <= self.half:
+        if not kept(self.samples) or self.samples <= self.half or self.samples < self._level:
             return
         reduction = self._reduction(reduction)
         if self.samples == 2 * self.half:
