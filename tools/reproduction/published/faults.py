@@ -62,7 +62,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     (
         "D 5.2.1, P2 4.1",
         "All of the MIMD architecture's bandwidth is for voxel and triangle data.",
-        "By table 5.1 and figure 5.2 words of streams are 20 % of it for Soda Hall Outside, and 2 to 5 % for the others.",
+        "By table 5.1 and figure 5.2 words of streams are 20 % of it for Soda Hall Outside, 2 to 5 % for the others.",
     ),
     (
         "P2 fig. 5, D fig. 3.2",

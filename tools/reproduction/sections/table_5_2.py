@@ -108,9 +108,7 @@ def oracle_checks(name: str, kept: dict[str, Any]) -> list[Check]:
     naive, twenty = loop["naive"] / bound, loop["20 % of active"] / bound
     least, most = ORACLE_OF_OPTIMUM
     few = f"without the {100 * FEW:g} % of the rays that do most it is {kept['naive of most']:.2f}"
-    few += (
-        ": few set the bound" if kept["naive of most"] >= NAIVE_OF_OPTIMUM else ", so that few rays do not explain it"
-    )
+    few += ": few set the bound" if kept["naive of most"] >= NAIVE_OF_OPTIMUM else "; it is not few rays"
     checks = [
         Check(
             f"{name}: naive needs at least {NAIVE_OF_OPTIMUM:g} times the bound",
