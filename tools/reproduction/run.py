@@ -14,6 +14,7 @@ from viewer.base.errors import ViewerError
 
 from . import page, sections
 from .context import Context
+from .kept import write_beside
 from .model import Absent, AbsentError, Part, Section
 from .registry import SECTIONS, Registered
 
@@ -58,6 +59,8 @@ def report(
 ) -> tuple[Path, list[Section]]:
     """Make the sections and write the report; its path. Raises ViewerError."""
     made = []
+    write_beside(context.folder / "figures" / ".written", b"")  # said now rather than after an hour
+    (context.folder / "figures" / ".written").unlink(missing_ok=True)
     for number, registered in enumerate(wanted):
         share = number / len(wanted)
         tell(share, registered.identifier)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viewer.accel.grid.build import build
 from viewer.scene.scene import Scene
@@ -23,6 +24,7 @@ SIZE, QUICK = 256, 64
 # Voxels along the shortest side; published are the passes alone.
 GRID: dict[str, int | str] = {"Cornell Box": 8, "Quake3": "auto"}
 TEAPOTAHEDRON = 8
+SHORT = 1e-3  # of the way to a light
 SCENES = {
     "Cornell Box": "cornell",
     "Teapotahedron, E S R": "teapotahedron",
@@ -76,7 +78,7 @@ def passes(scene: Scene, name: str, edge: int) -> dict[str, dict[str, Any]]:
     hit = np.flatnonzero(state.triangle >= 0)
     at, normal = places(rays[hit], state.distance[hit], state.triangle[hit], corners)
     if "S" in TABLE_5_4[name].rays:
-        found["S"] = _counted(walk(space, shadow_rays(at, _lights(scene)).reshape(-1))[0])
+        found["S"] = _counted(walk(space, _to_lights(scene, at))[0])
     if "R" in TABLE_5_4[name].rays:
         mirrors = [k for k, each in enumerate(scene.materials) if each.kind == "mirror" or each.reflectivity > 0]
         mirrors = mirrors or list(range(len(scene.materials)))
@@ -85,14 +87,25 @@ def passes(scene: Scene, name: str, edge: int) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _lights(scene: Scene) -> list[Any]:
-    """Places of lights: points, or the middle of what shines."""
+def _to_lights(scene: Scene, at: NDArray) -> NDArray:
+    """Shadow rays of places (N, 3): to each point light, or to a random point of what shines, as soft shadows were."""
     points = [light.position for light in scene.lights if light.kind != "directional"]
     if points:
-        return points
-    flat = scene.flatten()
+        return shadow_rays(at, points).reshape(-1)
+    flat, rng = scene.flatten(), np.random.default_rng(2004)
     shining = np.array([any(material.emission) for material in scene.materials])[flat.materials]
-    return [flat.corners()[shining].reshape(-1, 3).mean(axis=0) - [0.0, 1.0, 0.0]]
+    a, b, c = flat.corners()[shining].astype(np.float64).swapaxes(0, 1)
+    areas = np.linalg.norm(np.cross(b - a, c - a), axis=1)
+    chosen = rng.choice(len(areas), len(at), p=areas / areas.sum())
+    u, v = rng.random((2, len(at), 1))
+    u, v = np.where(u + v > 1, 1 - u, u), np.where(u + v > 1, 1 - v, v)
+    target = a[chosen] + u * (b - a)[chosen] + v * (c - a)[chosen]
+    target += SHORT * (at - target)  # the light itself is no occluder
+    rays = shadow_rays(at, np.zeros(3))[0]
+    rays["direction"] = target - at
+    rays["t_max"] = np.linalg.norm(target - at, axis=1)
+    rays["direction"] /= rays["t_max"][:, None]
+    return rays
 
 
 def _counted(runs: Runs) -> dict[str, Any]:

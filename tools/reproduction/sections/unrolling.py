@@ -83,7 +83,8 @@ def checks(name: str, found: dict[str, list[float]]) -> list[Check]:
 
 def _check(what: str, ours: float, theirs: float, why: str) -> Check:
     passed = ours <= theirs + 0.05  # the text's figures are round: to five percent
-    return Check(what, f"{100 * theirs:+.0f} %", f"{100 * ours:+.1f} %", passed, "" if passed else why)
+    enough = "as much or more, to five percent"
+    return Check(what, f"{100 * theirs:+.0f} %", f"{100 * ours:+.1f} %", passed, enough if passed else why)
 
 
 def _table(found: dict[str, dict[str, list[float]]]) -> Table:
