@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+DEVICE = "GeForce GTX 280"
 BACK_ENDS = ("CPU", "Emul", "OpenCL", "CUDA")
+# Our stand-ins, built in or files of the scene data.
+SCENES = {"Sphere": "sphere", "Bunny": "bunny.ply", "Dragon": "dragon.ply"}
 TRIANGLES = {"Sphere": 10_000, "Bunny": 69_453, "Dragon": 871_416}
 # Table 2, seconds a frame; table 3, frames a second, as printed.
 SECONDS = {
