@@ -16,9 +16,7 @@ WHOLE_RUNS = 1 << 20  # calls in a pass: more than any run has
 _SWEEP = Sweep()
 
 
-def trace_machine(
-    renderer: Renderer, rays: NDArray, policy: Policy = _SWEEP, unroll: int = WHOLE_RUNS
-) -> Machine:
+def trace_machine(renderer: Renderer, rays: NDArray, policy: Policy = _SWEEP, unroll: int = WHOLE_RUNS) -> Machine:
     """The multipass machine over given rays (N,) of record RAY, ready to run, in passes of `WHOLE_RUNS` calls of a
     kernel, or of fewer by a policy; it counts calls. The renderer's device must be current. The last row is filled with
     the first rays again: those of `extract` beyond N are to be left out."""

@@ -1,4 +1,4 @@
-"""Published frame rates of A's table and T's table 3, with what is rendered here; the numbers are those of `adinetz` and
+"""Published frame rates of A's table and T's table 3, with what is rendered here; their numbers are in `adinetz` and
 `thesis`."""
 
 from __future__ import annotations
