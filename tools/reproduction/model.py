@@ -85,6 +85,15 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Listing:
+    """Source text, as it stands in the program."""
+
+    title: str
+    text: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Absent:
     """What is left out, and why: which scene or tool is not there, and what to do about it."""
 
@@ -92,7 +101,7 @@ class Absent:
     why: str
 
 
-Part = Check | Table | Figure | Fault | Text | Absent
+Part = Check | Table | Figure | Fault | Text | Listing | Absent
 
 
 @dataclass(frozen=True)
@@ -123,4 +132,4 @@ class AbsentError(Exception):
         self.part = Absent(what, why)
 
 
-KINDS: dict[str, type] = {each.__name__: each for each in (Cell, Check, Table, Figure, Fault, Text, Absent)}
+KINDS: dict[str, type] = {each.__name__: each for each in (Cell, Check, Table, Figure, Fault, Text, Listing, Absent)}

@@ -14,7 +14,7 @@ from typing import Any
 from PIL import Image
 
 from .kept import write_beside
-from .model import Absent, Cell, Check, Fault, Figure, Section, Table, Text
+from .model import Absent, Cell, Check, Fault, Figure, Listing, Section, Table, Text
 from .registry import PAPERS
 
 LARGEST = 20_000_000  # bytes of the report
@@ -28,7 +28,10 @@ CHAPTERS = {
     6: "Photon mapping",
     7: "Memory and computation",
 }
-KINDS = {Check: "check", Table: "table", Figure: "figure", Fault: "fault", Text: "text", Absent: "absent"}
+KINDS = {
+    **{Check: "check", Table: "table", Figure: "figure", Fault: "fault", Text: "text", Absent: "absent"},
+    **{Listing: "listing"},
+}
 
 
 @dataclass(frozen=True)
