@@ -119,7 +119,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
         "D 6.2.3, P3 2.3",
         "The search finds all photons in a sphere around the query.",
         "Not where it stops once k are counted in the middle of a shell: nearer photons may lie in cells not yet "
-        "visited. It has to go on until the next shell lies beyond the radius (--estimate exact).",
+        "visited. It has to go on until the next shell lies beyond the radius (--estimate nearest).",
     ),
     (
         "D fig. 6.6",
