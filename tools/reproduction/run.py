@@ -11,10 +11,11 @@ from benchmarks.scenes import Absent as SceneAbsent
 from benchmarks.scenes import shared
 
 from viewer.base.errors import ViewerError
+from viewer.options.declare import suggestion
 
 from . import page, sections
 from .context import Context
-from .kept import write_beside
+from .kept import writable
 from .model import Absent, AbsentError, Part, Section
 from .registry import SECTIONS, Registered
 
@@ -27,8 +28,8 @@ def chosen(only: Iterable[str] = ()) -> list[Registered]:
     wanted = list(only)
     for name in wanted:
         if name not in SECTIONS:
-            hint = f"there are {', '.join(each.identifier for each in chosen())}"
-            raise ViewerError(f"--only {name}", "no such section", hint)
+            close = suggestion(name, tuple(SECTIONS))
+            raise ViewerError(f"--only {name}", "no such section", f"{close} --list names them all".strip())
     found = sorted(SECTIONS.values(), key=Registered.place)
     return [each for each in found if not wanted or each.identifier in wanted]
 
@@ -59,8 +60,7 @@ def report(
 ) -> tuple[Path, list[Section]]:
     """Make the sections and write the report; its path. Raises ViewerError."""
     made = []
-    write_beside(context.folder / "figures" / ".written", b"")  # said now rather than after an hour
-    (context.folder / "figures" / ".written").unlink(missing_ok=True)
+    writable(context.folder)  # said now rather than after an hour
     for number, registered in enumerate(wanted):
         share = number / len(wanted)
         tell(share, registered.identifier)
