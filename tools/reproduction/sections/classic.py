@@ -32,7 +32,7 @@ COLOR, TEXEL, OPACITY, ENVIRONMENT = (0.2, 0.6, 0.3), (0.5, 0.25, 0.75), 0.25, (
 EXACT = 1e-6  # float32 of a few products
 GREEN = (0.15, 0.55, 0.2)
 SIZE, QUICK = 320, 64
-PANE = [[(-1.5, 0.0, 1.2), (1.7, 0.0, 1.2), (1.7, 2.2, 1.2), (-1.5, 2.2, 1.2)]]
+PANE = [[(-1.3, 0.0, 1.9), (1.9, 0.0, 1.9), (1.9, 2.2, 1.9), (-1.3, 2.2, 1.9)]]
 # Figures of the sphere: what of its glass is another.
 AMBIENT = {"ambient colour white": (1.0, 1.0, 1.0), "blue": (0.25, 0.35, 1.0)}
 
