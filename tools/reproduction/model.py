@@ -33,6 +33,10 @@ class Check:
     passed: bool | None
     why: str = ""
 
+    def __post_init__(self) -> None:
+        if self.passed is not None:
+            object.__setattr__(self, "passed", bool(self.passed))  # NumPy's is neither True nor False
+
 
 @dataclass(frozen=True)
 class Table:
