@@ -19,7 +19,7 @@ from reproduction.context import Context
 from reproduction.model import Figure, Listing, Section, Table
 from reproduction.published import adinetz, frame_rates, thesis
 from reproduction.published.chapter5 import TABLE_5_1
-from reproduction.sections import cache, classic, flow_variants, machines, photon_mapping, unrolling
+from reproduction.sections import cache, classic, flow_variants, machines, photon_mapping, speeds, table_5_2, unrolling
 from reproduction.sections.photon_map import DRAWN
 
 from viewer.accel.grid.build import build
@@ -27,7 +27,9 @@ from viewer.scene.builtin.cornell import build as cornell
 from viewer.simulate.cost import cost
 from viewer.simulate.machines import workload
 from viewer.simulate.rays import eye_rays
+from viewer.simulate.schedule import Runs, Simulation
 from viewer.simulate.walk import Space, walk
+from viewer.stream.machines.policy import Naive
 
 
 @pytest.fixture
@@ -124,6 +126,21 @@ def test_the_mimd_machine_s_ratio_is_not_reached(room, context: Context, monkeyp
     found["Forest Inside"]["16 16"][3] = 1.0
     assert [each.passed for each in unrolling._aggressive(found)] == [False, False]
     assert unrolling._alone(found).svg.startswith("<?xml")
+
+
+def test_naive_s_bound_without_the_few_that_set_it() -> None:
+    """A hundred rays, one of which makes by far the most steps."""
+    rng = np.random.default_rng(5)
+    rays = [rng.integers(1, 6, 8).tolist() for _ in range(100)]
+    alone = Runs.from_lists(rays[:-1])
+    runs = Runs.from_lists([*rays[:-1], [500]])
+    assert table_5_2.naive_of_most(runs) == Simulation(alone).play(Naive()).passes / alone.bound
+    assert table_5_2.naive_of_most(runs) > Simulation(runs).play(Naive()).passes / runs.bound
+
+
+def test_copies_of_memory_are_of_every_kind(context: Context) -> None:
+    found = speeds.copied(context, 1 << 12)  # which sees that the words arrive
+    assert set(found) == set(thesis.BANDWIDTH) and min(found.values()) > 0
 
 
 # -- drawings, listings, materials -------------------------------------------------------------------------------------

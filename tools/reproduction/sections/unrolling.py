@@ -72,10 +72,18 @@ def checks(name: str, found: dict[str, list[float]]) -> list[Check]:
     what = f"{name}: {PUBLISHED[0]} steps or {PUBLISHED[1]} tests in a pass"
     more = UNROLL["instructions, less than"]
     steps, tests = found["runs"]
-    short = f"runs of calls are short here, {steps:.1f} steps and {tests:.1f} tests on average: passes are half empty"
+    _, *both = changes(found, PUBLISHED[0], PUBLISHED[0])
+    short = (
+        f"runs are of {steps:.1f} steps and {tests:.1f} tests on average; with {PUBLISHED[0]} tests in a pass, too, "
+    )
     return [
-        _check(f"{what}: bytes", moved, UNROLL["bandwidth"], short),
-        _check(f"{what}, references suppressed: bytes", suppressed, UNROLL["bandwidth, suppressed"], short),
+        _check(f"{what}: bytes", moved, UNROLL["bandwidth"], f"{short}it is {100 * both[0]:+.0f} %"),
+        _check(
+            f"{what}, references suppressed: bytes",
+            suppressed,
+            UNROLL["bandwidth, suppressed"],
+            f"{short}it is {100 * both[1]:+.0f} %",
+        ),
         Check(
             f"{what}: instructions",
             f"< {100 * more:+.0f} %",
