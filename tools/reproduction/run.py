@@ -13,7 +13,7 @@ from benchmarks.scenes import shared
 from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
 
-from . import page, sections
+from . import page, sections, shown
 from .context import Context
 from .kept import writable
 from .model import Absent, AbsentError, Part, Section
@@ -52,6 +52,8 @@ def make(context: Context, registered: Registered, forced: bool = False) -> Sect
     except SceneAbsent as error:
         why = str(error).replace(str(shared()), "the scene data")  # a reader's machine is another one
         parts.append(Absent("the rest of this section", why))
+    finally:
+        shown.release(context)
     return Section(registered.identifier, registered.title, registered.paper, parts)
 
 

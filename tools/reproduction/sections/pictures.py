@@ -131,10 +131,10 @@ def quake(context: Context) -> Iterator[Part]:
     """Feed-forward shading, and shadows by rays."""
     size = edge(context, 384)
     scene = context.scene(LEVEL)
-    for camera in scene.cameras:
-        settings = {"program": "shadow", "first_hits": "raster", "accel": "grid"}
-        ours = shown.rendered(context, camera.name, scene, (size, size), 1, camera, **settings)
-        baked = scene.with_variant("lightmaps")
+    baked = scene.with_variant("lightmaps")
+    settings = {"program": "shadow", "first_hits": "raster", "accel": "grid"}
+    traced = [shown.rendered(context, each.name, scene, (size, size), 1, each, **settings) for each in scene.cameras]
+    for camera, ours in zip(scene.cameras, traced, strict=True):
         theirs = shown.rendered(context, (camera.name, "lightmaps"), baked, (size, size), 1, camera, program="whitted")
         yield Figure(
             f"{scene.name}, {camera.name}",
