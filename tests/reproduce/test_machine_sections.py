@@ -102,10 +102,10 @@ def test_statements_on_the_cache_pass_where_they_hold() -> None:
 
 
 def test_what_was_tried_is_told() -> None:
-    reasons = {f"{kind}, {edge}": -0.1 for kind in ("Shadow", "Reflect") for edge in cache_traces.COARSER}
-    reasons |= {f"first bounce, {off:g}": 0.25 for off in (0.0, *cache_traces.OFF)}
-    assert "with 512 pixels a side it is -10 %" in cache.why_secondary("Shadow", reasons)
-    assert "normals turned by 0.03" in cache.why_secondary("Reflect", reasons)
+    reasons = {f"Shadow, {height:g}": -0.1 * height for height in cache_traces.HEIGHTS} | {"Shadow, in turn": -0.29}
+    reasons |= {f"first bounce, {off:g}": off for off in (0.0, *cache_traces.OFF)}
+    assert "at 0.5 and 5 heights of the forest, not 1.5, it is -5 % and -50 %" in cache.why_secondary("Shadow", reasons)
+    assert "by 0.03 and 0.1 the first bounce has +3 % and +10 %, not +0 %" in cache.why_secondary("Reflect", reasons)
     assert "not to be had" in cache.why_secondary("Reflect", {})
 
 

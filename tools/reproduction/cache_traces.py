@@ -39,16 +39,24 @@ SHAPES: dict[str, dict[str, Any]] = {
     "4 ways": {"ways": 4},
     "64-byte lines": {"line": 64},
 }
-# Tried where figures differ: pixels a side, and by how much normals are turned.
-TOP, COARSER, FINER, OFF, REASON_ROWS = "Forest Top Down", (1024, 512, 256), (1024, 4096), (0.03, 0.1), 16
+# Tried where figures differ: pixels a side, and by how much normals are turned, and where lights are.
+TOP, COARSER, FINER, OFF, REASON_ROWS = "Forest Top Down", (1024, 512), (1024, 4096), (0.03, 0.1), 16
+HEIGHT, HEIGHTS = 1.5, (0.5, 1.5, 5.0)  # of the lights above the forest's middle, in heights of its box
 Group = Sequence[NDArray]  # rays of one type each, as the SIMD machine runs them: each to its end before the next
 
 
-def middle(context: Context, name: str, rows: int, edge: int = EDGE) -> tuple[Space, NDArray]:
-    """The grid of a view and the eye rays of the middle rows of its picture of 1024 x 1024, or of another size."""
-    rays = eye_rays(measured.camera(context, name), (edge, edge))
-    first = (edge - rows) // 2 * edge
-    return measured.space(context, name), rays[first : first + rows * edge]
+def middle(context: Context, name: str, rows: int) -> tuple[Space, NDArray]:
+    """The grid of a view and the eye rays of the middle rows of its picture of 1024 x 1024."""
+    rays = eye_rays(measured.camera(context, name), (EDGE, EDGE))
+    first = (EDGE - rows) // 2 * EDGE
+    return measured.space(context, name), rays[first : first + rows * EDGE]
+
+
+def spread(context: Context, name: str, rows: int, edge: int = EDGE) -> tuple[Space, NDArray]:
+    """The same of so many rows evenly over its picture, of other sizes too: one after the other, as all of them are."""
+    rays = eye_rays(measured.camera(context, name), (edge, edge)).reshape(edge, edge)
+    chosen = (np.arange(rows) * edge + edge // 2) // rows
+    return measured.space(context, name), np.ascontiguousarray(rays[chosen].ravel())
 
 
 def play(space: Space, groups: dict[str, Group], traffic: Callable[[str], Traffic]) -> dict[str, Any]:
@@ -77,19 +85,21 @@ def play(space: Space, groups: dict[str, Group], traffic: Callable[[str], Traffi
 
 def eye_traces(context: Context, name: str, rows: int) -> dict[str, Any]:
     context.progress(f"cache: {name}")
-    space, rays = middle(context, name, rows)
+    space, rays = spread(context, name, rows)
     made = play(space, {machine: [rays] for machine in MACHINES}, lambda machine: Traffic(TABLE_5_1[machine]))
     return {**made, "pixels to a triangle": _pixels(space, rays, rows)}
 
 
 def _pixels(space: Space, rays: NDArray, rows: int) -> float:
-    """Neighbouring pixels of a row that see one triangle, or none, on average."""
+    """Neighbouring pixels of a row that see one triangle, on average of those that see any."""
     seen = walk(space, rays)[1].triangle.reshape(rows, -1)
-    return seen.size / (int((np.diff(seen, axis=1) != 0).sum()) + rows)
+    begins = np.ones(seen.shape, bool)
+    begins[:, 1:] = np.diff(seen, axis=1) != 0
+    return float((seen >= 0).sum() / max(1, (begins & (seen >= 0)).sum()))
 
 
 def secondary(context: Context, rays: Callable[[Space, NDArray], dict[str, Group]], rows: int) -> dict[str, Any]:
-    space, eye = middle(context, measured.FOREST_INSIDE, rows)
+    space, eye = spread(context, measured.FOREST_INSIDE, rows)
     return play(space, rays(space, eye), lambda machine: Traffic(TABLE_5_1[machine], eye=False, shade=False))
 
 
@@ -107,13 +117,13 @@ def shadow(space: Space, eye: NDArray) -> dict[str, Group]:
     return {"SIMD": list(rays), "MIMD": [np.ascontiguousarray(rays.T).ravel()]}
 
 
-def lights(space: Space) -> NDArray:
+def lights(space: Space, height: float = HEIGHT) -> NDArray:
     """(3, 3): as many point lights above the scene's box, around its middle."""
     low, high = space.box[0].astype(float), space.box[1].astype(float)
     angles = np.arange(LIGHTS) * 2 * np.pi / LIGHTS
     middle, size = (low + high) / 2, high - low
     around = np.stack([np.cos(angles), np.zeros(LIGHTS), np.sin(angles)], 1)
-    return middle + 0.3 * size * around + [0.0, 1.5 * size[1], 0.0]
+    return middle + 0.3 * size * around + [0.0, height * size[1], 0.0]
 
 
 def reflect(space: Space, eye: NDArray) -> dict[str, Group]:
@@ -130,12 +140,15 @@ def try_reasons(context: Context, rows: int) -> dict[str, float]:
     """Of the MIMD machine, by what is varied: change of the bytes; of the forest from above, hits of triangles alone
     and pixels to a triangle."""
     found = {}
-    for edge in COARSER:
-        space, eye = middle(context, measured.FOREST_INSIDE, rows, edge)
-        found[f"Shadow, {edge}"] = _mimd(space, shadow(space, eye)["MIMD"]).ratio() - 1
-        found[f"Reflect, {edge}"] = _mimd(space, reflect(space, eye)["MIMD"]).ratio() - 1
-    space, eye = middle(context, measured.FOREST_INSIDE, rows)
+    space, eye = spread(context, measured.FOREST_INSIDE, rows)
     before, at, normal = _hits(space, eye)
+    for height in HEIGHTS:
+        turns = np.ascontiguousarray(shadow_rays(at, lights(space, height)).T).ravel()
+        found[f"Shadow, {height:g}"] = _mimd(space, [turns]).ratio() - 1
+    found["Shadow, in turn"] = _mimd(space, list(shadow_rays(at, lights(space)))).ratio() - 1
+    for edge in COARSER:
+        _, fewer = spread(context, measured.FOREST_INSIDE, rows, edge)
+        found[f"Reflect, {edge}"] = _mimd(space, reflect(space, fewer)["MIMD"]).ratio() - 1
     rng = np.random.default_rng(2002)
     for off in (0.0, *OFF):
         turned = normal + off * rng.normal(size=normal.shape)
@@ -143,7 +156,7 @@ def try_reasons(context: Context, rows: int) -> dict[str, float]:
         found[f"first bounce, {off:g}"] = _mimd(space, [reflected_rays(before, at, turned)]).ratio() - 1
     for edge in FINER:
         few = max(1, rows * EDGE // edge)
-        space, eye = middle(context, TOP, few, edge)
+        space, eye = spread(context, TOP, few, edge)
         found[f"above, {edge}"] = _mimd(space, [eye], eye=True, kinds=[TRIANGLES]).hit_rate()
         found[f"pixels, {edge}"] = _pixels(space, eye, few)
     return found
