@@ -83,7 +83,7 @@ def render(arguments: Namespace) -> bool:
         times.append(perf_counter())
         progress(None, "building")
         renderer = Renderer(scene, **_named(arguments, "renderer"), progress=progress)
-        _tell(renderer.notes, arguments, progress)
+        _tell([*renderer.notes, *_beyond(renderer, arguments)], arguments, progress)
         if not renderer.progressive:
             _tell(_unused(arguments), arguments, progress)
         times.append(perf_counter())
@@ -262,6 +262,15 @@ def _unused(arguments: Namespace) -> list[str]:
     typed = [name for name in SAMPLED if name in arguments.typed]
     given = [OPTIONS[name].flag for name in typed if getattr(arguments, name) != OPTIONS[name].default]
     return [f"program {arguments.program} makes no use of {', '.join(given)}"] if given else []
+
+
+def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:
+    """A remark on kernels that are too long for ``--limits``."""
+    if arguments.limits == "none" or arguments.quiet:
+        return []
+    from viewer.simulate.day import remarks
+
+    return remarks(renderer.bind(renderer.program()), arguments.limits, renderer.resources)
 
 
 def _load(arguments: Namespace, progress: Progress) -> Scene:
