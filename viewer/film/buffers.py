@@ -44,9 +44,10 @@ class Buffer:
     """Records of a picture's pixels on the device, row 0 at the top; zeros at first. The context must be current in
     every call."""
 
-    def __init__(self, device: Device, record: Record, size: tuple[int, int]) -> None:
-        """size : (width, height), pixels, in as many streams as the driver's textures make necessary."""
-        self.device, self.record, self.size = device, record, size
+    def __init__(self, device: Device, record: Record, size: tuple[int, int], corner: tuple[int, int] = (0, 0)) -> None:
+        """size : (width, height), pixels, in as many streams as the driver's textures make necessary. corner : the
+        pixel (x, y) of the picture that is its upper left one, where it is of a part of the picture."""
+        self.device, self.record, self.size, self.corner = device, record, size, corner
         width, height = size
         wide = min(width, device.max_texture)
         tall = min(height, device.max_texture, max(1, LARGEST_BLOCK // wide))
@@ -66,19 +67,24 @@ class Buffer:
     def lend(self, rectangle: tuple[slice, slice], size: tuple[int, int]) -> Stream | None:
         """The stream itself, where it holds just this rectangle (rows, columns) as a machine of ``size`` would."""
         stream = self.blocks[0].stream
-        rows, columns = rectangle
+        rows, columns = self._own(rectangle)
         whole = (rows.start, columns.start) == (0, 0) and (columns.stop, rows.stop) == self.size
         return stream if whole and len(self.blocks) == 1 and stream.size == size else None
 
     def parts(self, rectangle: tuple[slice, slice]) -> Iterator[tuple[Block, tuple[int, int], tuple[int, int]]]:
         """The blocks that a rectangle touches, with its corner in each, and its size."""
-        rows, columns = rectangle
+        rows, columns = self._own(rectangle)
         size = (columns.stop - columns.start, rows.stop - rows.start)
         for block in self.blocks:
             wide, tall = block.stream.size
             beside = columns.stop <= block.x or block.x + wide <= columns.start
             if not beside and rows.stop > block.y and block.y + tall > rows.start:
                 yield block, (columns.start - block.x, rows.start - block.y), size
+
+    def _own(self, rectangle: tuple[slice, slice]) -> tuple[slice, slice]:
+        """A rectangle of the picture as one of the buffer."""
+        (rows, columns), (x, y) = rectangle, self.corner
+        return slice(rows.start - y, rows.stop - y), slice(columns.start - x, columns.stop - x)
 
     def fields(self) -> dict[str, NDArray[np.float32]]:
         """Fields by name, (H, W) or (H, W, width) float32, see `Stream.fields`."""
@@ -120,9 +126,11 @@ class Buffer:
 class FilmBuffer(Buffer):
     """A film on the device: what `viewer.film.film.Film` is on the host."""
 
-    def __init__(self, device: Device, size: tuple[int, int], film: Film | None = None) -> None:
-        """film : to go on from."""
-        super().__init__(device, FILM, size)
+    def __init__(
+        self, device: Device, size: tuple[int, int], film: Film | None = None, corner: tuple[int, int] = (0, 0)
+    ) -> None:
+        """film : to go on from. corner : as of `Buffer`."""
+        super().__init__(device, FILM, size, corner)
         self.samples = 0 if film is None else int(film.count.min())
         self.reduction: FilmError | None = None  # for `error`: one that has served it
         self.halves: Buffer | None = None  # of the first half of twice as many samples; see `viewer.film.rate`
@@ -224,7 +232,7 @@ class FilmBuffer(Buffer):
 
     def waits(self, rectangle: tuple[slice, slice]) -> bool:
         """Whether a pixel of a rectangle (rows, columns) is chosen."""
-        return self._waiting is None or bool(self._waiting[0][rectangle].any())
+        return self._waiting is None or bool(self._waiting[0][self._own(rectangle)].any())
 
     @property
     def fewest(self) -> int:

@@ -78,6 +78,33 @@ class Film:
         after = light - luminance(self.sum[at]) / count
         self.square[at] += np.where(count > 1, np.maximum(before * after, 0), np.float32(0))
 
+    def join(self, other: Film) -> None:
+        """Add the samples of another film of the same size, as one addition: the two floats of both sums, and by Chan,
+        Golub and LeVeque ("Updating Formulae and a Pairwise Algorithm for Computing Sample Variances", 1979) the
+        squared deviations. Halves and account, which tell of samples one after the other, are forgotten.
+
+        Raises ValueError for a film of another size.
+        """
+        if other.size != self.size:
+            raise ValueError(f"a film of {other.size} does not join one of {self.size}")
+        many, more = self.count, other.count
+        apart = luminance(other.mean()) - luminance(self.mean())
+        both = np.where((many > 0) & (more > 0), many * more / np.maximum(many + more, np.float32(1)), np.float32(0))
+        self.square += other.square + apart * apart * both
+        added = self.sum + other.sum
+        taken = added - self.sum
+        lost = (self.sum - (added - taken)) + (other.sum - taken) + (self.compensation + other.compensation)
+        self.sum[...] = added + lost
+        self.compensation[...] = lost - (self.sum - added)
+        self.count += more
+        self.halves = self.account = None
+
+    def part(self, x: int, y: int, width: int, height: int) -> Film:
+        """A copy of a rectangle whose upper left pixel is (x, y), without halves and account."""
+        found = Film(width, height)
+        found.store(self.records(x, y, width, height))
+        return found
+
     def store(self, records: NDArray, x: int = 0, y: int = 0) -> None:
         """Put what a machine has summed in place of a rectangle: (h, w) of ``FILM.dtype``, upper left pixel at (x, y).
 
