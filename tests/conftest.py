@@ -15,7 +15,9 @@ import pytest
 
 # Where this is set, as in continuous integration, a test that skips for want of one of these fails.
 REQUIRED = bool(os.environ.get("RAYSTREAM_TEST_REQUIRE"))
-REQUIREMENTS = (
+REQUIREMENTS = ("scene data", "OpenGL 3.3", "Xvfb", "xdotool", "Embree", "glfw", "imgui-bundle", "imageio-ffmpeg")
+REQUIREMENTS += ("rendercanvas", "distributed", "websockets", "uvicorn")
+<<<<<<< HEAD
     "scene data",
     "OpenGL 3.3",
     "Xvfb",
@@ -25,6 +27,10 @@ REQUIREMENTS = (
     "imgui-bundle",
     "imageio-ffmpeg",
     "rendercanvas",
+=======
+    *("scene data", "OpenGL 3.3", "Xvfb", "xdotool", "Embree"),
+    *("glfw", "imgui-bundle", "imageio-ffmpeg", "rendercanvas"),
+>>>>>>> notebook
 )
 
 SHARED = Path(os.environ.get("RAYSTREAM_SHARED", Path(__file__).resolve().parents[2] / "shared"))

@@ -20,6 +20,7 @@ from viewer.notebook import show
 pytest.importorskip("rendercanvas", reason="rendercanvas is not installed")
 pytest.importorskip("anywidget", reason="anywidget, of rendercanvas[notebook], is not installed")
 
+PATIENCE = 120.0  # seconds, against hanging alone: a busy machine compiles shaders slowly
 SIZE = (24, 16)
 CHOSEN = {"size": SIZE, "program": "cast", "machine": "singlepass", "exposure": 0.0}
 
@@ -62,7 +63,7 @@ def run(device: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callabl
         async def whole() -> None:
             widgets = [Widget("cornell", **{**CHOSEN, **chosen}) for _ in range(count)]
             try:
-                await body(*widgets)
+                await asyncio.wait_for(body(*widgets), PATIENCE)
             finally:
                 for widget in widgets:
                     widget.close()
@@ -108,9 +109,8 @@ def test_nobody_looks(run: Callable[..., None]) -> None:
             await asyncio.sleep(0.01)
         assert not page.frames and widget.view.session.steps == steps
         widget._has_visible_views = True
-        while len(page.frames) < 2:
+        while not page.frames or widget.view.session.steps == steps:
             await asyncio.sleep(0.01)
-        assert widget.view.session.steps > steps
 
     run(body)
 
