@@ -17,21 +17,6 @@ import pytest
 REQUIRED = bool(os.environ.get("RAYSTREAM_TEST_REQUIRE"))
 REQUIREMENTS = ("scene data", "OpenGL 3.3", "Xvfb", "xdotool", "Embree", "glfw", "imgui-bundle", "imageio-ffmpeg")
 REQUIREMENTS += ("rendercanvas", "distributed", "websockets", "uvicorn")
-<<<<<<< HEAD
-    "scene data",
-    "OpenGL 3.3",
-    "Xvfb",
-    "xdotool",
-    "Embree",
-    "glfw",
-    "imgui-bundle",
-    "imageio-ffmpeg",
-    "rendercanvas",
-=======
-    *("scene data", "OpenGL 3.3", "Xvfb", "xdotool", "Embree"),
-    *("glfw", "imgui-bundle", "imageio-ffmpeg", "rendercanvas"),
->>>>>>> notebook
-)
 
 SHARED = Path(os.environ.get("RAYSTREAM_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 
