@@ -17,7 +17,11 @@ FLOORS = (
         ("__main__", 8),
         ("launch", 8),
         ("window", 7),
+        ("canvas", 7),
+        ("notebook", 7),
+        ("remote", 7),
         ("simulate", 6),
+        ("farm", 6),
         ("renderer", 5),
         ("programs", 4),
         ("photons", 4),
@@ -116,3 +120,21 @@ def test_who_knows_the_window():
     for name in files():
         if not name.startswith(rooms):
             assert not outside(name) & {"glfw", "imgui_bundle"}, name
+
+
+@pytest.mark.parametrize("name", ["viewer.canvas.canvas_view"])
+def test_who_needs_no_window(name):
+    """What a server without a display shows is imported without OpenGL's window and panels."""
+    reached, left = set(), [name]
+    while left:
+        module = left.pop()
+        reached.add(module)
+        found = ast.parse(files()[module].read_text(encoding="utf-8")).body  # those of functions wait for their call
+        for node in found:
+            if isinstance(node, ast.ImportFrom) and node.module in files():
+                inner = {f"{node.module}.{alias.name}" for alias in node.names} & files().keys()
+                left += (inner or {node.module}) - reached
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                named = getattr(node, "module", None) or node.names[0].name
+                assert named.split(".")[0] not in ("glfw", "imgui_bundle"), module
+    assert len(reached) > 100

@@ -8,7 +8,7 @@ import pytest
 
 from viewer.base.errors import ViewerError
 from viewer.film import tonemap
-from viewer.film.film import Film
+from viewer.film.film import Film, luminance
 from viewer.film.layers import LAYERS, parse
 from viewer.film.tonemap import srgb8
 
@@ -163,3 +163,21 @@ def test_the_window_shows_what_a_png_holds(device, name) -> None:
     wanted = srgb8(linear, -1.5, name)
     assert np.abs(shown.astype(int) - wanted).max() <= 1
     assert (shown == wanted).mean() > 0.97
+
+
+def test_films_join_as_one_addition() -> None:
+    """The sum is that of all samples in two floats, and the squared deviations those of all, but for the rounding of a
+    few float32 operations."""
+    random = np.random.default_rng(3)
+    samples = random.gamma(0.3, size=(37, 4, 5, 3)).astype(np.float32)
+    one, other = Film(5, 4), Film(5, 4)
+    for k, sample in enumerate(samples):
+        (one if k < 21 else other).add(sample)
+    one.join(other)
+    exact = samples.sum(axis=0, dtype=np.float64)
+    np.testing.assert_allclose(one.sum + one.compensation.astype(np.float64), exact, rtol=2**-44)
+    spread = luminance(samples).astype(np.float64).var(axis=0) * 37
+    np.testing.assert_allclose(one.square, spread, rtol=1e-5)
+    assert (one.count == 37).all() and one.halves is None
+    with pytest.raises(ValueError, match="does not join"):
+        one.join(Film(5, 3))

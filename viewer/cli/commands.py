@@ -9,7 +9,7 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from time import perf_counter
@@ -20,7 +20,6 @@ from viewer.base.errors import DriverWarning, ViewerError
 from viewer.film.states import AUTO
 from viewer.options.photons import PHOTONS
 from viewer.options.table import OPTIONS, keywords, most_samples
-from viewer.options.values import PolicyChoice, Unroll
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -39,47 +38,6 @@ VIEWED = (
     *("program", "machine", "policy", "unroll", "fuse", "mask", "tile", "count", *keywords("prepare")),
     *("variant", "lenient", "max_texture", "classic", "ground", "camera", "fov", "barrier", "memory", "debug"),
 )
-# The published machine, and the path tracer as it ran there: T. J. Purcell, I. Buck, W. R. Mark, P. Hanrahan, "Ray
-# Tracing on Programmable Graphics Hardware" (2002), sections 3.1.4, 3.2 and table 3; T. J. Purcell, *Ray Tracing on a
-# Stream Processor* (2004), sections 3.3 and 4.1.2, figure 3.3. One eye ray for each pixel, whose hit its 64 samples
-# share; from there on light is found by scattering alone, with random numbers from a texture.
-_MACHINE: dict[str, Any] = {
-    **{"first_hits": "rays", "sampler": "table", "seed": 0, "accel": "grid", "intersection": "moller-trumbore"},
-    **{"machine": "multipass", "fuse": "none", "unroll": Unroll((1,)), "mask": "depth", "count": "query"},
-    **{"roulette": None, "exposure": 0.0, "tonemap": "none"},
-}
-_PUBLISHED: dict[str, Any] = {
-    **_MACHINE,
-    **{"program": "path", "size": (256, 256), "spp": 64, "eye_rays": "shared", "strategy": "bsdf"},
-    "policy": PolicyChoice("threshold", 0.2, "active"),
-}
-# Photon mapping as published: T. J. Purcell et al., "Photon Mapping on Programmable Graphics Hardware" (2003), and
-# chapter 6 of 2004. One eye ray for each pixel; kernels are drawn as tiles, each to its end by its queries (section
-# 6.2.3). What scenes of the paper have of their own is beside them.
-_PHOTONS: dict[str, Any] = {
-    **{**_MACHINE, "mask": "tiles"},
-    **{"program": "photon", "estimate": "published", "photon_map": "sort", "photons": 1 << 16, "nearest": 64},
-    **{"size": (512, 512), "spp": 1, "pixel_filter": "point", "light_samples": 4},
-}
-# What `--preset` puts in place of options that are not given.
-# 2002: "2 bounces" are two scattered rays behind the eye ray. (The arithmetic of table 3 counts one: that is --depth 1.
-# Its figures are for the branching machine: --machine singlepass.) The stencil holds the rays' states (section 3.2).
-# 2004: the depth buffer holds them (section 4.1.2). Scattered until a light is hit, the way leads out of the scene, or
-# the path is as long as any may be.
-PRESETS: dict[str, dict[str, Any]] = {
-    "2002": {**_PUBLISHED, "depth": 2, "mask": "stencil"},
-    "2003": _PHOTONS,
-    "2004": {**_PUBLISHED, "depth": OPTIONS["depth"].high},
-}
-
-
-def preset(name: str, scene: str) -> dict[str, Any]:
-    """What a preset puts in place of options that are not given, for a scene by the name that was given."""
-    from viewer.scene.builtin.caustics import PUBLISHED
-
-    return {**PRESETS[name], **(PUBLISHED.get(scene, {}) if name == "2003" else {})}
-
-
 # What programs leave alone that add no samples.
 SAMPLED = (
     *("spp", "time", "error", "depth", "eye_rays", "strategy", "roulette", "clamp", "sampler", "seed", "pixel_filter"),
@@ -135,9 +93,7 @@ def render(arguments: Namespace) -> bool:
         _tell(_find_state(state, arguments), arguments, progress)
         try:
             with _driver_warnings_told(arguments, progress):
-                picture = renderer.render(
-                    **_named(arguments, "render"), stats=arguments.stats is not None, progress=progress, state=state
-                )
+                picture = _picture(renderer, arguments, state, progress)
             times.append(perf_counter())
             _tell(picture.remarks(arguments.exposure if _displayed(arguments) else 0.0), arguments, progress)
             progress(None, f"writing {printable(arguments.output)}")
@@ -155,6 +111,19 @@ def render(arguments: Namespace) -> bool:
         where = sys.stderr if arguments.output == STANDARD_OUTPUT else sys.stdout
         print(_summary(arguments, picture, renderer.scene.triangle_count, seconds), file=where)
     return True
+
+
+def _picture(renderer: Renderer, arguments: Namespace, state: Checkpoint | None, progress: Progress) -> Picture:
+    """The picture, by this process or by a cluster."""
+    asked = {**_named(arguments, "render"), "progress": progress, "state": state}
+    if arguments.cluster is None:
+        return renderer.render(**asked, stats=arguments.stats is not None)
+    from viewer.farm.pictures import render_on
+
+    def told(line: str) -> None:
+        _tell([line], arguments, progress)
+
+    return render_on(renderer, arguments.cluster, arguments.unit, arguments.mix_builds, told=told, **asked)
 
 
 def _displayed(arguments: Namespace) -> bool:
@@ -241,6 +210,7 @@ def _check_output(arguments: Namespace) -> None:
     from viewer.film.movie import check_output, is_movie
     from viewer.renderer.footprint import check_memory
 
+    _check_cluster(arguments)
     # As little as any program takes: the renderer, which knows more, looks again.
     check_memory(arguments.size, progressive=False, layers=arguments.layers)
     if arguments.frames is not None:
@@ -264,6 +234,19 @@ def _check_output(arguments: Namespace) -> None:
         raise ViewerError(arguments.resume, "there is no such file to go on from", "an EXR that a render has left")
     if arguments.output != STANDARD_OUTPUT:
         check_path(arguments.output, arguments.layers)
+
+
+def _check_cluster(arguments: Namespace) -> None:
+    if arguments.cluster is not None:
+        from viewer.farm.cluster import check_cluster
+
+        check_cluster(arguments.cluster)
+        if arguments.frames is not None and "unit" in arguments.typed:
+            raise ViewerError("--unit", "is for one picture: of many, a frame is the unit", "leave it out")
+        return
+    for name in ("unit", "mix_builds"):
+        if name in arguments.typed:
+            raise ViewerError(OPTIONS[name].flag, "needs --cluster", "such as --cluster local")
 
 
 def _check_standard_output(arguments: Namespace) -> None:
@@ -319,18 +302,10 @@ def _render_frames(arguments: Namespace) -> bool:
     begin, counted = perf_counter(), []
     with Progress(arguments.quiet) as progress:
         progress(None, f"loading {printable(arguments.scene)}")
-        from viewer.renderer.sequence import render_frames, save_frames
+        from viewer.renderer.sequence import save_frames
 
         scene = _load(arguments, progress)
-        frames = render_frames(
-            scene,
-            arguments.frames,
-            arguments.fps,
-            arguments.turntable,
-            render=_named(arguments, "render") | {"stats": arguments.stats is not None},
-            progress=progress,
-            **_named(arguments, "renderer"),
-        )
+        frames = _frames(scene, arguments, progress)
         remarks: list[list[str]] = []
 
         def note(frame: Frame) -> None:
@@ -352,6 +327,29 @@ def _render_frames(arguments: Namespace) -> bool:
     return True
 
 
+def _frames(scene: Scene, arguments: Namespace, progress: Progress) -> Generator[Frame, None, None]:
+    """The frames, by this process or by a cluster."""
+    asked: dict[str, Any] = {
+        "scene": scene,
+        **{name: getattr(arguments, name) for name in ("frames", "fps", "turntable")},
+        "render": _named(arguments, "render") | {"stats": arguments.stats is not None},
+        "progress": progress,
+        **_named(arguments, "renderer"),
+    }
+    if arguments.cluster is None:
+        from viewer.renderer.sequence import render_frames
+
+        return render_frames(**asked)
+    from viewer.farm.pictures import render_frames as farmed
+
+    asked |= {"cluster": arguments.cluster, "mix_builds": arguments.mix_builds}
+    return farmed(
+        **asked,
+        films=arguments.output.lower().endswith(".exr"),
+        told=lambda line: _tell([line], arguments, progress),
+    )
+
+
 def _count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
@@ -363,9 +361,15 @@ def view(arguments: Namespace) -> bool:
 
     if not viewer.is_builtin(arguments.scene):
         recognise(arguments.scene)
+    chosen = {name: getattr(arguments, name) for name in VIEWED if name != "debug"}
+    if arguments.remote is not None:
+        from viewer.remote.serve import serve
+
+        serve(arguments.scene, arguments.remote, arguments.remote_host, **chosen)
+        return True
     from viewer.window.app import App
 
-    App(arguments.scene, **{name: getattr(arguments, name) for name in VIEWED if name != "debug"}).run()
+    App(arguments.scene, **chosen).run()
     return True
 
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from viewer.film.account import Account
 from viewer.film.adaptive import decide, keep, next_run
-from viewer.film.beside import EDGE, variance_beside
+from viewer.film.beside import EDGE, doubt, variances_beside
 from viewer.film.film import Film
-from viewer.film.rate import Halves, kept, variance_of_mean
+from viewer.film.rate import Halves, Told, kept, last_of, variance_of_mean
 from viewer.kernels.records import FILM, HALF, PIXEL
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
@@ -44,9 +44,10 @@ class Buffer:
     """Records of a picture's pixels on the device, row 0 at the top; zeros at first. The context must be current in
     every call."""
 
-    def __init__(self, device: Device, record: Record, size: tuple[int, int]) -> None:
-        """size : (width, height), pixels, in as many streams as the driver's textures make necessary."""
-        self.device, self.record, self.size = device, record, size
+    def __init__(self, device: Device, record: Record, size: tuple[int, int], corner: tuple[int, int] = (0, 0)) -> None:
+        """size : (width, height), pixels, in as many streams as the driver's textures make necessary. corner : the
+        pixel (x, y) of the picture that is its upper left one, where it is of a part of the picture."""
+        self.device, self.record, self.size, self.corner = device, record, size, corner
         width, height = size
         wide = min(width, device.max_texture)
         tall = min(height, device.max_texture, max(1, LARGEST_BLOCK // wide))
@@ -66,19 +67,24 @@ class Buffer:
     def lend(self, rectangle: tuple[slice, slice], size: tuple[int, int]) -> Stream | None:
         """The stream itself, where it holds just this rectangle (rows, columns) as a machine of ``size`` would."""
         stream = self.blocks[0].stream
-        rows, columns = rectangle
+        rows, columns = self._own(rectangle)
         whole = (rows.start, columns.start) == (0, 0) and (columns.stop, rows.stop) == self.size
         return stream if whole and len(self.blocks) == 1 and stream.size == size else None
 
     def parts(self, rectangle: tuple[slice, slice]) -> Iterator[tuple[Block, tuple[int, int], tuple[int, int]]]:
         """The blocks that a rectangle touches, with its corner in each, and its size."""
-        rows, columns = rectangle
+        rows, columns = self._own(rectangle)
         size = (columns.stop - columns.start, rows.stop - rows.start)
         for block in self.blocks:
             wide, tall = block.stream.size
             beside = columns.stop <= block.x or block.x + wide <= columns.start
             if not beside and rows.stop > block.y and block.y + tall > rows.start:
                 yield block, (columns.start - block.x, rows.start - block.y), size
+
+    def _own(self, rectangle: tuple[slice, slice]) -> tuple[slice, slice]:
+        """A rectangle of the picture as one of the buffer."""
+        (rows, columns), (x, y) = rectangle, self.corner
+        return slice(rows.start - y, rows.stop - y), slice(columns.start - x, columns.stop - x)
 
     def fields(self) -> dict[str, NDArray[np.float32]]:
         """Fields by name, (H, W) or (H, W, width) float32, see `Stream.fields`."""
@@ -120,15 +126,19 @@ class Buffer:
 class FilmBuffer(Buffer):
     """A film on the device: what `viewer.film.film.Film` is on the host."""
 
-    def __init__(self, device: Device, size: tuple[int, int], film: Film | None = None) -> None:
-        """film : to go on from."""
-        super().__init__(device, FILM, size)
+    def __init__(
+        self, device: Device, size: tuple[int, int], film: Film | None = None, corner: tuple[int, int] = (0, 0)
+    ) -> None:
+        """film : to go on from. corner : as of `Buffer`."""
+        super().__init__(device, FILM, size, corner)
         self.samples = 0 if film is None else int(film.count.min())
         self.reduction: FilmError | None = None  # for `error`: one that has served it
         self.halves: Buffer | None = None  # of the first half of twice as many samples; see `viewer.film.rate`
         self.efficiency = 1.0  # `Film.efficiency` when `error` was asked last
+        self.doubt = 0.0  # `Film.doubt`, then
         self.half = 0  # samples of that; and what the halves before have told, see `Halves`
-        self.differences, self.variances = dict[int, float](), dict[int, float]()
+        self.told: Told = {}, {}, {}
+        self._level = 0  # samples from which on all pixels have as many: those of a stopped cluster's tiles have not
         self.account: Account | None = None  # of adaptive sampling, with the halves of pixels of any number of samples
         self.chosen: Buffer | None = None  # of `CHOICE`: the pixels that the run under way is of; None: all
         self._held: Halves | None = None
@@ -139,8 +149,11 @@ class FilmBuffer(Buffer):
             if film.account is not None:
                 self.account, self._held, self._count = film.account, film.halves, film.count
                 self.samples, self.efficiency = int(film.count.max()), film.account.efficiency
+                self.doubt = film.account.doubt
             elif film.halves is not None:
                 self._hold(film.halves)
+            elif film.count.max() > self.samples:
+                self._level = int(film.count.max())
 
     def film(self) -> Film:
         """On the host, bit by bit."""
@@ -150,24 +163,24 @@ class FilmBuffer(Buffer):
             return film
         if self.halves is not None and self.half:
             held = self.halves.fields()
-            film.halves = Halves(held["sum"], held["count"], dict(self.differences), dict(self.variances))
+            film.halves = Halves(held["sum"], held["count"], *(dict(each) for each in self.told))
         return film
 
     def clear(self) -> None:
         """Forget all samples."""
         super().clear()
-        self.samples = self.half = 0
-        self.differences, self.variances = {}, {}
+        self.samples = self.half = self._level = 0
+        self.told = {}, {}, {}
         self.account = self._held = None
 
     def keep(self, reduction: FilmError | None = None) -> None:
         """Keep the sum of so many samples as a first half, where every pixel has a power of two of them, and what it
         says of the halves before. reduction : as of `error`."""
-        if not kept(self.samples) or self.samples <= self.half:
+        if not kept(self.samples) or self.samples <= self.half or self.samples < self._level:
             return
         reduction = self._reduction(reduction)
         if self.samples == 2 * self.half:
-            self.differences, self.variances = self._told(self._sums(reduction))
+            self.told = self._told(self._sums(reduction))
         halves = self._halves()
         for block, half in zip(self.blocks, halves.blocks, strict=True):
             reduction.keep(block.stream, half.stream)
@@ -184,7 +197,9 @@ class FilmBuffer(Buffer):
         variance, luminance, thin = (float(value) for value in sums[:, :3].sum(axis=0))
         if thin:
             return float("inf")
-        real = variance_of_mean(variance / pixels, self.samples, *self._told(sums))
+        *told, doubts = self._told(sums)
+        self.doubt = last_of(doubts)
+        real = variance_of_mean(variance / pixels, self.samples, *told)
         mean = abs(luminance / pixels)
         self.efficiency = real / (variance / pixels) if variance > 0 else 1.0
         spread = math.sqrt(real)
@@ -209,6 +224,7 @@ class FilmBuffer(Buffer):
             account = self.account = film.account
             assert account is not None
             self._held, self._count, self.efficiency = film.halves, film.count, account.efficiency
+            self.doubt = account.doubt
         chosen, end = next_run(self._count, account.granted, samples)
         if not end:
             return 0
@@ -224,7 +240,7 @@ class FilmBuffer(Buffer):
 
     def waits(self, rectangle: tuple[slice, slice]) -> bool:
         """Whether a pixel of a rectangle (rows, columns) is chosen."""
-        return self._waiting is None or bool(self._waiting[0][rectangle].any())
+        return self._waiting is None or bool(self._waiting[0][self._own(rectangle)].any())
 
     @property
     def fewest(self) -> int:
@@ -260,7 +276,7 @@ class FilmBuffer(Buffer):
         records["sum"], records["count"] = halves.sum, halves.count
         self._halves().write(records)
         self.half = int(halves.count.min())
-        self.differences, self.variances = dict(halves.differences), dict(halves.variances)
+        self.told = halves.told()
 
     def _sums(self, reduction: FilmError) -> NDArray[np.float64]:
         """(blocks, 8) what the reduction sums; of halves, only where the first one is half of the samples."""
@@ -270,14 +286,15 @@ class FilmBuffer(Buffer):
             found.append(reduction.sums(block.stream, half).reshape(-1, 8))
         return np.concatenate(found).astype(np.float64)
 
-    def _told(self, sums: NDArray[np.float64]) -> tuple[dict[int, float], dict[int, float]]:
-        """The differences and variances of `Halves`, with those of the samples so far, by their `_sums`."""
-        differences, variances = dict(self.differences), dict(self.variances)
+    def _told(self, sums: NDArray[np.float64]) -> Told:
+        """The differences, variances and doubts of `Halves`, with those of the samples so far, by their `_sums`."""
+        differences, variances, doubts = (dict(each) for each in self.told)
         if self.half and self.samples == 2 * self.half:
             level, pixels = self.samples.bit_length() - 1, self.size[0] * self.size[1]
             spread, differences[level] = (float(sums[:, k].sum()) / pixels for k in (0, 3))
-            variances[level] = variance_beside(sums[None, :, 3:], pixels, level, spread, differences)
-        return differences, variances
+            parts = variances_beside(sums[:, 3:], level, spread, differences)
+            variances[level], doubts[level] = float(np.sum(parts)) / pixels, doubt(parts)
+        return differences, variances, doubts
 
 
 class FilmError:

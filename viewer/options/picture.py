@@ -88,6 +88,20 @@ WHOLE = (
         scope="render",
         default_text="none",
     ),
+    Option(
+        "sample_range",
+        values.read_optional_integer,
+        None,
+        "so many samples of a pixel are summed by themselves before they join the sum, with the bits of a cluster whose"
+        " units are samples",
+        Affects.SAMPLES,
+        "N",
+        "samples",
+        1,
+        MOST_SAMPLES,
+        scope="render",
+        default_text="each joins it; with --unit samples 16",
+    ),
 )
 
 SHOWN = (
@@ -232,6 +246,37 @@ COMMAND = (
         choices=("2002", "2003", "2004"),
         scope="command",
         default_text="none",
+    ),
+    Option(
+        "cluster",
+        values.read_file,
+        None,
+        "rendered by many processes, with the bits of one: on this machine, as many as cores or N; on the workers of a"
+        " scheduler of dask.distributed, by its address or its file",
+        Affects.NOTHING,
+        "local[:N]|tcp://HOST:PORT|FILE",
+        values="local, local:N, an address such as tcp://HOST:8786, or a scheduler's file",
+        scope="command",
+        default_text="this process alone",
+    ),
+    Option(
+        "unit",
+        values.read_word,
+        "tiles",
+        "what a process of a cluster makes at a time: a tile of the picture, or a range of samples of all its pixels;"
+        " with --frames a frame",
+        Affects.NOTHING,
+        "NAME",
+        choices=("tiles", "samples"),
+        scope="command",
+    ),
+    Option(
+        "mix_builds",
+        values.read_switch,
+        False,
+        "workers of different versions and drivers may make one picture, with bits of its own",
+        Affects.NOTHING,
+        scope="command",
     ),
     Option("quiet", values.read_switch, False, "print nothing but errors", Affects.NOTHING, scope="command"),
     Option("debug", values.read_switch, False, "show the traceback of an error", Affects.NOTHING, scope="command"),

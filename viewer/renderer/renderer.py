@@ -16,6 +16,7 @@ from viewer.base.lock import exclusive
 from viewer.base.textfile import is_stream
 from viewer.film.checkpoint import DRIVER, Checkpoint
 from viewer.film.checkpoint import resume as resumed
+from viewer.film.film import Film
 from viewer.film.layers import LAYERS, NOISY, SERIES
 from viewer.film.states import AUTO
 from viewer.film.stop import Stop
@@ -27,12 +28,14 @@ from viewer.renderer.denoising import MOST_FEATURES, UNASKED, check_denoiser, de
 from viewer.renderer.facts import picture_facts, sample_settings
 from viewer.renderer.footprint import check_memory
 from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers
+from viewer.renderer.parts import check_ranges, check_whole, film_by_ranges
 from viewer.renderer.picture import FEATURE_LAYERS, Picture, Report
 from viewer.renderer.session import Session
 from viewer.renderer.settings import NAMES
 from viewer.renderer.tracer import Tracer
+from viewer.stream.machines.counters import Stats
 
-RENDER_KEYWORDS = (*options.keywords("render"), "stats", "progress", "state")
+RENDER_KEYWORDS = (*options.keywords("render"), "stats", "progress", "film", "state")
 DEFAULT = {name: entry.default for name, entry in options.OPTIONS.items()}
 
 
@@ -62,6 +65,8 @@ class Renderer(Tracer):
         time: float | None = DEFAULT["time"],
         error: float | None = DEFAULT["error"],
         resume: str | None = DEFAULT["resume"],
+        sample_range: int | None = DEFAULT["sample_range"],
+        film: Film | None = None,
         state: Checkpoint | None = None,
         **unknown: Never,
     ) -> Picture:
@@ -71,6 +76,7 @@ class Renderer(Tracer):
         samples pixel centres, so that all its samples are one.
         stats    : count every pass (the host then waits for each), see `Stats`.
         progress : called with the share that is done and a text.
+        film     : of the same picture, to go on from, in place of ``resume``.
         state    : where to save a long render's state as it goes, and on Ctrl-C.
 
         Raises ViewerError for an unknown keyword, a value out of range, and a file that cannot be resumed.
@@ -84,6 +90,10 @@ class Renderer(Tracer):
         names = options.check("layers", layers, (*LAYERS, *SERIES))
         time, error = options.check("time", time), options.check("error", error)
         stop = Stop(options.most_samples(options.check("spp", spp), time, error), time, error)
+        sample_range = options.check("sample_range", sample_range)
+        if sample_range is not None:
+            check_ranges(self, "--sample-range")
+            check_whole(stop, "--sample-range")
         if not self.progressive and (resume is not None or "bounce" in names):
             what = "--resume" if resume is not None else "--layers bounce"
             raise ViewerError(what, f"program {self.settings.program} adds no samples", "take --program path")
@@ -93,22 +103,19 @@ class Renderer(Tracer):
             raise ViewerError("--layers bounce", what, "take --program path")
         bounces = self.settings.max_depth + 1
         check_memory((width, height), self.progressive, names, self.device.software, bounces)
-        if resume == AUTO:
-            if state is None:
-                raise ViewerError("resume 'auto'", "needs a state to look for", "give state=renderer.checkpoint(path)")
-            best, _, _ = state.find((width, height))
-            resume = None if best is None else str(best)
-        film, drivers = None, self.device.driver
-        if resume is not None:
-            film = resumed(resume, (width, height), sample_settings(self))
-            drivers = _drivers(resume, film.drivers, drivers)
-            if state is not None:
-                state.use(resume)
-                state.metadata[DRIVER] = drivers
+        drivers = self.device.driver
+        if film is None and resume is not None:
+            film, drivers = self.resumed(resume, (width, height), state)
         made: dict[str, NDArray] = {name: LAYERS[name].empty(height, width) for name in names if name in LAYERS}
         if "triangle" in made and self.prepared.starts[-1] > np.iinfo(np.int32).max:
             made["triangle"] = made["triangle"].astype(np.int64)
         beside = made if self.progressive else {}
+        ranged: Stats | None = None
+        if sample_range is not None:
+            ranged = Stats()
+            film = film_by_ranges(
+                self, (width, height), stop.spp, sample_range, film=film, state=state, stats=ranged, progress=progress
+            )
         session = Session(
             self,
             (width, height),
@@ -119,6 +126,8 @@ class Renderer(Tracer):
             layers={} if self.progressive else made,
         )
         try:
+            if ranged is not None:
+                session.stats.add(ranged)
             session.finish(progress=progress)
             with session.saving():
                 if "bounce" in names:
@@ -138,6 +147,24 @@ class Renderer(Tracer):
             picture.metadata["denoised"] = self.settings.denoise
         picture.layers, picture.metadata[DRIVER] = made, drivers
         return picture
+
+    def resumed(self, path: str, size: tuple[int, int], state: Checkpoint | None) -> tuple[Film | None, str]:
+        """The film of a file to go on from, and the drivers of its samples once those of this one join them. path :
+        auto is what a render with that ``state`` has left, if anything. Raises ViewerError for a file of another
+        picture."""
+        if path == AUTO:
+            if state is None:
+                raise ViewerError("resume 'auto'", "needs a state to look for", "give state=renderer.checkpoint(path)")
+            best, _, _ = state.find(size)
+            if best is None:
+                return None, self.device.driver
+            path = str(best)
+        film = resumed(path, size, sample_settings(self))
+        drivers = _drivers(path, film.drivers, self.device.driver)
+        if state is not None:
+            state.use(path)
+            state.metadata[DRIVER] = drivers
+        return film, drivers
 
     def _features(
         self, session: Session, layers: dict[str, NDArray], progress: Report | None

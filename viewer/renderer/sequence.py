@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from viewer.renderer.given import scene_given
 from viewer.renderer.picture import EXPOSURE, TONEMAP, Picture
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.settings import Settings
 from viewer.scene.animation import turntable as turned
 from viewer.scene.camera import Camera
 from viewer.scene.classic_plane import on_plane
@@ -34,6 +35,67 @@ class Frame(NamedTuple):
     number: int
     seconds: float
     picture: Picture
+
+
+class Motion:
+    """Frames of a scene: frame n shows it at n / fps seconds of its chosen animation.
+
+    It can be sent to another process, where `show` is given the scene.
+    """
+
+    def __init__(
+        self,
+        scene: Scene,
+        frames: range,
+        fps: float,
+        turntable: bool,
+        camera: Camera | str | None,
+        options: Mapping[str, Any],
+    ) -> None:
+        """options : of the renderer, of which ``classic`` and ``ground`` shape the scene, see `staged`.
+
+        Raises ViewerError where nothing would move.
+        """
+        if not turntable and scene.duration == 0:
+            raise ViewerError(scene.name, "nothing moves in it", "--turntable turns the camera around it")
+        self.frames, self.fps, self.camera = frames, fps, camera
+        self.staging = {name: options[name] for name in ("classic", "ground") if name in options}
+        self.turned: NDArray[np.float64] | None = None  # the box that the camera goes around
+        if turntable or (camera is None and not scene.cameras):
+            bounds = _bounds(self.staged(scene), frames, fps)
+            if camera is None and not scene.cameras:
+                self.camera = Camera.framing(bounds)  # of all the motion, so that it stands still
+            self.turned = bounds if turntable else None
+
+    def staged(self, scene: Scene) -> Scene:
+        """The scene on its ground: once, not in every frame."""
+        ground = check("ground", self.staging.get("ground"))
+        if check("classic", self.staging.get("classic", False)):
+            return on_plane(scene, ground)
+        return scene if ground is None else scene.on_ground(ground)
+
+    def show(
+        self, scene: Scene, k: int, renderer: Renderer | None, settings: Settings | None = None, **options: Any
+    ) -> Renderer:
+        """Show the k-th frame of a scene that is `staged`, by a renderer, or by a new one of these options."""
+        posed = scene.posed(self.frames[k] / self.fps)
+        if renderer is None:
+            renderer = Renderer(posed, settings, camera=self.camera, **options)
+        else:
+            renderer.update(posed, camera=self.camera)
+        if self.turned is not None:
+            renderer.update(camera=turned(renderer.camera, self.turned, k / len(self.frames)))
+        return renderer
+
+    def frame(self, k: int, picture: Picture) -> Frame:
+        """The k-th frame, with its picture."""
+        number, seconds = self.frames[k], self.frames[k] / self.fps
+        picture.metadata |= {"frame": str(number), "time": f"{seconds:.9g}"}
+        return Frame(number, seconds, picture)
+
+    def text(self, k: int) -> str:
+        """Which frame the k-th is."""
+        return f"frame {self.frames[k]}, {k + 1:,} of {len(self.frames):,}"
 
 
 def render_frames(
@@ -57,39 +119,19 @@ def render_frames(
     """
     shown = scene_given(scene)
     scene = shown.given if isinstance(shown, Prepared) else shown
-    if not turntable and scene.duration == 0:
-        raise ViewerError(scene.name, "nothing moves in it", "--turntable turns the camera around it")
-    ground = check("ground", options.get("ground"))
-    if check("classic", options.get("classic", False)):  # once, not in every frame
-        scene = on_plane(scene, ground)
-    elif ground is not None:
-        scene = scene.on_ground(ground)
-    bounds = None
-    if turntable or (camera is None and not scene.cameras):
-        bounds = _bounds(scene, frames, fps)
-        if camera is None and not scene.cameras:
-            camera = Camera.framing(bounds)  # of all the motion, so that it stands still
+    motion = Motion(scene, frames, fps, turntable, camera, options)
+    scene = motion.staged(scene)
     renderer: Renderer | None = None
     try:
-        for k, number in enumerate(frames):
-            text = f"frame {number}, {k + 1:,} of {len(frames):,}"
+        for k in range(len(frames)):
 
-            def report(share: float, _: str, k: int = k, text: str = text) -> None:
+            def report(share: float, _: str, k: int = k) -> None:
                 if progress is not None:
-                    progress((k + share) / len(frames), text)
+                    progress((k + share) / len(frames), motion.text(k))
 
             report(0.0, "")
-            seconds = number / fps
-            posed = scene.posed(seconds)
-            if renderer is None:
-                renderer = Renderer(posed, camera=camera, **options)
-            else:
-                renderer.update(posed, camera=camera)
-            if bounds is not None and turntable:
-                renderer.update(camera=turned(renderer.camera, bounds, k / len(frames)))
-            picture = renderer.render(**(render or {}), progress=report)
-            picture.metadata |= {"frame": str(number), "time": f"{seconds:.9g}"}
-            yield Frame(number, seconds, picture)
+            renderer = motion.show(scene, k, renderer, **options)
+            yield motion.frame(k, renderer.render(**(render or {}), progress=report))
     finally:
         if renderer is not None:
             renderer.release()

@@ -20,6 +20,13 @@ def rectangles(size: tuple[int, int], side: int, most: int) -> Iterator[tuple[sl
             yield slice(top, min(top + tall, height)), slice(left, min(left + wide, width))
 
 
+def inside(region: tuple[slice, slice], rectangle: tuple[slice, slice]) -> tuple[slice, slice]:
+    """A rectangle (rows, columns) of a region of the picture as one of the picture."""
+    down, right = (part.start for part in region)
+    rows, columns = rectangle
+    return slice(rows.start + down, rows.stop + down), slice(columns.start + right, columns.stop + right)
+
+
 def tiles(
     size: tuple[int, int], tile: tuple[int, int], rows: Callable[[], int] | None = None
 ) -> Iterator[tuple[slice, slice]]:

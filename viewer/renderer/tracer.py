@@ -25,8 +25,8 @@ from viewer.renderer.pieces import EyeHits, FirstHitPass, HeldHits, Piece, Recta
 from viewer.renderer.prepared import Report
 from viewer.renderer.ray_tracer import RayTracer
 from viewer.renderer.settings import Settings
+from viewer.renderer.tiles import inside, tiles
 from viewer.renderer.tiles import rectangles as cut
-from viewer.renderer.tiles import tiles
 from viewer.scene.camera import Camera
 from viewer.stream.declare.program import Program
 from viewer.stream.declare.record import Record
@@ -97,6 +97,7 @@ class Tracer(RayTracer):
         rough: bool = False,
         first: int = 0,
         goal: float | None = None,
+        region: Rectangle | None = None,
     ) -> Generator[tuple[float, Slice | None], None, None]:
         """Render piece by piece: yields the share that is done, and a `Slice` whenever one is complete.
 
@@ -108,13 +109,17 @@ class Tracer(RayTracer):
         settings, camera : in place of the tracer's own, over the same scene. bounce : of a progressive program, only
         light of paths of this length counts. rough : by a photon map of fewer photons, or of another sample's.
         first : what the numbers of samples begin with. goal : relative error of the film
-        for which pixels may end before they have so many samples, by the setting ``adaptive``.
+        for which pixels may end before they have so many samples, by the setting ``adaptive``. region : only these rows
+        and columns of the picture, in place of tiles; the film is of their size and has their corner.
         """
         chosen, eye = settings or self.settings, camera or self.camera
         surface, counting = any(name in SURFACE_LAYERS for name in layers), stats or self._counts(layers)
         rectangles: Callable[[], Iterable[Rectangle]]
+        region = region or (slice(0, size[1]), slice(0, size[0]))
+        part_size = (region[1].stop - region[1].start, region[0].stop - region[0].start)
         if tile is None:
-            whole = list(cut(size, self.device.max_texture, LARGEST_STREAM))
+            own = cut(part_size, self.device.max_texture, LARGEST_STREAM)
+            whole = [inside(region, rectangle) for rectangle in own]
             rectangles = partial(iter, whole)
             shape = (max(c.stop - c.start for _, c in whole), max(r.stop - r.start for r, _ in whole))
         else:
@@ -130,7 +135,7 @@ class Tracer(RayTracer):
         ahead: FirstHitPass | EyeHits | None = None
         with self.device.current():
             if progressive and film is None:
-                film = FilmBuffer(self.device, size)
+                film = FilmBuffer(self.device, part_size, corner=(region[1].start, region[0].start))
             if hits.mode == "shared":
                 if counting and film is not None and film.samples == 0:
                     self._held.of = None  # the counters of a new picture have its eye rays
@@ -147,8 +152,8 @@ class Tracer(RayTracer):
         last = before
         for end in (samples,) if film is None else self._sweeps(film, samples, goal, each):
             piece = piece if film is None else replace(piece, chosen=film.chosen)
-            for share, part in self._pieces(piece, rectangles(), size, ahead, end, hits.once, mapped):
-                yield max(0.0, last - before + (end - last) * share) / (samples - before), part
+            for share, found in self._pieces(piece, rectangles(), part_size, ahead, end, hits.once, mapped):
+                yield max(0.0, last - before + (end - last) * share) / (samples - before), found
             last = max(last, end)
 
     def _sweeps(self, film: FilmBuffer, samples: int, goal: float | None, each: bool) -> Iterator[int]:

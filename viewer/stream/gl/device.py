@@ -23,6 +23,7 @@ from viewer.stream.compile.link import MOST_ATTACHMENTS
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.limits import LIMITS, Limits, rounded
 from viewer.stream.gl import elsewhere, probe
+from viewer.stream.gl.samplers import set_samplers
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
 _INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"
@@ -118,36 +119,7 @@ class Device:
         except moderngl.Error as error:
             raise DeviceError(self.name, f"cannot render to float textures ({error})", "another driver may") from None
         if self.software:
-            self._set_samplers()
-
-    def _set_samplers(self) -> None:
-        """Give all samplers of fragment programs the state that textures of floats have.
-
-        Mesa leaves the state of a sampler that reads a buffer texture as the last 2-D texture there has set it, or as
-        nothing where there was none, and llvmpipe compiles a program for each: a program that was compiled already took
-        a second for its next pass, once another one had set more samplers. The draw that sets them here is conditional
-        on a query without samples, so that it is not compiled.
-        """
-        names = [f"texels_{k}" for k in range(self.max_samplers)]
-        uniforms = "".join(f"uniform sampler2D {name};\n" for name in names)
-        total = " + ".join(f"texelFetch({name}, ivec2(0), 0)" for name in names)
-        program = self.context.program(
-            vertex_shader="#version 330 core\nvoid main() { gl_Position = vec4(0.0, 0.0, 0.0, 1.0); }",
-            fragment_shader=f"#version 330 core\n{uniforms}out vec4 sum;\nvoid main() {{ sum = {total}; }}",
-        )
-        texture, target = (self.context.texture((1, 1), 4, dtype="f4") for _ in range(2))
-        texture.filter, texture.repeat_x, texture.repeat_y = (moderngl.NEAREST, moderngl.NEAREST), False, False
-        for unit, name in enumerate(names):
-            program[name] = unit
-            texture.use(unit)
-        self.context.framebuffer([target]).use()
-        query = self.context.query(samples=True)
-        with query:
-            pass
-        condition = query.crender if not query.samples else None  # reading waits: it would draw before there is a count
-        if condition is not None:
-            with condition:
-                self.context.vertex_array(program, []).render(moderngl.POINTS, vertices=1)
+            set_samplers(self.context, self.max_samplers)
 
     @property
     def name(self) -> str:

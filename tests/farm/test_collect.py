@@ -1,0 +1,74 @@
+"""Films of units, in any order, become the picture's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from viewer.farm.collect import ranges, tiles
+from viewer.farm.units import sample_units, tile_units
+from viewer.film.film import Film
+
+SIZE, SAMPLES = (80, 48), 16
+
+
+@pytest.fixture(scope="module")
+def samples() -> np.ndarray:
+    return np.random.default_rng(0).random((SAMPLES, *SIZE[::-1], 3), np.float32)
+
+
+def filled(samples: np.ndarray) -> Film:
+    film = Film(samples.shape[2], samples.shape[1])
+    for sample in samples:
+        film.keep()
+        film.add(sample)
+    return film
+
+
+def test_tiles_have_the_halves_of_the_whole(samples: np.ndarray) -> None:
+    whole, made = filled(samples), Film(*SIZE)
+    collected = tiles(made)
+    next(collected)
+    units = list(enumerate(tile_units(SIZE, SAMPLES, 32)))
+    for k, unit in reversed(units):
+        assert made.halves is None  # of a part they tell nothing
+        collected.send((k, unit, filled(samples[:, *unit.region])))
+    collected.close()
+    for name, array in whole.arrays.items():
+        np.testing.assert_array_equal(made.arrays[name], array, err_msg=name)
+    assert whole.halves is not None and made.halves is not None and len(units) > 4
+    np.testing.assert_array_equal(made.halves.sum, whole.halves.sum)
+    np.testing.assert_array_equal(made.halves.count, whole.halves.count)
+    assert made.halves.differences == pytest.approx(whole.halves.differences, rel=1e-12)  # means of float64, regrouped
+    # The ratio of neighbours is each tile's own estimate, of 500 to 800 pixels.
+    assert made.halves.variances == pytest.approx(whole.halves.variances, rel=0.2)
+    assert made.halves.doubts.keys() == whole.halves.doubts.keys() != set()
+    assert made.error() == pytest.approx(whole.error(), rel=0.1)
+
+
+def test_no_halves_where_a_tile_had_begun(samples: np.ndarray) -> None:
+    made = Film(*SIZE)
+    collected = tiles(made)
+    next(collected)
+    for k, unit in enumerate(tile_units(SIZE, SAMPLES, 32)):
+        film = filled(samples[:, *unit.region])
+        film.halves = None if k == 1 else film.halves
+        collected.send((k, unit, film))
+    collected.close()
+    assert made.halves is None and made.count.min() == SAMPLES
+
+
+def test_ranges_join_in_their_order(samples: np.ndarray) -> None:
+    """A film to go on from at any time: what is early waits."""
+    units = list(sample_units(SIZE, 0, SAMPLES, 5))
+    films = [filled(samples[unit.first : unit.first + unit.samples]) for unit in units]
+    straight, mixed = Film(*SIZE), Film(*SIZE)
+    for film in films:
+        straight.join(film)
+    collected = ranges(mixed)
+    next(collected)
+    for k, there in ((2, 0), (0, 5), (3, 5), (1, SAMPLES)):
+        collected.send((k, units[k], films[k]))
+        assert set(mixed.count.flat) == {there}
+    for name, array in straight.arrays.items():
+        np.testing.assert_array_equal(mixed.arrays[name], array, err_msg=name)

@@ -1,0 +1,168 @@
+"""A farm's pictures are those of one process, bit by bit, whoever makes which part and whoever dies meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viewer
+import viewer.farm
+from viewer.farm import worker
+from viewer.farm.cluster import connected
+from viewer.farm.pictures import render_on
+from viewer.farm.units import tile_units
+from viewer.farm.work import Task, Work
+from viewer.film.film import Film
+
+SIZE, SPP = (80, 64), 5
+OPTIONS = {"machine": "singlepass", "depth": 3}
+
+
+@pytest.fixture(scope="module")
+def renderer() -> Iterator[viewer.Renderer]:
+    found = viewer.Renderer("cornell", **OPTIONS)
+    yield found
+    found.release()
+
+
+@pytest.fixture(scope="module")
+def alone(renderer: viewer.Renderer) -> viewer.Picture:
+    return renderer.render(SIZE, SPP)
+
+
+def same(one: Film | None, other: Film | None) -> None:
+    assert one is not None and other is not None
+    for name, array in one.arrays.items():
+        np.testing.assert_array_equal(array, other.arrays[name], err_msg=name)
+
+
+def test_tiles(scheduler_file: str, alone: viewer.Picture) -> None:
+    told: list[tuple[float | None, str]] = []
+    picture = viewer.farm.render(
+        "cornell",
+        scheduler_file,
+        size=SIZE,
+        spp=SPP,
+        layers="depth",
+        progress=lambda *text: told.append(text),
+        **OPTIONS,
+    )
+    same(picture.film, alone.film)
+    np.testing.assert_array_equal(picture.linear, alone.linear)
+    assert picture.metadata["driver"] == alone.metadata["driver"] and picture.layers["depth"].shape == SIZE[::-1]
+    assert picture.metadata["samples"] == str(SPP) and picture.stats.kernel_passes > alone.stats.kernel_passes
+    shares = [share for share, text in told if "tiles" in text]
+    assert shares == sorted(shares) and shares[-1] == 1.0 and len(shares) > 2
+
+
+def test_ranges_of_samples(scheduler: str, renderer: viewer.Renderer, alone: viewer.Picture) -> None:
+    """They have the bits of one process that sums the same ranges, and but for rounding those of any."""
+    together = render_on(renderer, scheduler, "samples", size=SIZE, spp=SPP, sample_range=2)
+    apart = renderer.render(SIZE, SPP, sample_range=2)
+    same(together.film, apart.film)
+    # Sums are kept in two floats: that of ranges rounds to the same float, or in a few pixels to the next.
+    np.testing.assert_array_max_ulp(apart.linear, alone.linear, 1)
+
+
+def test_frames(scheduler: str) -> None:
+    frames, asked = range(3, 6), {"size": (24, 20), "spp": 1}
+    scene = viewer.load("cornell")
+    farmed = viewer.farm.render_frames(scene, frames, turntable=True, render=asked, cluster=scheduler, **OPTIONS)
+    alone = viewer.render_frames(scene, frames, turntable=True, render=asked, **OPTIONS)
+    for one, other in zip(farmed, alone, strict=True):
+        assert (one.number, one.seconds) == (other.number, other.seconds)
+        np.testing.assert_array_equal(one.picture.linear, other.picture.linear)
+        assert one.picture.film is None and one.picture.metadata["frame"] == other.picture.metadata["frame"]
+
+
+def test_interrupted_and_resumed(
+    scheduler: str, renderer: viewer.Renderer, alone: viewer.Picture, tmp_path: Any
+) -> None:
+    """What is there at Ctrl-C is a state from which one process goes on, or a cluster."""
+
+    def stop(share: float | None, text: str) -> None:
+        if share is not None and share > 0.3:
+            raise KeyboardInterrupt
+
+    state = renderer.checkpoint(tmp_path / "picture.png")
+    assert state is not None
+    with pytest.raises(KeyboardInterrupt):
+        render_on(renderer, scheduler, size=SIZE, spp=SPP, state=state, progress=stop)
+    assert state.saved == 1
+    path = str(state.path)
+    same(renderer.render(SIZE, SPP, resume=path).film, alone.film)
+    same(render_on(renderer, scheduler, size=SIZE, spp=SPP, resume=path).film, alone.film)
+
+
+def test_a_worker_is_killed(scheduler: str, renderer: viewer.Renderer, alone: viewer.Picture) -> None:
+    """Its tile is made by another one, and it is replaced."""
+    from distributed import Client
+
+    told: list[str] = []
+    with Client(scheduler, set_as_default=False) as client:
+        pids = list(client.run(os.getpid).values())
+
+        def kill(share: float | None, text: str) -> None:
+            if share is not None and share > 0.3 and pids:
+                os.kill(pids.pop(), signal.SIGKILL)
+                pids.clear()
+
+        picture = render_on(renderer, scheduler, size=SIZE, spp=SPP, progress=kill, told=told.append)
+        client.wait_for_workers(2, timeout=60)  # for the tests that follow
+    same(picture.film, alone.film)
+    assert len(told) <= 1  # none where the others had done it all before that was seen
+
+
+def test_the_scene_travels_once(scheduler: str, renderer: viewer.Renderer) -> None:
+    with connected(scheduler) as client:
+        work = Work(client)
+        scene = work.hold(renderer.prepared.given)
+        recipe = worker.Recipe(scene, renderer.settings, renderer.camera)
+        for _ in range(2):
+            units = list(tile_units((64, 32), 1, 32))
+            tasks = [Task(k, str(unit), worker.trace, (recipe, (64, 32), unit), 1.0) for k, unit in enumerate(units)]
+            assert sorted(task.number for task, _ in work.run(tasks, scene)) == [0, 1]
+        assert work.hold(viewer.load("cornell")) == scene  # by its content
+        assert work.sent == 1 and work.lost == 0 and len(work.drivers()) == 1
+
+
+def test_a_fault_is_told(scheduler: str, renderer: viewer.Renderer) -> None:
+    """What a unit raises, a cluster raises, and is of use afterwards."""
+    with connected(scheduler) as client:
+        work = Work(client)
+        scene = work.hold(renderer.prepared.given)
+        with pytest.raises(TypeError):
+            list(work.run([Task(0, "nothing", worker.trace, ())], scene))
+        unit = next(tile_units((32, 32), 1, 32))
+        recipe = worker.Recipe(scene, renderer.settings, renderer.camera)
+        assert len(list(work.run([Task(0, str(unit), worker.trace, (recipe, (32, 32), unit))], scene))) == 1
+
+
+@pytest.mark.slow
+def test_a_worker_hangs(scheduler: str, renderer: viewer.Renderer, alone: viewer.Picture, monkeypatch: Any) -> None:
+    """It is ended after the time that its unit may take, and what it was at is done by another one."""
+    from distributed import Client
+
+    from viewer.farm import work
+
+    monkeypatch.setattr(work, "LEAST_PATIENCE", 2.0)
+    monkeypatch.setattr(work.Work.__init__, "__kwdefaults__", {"mixed": False, "patience": 2.0, "told": None})
+    monkeypatch.setattr(work, "SLOW", 2.0)
+    told: list[str] = []
+    with Client(scheduler, set_as_default=False) as client:
+        pids = list(client.run(os.getpid).values())
+
+        def hang(share: float | None, text: str) -> None:
+            if share is not None and share > 0.1 and pids:
+                os.kill(pids[0], signal.SIGSTOP)
+                pids.clear()
+
+        picture = render_on(renderer, scheduler, size=SIZE, spp=SPP, progress=hang, told=told.append)
+        client.wait_for_workers(2, timeout=120)
+    same(picture.film, alone.film)
+    assert len(told) == 1 and "does not answer" in told[0]

@@ -1,0 +1,107 @@
+"""What a farm refuses, in one line each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import viewer
+from viewer.cli.main import USER_ERROR, main
+from viewer.farm import work
+from viewer.farm.build import Build, check_builds
+from viewer.farm.cluster import check_cluster
+from viewer.farm.pictures import render_on
+from viewer.farm.units import sample_units, tile_side, tile_units
+
+
+@pytest.mark.parametrize(
+    ("cluster", "said"),
+    [
+        ("local:0", "1 to 256 processes"),
+        ("local:many", "expected local, local:N"),
+        ("http://somewhere", "expected local, local:N"),
+        ("tcp://127.0.0.1:99999", "expected local, local:N"),
+        ("nowhere.json", "No such file"),
+    ],
+)
+def test_clusters_that_are_none(cluster: str, said: str) -> None:
+    with pytest.raises(viewer.ViewerError, match=said):
+        check_cluster(cluster)
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"address": 3}', '{"address": "head"}'])
+def test_damaged_files(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "scheduler.json"
+    path.write_text(text)
+    with pytest.raises(viewer.ViewerError, match=r"scheduler\.json"):
+        check_cluster(str(path))
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["--unit", "samples"], "--unit: needs --cluster"),
+        (["--mix-builds"], "--mix-builds: needs --cluster"),
+        (["--cluster", "local", "--unit", "samples", "--frames", "0-1", "--turntable"], "--unit: is for one picture"),
+        (["--cluster", "nowhere.json", "--frames", "0-1", "--turntable"], "nowhere.json: No such file"),
+    ],
+)
+def test_options_that_would_do_nothing(given: list[str], said: str, tmp_path: Path, capsys: Any) -> None:
+    assert main(["render", "cornell", "-o", str(tmp_path / "%d.png"), *given]) == USER_ERROR
+    assert said in capsys.readouterr().err and not list(tmp_path.iterdir())
+
+
+def test_not_installed(monkeypatch: Any) -> None:
+    monkeypatch.setattr("viewer.farm.cluster.find_spec", lambda name: None)
+    with pytest.raises(viewer.ViewerError, match=r"pip install 'raystream\[farm\]'"):
+        check_cluster("local")
+
+
+def test_builds_that_differ() -> None:
+    one, other = Build("1", "aa", "llvmpipe"), Build("1", "aa", "radeonsi")
+    check_builds({"a": one, "b": one}, mixed=False)
+    check_builds({"a": one, "b": other}, mixed=True)
+    with pytest.raises(viewer.ViewerError, match=r"radeonsi on b.*mix_builds"):
+        check_builds({"a": one, "b": other}, mixed=False)
+
+
+def test_workers_with_other_code(scheduler: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr(work, "sources", lambda: "other")
+    renderer = viewer.Renderer("cornell", machine="singlepass", depth=1)
+    with pytest.raises(viewer.ViewerError, match="has other code"):
+        render_on(renderer, scheduler, size=(32, 32), spp=1)
+    assert render_on(renderer, scheduler, mix_builds=True, size=(32, 32), spp=1).linear.any()
+    renderer.release()
+
+
+@pytest.mark.parametrize(
+    ("options", "drawn", "said"),
+    [
+        ({"program": "cast"}, {}, "adds no samples"),
+        ({}, {"error": 0.1}, "error looks at the whole picture"),
+        ({}, {"time": 1.0}, "time looks at the whole picture"),
+        ({}, {"sample_range": 4}, "units are tiles"),
+        ({"program": "photon", "photons": 64}, {"unit": "samples"}, "follow each other"),
+        ({}, {"unit": "pixels"}, "expected tiles or samples"),
+    ],
+)
+def test_what_cannot_be_cut(options: dict[str, Any], drawn: dict[str, Any], said: str) -> None:
+    """Before any worker is asked."""
+    renderer = viewer.Renderer("cornell", machine="singlepass", **options)
+    with pytest.raises(viewer.ViewerError, match=said):
+        render_on(renderer, "tcp://127.0.0.1:1", size=(8, 8), **drawn)
+    renderer.release()
+
+
+def test_units_cover_the_picture_once() -> None:
+    side = tile_side((100, 70), 2)
+    covered = [
+        (x, y)
+        for unit in tile_units((100, 70), 3, side)
+        for y in range(*unit.region[0].indices(70))
+        for x in range(*unit.region[1].indices(100))
+    ]
+    assert len(covered) == len(set(covered)) == 100 * 70
+    assert [(u.first, u.samples) for u in sample_units((4, 4), 5, 20, 8)] == [(5, 3), (8, 8), (16, 4)]

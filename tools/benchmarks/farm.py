@@ -1,0 +1,168 @@
+"""Pictures by many processes: how well they share the work, that a worker's death changes no bit, and how far it goes.
+
+Processes are workers of `viewer.farm` on this machine, each with one thread of the software driver. Efficiency is the
+time of one process by the number of processes, of the whole call, starts and ends included. Then a worker is killed at
+random moments, and every picture is compared with that of one process. The costs of units and of their transfers, as
+measured, go into a simulation of more workers than there are here (`viewer.farm.forecast`).
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import signal
+import statistics
+import time
+from typing import Any
+
+import numpy as np
+
+import viewer
+from viewer.farm.cluster import processes
+from viewer.farm.forecast import Costs, forecast
+from viewer.farm.pictures import render_on
+from viewer.farm.units import Unit
+from viewer.farm.worker import Traced
+from viewer.film.film import Film
+
+from . import plots
+from .common import Options, Result, Table, facts, say
+
+ABOUT = "pictures by many processes: efficiency, deaths of workers, and a forecast for more"
+
+SCENE, SIZE, SPP = "cornell", (512, 512), 192
+SMALL, FEW, DEATHS = (128, 128), 24, 10
+WORKERS, FORECAST = (1, 2, 4), (1, 2, 4, 16, 64, 256, 1024)
+FORECASTS = {"512 x 512, 192 samples": (SIZE, SPP), "1920 x 1080, 4,096 samples": ((1920, 1080), 4096)}
+LINE = 1.25e8  # bytes a second: gigabit Ethernet, of the process that asks in a cluster
+
+
+def run(options: Options) -> Result:
+    """Measure all of it."""
+    data: dict[str, Any] = {"benchmark": "farm", "about": ABOUT, "facts": facts(options.open()), "scene": SCENE}
+    size, spp, deaths, counts = (SMALL, FEW, 1, (1, 2)) if options.quick else (SIZE, SPP, DEATHS, WORKERS)
+    data |= {"size": size, "spp": spp, "load": os.getloadavg(), "cores": os.cpu_count()}
+    renderer = viewer.Renderer(SCENE, machine="singlepass")
+    data["workers"], seen = {}, []
+    for count in counts:
+        say(f"{count} worker{'s' * (count > 1)}")
+        units: list[tuple[Unit, Traced, float]] = []
+        began = time.perf_counter()
+        render_on(renderer, f"local:{count}", size=size, spp=spp, seen=lambda *each: units.append(each))  # noqa: B023
+        seconds = time.perf_counter() - began
+        data["workers"][str(count)] = {"seconds": seconds, "tiles": len(units)}
+        seen.append((count, units, seconds))
+    alone = data["workers"]["1"]["seconds"]
+    for name, row in data["workers"].items():
+        row["efficiency"] = alone / row["seconds"] / min(int(name), data["cores"])
+    say("deaths")
+    data["deaths"] = _deaths(renderer, deaths)
+    costs = _costs(renderer, seen)
+    data["costs"] = {name: getattr(costs, name) for name in costs.__dataclass_fields__ if name != "spread"}
+    data["forecast"] = {
+        name: [_row(forecast(size, spp, workers, costs)) for workers in FORECAST]
+        for name, (size, spp) in FORECASTS.items()
+    }
+    renderer.release()
+    return Result(data, _tables(data), _figure(data))
+
+
+def _deaths(renderer: viewer.Renderer, deaths: int) -> dict[str, Any]:
+    """Pictures during which a worker was killed, and how many of them have the bits of one process."""
+    import distributed
+
+    alone, moments = renderer.render(SMALL, FEW), random.Random(1)
+    assert alone.film is not None
+    same, killed, lost = 0, 0, 0
+    with (
+        processes(2) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        for _ in range(deaths):
+            client.wait_for_workers(2, timeout=60)
+            pids, at, told = list(client.run(os.getpid).values()), moments.random(), []
+
+            def kill(share: float | None, text: str, pids: list[int] = pids, at: float = at) -> None:
+                if share is not None and share >= at and pids:
+                    os.kill(moments.choice(pids), signal.SIGKILL)
+                    pids.clear()
+
+            picture = render_on(
+                renderer, cluster.scheduler_address, size=SMALL, spp=FEW, progress=kill, told=told.append
+            )
+            killed, lost, same = killed + (not pids), lost + len(told), same + _same(picture.film, alone.film)
+    return {"pictures": deaths, "killed": killed, "seen before the end": lost, "same bits": same}
+
+
+def _same(one: Film | None, other: Film) -> bool:
+    return one is not None and all(np.array_equal(array, other.arrays[name]) for name, array in one.arrays.items())
+
+
+def _costs(renderer: viewer.Renderer, seen: list[tuple[int, list[tuple[Unit, Traced, float]], float]]) -> Costs:
+    """What the runs with as many workers as cores or fewer have shown."""
+    runs = [each for each in seen if each[0] <= (os.cpu_count() or 1)]
+    units = [each for _, found, _ in runs for each in found]
+    own = np.array([traced.seconds - traced.preparing for _, traced, _ in units])
+    cost = np.array([unit.cost for unit, _, _ in units])
+    # Tiles of two sizes, of one and of two workers, tell what a tile costs beside its samples.
+    sizes = np.unique(cost)
+    means = np.array([own[cost == size].mean() for size in sizes])
+    slope, tile = np.polyfit(sizes, means, 1) if len(sizes) > 1 else (means[0] / sizes[0], 0.0)
+    tile, sample = max(float(tile), 0.0), float(slope if tile > 0 else (own.sum() / cost.sum()))
+    preparing = statistics.median(traced.preparing for _, traced, _ in units if traced.preparing > 0.05)
+    # Shaders are compiled in a worker's first unit: what it takes above the median of those of its size.
+    firsts = [
+        own[k] - np.median(own[cost == cost[k]]) for k, (_, traced, _) in enumerate(units) if traced.preparing > 0.05
+    ]
+    giving = statistics.median(max(0.0, trip - traced.seconds) for _, traced, trip in units)
+    first = runs[0]
+    starting = first[2] - sum(trip for _, _, trip in first[1])
+    spread = tuple((own / np.maximum(cost * sample + tile, 1e-9)).tolist())
+    scene = len(pickle.dumps(renderer.prepared.given, pickle.HIGHEST_PROTOCOL))
+    return Costs(
+        max(starting, 0.0), preparing + max(statistics.median(firsts), 0.0), tile, sample, spread, giving, LINE, scene
+    )
+
+
+def _row(found: Any) -> dict[str, Any]:
+    return {**{name: getattr(found, name) for name in found.__dataclass_fields__}, "bound": found.bound}
+
+
+def _tables(data: dict[str, Any]) -> list[Table]:
+    rows = [(name, row["tiles"], row["seconds"], 100 * row["efficiency"]) for name, row in data["workers"].items()]
+    size = "{} x {}".format(*data["size"])
+    note = f"{SCENE}, {size}, {data['spp']} samples; efficiency by the cores that there are, {data['cores']}."
+    deaths = data["deaths"]
+    tables = [
+        Table("processes on this machine", ("workers", "tiles", "seconds", "efficiency, %"), rows, note),
+        Table("a worker is killed at random moments", tuple(deaths), [tuple(deaths.values())]),
+    ]
+    for name, found in data["forecast"].items():
+        rows = [(row["workers"], row["tiles"], row["seconds"], 100 * row["efficiency"], row["bound"]) for row in found]
+        columns = ("workers", "tiles", "seconds", "efficiency, %", "most is lost to")
+        tables.append(Table(f"simulated: {name}", columns, rows, "By the costs measured above and a line of 1 Gbit/s."))
+    return tables
+
+
+def _figure(data: dict[str, Any]) -> Any:
+    made = plots.figure(9, 3.6, 2)
+    if made is None:
+        return None
+    figure, (time_axes, share_axes) = made
+    for k, (name, found) in enumerate(data["forecast"].items()):
+        workers = [row["workers"] for row in found]
+        style = {"color": plots.COLORS[k], "marker": plots.MARKERS[k], "label": name}
+        time_axes.plot(workers, [row["seconds"] for row in found], **style)
+        share_axes.plot(workers, [100 * row["efficiency"] for row in found], **style)
+    cores = [int(name) for name in data["workers"] if int(name) <= data["cores"]]
+    measured = [100 * data["workers"][str(name)]["efficiency"] for name in cores]
+    share_axes.plot(cores, measured, "x", color="black", label="measured")
+    for axes, title in ((time_axes, "seconds"), (share_axes, "efficiency, %")):
+        axes.set_xscale("log", base=2)
+        axes.set_xlabel("workers")
+        axes.set_title(title)
+    time_axes.set_yscale("log")
+    share_axes.set_ylim(0, 105)
+    share_axes.legend()
+    return figure

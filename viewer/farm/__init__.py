@@ -1,0 +1,22 @@
+"""Pictures by many processes, on one machine or a cluster: the bits of one.
+
+>>> import viewer.farm
+>>> viewer.farm.render("bunny.ply", cluster="local:4", size=(1920, 1080), spp=256).save("bunny.png")
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from viewer.farm.pictures import render, render_frames
+
+__all__ = ["render", "render_frames"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'viewer.farm' has no attribute '{name}'")
+    from viewer.farm import pictures
+
+    return getattr(pictures, name)

@@ -1,0 +1,117 @@
+"""The workers of a cluster: processes on this machine, or those of a scheduler that is running somewhere."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from viewer.base.errors import ViewerError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+INSTALL = "pip install 'raystream[farm]'"
+EXPECTED = "expected local, local:N, tcp://HOST:PORT or a scheduler's file"
+MOST_LOCAL = 256
+WAIT = 20.0  # seconds for a scheduler to answer
+# A worker's process has one thread of the software driver, too: there are as many processes as cores.
+ONE_THREAD = {"LP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "DASK_LOGGING__DISTRIBUTED": "critical"}
+# Ctrl-C goes to every process of a terminal: the one that asks for the picture ends the workers.
+PRELOAD = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+
+
+def check_cluster(cluster: str) -> None:
+    """Raise ViewerError for what `connected` would refuse before it starts or asks anybody."""
+    _read(cluster)
+    if find_spec("distributed") is None:
+        raise ViewerError("--cluster", "dask.distributed is not installed", INSTALL)
+
+
+@contextmanager
+def connected(cluster: str) -> Iterator[Client]:
+    """A client of ``local`` processes (as many as cores, or ``local:N``), of a scheduler at an address, or of one by
+    the file that it has written. What was started ends with the context.
+
+    Raises ViewerError for anything else, a scheduler that does not answer, and where dask.distributed is missing.
+    """
+    check_cluster(cluster)
+    form, value = _read(cluster)
+    import distributed
+
+    for name in ("distributed", "asyncio"):  # a lost worker is replaced and told of here
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    with ExitStack() as stack:
+        if form == "local":
+            local = processes(value)
+            stack.callback(local.close)
+            given: dict[str, Any] = {"address": local}
+        else:
+            given = {"scheduler_file" if form == "file" else "address": value}
+        try:
+            client = distributed.Client(**given, timeout=WAIT, set_as_default=False, name="raystream")
+        except (OSError, TimeoutError, ValueError, KeyError) as error:
+            reason = " ".join(str(error).split()) or type(error).__name__
+            raise ViewerError(
+                f"--cluster {cluster}", f"no scheduler answers ({reason})", "dask scheduler starts one"
+            ) from error
+        stack.callback(client.close)
+        yield client
+
+
+def processes(count: int) -> Any:
+    """A cluster of so many processes on this machine."""
+    import distributed
+
+    return distributed.LocalCluster(
+        n_workers=count,
+        threads_per_worker=1,
+        host="127.0.0.1",
+        dashboard_address=None,
+        # Its HTTP server, which there is nevertheless, takes port 8787 otherwise, of which a second one warns.
+        scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+        memory_limit=None,
+        silence_logs=logging.CRITICAL,
+        env={name: os.environ.get(name, value) for name, value in ONE_THREAD.items()},
+        preload=[PRELOAD],
+    )
+
+
+def _read(cluster: str) -> tuple[str, Any]:
+    """What form it has, and its number, address or file."""
+    found = re.fullmatch(r"local(?::(\d{1,6}))?", cluster)
+    if found:
+        count = int(found[1]) if found[1] else os.cpu_count() or 1
+        if not 1 <= count <= MOST_LOCAL:
+            raise ViewerError(f"--cluster {cluster}", f"expected 1 to {MOST_LOCAL} processes")
+        return "local", count
+    if _is_address(cluster):
+        return "address", cluster
+    if "://" in cluster or cluster.startswith("local:"):
+        raise ViewerError(f"--cluster {cluster}", EXPECTED)
+    return "file", _scheduler_file(cluster)
+
+
+def _scheduler_file(path: str) -> str:
+    import json
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            held = json.load(file)
+    except OSError as error:
+        raise ViewerError(path, error.strerror or "cannot be read", EXPECTED) from error
+    except ValueError as error:
+        raise ViewerError(path, "is no scheduler's file", "dask scheduler --scheduler-file writes one") from error
+    # A client that is given another text as an address ends in dask's traceback.
+    if not isinstance(held, dict) or not _is_address(held.get("address")):
+        raise ViewerError(path, "names no scheduler's address", "dask scheduler --scheduler-file writes one")
+    return path
+
+
+def _is_address(text: object) -> bool:
+    found = re.fullmatch(r"(?:tcp|tls|ws|wss|ucx)://\S+:(\d{1,5})", text) if isinstance(text, str) else None
+    return found is not None and 0 < int(found[1]) < 65536

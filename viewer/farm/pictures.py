@@ -1,0 +1,210 @@
+"""Pictures and frames of motion by the workers of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import Any
+
+from viewer.base.errors import ViewerError
+from viewer.farm import worker
+from viewer.farm.cluster import connected
+from viewer.farm.collect import ranges, tiles
+from viewer.farm.units import RANGE, Unit, sample_units, tile_side, tile_units
+from viewer.farm.work import Task, Work
+from viewer.farm.worker import Recipe, Traced
+from viewer.film.checkpoint import DRIVER, Checkpoint
+from viewer.film.film import Film
+from viewer.film.stop import Stop
+from viewer.formats.image.environment_maps import environment_of
+from viewer.formats.objects.take import scene_of
+from viewer.options import table as options
+from viewer.renderer.parts import check_ranges, check_whole
+from viewer.renderer.picture import Picture
+from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
+from viewer.renderer.sequence import Frame, Motion
+from viewer.renderer.settings import Settings
+from viewer.scene.environment import ImageEnvironment
+from viewer.scene.scene import Scene
+from viewer.stream.machines.counters import Stats
+
+Report = Callable[[float | None, str], None]
+
+
+def render(scene: Any, cluster: str = "local", unit: str = "tiles", mix_builds: bool = False, **given: Any) -> Picture:
+    """A picture by the workers of a cluster, with the bits of one process.
+
+    scene   : as of `viewer.render`.
+    cluster : ``local`` (as many processes as cores), ``local:N``, the address of a scheduler of dask.distributed, or
+              the file that it has written.
+    unit    : ``tiles`` of the picture, or ranges of ``samples``, whose bits are those of ``sample_range`` in one
+              process.
+    mix_builds : workers of different versions and drivers are taken.
+    given   : options of `Renderer` and of `Renderer.render`, but for ``time`` and ``error``.
+
+    A script that calls this begins with ``if __name__ == "__main__":``, as all that start processes do.
+
+    Raises ViewerError for a wrong option, a scheduler that does not answer, and workers of different builds.
+    """
+    found = scene_of(scene, given.pop("variant", None), bool(given.pop("lenient", False)))
+    drawn = {name: given.pop(name) for name in RENDER_KEYWORDS if name in given}
+    renderer = Renderer(found, **given)
+    try:
+        return render_on(renderer, cluster, unit, mix_builds, **drawn)
+    finally:
+        renderer.release()
+
+
+def render_on(
+    renderer: Renderer,
+    cluster: str,
+    unit: str = "tiles",
+    mix_builds: bool = False,
+    *,
+    resume: str | None = None,
+    state: Checkpoint | None = None,
+    progress: Report | None = None,
+    told: Callable[[str], None] | None = None,
+    seen: Callable[[Unit, Traced, float], None] | None = None,
+    **drawn: Any,
+) -> Picture:
+    """`render` with the scene and settings of a renderer. told : is called with remarks on workers. seen : with each
+    unit that is done, what came of it, and the seconds from its being given to a worker to its end.
+
+    The samples are the cluster's; layers and the denoiser's features are made here.
+    """
+    size = options.check("size", drawn.get("size", options.OPTIONS["size"].default))
+    time, error = (options.check(name, drawn.get(name)) for name in ("time", "error"))
+    stop = Stop(options.most_samples(options.check("spp", drawn.get("spp")), time, error), time, error)
+    length = options.check("sample_range", drawn.pop("sample_range", None))
+    if options.check("unit", unit) == "samples":
+        check_ranges(renderer, "--unit samples")
+    elif length is not None:
+        raise ViewerError("--sample-range", "the cluster's units are tiles", "add --unit samples")
+    if not renderer.progressive:
+        what = f"program {renderer.settings.program} adds no samples"
+        raise ViewerError("--cluster", what, "leave it out, or take --program path")
+    check_whole(stop, "--cluster")
+    film, before = (None, "") if resume is None else renderer.resumed(resume, size, state)
+    stats = Stats()
+    film, drivers = _film(
+        renderer, cluster, unit, length or RANGE, mix_builds, size, stop.spp, film, stats, state, progress, told, seen
+    )
+    picture = renderer.render(film=film, state=state, progress=progress, **drawn)
+    picture.stats.add(stats)
+    told_before = [name for name in before.split("; ") if name and name != renderer.device.driver]
+    picture.metadata[DRIVER] = "; ".join(dict.fromkeys([*told_before, *drivers])) or before
+    return picture
+
+
+def _film(
+    renderer: Renderer,
+    cluster: str,
+    unit: str,
+    length: int,
+    mixed: bool,
+    size: tuple[int, int],
+    samples: int,
+    film: Film | None,
+    stats: Stats,
+    state: Checkpoint | None,
+    progress: Report | None,
+    told: Callable[[str], None] | None,
+    seen: Callable[[Unit, Traced, float], None] | None,
+) -> tuple[Film, list[str]]:
+    """The film of a picture, and the drivers that made it."""
+    made = Film(*size) if film is None else film
+    if made.count.min() >= samples:
+        return made, []
+    made.halves = made.account = None  # of samples one after the other
+    if progress is not None:
+        progress(None, "starting workers")
+    with connected(cluster) as client:
+        work = Work(client, mixed=mixed, told=told)
+        settings, environment = travelling(renderer.settings)
+        scene = work.hold(renderer.prepared.given, environment)
+        recipe = Recipe(scene, settings, renderer.camera)
+        if unit == "samples":
+            units = list(sample_units(size, int(made.count.min()), samples, length))
+        else:
+            count = max(1, len(client.nthreads()))
+            units = list(tile_units(size, samples, tile_side(size, count), film))
+        tasks = [Task(k, str(each), worker.trace, (recipe, size, each), each.cost) for k, each in enumerate(units)]
+        whole, done = sum(each.cost for each in units), 0.0
+        collected = (ranges if unit == "samples" else tiles)(made)
+        next(collected)
+        try:
+            for task, found in work.run(tasks, scene):
+                each: Unit = units[task.number]
+                stats.add(found.stats)
+                done += each.cost
+                if seen is not None:
+                    seen(each, found, work.seconds[task.number])
+                collected.send((task.number, each, found.film))
+                if progress is not None:
+                    progress(done / whole, _text(unit, work, len(units), done / whole))
+                if state is not None and state.due() and made.count.any():
+                    state.save(made)
+        except KeyboardInterrupt:
+            if state is not None and made.count.any():
+                state.save(made)
+            raise
+        collected.close()
+        return made, work.drivers()
+
+
+def travelling(settings: Settings) -> tuple[Settings, ImageEnvironment | None]:
+    """The settings for other machines, and the environment that goes as a picture, once, in place of the name of its
+    file, or out of the settings."""
+    value = settings.environment
+    named = isinstance(value, str) and value not in ("none", "sky", "studio")
+    found = environment_of(value)[0] if named else value
+    if isinstance(found, ImageEnvironment):
+        return settings.replace(environment=None), found
+    return settings, None
+
+
+def _text(unit: str, work: Work, units: int, share: float) -> str:
+    workers = len(work.workers)
+    return f"{round(share * units)} of {units} {unit if unit == 'tiles' else 'ranges'}, {workers} workers"
+
+
+def render_frames(
+    scene: Scene,
+    frames: range,
+    fps: float = 30.0,
+    turntable: bool = False,
+    camera: Any = None,
+    render: dict[str, Any] | None = None,
+    progress: Report | None = None,
+    *,
+    cluster: str = "local",
+    mix_builds: bool = False,
+    films: bool = False,
+    told: Callable[[str], None] | None = None,
+    **given: Any,
+) -> Generator[Frame, None, None]:
+    """`viewer.render_frames` by the workers of a cluster: a frame is a unit, and they come in their order.
+
+    cluster, mix_builds : as of `render`. films : the frames' pictures keep their films, for .exr.
+    """
+    motion = Motion(scene, frames, fps, turntable, camera, given)
+    settings, environment = travelling(Settings(**given))
+    if progress is not None:
+        progress(None, "starting workers")
+    with connected(cluster) as client:
+        work = Work(client, mixed=mix_builds, told=told)
+        held = work.hold(scene, environment)
+        recipe = Recipe(held, settings)
+        tasks = [
+            Task(k, f"frame {number}", worker.frame, (recipe, motion, render or {}, k, films))
+            for k, number in enumerate(frames)
+        ]
+        early: dict[int, Frame] = {}
+        following = 0
+        for done, (task, frame) in enumerate(work.run(tasks, held), 1):
+            early[task.number] = frame
+            if progress is not None:
+                progress(done / len(tasks), f"{done} of {len(tasks)} frames, {len(work.workers)} workers")
+            while following in early:
+                yield early.pop(following)
+                following += 1

@@ -1,0 +1,130 @@
+"""What runs in a worker's process: it holds a scene and one renderer on one OpenGL context, and does units of work."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.version import __version__
+from viewer.farm.build import Build, sources
+from viewer.farm.units import Unit
+from viewer.film.film import Film
+from viewer.renderer.parts import film_of_part
+from viewer.renderer.renderer import Renderer
+from viewer.renderer.sequence import Frame, Motion
+from viewer.renderer.settings import Settings
+from viewer.scene.camera import Camera
+from viewer.scene.environment import ImageEnvironment
+from viewer.scene.scene import Scene
+from viewer.stream.gl.device import shared_device
+from viewer.stream.machines.counters import Stats
+
+MOST_HELD = 2  # scenes
+
+
+class SceneMissing(Exception):
+    """The process has begun anew since it was given the scene."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a worker makes its renderer. scene : digest of the content, with which an environment's picture comes: it
+    is not in the settings, which travel with every unit. camera : in place of the settings' own."""
+
+    scene: str
+    settings: Settings
+    camera: Camera | None = None
+
+
+@dataclass
+class Traced:
+    """A unit's film, the seconds that it took, of them to make the renderer, and its counters."""
+
+    film: Film
+    seconds: float
+    preparing: float
+    stats: Stats
+
+
+@dataclass
+class _Process:
+    """What the process keeps from unit to unit."""
+
+    scenes: OrderedDict[str, tuple[Scene, ImageEnvironment | None]] = field(default_factory=OrderedDict)
+    renderer: Renderer | None = None
+    recipe: Recipe | None = None
+    staged: Scene | None = None  # of which the renderer shows frames
+
+
+_PROCESS = _Process()
+
+
+def build() -> Build:
+    """What this worker is made of."""
+    return Build(__version__, sources(), shared_device().driver)
+
+
+def hold(digest: str, payload: NDArray[np.uint8]) -> None:
+    """Take a scene and its environment, pickled, under the digest of their content."""
+    held = _PROCESS.scenes
+    if digest not in held:
+        held[digest] = pickle.loads(payload.tobytes())
+    held.move_to_end(digest)
+    while len(held) > MOST_HELD:
+        held.popitem(last=False)
+
+
+def trace(recipe: Recipe, size: tuple[int, int], unit: Unit) -> Traced:
+    """The film of a unit of a picture of ``size`` (width, height). Raises SceneMissing, and what `Renderer` does."""
+    began, stats = time.perf_counter(), Stats()
+    renderer = _renderer(recipe)
+    preparing = time.perf_counter() - began
+    film = film_of_part(renderer, size, unit.samples, region=unit.region, first=unit.first, film=unit.film, stats=stats)
+    return Traced(film, time.perf_counter() - began, preparing, stats)
+
+
+def frame(recipe: Recipe, motion: Motion, render: dict[str, Any], k: int, with_film: bool) -> Frame:
+    """The k-th frame of a scene in motion. with_film : of a progressive program, for files that keep it."""
+    (scene, settings), process = _given(recipe), _PROCESS
+    if process.staged is None or process.recipe != recipe:
+        _forget()
+        process.recipe, process.staged = recipe, motion.staged(scene)
+    process.renderer = motion.show(process.staged, k, process.renderer, settings)
+    made = motion.frame(k, process.renderer.render(**render))
+    if not with_film:
+        made.picture.film = None
+    return made
+
+
+def _given(recipe: Recipe) -> tuple[Scene, Settings]:
+    """The scene of a recipe, and the settings with its environment."""
+    try:
+        scene, environment = _PROCESS.scenes[recipe.scene]
+    except KeyError:
+        raise SceneMissing(recipe.scene) from None
+    return scene, recipe.settings if environment is None else recipe.settings.replace(environment=environment)
+
+
+def _renderer(recipe: Recipe) -> Renderer:
+    """The renderer of a recipe: the one that there is, or that with other settings, or another one."""
+    process, (scene, settings) = _PROCESS, _given(recipe)
+    if process.renderer is not None and process.recipe == recipe and process.staged is None:
+        return process.renderer
+    _forget()
+    process.renderer = Renderer(scene, settings)
+    if recipe.camera is not None:
+        process.renderer.update(camera=recipe.camera)
+    process.recipe = recipe
+    return process.renderer
+
+
+def _forget() -> None:
+    if _PROCESS.renderer is not None:
+        _PROCESS.renderer.release()
+    _PROCESS.renderer = _PROCESS.recipe = _PROCESS.staged = None
