@@ -19,7 +19,7 @@ from viewer.canvas.keys import key_text, modifier_bits
 from viewer.canvas.watched import Watched
 from viewer.film.stop import Stop
 from viewer.formats.named import load
-from viewer.formats.objects.take import scene_of
+from viewer.formats.objects.take import taken
 from viewer.options import table as options
 from viewer.renderer.camera import view as camera_of
 from viewer.renderer.picture import Picture
@@ -46,6 +46,7 @@ REFINING = 0.4  # and while it gets more samples
 NOTCH = 100.0  # pixels that a browser scrolls by a notch of the wheel
 BUTTONS = {1: LEFT, 2: RIGHT, 3: MIDDLE}  # rendercanvas's -> the hand's
 MODES = ("orbit", "fly")
+TAKEN = ("variant", "lenient", "up")  # how a source is taken
 OWN = (*VIEW, "spp", "error", "exposure", "tonemap", "mode")  # options that are not the stage's
 
 
@@ -55,7 +56,8 @@ class CanvasView:
     source : as of `viewer.formats.objects.take.scene_of`. size : of the bitmap, (width, height) pixels.
     spp, error : samples of a pixel and estimated relative error to stop at. exposure, tonemap : of the bitmap.
     mode : ``orbit`` or ``fly``. preferences : keys and defaults; None: the user's. options : those of `Renderer`;
-    ``variant`` and ``lenient`` of files.
+    ``variant`` and ``lenient`` of files, ``up`` ("y" or "z") of others. The camera is in the source's own coordinates,
+    later ones in the scene's, y upwards.
 
     `handle` takes events; `advance` works for a while and gives the bitmap where it has changed; with nothing to do it
     is `idle`. Structures are built by a thread; the scene's file is read at once.
@@ -69,18 +71,21 @@ class CanvasView:
         size: tuple[int, int] = (640, 480),
         *,
         preferences: Preferences | None = None,
-        variant: str | int | None = None,
-        lenient: bool = False,
         **chosen: Any,
     ) -> None:
         size = options.check("size", size)
+        taking = {name: chosen.pop(name) for name in TAKEN if name in chosen}
         own = _checked({name: chosen.pop(name) for name in OWN if name in chosen})
         settings = Settings().replace(**chosen, **{name: own.pop(name) for name in VIEW if name in own})
+        lenient = bool(taking.get("lenient", False))
+        if settings.camera is not None:
+            taking["camera"] = settings.camera
+        self._given: Scene | None = taken(source, taking)  # later by the worker
+        settings = settings.replace(camera=taking.get("camera"))
         self.device = shared_device(
             settings.device, settings.barrier == "auto", settings.memory == "auto", settings.limits
         )
         self._path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
-        self._given: Scene | None = scene_of(source, variant, lenient)  # taken by the worker
         self.clipboard = ""  # a camera that was copied, as text
         self.closed = False
         kept, keymap, faults = configured(preferences)
