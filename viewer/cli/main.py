@@ -322,7 +322,7 @@ def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
     others: dict[str, Any] = {}
     if getattr(found, "preset", None) is not None:
         others |= preset(check("preset", found.preset), found.scene)
-    found.typed = frozenset(each for each in command.options if getattr(found, each) is not None)
+    found.typed = frozenset(each for each in command.options if getattr(found, each) not in (None, False))
     for each in command.options:
         value = getattr(found, each)
         option = command.option(each)
