@@ -139,10 +139,13 @@ class Work:
                     if result is not None:
                         left -= 1
                         yield done, result[0]
+        except (OSError, CancelledError) as error:  # of the client's own; what units raise is looked at by `_failed`
+            what = f"the scheduler does not answer any more ({' '.join(str(error).split()) or type(error).__name__})"
+            raise ViewerError("--cluster", what, "start it again") from error
         finally:
             for each in self.workers.values():
                 if each.busy is not None:
-                    with suppress(Exception):
+                    with suppress(Exception, CancelledError):
                         each.busy.future.cancel(force=True)
                     each.busy = None
 
