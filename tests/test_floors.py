@@ -17,6 +17,9 @@ FLOORS = (
         ("__main__", 8),
         ("launch", 8),
         ("window", 7),
+        ("canvas", 7),
+        ("notebook", 7),
+        ("remote", 7),
         ("simulate", 6),
         ("farm", 6),
         ("renderer", 5),
@@ -39,12 +42,18 @@ def files():
 
 
 @cache
+def tree(name):
+    """A module, parsed."""
+    return ast.parse(files()[name].read_text(encoding="utf-8"))
+
+
+@cache
 def imports():
     """Of every module of viewer/ all that it imports from there, as dotted names: in functions and for types, too."""
     names, found = files(), {}
-    for name, path in names.items():
+    for name in names:
         used = set()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(name)):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "viewer":
                 for alias in node.names:
                     inner = f"{node.module}.{alias.name}"
@@ -58,9 +67,9 @@ def imports():
 @cache
 def outside(name):
     """The packages beside viewer/ that a module imports."""
-    tree = ast.parse(files()[name].read_text(encoding="utf-8"))
-    found = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
-    found |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    nodes = list(ast.walk(tree(name)))
+    found = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    found |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     return {each.split(".")[0] for each in found}
 
 
@@ -117,3 +126,20 @@ def test_who_knows_the_window():
     for name in files():
         if not name.startswith(rooms):
             assert not outside(name) & {"glfw", "imgui_bundle"}, name
+
+
+@pytest.mark.parametrize("name", ["viewer.canvas.canvas_view"])
+def test_who_needs_no_window(name):
+    """What a server without a display shows is imported without OpenGL's window and panels."""
+    reached, left = set(), [name]
+    while left:
+        module = left.pop()
+        reached.add(module)
+        for node in tree(module).body:  # those of functions wait for their call
+            if isinstance(node, ast.ImportFrom) and node.module in files():
+                inner = {f"{node.module}.{alias.name}" for alias in node.names} & files().keys()
+                left += (inner or {node.module}) - reached
+            elif isinstance(node, ast.Import | ast.ImportFrom):
+                named = getattr(node, "module", None) or node.names[0].name
+                assert named.split(".")[0] not in ("glfw", "imgui_bundle"), module
+    assert len(reached) > 100

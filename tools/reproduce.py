@@ -16,6 +16,7 @@ import time
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
@@ -26,8 +27,15 @@ from viewer.cli.progress import Progress, duration
 FOLDER = "raystream-report"
 
 
+class _Parser(argparse.ArgumentParser):
+    """Bad arguments are one line, as all that is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message} (see --help)\n")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="reproduce.py", description=__doc__.splitlines()[0].split(":")[0])
+    parser = _Parser(prog="reproduce.py", description=__doc__.splitlines()[0].split(":")[0])
     parser.add_argument("--quick", action="store_true", help="small sizes: all in two minutes")
     parser.add_argument("-o", "--output", type=Path, default=Path(FOLDER), metavar="FOLDER", help=f"else {FOLDER}")
     parser.add_argument("--only", nargs="+", default=[], metavar="SECTION", help="these sections alone; see --list")
@@ -68,6 +76,8 @@ def _run(arguments: argparse.Namespace, given: list[str]) -> int:
     for module in ("jinja2", "matplotlib"):
         if find_spec(module) is None:
             raise ViewerError(module, "is not installed", "pip install raystream[reproduce]")
+    if "" in (given[k + 1] for k, each in enumerate(given[:-1]) if each in ("-o", "--output")):
+        raise ViewerError("-o", "names nothing", "name a folder")
     if arguments.output.exists() and not arguments.output.is_dir():
         raise ViewerError(f"-o {arguments.output}", "is a file", "name a folder")
     began = time.perf_counter()

@@ -17,6 +17,7 @@ from viewer.base.version import __version__
 
 if TYPE_CHECKING:
     from viewer.formats.named import is_builtin, load
+    from viewer.notebook.show import show
     from viewer.renderer.one_line import render
     from viewer.renderer.picture import Picture
     from viewer.renderer.rays import Hits
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from viewer.scene.classic import ClassicMaterial, ClassicTexture
     from viewer.scene.material import Material
     from viewer.scene.scene import Scene
-    from viewer.window.show import show
 
 __all__ = [
     "Camera",
@@ -72,7 +72,7 @@ _HOMES = {
     "render": "viewer.renderer.one_line",
     "render_frames": "viewer.renderer.sequence",
     "save_frames": "viewer.renderer.sequence",
-    "show": "viewer.window.show",
+    "show": "viewer.notebook.show",
 }
 
 

@@ -3,25 +3,16 @@
 #include "interface/bsdf.glsl"
 #include "interface/gather.glsl"
 #include "interface/path.glsl"
-#include "interface/sampler.glsl"
-#include "lib/far.glsl"
-#include "lib/gather_number.glsl"
+#include "lib/gathered_ray.glsl"
 #include "lib/offset_origin.glsl"
 
 int gather_on(in Pixel pixel, in Interaction spot, in Path path, inout Path gathering, out Ray ray) {
     bool begins = gathering.number < 0 || gathering.depth < 0;
     gathering.number += begins ? 1 : 0;
-    int number = gather_number(gather_rays, path.number, gathering.number);
+    vec3 weight;
+    float pdf;
     int surface = begins ? path.depth : 32 + gathering.depth % 32;
-    int dimension = gather_dimension(gather_rays, path.number, gathering.number, surface);
-    vec2 direction = sample_2d(pixel.at, number, dimension), other = sample_2d(pixel.at, number, dimension + 2);
-    ray = Ray(vec3(0.0), FAR, vec3(0.0, 0.0, 1.0), 0);
-#ifdef HAVE_BLEND
-    ray.any_hit += 2 * (path.number & 65535);
-#endif
-    vec3 weight = vec3(0.0);
-    float pdf = 0.0;
-    bool scattered = bsdf_sample(spot, spot.wo, vec3(direction, other.x), ray.direction, weight, pdf);
+    bool scattered = gathered_ray(pixel, spot, path.number, gathering.number, surface, ray, weight, pdf);
     vec3 onwards = gathering.throughput * weight;
     gathering.throughput = begins ? path.throughput * weight / float(gather_rays) : onwards;
     gathering.depth = begins ? 0 : gathering.depth + 1;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -152,3 +153,24 @@ def test_a_second_process_needs_no_numba(folder):
             [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120
         )
         assert done.stdout.split("\n")[0] == f"[1, 2, 1, 2, 1, 2, 1, 2] {first}"
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="temporary folders are the user's own there")
+def test_without_a_home(tmp_path, monkeypatch):
+    """Kept among the temporary files, in a folder that nobody else may write."""
+    monkeypatch.delenv(jit_cache.FOLDER)
+    (tmp_path / "home").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home" / "cache"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    own = tmp_path / f"raystream-{os.getuid()}"
+    made = jit_cache.Object("f", b"code")
+    jit_cache.keep("loop", made)
+    assert jit_cache.find("loop") == made and own.stat().st_mode & 0o777 == 0o700
+    own.chmod(0o770)  # others may have written it
+    assert jit_cache.find("loop") is None and own not in jit_cache.folders()
+    own.chmod(0o700)
+    own.rename(tmp_path / "elsewhere")
+    own.symlink_to(tmp_path / "elsewhere")
+    assert jit_cache.find("loop") is None
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert jit_cache.folders() == [tmp_path / "cache" / "raystream" / "loops"]

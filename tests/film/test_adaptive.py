@@ -10,6 +10,7 @@ from viewer.film.adaptive import EDGE, LEAST, decide, first_decision, keep, next
 from viewer.film.buffers import FilmBuffer
 from viewer.film.checkpoint import resume, save
 from viewer.film.film import Film, luminance
+from viewer.film.stop import bound
 
 SIZE = (24, 16)
 
@@ -59,6 +60,18 @@ def test_a_picture_that_is_good_enough_gets_no_more() -> None:
     assert (granted(film) == LEAST).all() and film.error() < 0.5
     chosen, end = next_run(film.count, granted(film), 1000)
     assert not chosen.any() and end == 0
+
+
+def test_an_estimate_that_is_known_badly_has_to_be_lower() -> None:
+    """Of six blocks, whose error is known to a third: what is just above the estimate is not believed to be reached."""
+    film = filled(LEAST, noisy())
+    decide(film, 1.0)
+    error, doubt = film.error(), film.doubt()
+    assert doubt > 0.2
+    decide(film, 1.05 * error)
+    assert (granted(film) > LEAST).any() and film.error() == error  # the figure that is shown is the mean
+    decide(film, 1.01 * bound(error, doubt))
+    assert (granted(film) == LEAST).all()
 
 
 def test_no_pixel_s_own_samples_decide_on_its_number() -> None:
@@ -154,6 +167,7 @@ def test_a_state_holds_the_account(tmp_path) -> None:
     back = resume(tmp_path / "a.exr", SIZE, {"seed": 1})
     assert isinstance(back.account, Account) and back.error() == film.error()
     np.testing.assert_array_equal(granted(back), granted(film))
+    assert back.doubt() == film.doubt() > 0
     assert back.efficiency() == film.efficiency()
 
 

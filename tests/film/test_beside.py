@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from viewer.film.adaptive import decide, variances
-from viewer.film.beside import EDGE, INDEPENDENT, SMOOTH, block_sums, ratios, variance_beside
+from viewer.film.beside import EDGE, INDEPENDENT, SMOOTH, block_sums, doubt, ratios, variances_beside
 from viewer.film.buffers import FilmBuffer
 from viewer.film.film import Film, luminance
 
@@ -18,7 +18,7 @@ def told(first: np.ndarray, second: np.ndarray, rate: float = 0.5) -> float:
     square = float(np.mean((first - second) ** 2))
     differences = {3: square / rate, 4: square}
     sums = block_sums((first + second) / 2, first - second)
-    return variance_beside(sums, first.size, 4, 1e9, differences)
+    return float(np.sum(variances_beside(sums, 4, 1e9, differences))) / first.size
 
 
 def errors(together: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray, float]:
@@ -150,3 +150,15 @@ def test_broken_samples_leave_an_error_that_is_a_number(device, size: tuple[int,
     decide(film, 0.01)
     assert np.isfinite(film.error()) and np.isfinite(variances(film)).all()
     buffer.release()
+
+
+def test_an_error_that_few_blocks_make_is_known_badly() -> None:
+    """Of K blocks that err alike the error's own standard error is 1 / sqrt(2 K), as sums of K squared deviates say."""
+    rng = np.random.default_rng(4)
+    for blocks in (1, 8, 200):
+        found = doubt(np.concatenate([np.full(blocks, 3.0), np.zeros(50)]))
+        assert found == pytest.approx((2 * blocks) ** -0.5)
+        roots = np.sqrt(np.mean(rng.standard_normal((4000, blocks)) ** 2, axis=1))
+        # 4,000 draws tell a spread to 1.1 %; that of the root is half of the square's for small ones alone
+        assert blocks == 1 or roots.std() / roots.mean() == pytest.approx(found, rel=0.07)
+    assert doubt(np.array([100.0, 1e-9])) == pytest.approx(0.5**0.5) and doubt(np.zeros(4)) == 0.0

@@ -120,6 +120,24 @@ def test_noise_goes_and_texture_edges_and_lamps_stay(wavelets: Wavelets) -> None
     np.testing.assert_allclose(found.mean(), noisy["sum"].mean(), rtol=0.01)
 
 
+@pytest.mark.parametrize("samples", [1, 4])
+@pytest.mark.parametrize("slope", [0.0, 0.4, 1.0, 3.0])
+def test_the_edge_of_a_hard_shadow_stays_sharp(wavelets: Wavelets, slope: float, samples: int) -> None:
+    """One sample is light or dark; of four the pixels that the edge crosses have some of both."""
+    rng, features = np.random.default_rng(1), wall(samples=samples)
+    y, x = np.indices(features.shape)
+    at = rng.uniform(-0.5, 0.5, (2, samples, *features.shape))
+    light = (slope * (x + at[0] - 20) - (y + at[1] - 14) * (1.0 if slope < 3 else 0.5) > 0).astype(float)
+    film = film_of(np.zeros((*features.shape, 3)), features, samples, rng)
+    film["sum"] = 0.5 * light.sum(axis=0)[..., None]
+    film["square"] = ((0.5 * light - 0.5 * light.mean(axis=0)) ** 2).sum(axis=0)
+    found = run(wavelets, film, features)
+    # A filter whose range is the spread around moves a fifth of the light of every pixel beside the edge, and more.
+    whole = (light.min(axis=0) == light.max(axis=0))[2:-2, 2:-2]
+    apart = np.abs(found - film["sum"] / samples)[2:-2, 2:-2][whole]
+    assert apart.mean() < 0.002 and (apart > 0.1).mean() < 0.005
+
+
 def test_a_firefly_s_light_is_spread_and_not_lost(wavelets: Wavelets) -> None:
     rng, features = np.random.default_rng(3), wall()
     film = film_of(np.ones((*features.shape, 3)), features, 1, rng)

@@ -13,6 +13,7 @@ from viewer.scene.light import LUMINANCE
 
 NORMAL_FALL, PLANE_FALL, SLOPE_SLACK, LEAST, SHORT = 60.0, 100.0, 0.1, 0.05, 3.0
 WHOLE, RANGE = 2.8, 9.0
+EDGE, NOISE = 0.04, 0.14
 AXES = [(-1, 0), (1, 0), (0, -1), (0, 1)]
 BESIDE = [*AXES, (-1, -1), (1, 1)]
 
@@ -90,6 +91,29 @@ def same_light(luminance: NDArray, value: NDArray, variance: NDArray) -> NDArray
     return falling(np.maximum(off**2 / (RANGE * variance + 1e-12 * (1 + value**2)) - 1, 0))
 
 
+def noise_around(guide: Guide, view: tuple[NDArray, ...], luminance: NDArray, points: tuple) -> NDArray:
+    """How much of the spread of light around the lattice's points is noise, as of ``pool_single.glsl``."""
+    last = luminance.shape[0] - 1, luminance.shape[1] - 1
+    mine = pick(guide, points), (view[0][points], *view[1:])
+    lights, alike = {}, {}
+    for dx in range(-2, 3):
+        for dy in range(-2, 3):
+            at, outside = moved_by(points, (dx, dy), last)
+            lights[dx, dy] = luminance[at]
+            alike[dx, dy] = np.where(outside, 0, falling(unlike(mine[0], pick(guide, at), mine[1], 1, (dx, dy))))
+    third, mean = np.zeros(points[0].shape), np.zeros(points[0].shape)
+    around = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1)]
+    for x, y in around:
+        others = [(x + dx, y + dy) for dx, dy in around if dx or dy]
+        apart = np.array([(lights[other] - lights[x, y]) ** 2 for other in others])
+        weight = np.array([alike[other] for other in others])
+        here = (weight * apart).sum(0) / (weight.sum(0) + 1e-20)
+        third += alike[x, y] * np.minimum(np.sort(np.where(weight > 0.5, apart, 1e30), axis=0)[2], here)
+        mean += alike[x, y] * here
+    share = np.clip((third / np.where(mean > 0, mean, 1) - EDGE) / (NOISE - EDGE), 0, 1)
+    return np.where(mean > 0, share, 1)
+
+
 def variance_of(film: NDArray, halves: Halves | None, efficiency: float) -> NDArray:
     """Of the mean's luminance; -1 where it is not known."""
     count = film["count"].astype(float)
@@ -137,13 +161,15 @@ def denoised(
         given.append((at, np.where(outside, 0, rivals(guide, view, points, beyond, at, odd)[0])))
     first, known = first / total, known / total
     around = np.maximum(second / total - first**2, 0)
-    known = np.where(variance[points] < 0, around, known * np.minimum(known / np.maximum(around, 1e-30), 1))
+    trust = np.where(variance[points] < 0, 1, np.minimum(known / np.maximum(around, 1e-30), 1) ** 2)
+    noise = noise_around(guide, view, luminance, points) if count.max() == 1 else 1.0
+    known = np.where(variance[points] < 0, around * noise, known * trust)
     weights, sums, squares = np.zeros_like(total), np.zeros((*total.shape, 3)), np.zeros_like(total)
     for at, share in given:
         weight = share * same_light(luminance[at], first, known) * bright[at]
         weights += weight
         sums += weight[..., None] * light[at]
-        squares += weight**2 * np.where(variance[at] < 0, known, variance[at])
+        squares += weight**2 * np.where(variance[at] < 0, known, variance[at] * trust)
     scale = 1 / np.maximum(weights, 1e-6)
     wide, spread = sums * scale[..., None], with_reflected(squares * scale**2, 0.25 * weights)
 

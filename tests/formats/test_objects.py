@@ -9,8 +9,9 @@ import pytest
 from PIL import Image as Pillow
 
 from viewer.base.errors import ViewerError
-from viewer.formats.objects.take import scene_of
+from viewer.formats.objects.take import scene_of, taken
 from viewer.scene.builtin import build
+from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 
 POINTS = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], np.float64)
@@ -131,7 +132,7 @@ def test_placed_meshes():
 
 def test_datasets():
     scene = scene_of(Dataset())
-    assert scene.triangle_count == 2 and scene.cameras[0].up == (0, 0, 1)
+    assert scene.triangle_count == 2 and scene.cameras[0].up == (0, 1, 0)  # z was up
     scene = scene_of(Dataset(point_data=Arrays(heat=np.arange(4.0)), active_scalars_name="heat"))
     low, high = scene.meshes[0].colors[[0, 3], :3]
     assert low[2] > low[1] and high[0] > high[1] > high[2]  # from dark violet to yellow
@@ -167,10 +168,36 @@ def test_blocks_and_plotters():
     scene = scene_of(Like(actors=actors, camera=view))
     (material,) = scene.materials
     assert material.base_color == (1, 0, 0, 0.5) and (material.metallic, material.alpha_mode) == (0.25, "blend")
-    assert scene.bounds()[:, 2].tolist() == [2, 2] and (scene.cameras[0].origin, scene.cameras[0].fov) == (
-        (0, 0, 9),
-        30,
-    )
+    (camera,) = scene.cameras
+    assert scene.bounds().tolist() == [[0, 2, 0], [1, 2, 1]] and (camera.origin, camera.fov) == ((0, 9, 0), 30)
+
+
+def test_faces_of_several_sizes():
+    """PyVista raises where it is asked for the faces of a cylinder as an array."""
+
+    class Mixed(Dataset):
+        regular_faces = property(lambda self: np.reshape(np.arange(7), (-1, 3)), lambda self, faces: None)
+
+        def triangulate(self):
+            return Dataset()
+
+    assert scene_of(Mixed(is_all_triangles=False)).triangle_count == 2
+
+
+def test_what_points_up():
+    tall = POINTS[:, [2, 0, 1]] * (1, 1, 3)  # in the plane of y and z
+    options = {"up": "z", "camera": "5,0,1 0,0,1", "spp": 1}
+    scene = taken((tall, FACES), options)
+    assert scene.bounds().tolist() == [[0, 0, 0], [1, 3, 0]] and options.keys() == {"camera", "spp"}
+    assert options["camera"] == Camera((0, 1, 5), (0, 1, 0))
+    options = {"camera": Camera((5, 0, 1), (0, 0, 1), (0, 1, 1))}
+    taken(Dataset(), options)
+    assert options["camera"] == Camera((0, 1, 5), (0, 1, 0), (1, 1, 0))
+    options = {"camera": "5,0,1 0,0,1", "up": "y"}
+    assert taken(Dataset(), options).bounds()[1].tolist() == [1, 1, 0] and options == {"camera": "5,0,1 0,0,1"}
+    for given, up, line in (("cornell", "z", "up: is of arrays"), ((POINTS, FACES), "x", "'x' is no axis")):
+        with pytest.raises(ViewerError, match=line):
+            scene_of(given, up=up)
 
 
 def test_open3d_meshes():
@@ -247,6 +274,7 @@ def test_pyvista_itself():
     scene = scene_of(sphere)
     assert scene.triangle_count == sphere.n_cells and scene.meshes[0].colors is not None
     assert scene_of(pyvista.ImageData(dimensions=(2, 2, 2))).triangle_count == 12
+    assert scene_of(pyvista.Cylinder(resolution=5)).triangle_count == 16  # of quadrilaterals and pentagons
 
 
 def test_open3d_itself():

@@ -11,7 +11,7 @@ from viewer.formats.image.color import linear_from_srgb
 from viewer.materials.textures import BLOCK, FLAGS, textures
 from viewer.scene.mipmaps import mip_levels
 from viewer.scene.texture import MINIFICATIONS, WRAPS, Image, Texture, uv_transform
-from viewer.stream.compile.generate import memory_glsl
+from viewer.stream.compile.memories import memory_glsl
 from viewer.stream.declare.kernel import Texels
 from viewer.stream.gl.memory import IN_BUFFER, Memory, layout
 

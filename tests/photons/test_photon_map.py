@@ -122,7 +122,7 @@ def test_machines_agree_to_the_bit(cornell: viewer.Scene) -> None:
     ):
         options = {**FEW, "photons": 500, "estimate": estimate}
         one, other = (
-            Renderer(cornell, **{**SINGLE, **options, **more}).render((12, 12), spp=2).linear
+            Renderer(cornell, **{**SINGLE, **options, **more}).render((8, 8), spp=2).linear
             for more in ({}, {"machine": "multipass", **machine})
         )
         assert one.tobytes() == other.tobytes() and one.max() > 0, (estimate, machine)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import viewer
-from viewer.cli.commands import preset
 from viewer.cli.main import _parse
+from viewer.cli.presets import preset
 from viewer.photons.routing import PUBLISHED_EDGE, footprints
 from viewer.scene.builtin.caustics import PUBLISHED, STORED
 

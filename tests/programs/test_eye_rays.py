@@ -27,12 +27,15 @@ def render(device: Any, stats: bool = False, scene: str = "cornell", **options: 
 )
 def test_the_bits_of_samples_at_the_centre_from_one_eye_ray(device, machine: str, first_hits: str) -> None:
     options = {"depth": 2, **MACHINES[machine]}
-    _, each = render(device, stats=True, pixel_filter="point", **options)
-    renderer, shared = render(device, stats=True, eye_rays="shared", first_hits=first_hits, **options)
+    counted = machine == "single pass"  # whose programs are few: each has another one that counts
+    _, each = render(device, stats=counted, pixel_filter="point", **options)
+    renderer, shared = render(device, stats=counted, eye_rays="shared", first_hits=first_hits, **options)
     assert renderer.first_hits.mode == ("raster" if first_hits == "raster" else "shared")
     assert np.array_equal(shared.linear, each.linear) and each.linear.max() > 0
     for name, layer in each.layers.items():
         assert np.array_equal(shared.layers[name], layer), name
+    if not counted:
+        return
     pixels = SIZE[0] * SIZE[1]
     calls = {name: total.calls for name, total in shared.stats.kernels.items()}
     before = {name: total.calls for name, total in each.stats.kernels.items()}

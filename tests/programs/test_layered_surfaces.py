@@ -101,10 +101,10 @@ def test_machines_agree(device, program, make):
 def test_opacity_lets_pass_its_share(device, accel):
     half = dark("half", alpha_mode="blend")
     half.base_color = (0.0, 0.0, 0.0, 0.3)
-    picture = shown(device, plate(half), 256, accel=accel)
+    colors = np.ones((4, 4), np.float32)
+    picture = shown(device, plate(half, colors=colors), 256, accel=accel)
     # A mean of 256 samples of chance 0.7 in 256 pixels: within 5 deviations of 0.0018.
     assert picture[4:12, 4:12].mean() == pytest.approx(0.7, abs=5 * np.sqrt(0.21 / (256 * 64)))
-    colors = np.ones((4, 4), np.float32)
     colors[:, 3] = 0.5
     picture = shown(device, plate(half, colors=colors), 256, accel=accel)
     assert picture[4:12, 4:12].mean() == pytest.approx(0.85, abs=5 * np.sqrt(0.13 / (256 * 64)))

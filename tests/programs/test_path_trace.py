@@ -99,14 +99,14 @@ def test_however_it_runs_the_bits_are_the_same(device, scene: Scene, expected: F
 @pytest.mark.parametrize("accel", ["grid", "two-level-bvh", "two-level-grid"])
 def test_over_every_structure_machines_agree(device, scene: Scene, accel: str) -> None:
     single = render(scene, (12, 9), 2, accel=accel, **SINGLE)
-    # of the others the program's structure is the same, and its passes are equated over the tree above
-    for fuse in ("surface", "ray", "none") if accel == "two-level-grid" else ("none",):
+    # The program's states are the same, and its passes are equated over the tree above: here each walk within one.
+    for fuse in ("ray", "none") if accel == "two-level-grid" else ("none",):
         assert_same(render(scene, (12, 9), 2, accel=accel, fuse=fuse), single)
 
 
 def test_the_naive_policy_too(device, scene: Scene) -> None:
     """One step at a time for one state at a time: few pixels, for it takes thousands of passes."""
-    size = (5, 4)
+    size = (5, 3)
     naive = render(scene, size, 1, fuse="none", policy="naive", unroll=1)
     assert_same(naive, render(scene, size, 1, **SINGLE))
 
@@ -315,5 +315,5 @@ def test_extremes_of_depth_and_aperture(device) -> None:
     # The lamp as the camera sees it, or in no mirror: nothing else shines.
     assert set(np.unique(seen.round(3))) <= {0.0, 2.0, 4.0, 6.0}
     for options in ({"depth": 1024, "roulette": 3}, {"aperture": 2.0, "focus": 3.0}, {"aperture": 1e18}):
-        film = render(scene, (8, 6), 2, **SINGLE, **options)
+        film = render(scene, (9, 6), 2, **SINGLE, **options)
         assert np.isfinite(film.sum).all() and (film.sum >= 0).all()

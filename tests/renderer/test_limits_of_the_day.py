@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import meshes
 import numpy as np
 import pytest
@@ -9,6 +11,9 @@ import pytest
 from viewer import Renderer
 from viewer.base.errors import ViewerError
 from viewer.cli.main import main
+from viewer.simulate.counts import published_program, spirv
+from viewer.simulate.counts.instructions import _counted as instructions_of
+from viewer.simulate.day import remarks
 from viewer.stream.declare.limits import rounded
 
 STEPS = {"program": "cast", "accel": "grid", "grid": 6, "fuse": "none", "unroll": 1, "intersection": "moller-trumbore"}
@@ -125,3 +130,23 @@ def test_the_command_line_says_it_in_one_line(tmp_path, monkeypatch, capsys) -> 
         raise SystemExit(main([*words, "--grid", "64", "--limits", "2004", "-o", "a.png"]))
     error = capsys.readouterr().err
     assert left.value.code == 2 and error.count("\n") == 1 and "--grid 50" in error
+
+
+@pytest.mark.skipif(shutil.which(spirv.VALIDATOR) is None, reason=f"{spirv.VALIDATOR} is not installed")
+def test_the_command_line_tells_what_is_too_long(tmp_path, capsys) -> None:
+    """The year's kernels but for shading fit, as the published ones did, and the picture is made."""
+    words = ["render", "cornell", "--program", "cast", "--accel", "grid", "--fuse", "none", "--unroll", "1", "--grid"]
+    words += ["6", "--intersection", "moller-trumbore", "--size", "8x8", "-o", str(tmp_path / "a.png"), "--limits"]
+    assert main([*words, "2004"]) == 0
+    (line,) = [each for each in capsys.readouterr().err.splitlines() if "too long" in each]
+    assert "--limits 2004" in line and "shade (" in line and " instructions of 64" in line and "intersect" not in line
+    assert main([*words, "2002"]) == 0
+    assert "too long" not in capsys.readouterr().err
+
+
+def test_without_the_compiler_lengths_are_said_not_to_be_looked_at(monkeypatch) -> None:
+    monkeypatch.setattr(spirv, "VALIDATOR", "no-such-compiler")
+    instructions_of.cache_clear()
+    (line,) = remarks(published_program("cast", grid=4), "2004")
+    assert "lengths of programs are not looked at: no-such-compiler is not installed" in line
+    assert remarks(published_program("cast", grid=4), "none") == []

@@ -66,7 +66,7 @@ def test_outdoors_it_is_left_alone(view: View) -> None:
     ],
 )
 def test_home_of_a_scene_that_was_entered(cameras: list[Camera], forward: Any) -> None:
-    from viewer.window.commands import _frame
+    from viewer.window.view.commands import _frame
 
     def framed(flight: Flight) -> np.ndarray:
         shown = SimpleNamespace(cameras=cameras)

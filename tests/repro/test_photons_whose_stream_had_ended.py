@@ -14,7 +14,7 @@ from viewer.scene.light import Light
 from viewer.stream.gl.stream import Stream
 from viewer.window.picture.photons import PhotonPicture
 
-SIZE = (6, 4)
+SIZE = (8, 4)
 
 
 @pytest.fixture(scope="module")

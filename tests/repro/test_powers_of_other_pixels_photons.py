@@ -20,7 +20,7 @@ def test_weighing_apart_changes_nothing(device: Any, monkeypatch: pytest.MonkeyP
     for apart in (False, True):
         monkeypatch.setattr(device_scene, "_form", lambda *given, apart=apart: {**form(*given), "apart": apart})
         renderer = Renderer("cornell", device=device, machine=machine, program="photon", photons=1024)
-        pictures.append(renderer.render((12, 8), 1).linear)
+        pictures.append(renderer.render((8, 8), 1).linear)
         assert ("weigh" in renderer.program().by_name) == apart
     assert pictures[0].std() > 0.01
     np.testing.assert_array_equal(*pictures)

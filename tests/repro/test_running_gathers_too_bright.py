@@ -14,7 +14,7 @@ from viewer.scene.light import Light
 from viewer.window.picture.canvas import Canvas
 from viewer.window.study.inspector import Inspector
 
-SIZE = (6, 4)
+SIZE = (8, 4)
 
 
 def test_on_show_is_what_will_be_added(device: Any) -> None:

@@ -64,7 +64,7 @@ def test_statements_on_limits_pass(device, tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(limits, "QUICK_SIZE", 12)
     monkeypatch.setattr(limits, "PICTURED", ("cast",))
     section = made("limits", tmp_path)
-    assert sum(check.passed is True for check in section.checks()) == 6
+    assert sum(check.passed is True for check in section.checks()) == 7
     assert sum(isinstance(part, Figure) for part in section.parts) == 1
 
 

@@ -175,13 +175,22 @@ def test_the_command(tmp_path: Path, capsys: Any) -> None:
 @pytest.mark.parametrize(
     "line, said",
     [
-        (["--only", "nothing"], "--only nothing: no such section (there are kernel_streams, "),
+        (["--only", "tabel_5_2"], "--only tabel_5_2: no such section (did you mean 'table_5_2'?"),
+        (["--only", "nothing"], "--list names them all"),
+        (["--only"], "expected at least one argument (see --help)"),
+        (["--device", "x"], "argument --device: invalid int value: 'x' (see --help)"),
+        (["-o", "{file}/x", "--only", "fig_7_1"], "cannot be written: Not a directory (choose another -o)"),
+        (["-o", "", "--only", "fig_7_1"], "-o: names nothing (name a folder)"),
         (["-o", "{file}", "--only", "fig_7_1"], "is a file (name a folder)"),
     ],
 )
 def test_bad_input_is_one_line(line: list[str], said: str, tmp_path: Path, capsys: Any) -> None:
     (tmp_path / "file").write_text("")
-    assert reproduce.main([each.format(file=tmp_path / "file") for each in line]) == 2
+    try:
+        code = reproduce.main([each.format(file=tmp_path / "file") for each in line])
+    except SystemExit as left:  # of the parser of arguments
+        code = left.code
+    assert code == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1 and error.startswith("reproduce.py: error: ")
 

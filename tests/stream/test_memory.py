@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import DeviceError, WiringError
-from viewer.stream.compile.generate import VERSION, memory_glsl
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.memories import memory_glsl
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Module, Table, Volume
 from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record

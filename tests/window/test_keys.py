@@ -14,8 +14,8 @@ from tests.window.conftest import Hands, xdotool
 from viewer.film import image
 from viewer.film.tonemap import TONEMAPS, srgb8
 from viewer.options.table import OPTIONS
-from viewer.window.app import ASLEEP
 from viewer.window.input.flight import FOV_STEP
+from viewer.window.view.turn import ASLEEP
 
 Look = Callable[[Any], Any]
 

@@ -57,10 +57,10 @@ def test_the_inspector_shows_the_map(device: Any) -> None:
         pixel_filter="point",
         **choices,
     )
-    renderer.render((8, 6), spp=1)
+    renderer.render((8, 8), spp=1)
     maps = renderer.photon_maps
     assert maps is not None and maps.stored > 50
-    inspector = Inspector(renderer, (8, 6))
+    inspector = Inspector(renderer, (8, 8))
     inspector.begin(renderer.camera)
     position, stored = inspector.values("photons.position")
     assert stored.sum() == maps.stored and not inspector.by_ray("photons.position")

@@ -16,7 +16,8 @@ import numpy as np
 
 from viewer.accel.grid.grid import ENTRY
 from viewer.kernels.records import TRIANGLE
-from viewer.stream.compile.generate import VERSION, memory_glsl
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.memories import memory_glsl
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.kernel import Table as Records
 from viewer.stream.gl.device import Device

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.lighting.sampler import SAMPLERS, sampler, sampler_uniforms
-from viewer.stream.compile.generate import VERSION, memory_glsl
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.memories import memory_glsl
 from viewer.stream.compile.source import Source
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.draw import Drawing, Shader, Tiles

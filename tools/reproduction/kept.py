@@ -38,6 +38,16 @@ def write_beside(path: Path, data: bytes) -> None:
         raise ViewerError(str(path), f"cannot be written: {error.strerror or error}", "choose another -o") from None
 
 
+def writable(folder: Path) -> None:
+    """Make the folder of a report, and see that files can be written there. Raises ViewerError."""
+    test = folder / "figures" / ".written"
+    try:
+        write_beside(test, b"")
+        test.unlink(missing_ok=True)
+    except ViewerError as error:
+        raise ViewerError(f"-o {folder}", error.what, error.hint) from None
+
+
 def save(path: Path, value: Any) -> None:
     """Write a value: None, bool, numbers, text, bytes, NumPy arrays and scalars, parts of `model`, and lists, tuples
     and dicts (with text for keys) of them. Tuples come back as lists. Raises TypeError, ViewerError."""

@@ -16,12 +16,14 @@ SHOWN = (records.PIXEL, records.RAY, records.HIT, records.RADIANCE, records.PATH
 SHOWN = (*SHOWN, photons.PHOTON, photons.ENTRY, photons.FIRST)
 
 
-def _text(x: float, y: float, text: str, size: float = 11, color: str = INK, middle: bool = False) -> str:
+def label(x: float, y: float, text: str, size: float = 11, color: str = INK, middle: bool = False) -> str:
+    """An SVG text."""
     anchor = ' text-anchor="middle"' if middle else ""
     return f'<text x="{x:g}" y="{y:g}" font-size="{size:g}" fill="{color}"{anchor}>{escape(text)}</text>'
 
 
-def _document(parts: list[str], width: float, height: float, title: str) -> str:
+def document(parts: list[str], width: float, height: float, title: str) -> str:
+    """A whole SVG document of these elements."""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:g}" height="{height:g}" '
         f'viewBox="0 0 {width:g} {height:g}" font-family="Helvetica, Arial, sans-serif">'
@@ -31,10 +33,10 @@ def _document(parts: list[str], width: float, height: float, title: str) -> str:
 
 def draw_records(shown: tuple[Record, ...] = SHOWN) -> str:
     """The texels of records, a row each."""
-    parts = [_text(NAME + CELL * (k + 0.5), 18, name, 11, SOFT, True) for k, name in enumerate(COMPONENTS)]
+    parts = [label(NAME + CELL * (k + 0.5), 18, name, 11, SOFT, True) for k, name in enumerate(COMPONENTS)]
     y = 28.0
     for record in shown:
-        parts.append(_text(12, y + 16, record.name, 12))
+        parts.append(label(12, y + 16, record.name, 12))
         names = [field.name for field in record.fields]
         for texel in range(record.texels):
             parts.append(
@@ -51,11 +53,11 @@ def draw_records(shown: tuple[Record, ...] = SHOWN) -> str:
                 )
                 whole = run.size == run.field.width
                 span = COMPONENTS[run.first : run.first + run.size]
-                label = run.field.name if whole else f"{run.field.name}.{span}"
-                parts.append(_text(x + width / 2, y + 16, label, 10.5, middle=True))
+                text = run.field.name if whole else f"{run.field.name}.{span}"
+                parts.append(label(x + width / 2, y + 16, text, 10.5, middle=True))
             y += ROW
         y += 12
-    return _document(parts, NAME + 4 * CELL + 12, y, "records in texels")
+    return document(parts, NAME + 4 * CELL + 12, y, "records in texels")
 
 
 def draw_stages() -> str:
@@ -82,12 +84,12 @@ def draw_stages() -> str:
         parts.append(
             f'<rect x="{x}" y="{top}" width="{width}" height="{height}" rx="6" fill="#ffffff" stroke="{INK}"/>'
         )
-        parts.append(_text(x + width / 2, top + 24, name, 13, middle=True))
-        parts.append(_text(x + width / 2, top + 42, about, 10.5, SOFT, True))
+        parts.append(label(x + width / 2, top + 24, name, 13, middle=True))
+        parts.append(label(x + width / 2, top + 42, about, 10.5, SOFT, True))
         if number < len(between):
             parts += _arrow(x + width, x + width + gap, top + height / 2)
             for line, stream in enumerate(reversed(between[number])):
-                parts.append(_text(x + width + gap / 2, top + height / 2 - 8 - 13 * line, stream, 10.5, middle=True))
+                parts.append(label(x + width + gap / 2, top + height / 2 - 8 - 13 * line, stream, 10.5, middle=True))
     x = 12 + (width + gap) + width / 2
     parts.append(
         f'<path d="M {x - 40} {top + height} v 22 h 80 v -15" fill="none" stroke="{INK}" stroke-width="1.3"/>'
@@ -95,12 +97,12 @@ def draw_stages() -> str:
         f'fill="{INK}"/>'
     )
     again = ", ".join(name for name in frame.results if name in frame.inputs)
-    parts.append(_text(x, top + height + 38, f"next bounce: {again}", 10.5, middle=True))
+    parts.append(label(x, top + height + 38, f"next bounce: {again}", 10.5, middle=True))
     last = 12 + 3 * (width + gap) + width / 2
-    parts.append(_text(last, top + height + 38, f"result: {', '.join(picture.results)}", 10.5, middle=True))
-    parts.append(_text(12, 18, "when geometry or lights change", 11, SOFT))
-    parts.append(_text(last - width / 2, 18, "every frame", 11, SOFT))
-    return _document(parts, 24 + 4 * width + 3 * gap, top + height + 56, "photon mapping")
+    parts.append(label(last, top + height + 38, f"result: {', '.join(picture.results)}", 10.5, middle=True))
+    parts.append(label(12, 18, "when geometry or lights change", 11, SOFT))
+    parts.append(label(last - width / 2, 18, "every frame", 11, SOFT))
+    return document(parts, 24 + 4 * width + 3 * gap, top + height + 56, "photon mapping")
 
 
 def _arrow(left: float, right: float, y: float) -> list[str]:

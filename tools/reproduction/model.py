@@ -33,6 +33,10 @@ class Check:
     passed: bool | None
     why: str = ""
 
+    def __post_init__(self) -> None:
+        if self.passed is not None:
+            object.__setattr__(self, "passed", bool(self.passed))  # NumPy's is neither True nor False
+
 
 @dataclass(frozen=True)
 class Table:
@@ -85,6 +89,15 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Listing:
+    """Source text, as it stands in the program."""
+
+    title: str
+    text: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Absent:
     """What is left out, and why: which scene or tool is not there, and what to do about it."""
 
@@ -92,7 +105,7 @@ class Absent:
     why: str
 
 
-Part = Check | Table | Figure | Fault | Text | Absent
+Part = Check | Table | Figure | Fault | Text | Listing | Absent
 
 
 @dataclass(frozen=True)
@@ -123,4 +136,4 @@ class AbsentError(Exception):
         self.part = Absent(what, why)
 
 
-KINDS: dict[str, type] = {each.__name__: each for each in (Cell, Check, Table, Figure, Fault, Text, Absent)}
+KINDS: dict[str, type] = {each.__name__: each for each in (Cell, Check, Table, Figure, Fault, Text, Listing, Absent)}

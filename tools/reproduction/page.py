@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -10,8 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
 from .kept import write_beside
-from .model import Absent, Cell, Check, Fault, Figure, Section, Table, Text
+from .model import Absent, Cell, Check, Fault, Figure, Listing, Section, Table, Text
 from .registry import PAPERS
 
 LARGEST = 20_000_000  # bytes of the report
@@ -25,7 +28,10 @@ CHAPTERS = {
     6: "Photon mapping",
     7: "Memory and computation",
 }
-KINDS = {Check: "check", Table: "table", Figure: "figure", Fault: "fault", Text: "text", Absent: "absent"}
+KINDS = {
+    **{Check: "check", Table: "table", Figure: "figure", Fault: "fault", Text: "text", Absent: "absent"},
+    **{Listing: "listing"},
+}
 
 
 @dataclass(frozen=True)
@@ -121,6 +127,12 @@ def data_address(data: bytes) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
 
 
+def narrow(data: bytes) -> bool:
+    """Whether a picture is one of those that stand side by side: not several in one."""
+    width, height = Image.open(io.BytesIO(data)).size
+    return bool(width < 1.6 * height)
+
+
 def slug(text: str) -> str:
     """A text as part of a file's name."""
     return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:48].strip("_")
@@ -168,6 +180,7 @@ def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> st
         "columns": columns,
         "kind": lambda part: KINDS[type(part)],
         "inline": lambda svg, prefix: Markup(inline(svg, prefix)),
+        "narrow": narrow,
         "data": lambda data: Markup(data_address(data)),
         "counted": counted,
         "file": figure_file,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import viewer
-from viewer.cli.commands import preset
+from viewer.cli.presets import preset
 from viewer.film.tonemap import srgb8
 from viewer.options.table import keywords
 from viewer.renderer.photon_maps import NEAREST_SHARE

@@ -11,9 +11,11 @@ from benchmarks.scenes import Absent as SceneAbsent
 from benchmarks.scenes import shared
 
 from viewer.base.errors import ViewerError
+from viewer.options.declare import suggestion
 
-from . import page, sections
+from . import page, sections, shown
 from .context import Context
+from .kept import writable
 from .model import Absent, AbsentError, Part, Section
 from .registry import SECTIONS, Registered
 
@@ -26,8 +28,8 @@ def chosen(only: Iterable[str] = ()) -> list[Registered]:
     wanted = list(only)
     for name in wanted:
         if name not in SECTIONS:
-            hint = f"there are {', '.join(each.identifier for each in chosen())}"
-            raise ViewerError(f"--only {name}", "no such section", hint)
+            close = suggestion(name, tuple(SECTIONS))
+            raise ViewerError(f"--only {name}", "no such section", f"{close} --list names them all".strip())
     found = sorted(SECTIONS.values(), key=Registered.place)
     return [each for each in found if not wanted or each.identifier in wanted]
 
@@ -50,6 +52,8 @@ def make(context: Context, registered: Registered, forced: bool = False) -> Sect
     except SceneAbsent as error:
         why = str(error).replace(str(shared()), "the scene data")  # a reader's machine is another one
         parts.append(Absent("the rest of this section", why))
+    finally:
+        shown.release(context)
     return Section(registered.identifier, registered.title, registered.paper, parts)
 
 
@@ -58,6 +62,7 @@ def report(
 ) -> tuple[Path, list[Section]]:
     """Make the sections and write the report; its path. Raises ViewerError."""
     made = []
+    writable(context.folder)  # said now rather than after an hour
     for number, registered in enumerate(wanted):
         share = number / len(wanted)
         tell(share, registered.identifier)

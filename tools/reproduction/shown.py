@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,26 @@ from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 
 from .context import Context
+
+# The last renderer of each report, for the next picture of the same scene and settings.
+_last: WeakKeyDictionary[Context, tuple[Scene, dict[str, Any], viewer.Renderer]] = WeakKeyDictionary()
+
+
+def _of(context: Context, scene: Scene, settings: dict[str, Any]) -> viewer.Renderer:
+    found = _last.get(context)
+    if found is not None and found[0] is scene and found[1] == settings:
+        return found[2]
+    release(context)
+    renderer = viewer.Renderer(scene, device=context.device, **settings)
+    _last[context] = scene, settings, renderer
+    return renderer
+
+
+def release(context: Context) -> None:
+    """Let go of the last picture's renderer."""
+    found = _last.pop(context, None)
+    if found is not None:
+        found[2].release()
 
 
 def rendered(
@@ -28,12 +49,9 @@ def rendered(
     """(H, W, 3) sRGB of a scene, kept under its key, size, samples and settings."""
 
     def make() -> NDArray[np.uint8]:
-        renderer = viewer.Renderer(scene, device=context.device, **settings)
-        if camera is not None:
-            renderer.update(camera=camera)
-        picture = renderer.render(size, spp=spp).srgb8()
-        renderer.release()
-        return np.asarray(picture)
+        renderer = _of(context, scene, settings)
+        renderer.update(camera=camera or scene.camera())
+        return np.asarray(renderer.render(size, spp=spp).srgb8())
 
     where = camera or scene.camera()
     return np.asarray(context.keep((key, size, spp, where.text(), where.fov, settings), make), np.uint8)

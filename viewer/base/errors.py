@@ -40,6 +40,10 @@ class ViewerError(Exception):
         value = self.where[option.end() :].strip() if option else ""
         return keywords(self._line(f"{self.where[: option.end()]}={value}" if option and value else self.where))
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows: the line alone."""
+        return [f"{type(self).__name__}: {self}"]
+
     def _line(self, where: str) -> str:
         line = f"{where}: {self.what}" + (f" ({self.hint})" if self.hint else "")
         line = " ".join(line.split())

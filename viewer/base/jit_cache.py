@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import stat
 import sys
 import tempfile
 from contextlib import suppress
@@ -33,13 +34,36 @@ class Object:
     entry: Any = None
 
 
-def folder() -> Path:
-    """Where object files are kept: ``RAYSTREAM_CACHE_DIR``, or the user's cache folder."""
+def folders() -> list[Path]:
+    """Where object files are kept: ``RAYSTREAM_CACHE_DIR``, or the user's cache folder, or where nothing can be written
+    there, as without a home, a folder of the user's own among the temporary ones."""
     if os.environ.get(FOLDER):
-        return Path(os.environ[FOLDER])
+        return [Path(os.environ[FOLDER])]
     from platformdirs import user_cache_path
 
-    return user_cache_path("raystream", appauthor=False) / "loops"
+    path = user_cache_path("raystream", appauthor=False) / "loops"
+    beside = None if _writable(path) else _temporary()
+    return [path] if beside is None else [path, beside]
+
+
+def _writable(path: Path) -> bool:
+    there = next((each for each in (path, *path.parents) if os.path.lexists(each)), path)
+    return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+
+
+def _temporary() -> Path | None:
+    """A folder that nobody else can have put machine code in; None where there is none."""
+    if not hasattr(os, "getuid"):
+        return None
+    path = Path(tempfile.gettempdir()) / f"raystream-{os.getuid()}"
+    try:
+        with suppress(FileExistsError):
+            path.mkdir(mode=0o700)
+        found = path.lstat()
+    except OSError:
+        return None
+    own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o077
+    return path if own else None
 
 
 def key(name: str, content: str) -> str:
@@ -49,10 +73,15 @@ def key(name: str, content: str) -> str:
 
 def find(key: str) -> Object | None:
     """The object file; None where there is none, or a damaged one."""
-    try:
-        data = (folder() / f"{key}.o").read_bytes()
-    except OSError:
-        return None
+    for path in folders():
+        with suppress(OSError):
+            found = _checked((path / f"{key}.o").read_bytes())
+            if found is not None:
+                return found
+    return None
+
+
+def _checked(data: bytes) -> Object | None:
     checksum, _, rest = data.partition(b"\n")
     if checksum != hashlib.sha256(rest).hexdigest().encode():
         return None
@@ -66,7 +95,7 @@ def keep(key: str, made: Object) -> None:
         return
     rest = made.results.encode() + b"\n" + made.code
     with suppress(OSError):
-        path = folder()
+        path = folders()[-1]
         path.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(dir=path)
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from viewer.base.errors import ViewerError
@@ -9,6 +10,7 @@ from viewer.base.errors import ViewerError
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
+@cache  # asked for at every include
 def _folder(name: str) -> Path:
     for parent in (PACKAGE, PACKAGE.parent):
         if (parent / name).is_dir():

@@ -21,9 +21,11 @@ from typing import Any, NoReturn
 from viewer.base import clash
 from viewer.base.errors import ViewerError
 from viewer.cli import commands
-from viewer.cli.commands import VIEWED, preset, printable
+from viewer.cli.commands import VIEWED, printable
+from viewer.cli.presets import preset
 from viewer.options.compare import COMPARE
 from viewer.options.declare import Option, suggestion
+from viewer.options.remote import REMOTE
 from viewer.options.table import OPTIONS, check, with_choices
 
 FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
@@ -260,17 +262,26 @@ def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
     """The arguments with values that begin like a negative number tied to their options: argparse takes -1,0,0 for an
     option of its own. An option that may stand without a value gets its own before what does not begin like one."""
     valued = {flag for action in parser._actions if action.nargs is None for flag in action.option_strings}
-    bare = {flag: action.const for action in parser._actions if action.nargs == "?" for flag in action.option_strings}
+    bare = {flag: action for action in parser._actions if action.nargs == "?" for flag in action.option_strings}
     made: list[str] = []
     for word in arguments:
-        if made and made[-1] in bare and word != bare[made[-1]] and not re.match(r"[\d.]+[xX]", word):
-            made[-1] += f"={bare[made[-1]]}"
+        if made and made[-1] in bare and not _reads(parser.known.option(bare[made[-1]].dest), word):
+            made[-1] += f"={bare[made[-1]].const}"
             made.append(word)
         elif made and made[-1] in valued and made[-1].startswith("--") and re.match(r"-[\d.]", word):
             made[-1] += f"={word}"
         else:
             made.append(word)
     return made
+
+
+def _reads(option: Option, word: str) -> bool:
+    """Whether a word, behind an option that may stand alone, is its value, if perhaps a wrong one."""
+    try:
+        option.read(option, word)
+    except ViewerError:
+        return bool(re.match(r"[\d.]+([xX]|$)", word))
+    return True
 
 
 def _choices() -> dict[str, Collection[str]]:
@@ -346,7 +357,14 @@ COMMANDS = {
     "render": Command(
         "render a scene to a picture", "SCENE -o OUT [options]", commands.render, tuple(OPTIONS), scene=True
     ),
-    "view": Command("fly through a scene in a window", "SCENE [options]", commands.view, VIEWED, scene=True),
+    "view": Command(
+        "fly through a scene in a window, or in a browser",
+        "SCENE [options]",
+        commands.view,
+        (*VIEWED, *REMOTE),
+        scene=True,
+        own=REMOTE,
+    ),
     "info": Command(
         "tell what a scene holds and what it takes",
         "SCENE [--json]",

@@ -5,6 +5,7 @@ What a collector has is at any time a film to go on from.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 
 import numpy as np
@@ -50,11 +51,23 @@ def _whole(made: Film, parts: list[tuple[Unit, Halves]]) -> Halves | None:
     if not count.size or count.min() == 0 or count.min() < count.max() or made.count.min() < made.count.max():
         return None
     pixels = [unit.width * unit.height / count.size for unit, _ in parts]
+    told = [halves for _, halves in parts]
     differences, variances = (
-        {
-            level: sum(share * told[level] for share, told in zip(pixels, each, strict=True))
-            for level in sorted(set.intersection(*(set(told) for told in each)))
-        }
-        for each in ([halves.differences for _, halves in parts], [halves.variances for _, halves in parts])
+        {level: sum(share * of[level] for share, of in zip(pixels, each, strict=True)) for level in _common(each)}
+        for each in ([halves.differences for halves in told], [halves.variances for halves in told])
     )
-    return Halves(total, count, differences, variances)
+    return Halves(total, count, differences, variances, _doubts(told, pixels, variances))
+
+
+def _common(each: list[dict[int, float]]) -> list[int]:
+    """The keys that all have."""
+    return sorted(set.intersection(*map(set, each)))
+
+
+def _doubts(told: list[Halves], pixels: list[float], variances: dict[int, float]) -> dict[int, float]:
+    """The relative standard errors of the roots of the variances: tiles err independently."""
+    found = {}
+    for level in _common([halves.doubts for halves in told]):
+        errors = [share * of.variances[level] * of.doubts[level] for share, of in zip(pixels, told, strict=True)]
+        found[level] = math.hypot(*errors) / variances[level] if variances[level] > 0 else 0.0
+    return found

@@ -24,9 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.film.account import Account
-from viewer.film.beside import EDGE, INDEPENDENT, block_sums, ratios
+from viewer.film.beside import EDGE, INDEPENDENT, block_sums, doubt, ratios
 from viewer.film.film import Film, luminance
 from viewer.film.rate import Halves
+from viewer.film.stop import bound
 
 LEAST = 32  # samples of every pixel
 STEPS = 4  # from a power of two of samples to the next: numbers at which pixels may end
@@ -42,7 +43,8 @@ def first_decision(samples: int) -> int:
 
 
 def decide(film: Film, goal: float) -> None:
-    """Find out the error of a film, and grant its pixels samples for ``goal``, a relative error as of `Film.error`.
+    """Find out the error of a film, and grant its pixels samples for ``goal``, a relative error as of `Film.error`, for
+    its `viewer.film.stop.bound` to reach.
 
     Every pixel has as many samples as it was granted. A second call with the same goal changes nothing.
     """
@@ -52,6 +54,8 @@ def decide(film: Film, goal: float) -> None:
     total = float(np.mean(variance))
     spread = float(np.mean(film.variance()))
     error = math.sqrt(total) / mean if mean > 0 else (math.inf if total > 0 else 0.0)
+    uncertain = doubt(_blocks(variance))
+    goal /= bound(1.0, uncertain)
     granted = film.count.copy()
     if error > goal:
         if mean > 0:
@@ -68,7 +72,7 @@ def decide(film: Film, goal: float) -> None:
         else:
             granted = np.full_like(film.count, 2 * front)
     apart = np.zeros_like(film.count) if film.account is None else film.account.apart
-    film.account = Account(granted, apart, error, total / spread if spread > 0 else 1.0)
+    film.account = Account(granted, apart, error, total / spread if spread > 0 else 1.0, uncertain)
 
 
 def variances(film: Film) -> NDArray[np.float64]:
@@ -172,6 +176,14 @@ def _around(values: NDArray[np.float64]) -> NDArray[np.float64]:
     rings = [_windows(each, 4) - _windows(each[1:-1, 1:-1], 2) for each in (sums, ones)]
     means = np.maximum(rings[0], 0.0) / np.maximum(rings[1], 1.0)
     return np.repeat(np.repeat(means, EDGE, axis=0), EDGE, axis=1)[:height, :width]
+
+
+def _blocks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(rows, columns) sums over blocks of `EDGE` x `EDGE` pixels."""
+    height, width = values.shape
+    padded = np.pad(values, ((0, -height % EDGE), (0, -width % EDGE)))
+    found: NDArray[np.float64] = padded.reshape(padded.shape[0] // EDGE, EDGE, -1, EDGE).sum(axis=(1, 3))
+    return found
 
 
 def _cells(values: NDArray[np.float64], edge: int) -> NDArray[np.float64]:

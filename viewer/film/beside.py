@@ -51,25 +51,36 @@ def ratios(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     """(rows, columns) V by the squared difference of the halves, of blocks with these sums; NaN where the picture is
     not smooth, or nothing errs."""
     across, down = (
-        np.divide(sums[..., k], sums[..., k + 1], out=np.full(sums.shape[:2], np.inf), where=sums[..., k + 1] > 0)
+        np.divide(sums[..., k], sums[..., k + 1], out=np.full(sums.shape[:-1], np.inf), where=sums[..., k + 1] > 0)
         for k in (1, 3)
     )
     least = np.minimum(across, down)
     return np.where(least <= SMOOTH, least, np.nan)
 
 
-def variance_beside(
-    sums: NDArray[np.float64], pixels: int, level: int, spread: float, differences: Mapping[int, float]
-) -> float:
-    """V(n), the variance of the mean of n = 2^level samples, the mean over so many pixels; 0 where nothing errs.
+def variances_beside(
+    sums: NDArray[np.float64], level: int, spread: float, differences: Mapping[int, float]
+) -> NDArray[np.float64]:
+    """(rows, columns) of each block the sum over its pixels of V(n), the variance of the mean of n = 2^level samples.
 
     sums : `block_sums`. spread, differences : as for `viewer.film.rate.variance_of_mean`, whose rate serves what is not
     smooth, as the geometric mean with that of independent samples: there few differences are all that is known.
     """
     total = differences[level]
     if total <= 0:
-        return 0.0
+        return np.zeros(sums.shape[:-1])
     far = min(variance_of_mean(spread, 1 << level, differences) / total, INDEPENDENT)
     each = ratios(sums)
     each = np.where(np.isnan(each), math.sqrt(far * INDEPENDENT), each)
-    return float(np.sum(each * sums[..., 0])) / pixels
+    found: NDArray[np.float64] = each * sums[..., 0]
+    return found
+
+
+def doubt(parts: NDArray[np.float64]) -> float:
+    """The relative standard error of an error whose square is the sum of ``parts`` (...), the estimates of blocks.
+
+    Each is taken for one squared normal deviate, whose standard deviation is sqrt(2) of its mean: little is known of an
+    error that few blocks make, as at the edges of a lamp. 0 where nothing errs.
+    """
+    total = float(np.sum(parts))
+    return math.sqrt(float(np.sum((parts / total) ** 2)) / 2) if total > 0 else 0.0

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from viewer.film.account import Account
 from viewer.film.adaptive import decide, keep, next_run
-from viewer.film.beside import EDGE, variance_beside
+from viewer.film.beside import EDGE, doubt, variances_beside
 from viewer.film.film import Film
-from viewer.film.rate import Halves, kept, variance_of_mean
+from viewer.film.rate import Halves, Told, kept, last_of, variance_of_mean
 from viewer.kernels.records import FILM, HALF, PIXEL
 from viewer.stream.compile.generate import VERSION
 from viewer.stream.compile.source import Source
@@ -135,9 +135,10 @@ class FilmBuffer(Buffer):
         self.reduction: FilmError | None = None  # for `error`: one that has served it
         self.halves: Buffer | None = None  # of the first half of twice as many samples; see `viewer.film.rate`
         self.efficiency = 1.0  # `Film.efficiency` when `error` was asked last
+        self.doubt = 0.0  # `Film.doubt`, then
         self.half = 0  # samples of that; and what the halves before have told, see `Halves`
+        self.told: Told = {}, {}, {}
         self._level = 0  # samples from which on all pixels have as many: those of a stopped cluster's tiles have not
-        self.differences, self.variances = dict[int, float](), dict[int, float]()
         self.account: Account | None = None  # of adaptive sampling, with the halves of pixels of any number of samples
         self.chosen: Buffer | None = None  # of `CHOICE`: the pixels that the run under way is of; None: all
         self._held: Halves | None = None
@@ -148,6 +149,7 @@ class FilmBuffer(Buffer):
             if film.account is not None:
                 self.account, self._held, self._count = film.account, film.halves, film.count
                 self.samples, self.efficiency = int(film.count.max()), film.account.efficiency
+                self.doubt = film.account.doubt
             elif film.halves is not None:
                 self._hold(film.halves)
             elif film.count.max() > self.samples:
@@ -161,14 +163,14 @@ class FilmBuffer(Buffer):
             return film
         if self.halves is not None and self.half:
             held = self.halves.fields()
-            film.halves = Halves(held["sum"], held["count"], dict(self.differences), dict(self.variances))
+            film.halves = Halves(held["sum"], held["count"], *(dict(each) for each in self.told))
         return film
 
     def clear(self) -> None:
         """Forget all samples."""
         super().clear()
         self.samples = self.half = self._level = 0
-        self.differences, self.variances = {}, {}
+        self.told = {}, {}, {}
         self.account = self._held = None
 
     def keep(self, reduction: FilmError | None = None) -> None:
@@ -178,7 +180,7 @@ class FilmBuffer(Buffer):
             return
         reduction = self._reduction(reduction)
         if self.samples == 2 * self.half:
-            self.differences, self.variances = self._told(self._sums(reduction))
+            self.told = self._told(self._sums(reduction))
         halves = self._halves()
         for block, half in zip(self.blocks, halves.blocks, strict=True):
             reduction.keep(block.stream, half.stream)
@@ -195,7 +197,9 @@ class FilmBuffer(Buffer):
         variance, luminance, thin = (float(value) for value in sums[:, :3].sum(axis=0))
         if thin:
             return float("inf")
-        real = variance_of_mean(variance / pixels, self.samples, *self._told(sums))
+        *told, doubts = self._told(sums)
+        self.doubt = last_of(doubts)
+        real = variance_of_mean(variance / pixels, self.samples, *told)
         mean = abs(luminance / pixels)
         self.efficiency = real / (variance / pixels) if variance > 0 else 1.0
         spread = math.sqrt(real)
@@ -220,6 +224,7 @@ class FilmBuffer(Buffer):
             account = self.account = film.account
             assert account is not None
             self._held, self._count, self.efficiency = film.halves, film.count, account.efficiency
+            self.doubt = account.doubt
         chosen, end = next_run(self._count, account.granted, samples)
         if not end:
             return 0
@@ -271,7 +276,7 @@ class FilmBuffer(Buffer):
         records["sum"], records["count"] = halves.sum, halves.count
         self._halves().write(records)
         self.half = int(halves.count.min())
-        self.differences, self.variances = dict(halves.differences), dict(halves.variances)
+        self.told = halves.told()
 
     def _sums(self, reduction: FilmError) -> NDArray[np.float64]:
         """(blocks, 8) what the reduction sums; of halves, only where the first one is half of the samples."""
@@ -281,14 +286,15 @@ class FilmBuffer(Buffer):
             found.append(reduction.sums(block.stream, half).reshape(-1, 8))
         return np.concatenate(found).astype(np.float64)
 
-    def _told(self, sums: NDArray[np.float64]) -> tuple[dict[int, float], dict[int, float]]:
-        """The differences and variances of `Halves`, with those of the samples so far, by their `_sums`."""
-        differences, variances = dict(self.differences), dict(self.variances)
+    def _told(self, sums: NDArray[np.float64]) -> Told:
+        """The differences, variances and doubts of `Halves`, with those of the samples so far, by their `_sums`."""
+        differences, variances, doubts = (dict(each) for each in self.told)
         if self.half and self.samples == 2 * self.half:
             level, pixels = self.samples.bit_length() - 1, self.size[0] * self.size[1]
             spread, differences[level] = (float(sums[:, k].sum()) / pixels for k in (0, 3))
-            variances[level] = variance_beside(sums[None, :, 3:], pixels, level, spread, differences)
-        return differences, variances
+            parts = variances_beside(sums[:, 3:], level, spread, differences)
+            variances[level], doubts[level] = float(np.sum(parts)) / pixels, doubt(parts)
+        return differences, variances, doubts
 
 
 class FilmError:

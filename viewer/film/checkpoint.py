@@ -11,8 +11,8 @@ function of pixel, number, dimension and seed, and the film keeps all that its s
 | `film.granted`, `film.apart` | of an adaptive picture, see `viewer.film.account` |
 
 The attributes `film.setting.NAME` are texts; `film.check` is a digest of the channels. The halves, and the attributes
-`film.differences` and `film.variances`, tell how fast the mean converges (`viewer.film.rate`); files without them can
-be resumed, too.
+`film.differences`, `film.variances` and `film.doubts`, tell how fast the mean converges (`viewer.film.rate`); files
+without them can be resumed, too.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PAUSE = 10.0  # times as long as saving takes, at least, until the next
 PIXELS_PER_SECOND = 2e6  # about what is saved
 MOST_SAMPLES = 65536
 SETTING, CHECK, ADAPTIVE = "film.setting.", "film.check", "film.adaptive"
-TOLD = ("differences", "variances")  # of the film's halves: the attributes film.differences and film.variances
+TOLD = ("differences", "variances", "doubts")  # of the film's halves, each an attribute
 HALF = ("sum", "count")  # arrays of the film's halves
 ACCOUNT = ("granted", "apart")  # arrays of its account; the attribute film.adaptive has the numbers
 DRIVER = "driver"  # the attribute with the OpenGL renderer and version that made the samples, or with several of them
@@ -67,7 +67,9 @@ def film_metadata(film: Film, settings: Mapping[str, Any], prefix: str = "film")
             told = getattr(film.halves, name).items()
             found[f"{prefix}.{name}"] = " ".join(f"{level}:{value!r}" for level, value in told)
     if film.account is not None:
-        found[ADAPTIVE.replace("film", prefix, 1)] = f"{film.account.error!r} {film.account.efficiency!r}"
+        found[ADAPTIVE.replace("film", prefix, 1)] = " ".join(
+            repr(number) for number in (film.account.error, film.account.efficiency, film.account.doubt)
+        )
     return found | {CHECK.replace("film", prefix, 1): _digest(film)}
 
 
@@ -251,7 +253,7 @@ def _numbers(text: str) -> list[float]:
         found = [float(part) for part in text.split()]
     except ValueError:
         return []
-    return found if len(found) == 2 else []
+    return found if len(found) in (2, 3) else []  # older files have no doubt
 
 
 def _digest(film: Film) -> str:
@@ -259,9 +261,10 @@ def _digest(film: Film) -> str:
     halves = film.halves
     if halves is not None:  # older files have none
         arrays += [halves.sum, halves.count, sorted(halves.differences.items())]
-        arrays += [sorted(halves.variances.items())] if halves.variances else []
+        arrays += [sorted(told.items()) for told in (halves.variances, halves.doubts) if told]
     if film.account is not None:
         arrays += [film.account.granted, film.account.apart, film.account.error, film.account.efficiency]
+        arrays += [film.account.doubt] if film.account.doubt else []
     return fingerprint(arrays)
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.film.account import Account
-from viewer.film.beside import block_sums, variance_beside
-from viewer.film.rate import Halves, kept, variance_of_mean
+from viewer.film.beside import block_sums, doubt, variances_beside
+from viewer.film.rate import Halves, Told, kept, last_of, variance_of_mean
 from viewer.kernels.records import FILM
 from viewer.scene import light
 
@@ -139,18 +139,19 @@ class Film:
         if kept(samples):
             self.halves = Halves(luminance(self.sum), self.count.copy(), *self.told())
 
-    def told(self) -> tuple[dict[int, float], dict[int, float]]:
-        """The differences and variances of `Halves`, with those of the samples so far."""
+    def told(self) -> Told:
+        """The differences, variances and doubts of `Halves`, with those of the samples so far."""
         if self.halves is None or not self.count.size:
-            return {}, {}
-        first, differences, variances = self.halves.count, dict(self.halves.differences), dict(self.halves.variances)
+            return {}, {}, {}
+        first, (differences, variances, doubts) = self.halves.count, self.halves.told()
         if (first > 0).all() and (self.count == 2 * first).all():
             half, total, level = self.halves.sum, luminance(self.sum), int(self.count.flat[0]).bit_length() - 1
             apart = half / first - (total - half) / first
             differences[level] = float(np.mean(apart**2, dtype=np.float64))
             sums, spread = block_sums(total / self.count, apart), float(np.mean(self.variance()))
-            variances[level] = variance_beside(sums, first.size, level, spread, differences)
-        return differences, variances
+            parts = variances_beside(sums, level, spread, differences)
+            variances[level], doubts[level] = float(np.sum(parts)) / first.size, doubt(parts)
+        return differences, variances, doubts
 
     def mean(self) -> NDArray[np.float32]:
         """(H, W, 3) mean of the samples, linear sRGB; black where there is none.
@@ -184,7 +185,7 @@ class Film:
         if not self.count.size or self.count.min() < 2:
             return 1.0
         spread = float(np.mean(self.variance()))
-        found = variance_of_mean(spread, int(self.count.min()), *self.told())
+        found = variance_of_mean(spread, int(self.count.min()), *self.told()[:2])
         return found / spread if spread > 0 else 1.0
 
     def error(self) -> float:
@@ -199,11 +200,15 @@ class Film:
         if self.count.size and self.count.min() < 2:
             return float("inf")
         samples = int(self.count.min()) if self.count.size else 0
-        spread = float(np.sqrt(variance_of_mean(float(np.mean(self.variance())), samples, *self.told())))
+        spread = float(np.sqrt(variance_of_mean(float(np.mean(self.variance())), samples, *self.told()[:2])))
         mean = abs(float(np.mean(luminance(self.mean()), dtype=np.float64)))
         if spread == 0:
             return 0.0
         return spread / mean if mean > 0 else float("inf")
+
+    def doubt(self) -> float:
+        """The relative standard error of `error` itself, as far as the samples tell it: see `viewer.film.stop`."""
+        return self.account.doubt if self.account is not None else last_of(self.told()[2])
 
     def _place(self, shape: tuple[int, ...], x: int, y: int, rest: tuple[int, ...] = ()) -> tuple[slice, slice]:
         height, width = shape[:2]

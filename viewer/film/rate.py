@@ -26,6 +26,7 @@ FIRST = 4  # samples of the first half that is kept: earlier ones would tell lit
 RECENT = 0.6  # weight of a difference by that of the next: the later ones tell of what is coming
 RATES = (0.5, 0.25)  # of V by that of half as many samples: independent samples, stratified ones
 FASTEST = 0.125  # Owen's rate of what is smooth
+Told = tuple[dict[int, float], dict[int, float], dict[int, float]]  # differences, variances and doubts of `Halves`
 STEPS = 2  # between the differences whose rate is taken: one alone may be of chance
 
 
@@ -37,12 +38,23 @@ class Halves:
     differences : by k, the mean over the picture of the squared difference of the means of the first and the second
                   half of the first 2^k samples, luminance.
     variances   : by k, the variance of the mean of the first 2^k samples, the mean over the picture, as measured then.
+    doubts      : by k, the relative standard error of the root of that, see `viewer.film.beside.doubt`.
     """
 
     sum: NDArray[np.float32]
     count: NDArray[np.float32]
     differences: dict[int, float] = field(default_factory=dict)
     variances: dict[int, float] = field(default_factory=dict)
+    doubts: dict[int, float] = field(default_factory=dict)
+
+    def told(self) -> Told:
+        """Copies of what the halves have told."""
+        return dict(self.differences), dict(self.variances), dict(self.doubts)
+
+
+def last_of(doubts: Mapping[int, float]) -> float:
+    """What is known by most samples; 0 where nothing is."""
+    return doubts[max(doubts)] if doubts else 0.0
 
 
 def kept(samples: int) -> bool:

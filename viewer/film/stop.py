@@ -7,6 +7,16 @@ from dataclasses import dataclass
 
 FIRST_LOOK = 16  # samples before an estimated error is believed
 NEXT_LOOK = 1.125  # times the samples of the last look: it takes a pass over the film
+CAUTION = 0.5  # standard errors of an estimate that are added to it before it ends a render
+
+
+def bound(error: float, doubt: float) -> float:
+    """What an estimated error is taken for where a render may end: with some of its own standard error, as an estimate
+    that is looked at often would else end it when it happens to be too low.
+
+    doubt : that standard error, relative, see `viewer.film.beside.doubt`.
+    """
+    return error * (1 + CAUTION * doubt)
 
 
 @dataclass
@@ -15,7 +25,7 @@ class Stop:
 
     spp     : samples per pixel, at most.
     seconds : of rendering, or None.
-    error   : estimated relative error as in `Film.error`, or None.
+    error   : estimated relative error as in `Film.error`, with some of its standard error (`bound`), or None.
     """
 
     spp: int
@@ -29,7 +39,7 @@ class Stop:
 
     def share(self, samples: float, seconds: float, error: float = math.inf) -> float:
         """How much is done, 0 to 1, by samples, time or error, whichever is nearest its end: of the samples that an
-        error needs, which falls with their square root."""
+        error needs, which falls with their square root. error : as of `reason`."""
         timed = seconds / self.seconds if self.seconds else 0.0
         settled = (self.error / error) ** 2 if self.error is not None and error > 0 else 0.0
         return min(1.0, max(samples / self.spp, timed, settled))
@@ -37,7 +47,7 @@ class Stop:
     def reason(self, samples: int, seconds: float, error: float | None = None) -> str:
         """Why to stop after ``samples`` per pixel and ``seconds``: ``spp``, ``time`` or ``error``; empty: go on.
 
-        error : the estimated relative error with these samples; None where `looks` does not ask for it.
+        error : the `bound` of the relative error with these samples; None where `looks` does not ask for it.
         """
         if samples >= self.spp:
             return "spp"

@@ -50,6 +50,11 @@ class Developing:
                 self._reduction = self.buffer.reduction or FilmError(device)
             return self.buffer.error(self._reduction)
 
+    @property
+    def doubt(self) -> float:
+        """The relative standard error of `error`, as it was when that was asked for last."""
+        return 0.0 if self.buffer is None else self.buffer.doubt
+
     def release(self) -> None:
         """Free the film."""
         buffer, self.buffer, self._host = self.buffer, None, None

@@ -66,10 +66,7 @@ class DeviceScene:
             self.prepared = prepare(scene, chosen, progress)
         check_limits(self.prepared, chosen)
         self.settings, self.camera = chosen, view(chosen, self.prepared.scene)
-        if isinstance(device, Device):
-            self.device = device
-        else:
-            self.device = shared_device(chosen.device, chosen.barrier == "auto", chosen.memory == "auto", chosen.limits)
+        self.device = device if isinstance(device, Device) else self._shared_device(chosen)
         self.resources = Resources(self.device)
         self._machines = MachinePool(self.device, self.resources, self.bind)
         self._raster = RasterPass(self.device, self.resources)
@@ -77,6 +74,23 @@ class DeviceScene:
         self.lock = FairLock(self.device.check)
         self._programs: dict[tuple[Any, ...], Program] = {}  # wired and checked once
         self.build_seconds = perf_counter() - started
+
+    @staticmethod
+    def _shared_device(settings: Settings) -> Device:
+        return shared_device(settings.device, settings.barrier == "auto", settings.memory == "auto", settings.limits)
+
+    def revive(self) -> None:
+        """Begin anew on another context, where another library has ended the device's (see `Device.ended`)."""
+        if self.device.ended:
+            device, prepared, settings, lock = (
+                self._shared_device(self.settings),
+                self.prepared,
+                self.settings,
+                self.lock,
+            )
+            self.__dict__.clear()
+            type(self).__init__(self, prepared, settings, device=device)
+            self.lock = lock  # which is held
 
     @property
     def scene(self) -> Scene:
@@ -134,6 +148,7 @@ class DeviceScene:
         abandoned. Raises ViewerError for an unknown option, a value out of range and a scene that does not fit; then
         nothing has changed.
         """
+        self.revive()
         scene = None if scene is None else scene_given(scene)
         chosen = _chosen(self.settings, scene, settings_given(settings), changes)
         differences = self.settings.differences(chosen)
@@ -314,6 +329,7 @@ class DeviceScene:
     @exclusive
     def info(self) -> dict[str, Any]:
         """GPU memory by part in bytes, of the scene and of the streams per ray, and the structure's statistics."""
+        self.revive()
         linked = self.bind(self.program())
         with self.device.current():
             for _ in self.resources.upload(memory for module in linked.modules for memory in module.memories):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from viewer.formats.objects.take import scene_of
+from viewer.formats.objects.take import taken
 from viewer.renderer.picture import Picture
 from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
 
@@ -14,7 +14,7 @@ def render(scene: Any, **options: Any) -> Picture:
 
     scene   : as of `viewer.formats.objects.take.scene_of`.
     options : those of `Renderer` and of `Renderer.render`, such as ``size=(640, 480), spp=64, environment="sky"``;
-    ``variant`` and ``lenient`` of files.
+    ``variant`` and ``lenient`` of files, ``up`` ("y" or "z") of others. A camera is in the object's own coordinates.
 
     >>> viewer.render("bunny.ply", spp=64).save("bunny.png")
     >>> viewer.render((vertices, faces), camera="3,2,4 0,0,0")
@@ -22,7 +22,7 @@ def render(scene: Any, **options: Any) -> Picture:
     Raises ViewerError for what cannot be shown, and for an unknown option or a wrong value; DeviceError without
     OpenGL 3.3.
     """
-    found = scene_of(scene, options.pop("variant", None), bool(options.pop("lenient", False)))
+    found = taken(scene, options)
     drawn = {name: options.pop(name) for name in RENDER_KEYWORDS if name in options}
     renderer = Renderer(found, **options)
     try:

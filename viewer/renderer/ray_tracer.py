@@ -57,6 +57,7 @@ class RayTracer(DeviceScene):
 
         Raises ViewerError for shapes that disagree, and for a ray that is not finite or has no direction.
         """
+        self.revive()
         records, scale = pack_rays(origins, directions, t_max, any_hit, view)
         out = np.zeros(len(records), HIT.dtype)
         columns, program = min(1024, self.device.max_texture), trace(LEVELS[self.structure.levels])

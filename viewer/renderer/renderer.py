@@ -85,6 +85,7 @@ class Renderer(Tracer):
             if name in NAMES:
                 raise ViewerError(f"keyword '{name}'", "belongs to Renderer and its update, not to render")
             raise ViewerError(f"keyword '{name}'", "unknown to render", suggestion(name, RENDER_KEYWORDS))
+        self.revive()
         width, height = options.check("size", size)
         names = options.check("layers", layers, (*LAYERS, *SERIES))
         time, error = options.check("time", time), options.check("error", error)

@@ -19,7 +19,7 @@ from viewer.base.lock import exclusive
 from viewer.film.checkpoint import Checkpoint
 from viewer.film.film import Film
 from viewer.film.layers import NOISY
-from viewer.film.stop import Stop
+from viewer.film.stop import Stop, bound
 from viewer.options.declare import Affects
 from viewer.renderer.beginning import FIRST_RATE, Beginning
 from viewer.renderer.denoising import check_denoiser
@@ -295,7 +295,8 @@ class Session(Beginning):
         watched = self.screen is not None or self.stop.looks(self.samples)
         self.error = self.developing.error() if watched else math.inf
         if self._outlook is not None and self._outlook.looks(self.samples, time.perf_counter() - self._began, watched):
-            self._outlook.see(self.samples, self.error if watched else self.developing.error())
+            noise = self.error if watched else self.developing.error()
+            self._outlook.see(self.samples, noise, self.developing.doubt)
         self.total_seconds += self.seconds
         self.converged = self.complete and self._enough()
         if self.converged and job.denoised:
@@ -307,7 +308,8 @@ class Session(Beginning):
         """Whether the picture on show needs no more samples."""
         if self.developing.buffer is None:  # one run is all
             return self.samples >= 1
-        error = self.error if self.screen is not None or self.stop.looks(self.samples) else None
+        looks = self.screen is not None or self.stop.looks(self.samples)
+        error = bound(self.error, self.developing.doubt) if looks else None
         self.reason = self.stop.reason(self.samples, time.perf_counter() - self._began, error)
         return bool(self.reason)
 

@@ -69,6 +69,8 @@ class Tracer(RayTracer):
     @exclusive
     def release(self) -> None:
         """See `DeviceScene.release`."""
+        if self.device.ended:
+            return  # all of it is gone
         self._forget_photons()
         super().release()
 

@@ -20,18 +20,11 @@ from viewer.base import jit
 from viewer.simulate.cost import COLOR, EYE, INTERSECT, SETUP, STEP, TYPES, WORD, Cost, Words, Workload, cost
 from viewer.simulate.schedule import Runs, Schedule, Simulation
 from viewer.simulate.walk import Space, walk
-from viewer.stream.machines.policy import MostWork, Naive, Policy, Threshold
+from viewer.stream.machines.policy import Policy, Threshold
 
 # Passes that every ray goes through once: eye rays, set-up in two (its 12 words are more than two outputs hold), shade.
 OTHER_PASSES = 4
 TWENTY = Threshold(0.2, "active")
-# Who decides what the next pass serves: Purcell et al. (2002), section 3.2; H. C. Delany's rule (1988).
-ORACLES: dict[str, Policy] = {
-    "naive": Naive(),
-    "most-work (Delany)": MostWork(),
-    "threshold 20 %": TWENTY,
-    "threshold 20 % of all": Threshold(0.2, "all"),
-}
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,16 @@ from viewer.renderer.renderer import Renderer
 from viewer.simulate.schedule import LOOP, Runs
 from viewer.stream.machines.common import Machine
 from viewer.stream.machines.multipass import Multipass
-from viewer.stream.machines.policy import Sweep
+from viewer.stream.machines.policy import Policy, Sweep
 
 WHOLE_RUNS = 1 << 20  # calls in a pass: more than any run has
+_SWEEP = Sweep()
 
 
-def trace_machine(renderer: Renderer, rays: NDArray) -> Machine:
+def trace_machine(renderer: Renderer, rays: NDArray, policy: Policy = _SWEEP, unroll: int = WHOLE_RUNS) -> Machine:
     """The multipass machine over given rays (N,) of record RAY, ready to run, in passes of `WHOLE_RUNS` calls of a
-    kernel; it counts calls. The renderer's device must be current. The last row is filled with the first rays again:
-    those of `extract` beyond N are to be left out."""
+    kernel, or of fewer by a policy; it counts calls. The renderer's device must be current. The last row is filled with
+    the first rays again: those of `extract` beyond N are to be left out."""
     columns = min(256, len(rays))
     rows = -(-len(rays) // columns)
     machine = Multipass(
@@ -28,8 +29,8 @@ def trace_machine(renderer: Renderer, rays: NDArray) -> Machine:
         resources=renderer.resources,
         counting=True,
         fuse="none",
-        policy=Sweep(),
-        unroll=WHOLE_RUNS,
+        policy=policy,
+        unroll=unroll,
     )
     machine.write("ray", np.resize(rays, columns * rows).reshape(rows, columns))
     return machine

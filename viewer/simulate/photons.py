@@ -118,7 +118,7 @@ def converge(points, positions, powers, first, low, size, shape, wanted, largest
     took: (P,) gets the visits of each point. As published: shells of cells, a search that ends behind the shell in
     which ``wanted`` are counted, or at the radius ``largest``.
     """
-    edge = size.min()
+    edge = min(size[0], size[1], size[2])
     reach = int(np.ceil(largest / edge))
     for p in range(len(points)):
         cx = int(np.floor((points[p, 0] - low[0]) / size[0]))

@@ -40,13 +40,15 @@ def places(rays: NDArray, distance: NDArray, triangle: NDArray, corners: NDArray
 def shadow_rays(at: NDArray, lights: ArrayLike) -> NDArray:
     """(L, N) RAY from places (N, 3) to point lights (L, 3); any hit before the light will do."""
     lights = np.atleast_2d(np.asarray(lights, np.float64))
-    found = []
-    for light in lights:
-        rays = _rays(at, light - at)
-        rays["t_max"] = np.linalg.norm(light - at, axis=1)
-        rays["any_hit"] = 1
-        found.append(rays)
-    return np.stack(found)
+    return np.stack([rays_between(at, np.broadcast_to(light, at.shape)) for light in lights])
+
+
+def rays_between(at: NDArray, targets: NDArray) -> NDArray:
+    """(N,) RAY from places (N, 3) to a target each, (N, 3); any hit before it will do."""
+    rays = _rays(at, targets - at)
+    rays["t_max"] = np.linalg.norm(targets - at, axis=1)
+    rays["any_hit"] = 1
+    return rays
 
 
 def reflected_rays(rays: NDArray, at: NDArray, normal: NDArray) -> NDArray:

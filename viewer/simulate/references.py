@@ -77,10 +77,19 @@ class Traffic:
 
 
 def mimd_references(
-    space: Space, rays: NDArray, traffic: Traffic, beyond: str = "kept", layout: Layout | None = None
+    space: Space,
+    rays: NDArray,
+    traffic: Traffic,
+    beyond: str = "kept",
+    layout: Layout | None = None,
+    state: State | None = None,
 ) -> Iterator[NDArray[np.int64]]:
-    """Of the MIMD machine, each ray (N,) of record RAY from its beginning to its end, one after the other."""
-    state, missed = State.setup(space, rays), BEYOND.index(beyond) == 1
+    """Of the MIMD machine, each ray (N,) of record RAY from its beginning to its end, one after the other.
+
+    state : of the rays, else set up here; left as the machine leaves it.
+    """
+    state = State.setup(space, rays) if state is None else state
+    missed = BEYOND.index(beyond) == 1
     at = (layout or Layout.of(space, len(rays))).at
     eye, setup = traffic.words(EYE)[1] * traffic.eye, traffic.words(SETUP)[0]
     color = traffic.words(COLOR)[1] if traffic.shade else -1
@@ -100,14 +109,16 @@ def simd_references(
     policy: Policy = TWENTY,
     tiles: Sequence[NDArray[np.integer]] | None = None,
     passes: list[int] | None = None,
+    state: State | None = None,
 ) -> Iterator[NDArray[np.int64]]:
     """Of the SIMD machine: every pass over all rays (N,) that it serves, in their order.
 
     tiles : numbers of the rays of each part that is rendered to completion before the next begins, in streams that all
     tiles share, as large as the largest; one of all rays without. passes : is given [traversal, intersection] passes,
-    added up over the tiles.
+    added up over the tiles. state : as of `mimd_references`.
     """
-    state, missed = State.setup(space, rays), BEYOND.index(beyond) == 1
+    state = State.setup(space, rays) if state is None else state
+    missed = BEYOND.index(beyond) == 1
     packed, parts = tiles is not None, [np.arange(len(rays))] if tiles is None else tiles
     at = (layout or Layout.of(space, max(map(len, parts)))).at
     codes, used = np.empty(CHUNK, np.int64), 0

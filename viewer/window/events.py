@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import glfw
 
-from viewer.window.input.actions import Action, key_text
+from viewer.window.input.actions import key_text
 from viewer.window.input.imgui_input import ImguiInput
 from viewer.window.view.desk import Desk
-from viewer.window.view.pivot import choose_pivot
+from viewer.window.view.hand import Hand
 
 PICTURES = (".hdr", ".pic", ".exr")
-TURNING = 0.4  # degrees that a pixel of a drag turns the environment: once round in 900 pixels
 
 
 class Events:
@@ -18,35 +17,15 @@ class Events:
 
     def __init__(self, desk: Desk, input: ImguiInput) -> None:
         self.desk, self.view, self.input = desk, desk.view, input
-        self._pivoted = False  # the drag's pivot is chosen
+        self.hand = Hand(desk)
 
     def on_key(self, key: int, scancode: int, action: int, mods: int) -> None:
         """Hotkeys, unless a text field has the keyboard."""
-        view = self.view
-        view.wake()
+        self.view.wake()
         self.input.key(key, action, mods)
         if self.input.wants_keyboard and key != glfw.KEY_ESCAPE and action != glfw.RELEASE:
             return
-        text = key_text(key, mods, scancode)
-        if action == glfw.PRESS and self.desk.motion.key(text):
-            return
-        found = view.keymap.released(text) if action == glfw.RELEASE else view.keymap.lookup(text)
-        if found is None:
-            return
-        if found.hold:
-            self._hold(found, action)
-        elif action == glfw.PRESS or (action == glfw.REPEAT and found.repeat):
-            view.do(found.name)
-
-    def _hold(self, found: Action, action: int) -> None:
-        flight = self.view.flight
-        if flight is None or action == glfw.REPEAT:
-            return
-        motion = found.name.removeprefix("fly.")
-        if action == glfw.PRESS:
-            flight.press(motion)
-        else:
-            flight.release(motion)
+        self.hand.key(key_text(key, mods, scancode), action != glfw.RELEASE, action == glfw.REPEAT)
 
     def on_character(self, code: int) -> None:
         """Text for a field."""
@@ -55,57 +34,25 @@ class Events:
 
     def on_button(self, button: int, action: int, mods: int) -> None:
         """A drag begins or ends."""
-        view = self.view
-        view.wake()
+        self.view.wake()
         self.input.button(button, action == glfw.PRESS)
-        known = button in (glfw.MOUSE_BUTTON_LEFT, glfw.MOUSE_BUTTON_RIGHT)
-        if action == glfw.PRESS and known and self.desk.motion.button(button == glfw.MOUSE_BUTTON_LEFT):
-            return
         if action == glfw.RELEASE:
-            if view.drag is not None and view.drag[0] == button and _moves_light(view.drag):
-                self.desk.motion.end_drag()
-            if view.drag is not None and view.drag[0] == button:
-                view.drag = None
-        elif not self.input.wants_mouse and view.drag is None:
-            view.drag, self._pivoted = (button, mods), False
-            if _moves_light(view.drag):
-                view.attempt(self.desk.motion.drag_light)
+            self.hand.release(button)
+        elif not self.hand.clicked(button) and not self.input.wants_mouse:
+            self.hand.press(button, mods)
 
     def on_move(self, x: float, y: float) -> None:
         """A drag goes on."""
-        view, flight = self.view, self.view.flight
-        dx, dy = x - view.left - view.cursor[0], y - view.cursor[1]
-        view.cursor = (x - view.left, y)
         self.input.move(x, y)
-        view.wake()
-        self.desk.motion.follow()
-        if view.drag is None or flight is None:
-            return
-        button, mods = view.drag
-        if _moves_light(view.drag):
-            return
-        if button == glfw.MOUSE_BUTTON_MIDDLE or (button == glfw.MOUSE_BUTTON_LEFT and mods & glfw.MOD_SHIFT):
-            flight.pan(dx, dy, max(1, view.size[1]))
-        elif button == glfw.MOUSE_BUTTON_RIGHT and mods & glfw.MOD_SHIFT:
-            self.desk.motion.turn_environment(dx * TURNING)
-        elif button == glfw.MOUSE_BUTTON_RIGHT and flight.mode == "orbit":
-            flight.dolly(1.01**dy, None)
-        elif mods & glfw.MOD_CONTROL:
-            flight.roll(dx * 0.01)
-        elif flight.mode == "orbit":
-            if not self._pivoted:  # a click alone changes nothing
-                self._pivoted = True
-                view.attempt(lambda: choose_pivot(view))
-            flight.orbit(dx, dy)
-        else:
-            flight.look(dx, dy)
+        self.view.wake()
+        self.hand.move(x - self.view.left, y)
 
     def on_wheel(self, x: float, y: float) -> None:
         """Dolly to the cursor, or the speed of flight."""
         self.view.wake()
         self.input.wheel(x, y)
-        if not self.input.wants_mouse and self.view.flight is not None:
-            self.view.flight.wheel(y, self.view.flight.direction(*self.view.cursor, *self.view.size))
+        if not self.input.wants_mouse:
+            self.hand.wheel(y)
 
     def on_resize(self, width: int, height: int) -> None:
         """The framebuffer has another size."""
@@ -126,11 +73,7 @@ class Events:
         """Keys held when the focus goes are let go."""
         self.input.focus(focused)
         if not focused:
-            if self.view.drag is not None and _moves_light(self.view.drag):
-                self.desk.motion.end_drag()
-            self.view.drag = None
-            if self.view.flight is not None:
-                self.view.flight.release_all()
+            self.hand.leave()
         self.view.wake()
 
     def on_drop(self, paths: list[str]) -> None:
@@ -143,8 +86,3 @@ class Events:
         """The window has come to a screen of another density."""
         self.view.scale = scale
         self.view.wake()
-
-
-def _moves_light(drag: tuple[int, int]) -> bool:
-    """Whether a drag, of a button with modifiers, is for the selected light."""
-    return drag[0] == glfw.MOUSE_BUTTON_RIGHT and bool(drag[1] & glfw.MOD_CONTROL)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from viewer.formats.objects.take import scene_of
+from viewer.formats.objects.take import taken
 
 
 def show(scene: Any, **options: Any) -> None:
@@ -13,12 +13,13 @@ def show(scene: Any, **options: Any) -> None:
     when it is closed.
 
     scene   : as of `viewer.formats.objects.take.scene_of`.
-    options : those of ``raystream view``, such as ``environment="sky"``, and ``size``, of the window.
+    options : those of ``raystream view``, such as ``environment="sky"``, and ``size``, of the window; ``up``
+    ("y" or "z") of what is no file. A camera is in the object's own coordinates.
 
     Raises ViewerError for what cannot be shown, and for a wrong option; where there is no display, too:
     `viewer.render` needs none.
     """
-    found = os.fspath(scene) if isinstance(scene, (str, os.PathLike)) else scene_of(scene)
+    found = os.fspath(scene) if isinstance(scene, (str, os.PathLike)) else taken(scene, options)
     from viewer.window.app import App
 
     App(found, **options).run()

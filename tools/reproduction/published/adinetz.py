@@ -16,6 +16,7 @@ class Entry(NamedTuple):
 
 
 SIZE = 512
+DEVICE = "ATI X1800 XL"
 TABLE: dict[str, Entry] = {
     "Chair_wood": Entry("chair", 33_404, 11, 1, 12.8),
     "PalmPC": Entry("palm_pc", 13_532, 7, 1, 6.3),

@@ -26,6 +26,26 @@ TABLE_6_1 = {
     "RING": Published("ring", (1.3, 0.8, 0.4, 6.5), (1.3, 1.8, 0.4, 4.6)),
     "CORNELL BOX": Published("cornell_photons", (2.1, 1.4, 8.4, 52.4), (2.1, 1.7, 8.4, 35.0), 104.0),
 }
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What section 6.3.1 gives of a scene: pixels, cells of the grid, photons stored, photons k that an estimate asks
+    for, light, shadow rays a pixel."""
+
+    size: tuple[int, int]
+    grid: tuple[int, int, int]
+    stored: int
+    nearest: int
+    light: str
+    samples: int
+
+
+SETTINGS = {
+    "GLASS BALL": Settings((512, 384), (250, 1, 250), 5_000, 32, "area", 4),
+    "RING": Settings((512, 384), (250, 1, 250), 16_000, 64, "point", 1),
+    "CORNELL BOX": Settings((512, 512), (25, 25, 50), 65_000, 500, "area", 32),
+}
 TOTALS = {"GLASS BALL": (17.4, 11.3), "RING": (9.0, 8.1), "CORNELL BOX": (64.3, 47.2)}
 # Section 6.2.2: passes of the sort of so many elements; the rest by k (k + 1) / 2.
 SORT_PASSES = {1 << 20: 210}
@@ -33,4 +53,5 @@ VISUAL_CONVERGENCE = (4.0, 14.9)  # seconds of GLASS BALL by sort: to the eye, a
 TILES_GAIN = (2, 10)  # section 6.4.3; of 6.3.3 follow 2.0 and 6.8
 READ_BACK_SHARE = ("about 10 %", "60 % and more")  # of the build, few photons and many (6.4.2)
 STENCIL_EDGES = (16, 65_536)  # m, and cells of a buffer of 1024 x 1024, as printed
-INTERACTIVE = "one or two seconds"
+INTERACTIVE = "one or two seconds"  # to rebuild and converge, geometry or light moved
+WINDOWS = {"P3": 160, "D": 256}  # pixels along a side of the interactive window

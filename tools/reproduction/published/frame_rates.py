@@ -1,9 +1,12 @@
-"""Frame rates of all papers that stand in no table of another file: of A's table, T's table 3 and the text of P3."""
+"""Published frame rates of A's table and T's table 3, with what is rendered here; their numbers are in `adinetz` and
+`thesis`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
+
+from . import adinetz, thesis
 
 
 @dataclass(frozen=True)
@@ -19,18 +22,24 @@ class Rate:
     settings: dict[str, Any] = field(default_factory=dict)
 
 
-_A, _T = "ATI X1800 XL", "GeForce GTX 280, CUDA"
 _WHITTED = {"program": "whitted", "accel": "two-level-grid"}
 _CLASSIC = {"program": "whitted"}
+BEST = "CUDA"  # of the thesis's back ends
 RATES = (
-    Rate("A", "Chair_wood", "chair", (512, 512), 12.8, _A, _WHITTED),
-    Rate("A", "PalmPC", "palm_pc", (512, 512), 6.3, _A, _WHITTED),
-    Rate("A", "Balls-1", "balls", (512, 512), 5.8, _A, _WHITTED),
-    Rate("A", "Knife", "knife", (512, 512), 16.0, _A, _WHITTED),
-    Rate("A", "SR71A", "jet", (512, 512), 7.9, _A, _WHITTED),
-    Rate("A", "Palace", "palace", (512, 512), 10.1, _A, _WHITTED),
-    Rate("A", "Hind24 (figure 1)", "helicopter", (512, 512), 6.0, _A, _WHITTED),
-    Rate("T", "Sphere", "sphere", None, 9.5, _T, _CLASSIC),
-    Rate("T", "Bunny", "bunny.ply", None, 5.3, _T, _CLASSIC),
-    Rate("T", "Dragon", "dragon.ply", None, 2.4, _T, _CLASSIC),
+    *(
+        Rate("A", name, entry.scene, (adinetz.SIZE, adinetz.SIZE), entry.fps, adinetz.DEVICE, _WHITTED)
+        for name, entry in adinetz.TABLE.items()
+    ),
+    *(
+        Rate(
+            "T",
+            name,
+            thesis.SCENES[name],
+            None,
+            rates[thesis.BACK_ENDS.index(BEST)],
+            f"{thesis.DEVICE}, {BEST}",
+            _CLASSIC,
+        )
+        for name, rates in thesis.RATES.items()
+    ),
 )

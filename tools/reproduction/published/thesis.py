@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+DEVICE = "GeForce GTX 280"
 BACK_ENDS = ("CPU", "Emul", "OpenCL", "CUDA")
+# Our stand-ins, built in or files of the scene data.
+SCENES = {"Sphere": "sphere", "Bunny": "bunny.ply", "Dragon": "dragon.ply"}
 TRIANGLES = {"Sphere": 10_000, "Bunny": 69_453, "Dragon": 871_416}
 # Table 2, seconds a frame; table 3, frames a second, as printed.
 SECONDS = {
@@ -12,4 +15,11 @@ SECONDS = {
 }
 RATES = {"Sphere": (0.1, 0.5, 3.0, 9.5), "Bunny": (0.2, 0.5, 1.9, 5.3), "Dragon": (0.1, 0.2, 0.7, 2.4)}
 INTERSECTIONS = 100_000  # made a frame, about
+# Figure 8-1: MB/s of copies of 32 MiB.
+COPIED = 32 * 1024**2
+BANDWIDTH = {
+    "host to device": {"CUDA": 1949.0, "OpenCL": 2303.3},
+    "device to host": {"CUDA": 1856.9, "OpenCL": 2265.7},
+    "device to device": {"CUDA": 120509.5, "OpenCL": 38444.9},
+}
 MINUTE = 60.0  # seconds a scene, the camera moving all the time

@@ -13,7 +13,7 @@ from viewer.scene.scene import Scene
 from .. import shown
 from ..context import Context
 from ..model import Cell, Check, Figure, Part, Table
-from ..published.adinetz import FIGURES, SIZE, TABLE
+from ..published.adinetz import DEVICE, FIGURES, SIZE, TABLE
 from ..registry import section
 
 # Two levels of grids in one pass, shadows and reflections, as published.
@@ -42,7 +42,7 @@ def make(context: Context) -> Iterator[Part]:
         "Frames a second",
         ("scene", "triangles", "instances", "lights", "frames a second"),
         rows,
-        note=f"{edge} x {edge} on {context.device.name}; published 512 x 512 on an ATI X1800 XL. Both by a grid of "
+        note=f"{edge} x {edge} on {context.device.name}; published 512 x 512 on an {DEVICE}. Both by a grid of "
         "instances over grids of triangles in one pass, with shadows and reflections. Hind24 has no published counts.",
         checks=checks,
     )

@@ -2,46 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-
-from viewer.simulate.cache import Cache, play_all
-from viewer.simulate.rays import eye_rays, places, reflected_rays, shadow_rays
-from viewer.simulate.references import (
-    STREAM,
-    STRUCTURES,
-    TRIANGLES,
-    Layout,
-    Traffic,
-    mimd_references,
-    simd_references,
-    tiles_of,
-)
-from viewer.simulate.walk import Space, walk
 
 from .. import measured, plots
+from ..cache_traces import (
+    COARSER,
+    EDGE,
+    FINER,
+    HEIGHT,
+    HEIGHTS,
+    MACHINES,
+    OFF,
+    REASON_ROWS,
+    SHAPES,
+    TOP,
+    eye_traces,
+    reflect,
+    secondary,
+    shadow,
+    tiles,
+    try_reasons,
+)
 from ..context import Context
 from ..model import Check, Figure, Part, Table
-from ..published.chapter5 import CACHE, TABLE_5_1, TRIANGLE_HITS
+from ..published.chapter5 import CACHE, TRIANGLE_HITS
 from ..registry import section
 
-EDGE = 1024  # of the papers' pictures
-QUICK_ROWS, TILED_ROWS = 8, 128  # rows of it that are traced, the middle ones: quick, and of tiles; else all
-LIGHTS = 3
-BOUNCES = 2
-MACHINES = {"SIMD": simd_references, "MIMD": mimd_references}
-# Sets of a direct-mapped cache of 48-byte lines, and other shapes of 64 kB.
-SHAPES: dict[str, dict[str, Any]] = {
-    "1365 lines": {},
-    "1024 lines": {"sets": 1024},
-    "2048 lines": {"sets": 2048},
-    "4 ways": {"ways": 4},
-    "64-byte lines": {"line": 64},
-}
-Group = Sequence[NDArray]  # rays of one type each, as the SIMD machine runs them: each to its end before the next
+QUICK_ROWS, TILED_ROWS = 8, 128  # rows of a picture that are traced: quick, and of tiles; else all
+# "Little" and "much" of the text, which gives no numbers: shares of the bytes.
+LITTLE, MUCH = 0.10, 0.25
+ROUND = 0.05  # the text's figures are round
 
 
 @section("cache", paper="D 5.2.3, P2 4.1, P2 5.3", title="Texture cache (figure 5.6)")
@@ -53,95 +47,65 @@ def make(context: Context) -> Iterator[Part]:
         if not isinstance(name, str):
             yield name
             continue
-        found[name] = context.keep(("eye rays", name, EDGE, rows), lambda name=name: _eye(context, name, rows))
+        found[name] = context.keep(("eye rays", name, EDGE, rows), lambda name=name: eye_traces(context, name, rows))
     if measured.FOREST_INSIDE in found:
-        for kind, rays in (("Shadow", _shadow), ("Reflect", _reflect)):
-            found[kind] = context.keep((kind, EDGE, rows), lambda rays=rays: _secondary(context, rays, rows))
+        for kind, rays in (("Shadow", shadow), ("Reflect", reflect)):
+            found[kind] = context.keep((kind, EDGE, rows), lambda rays=rays: secondary(context, rays, rows))
     if not found:
         return
-    yield _table(found, rows)
+    reasons: dict[str, float] = {}
+    if TOP in found and measured.FOREST_INSIDE in found:
+        some = min(rows, REASON_ROWS)
+        reasons = context.keep(("reasons", EDGE, some), lambda: try_reasons(context, some))
+    yield _table(found, rows, reasons)
+    if reasons:
+        yield _tried(reasons)
     yield _figure(found)
     yield _shapes(found)
     if measured.FOREST_INSIDE in found:
         yield _wishes(context)
 
 
-# -- traces --------------------------------------------------------------------------------------------------------
+# -- what decides --------------------------------------------------------------------------------------------------
 
 
-def middle(context: Context, name: str, rows: int) -> tuple[Space, NDArray]:
-    """The grid of a view and the eye rays of the middle rows of its picture of 1024 x 1024."""
-    rays = eye_rays(measured.camera(context, name), (EDGE, EDGE))
-    first = (EDGE - rows) // 2 * EDGE
-    return measured.space(context, name), rays[first : first + rows * EDGE]
+def why_secondary(kind: str, reasons: Mapping[str, float]) -> str:
+    """What was tried, in a sentence."""
+    if not reasons:
+        return "secondary rays alone; the published forest, its lights and normals are not to be had"
+    changed = {key: f"{100 * value:+.0f} %" for key, value in reasons.items()}
+    if kind == "Shadow":
+        low, high = HEIGHTS[0], HEIGHTS[-1]
+        why = f"it goes by where the lights are: at {low:g} and {high:g} heights of the forest, not {HEIGHT:g}, it is "
+        why += f"{changed[f'Shadow, {low:g}']} and {changed[f'Shadow, {high:g}']}; and by the rays' order: "
+        why += f"{changed['Shadow, in turn']} with a light after the other"
+    else:
+        why = "it goes by how closely reflected rays run: with normals turned at random by "
+        why += " and ".join(f"{off:g}" for off in OFF) + " the first bounce has "
+        why += " and ".join(changed[f"first bounce, {off:g}"] for off in OFF)
+        why += f", not {changed['first bounce, 0']}"
+    return f"{why}; the published forest and lights are not to be had"
 
 
-def play(space: Space, groups: dict[str, Group], traffic: Callable[[str], Traffic]) -> dict[str, Any]:
-    """By machine: bytes and hits of traces of groups of rays, one after the other; by shape of the cache the ratio.
-
-    The layout is that of the largest group. Triangles alone: a cache that nothing else passes through.
-    """
-    made: dict[str, Any] = {}
-    for machine, references in MACHINES.items():
-        shapes = {name: Cache(**shape) for name, shape in SHAPES.items()}
-        alone, split = Cache(kinds=[TRIANGLES]), Cache(kinds=STRUCTURES)
-        layout = Layout.of(space, max(len(rays) for rays in groups[machine]))
-        for rays in groups[machine]:
-            play_all([*shapes.values(), alone, split], references(space, rays, traffic(machine), layout=layout))
-        main = shapes["1365 lines"]
-        made[machine] = {
-            "references": main.references(),
-            "stream": [main.bytes_without(STREAM), main.bytes_with(STREAM)],
-            "structures": [main.bytes_without(STRUCTURES), main.bytes_with(STRUCTURES)],
-            "triangle hits": [main.hit_rate([TRIANGLES]), alone.hit_rate()],
-            "structures apart": split.bytes_with(),
-            "shapes": {name: cache.ratio() for name, cache in shapes.items()},
-        }
-    return made
-
-
-def _eye(context: Context, name: str, rows: int) -> dict[str, Any]:
-    context.progress(f"cache: {name}")
-    space, rays = middle(context, name, rows)
-    return play(space, {machine: [rays] for machine in MACHINES}, lambda machine: Traffic(TABLE_5_1[machine]))
-
-
-def _secondary(context: Context, rays: Callable[[Space, NDArray], dict[str, Group]], rows: int) -> dict[str, Any]:
-    space, eye = middle(context, measured.FOREST_INSIDE, rows)
-    return play(space, rays(space, eye), lambda machine: Traffic(TABLE_5_1[machine], eye=False, shade=False))
-
-
-def _hits(space: Space, rays: NDArray) -> tuple[NDArray, NDArray, NDArray]:
-    """The rays that hit, where, and the face normals there."""
-    _, state = walk(space, rays)
-    hit = state.triangle >= 0
-    return (rays[hit], *places(rays[hit], state.distance[hit], state.triangle[hit], space.corners))
-
-
-def _shadow(space: Space, eye: NDArray) -> dict[str, Group]:
-    """Three shadow rays for each hit: a light after the other (SIMD), a pixel after the other (MIMD)."""
-    _, at, _ = _hits(space, eye)
-    rays = shadow_rays(at, lights(space))
-    return {"SIMD": list(rays), "MIMD": [np.ascontiguousarray(rays.T).ravel()]}
-
-
-def lights(space: Space) -> NDArray:
-    """(3, 3): as many point lights above the scene's box, around its middle."""
-    low, high = space.box[0].astype(float), space.box[1].astype(float)
-    angles = np.arange(LIGHTS) * 2 * np.pi / LIGHTS
-    middle, size = (low + high) / 2, high - low
-    around = np.stack([np.cos(angles), np.zeros(LIGHTS), np.sin(angles)], 1)
-    return middle + 0.3 * size * around + [0.0, 1.5 * size[1], 0.0]
-
-
-def _reflect(space: Space, eye: NDArray) -> dict[str, Group]:
-    """Two bounces of mirrors, each to its end before the next."""
-    groups, rays = [], eye
-    for _ in range(BOUNCES):
-        before, at, normal = _hits(space, rays)
-        rays = reflected_rays(before, at, normal)
-        groups.append(rays)
-    return {"SIMD": groups, "MIMD": groups}
+def _tried(reasons: Mapping[str, float]) -> Table:
+    rows: list[list[Any]] = []
+    for height in HEIGHTS:
+        rows.append(
+            [f"Shadow, lights at {height:g} heights of the forest", f"{100 * reasons[f'Shadow, {height:g}']:+.0f} %"]
+        )
+    rows.append(["Shadow, one light after the other", f"{100 * reasons['Shadow, in turn']:+.0f} %"])
+    rows += [[f"Reflect, {edge} pixels a side", f"{100 * reasons[f'Reflect, {edge}']:+.0f} %"] for edge in COARSER]
+    for off in (0.0, *OFF):
+        turned = f"normals turned by {off:g}" if off else "normals as they are"
+        rows.append([f"Reflect, first bounce, {turned}", f"{100 * reasons[f'first bounce, {off:g}']:+.0f} %"])
+    for edge in FINER:
+        pixels = f"{reasons[f'pixels, {edge}']:.1f} neighbouring pixels to a triangle"
+        rows.append(
+            [f"{TOP}, {edge} pixels a side, {pixels}", f"{100 * reasons[f'above, {edge}']:.1f} % hits of triangles"]
+        )
+    note = "What differs above, tried: other lights, rays that start farther apart, and normals that send them apart "
+    note += "(a normal deviate of so much is added to each component). Bytes, MIMD; a few rows over the picture."
+    return Table("What decides what the cache gains", ("rays", "MIMD"), rows, note=note)
 
 
 # -- what is shown -------------------------------------------------------------------------------------------------
@@ -153,14 +117,20 @@ def gain(row: dict[str, Any], machine: str) -> float:
     return (kept["stream"][1] + kept["structures"][1]) / (kept["stream"][0] + kept["structures"][0]) - 1
 
 
-def checks(found: dict[str, dict[str, Any]]) -> list[Check]:
-    """What the text claims."""
+def checks(found: dict[str, dict[str, Any]], reasons: Mapping[str, float] = MappingProxyType({})) -> list[Check]:
+    """What the text claims. reasons : of `try_reasons`, for what differs."""
     least, most = TRIANGLE_HITS
     out = []
     for name, row in found.items():
         if name in measured.SOURCES:
             hits = [row[machine]["triangle hits"][1] for machine in MACHINES]
-            few = "neighbouring pixels of this view see triangles that share no lines: few pixels to a triangle"
+            few = f"{row['pixels to a triangle']:.1f} neighbouring pixels of a row see one triangle on average"
+            if name == TOP and reasons:
+                edge = FINER[-1]
+                few += f"; with {edge} pixels a side {reasons[f'pixels, {edge}']:.1f}, and hits of "
+                few += f"{100 * reasons[f'above, {edge}']:.1f} %"
+            if hits[1] >= least - 0.005:
+                few += "; a pass of SIMD takes one test of every ray in turn, so that lines must outlast all others'"
             passed = min(hits) >= least - 0.005
             text = " / ".join(f"{100 * each:.1f} %" for each in hits)
             out.append(
@@ -172,21 +142,23 @@ def checks(found: dict[str, dict[str, Any]]) -> list[Check]:
                     "" if passed else few,
                 )
             )
-            little = gain(row, "MIMD") < gain(row, "SIMD")
+            as_said = gain(row, "SIMD") >= -LITTLE and gain(row, "MIMD") <= -MUCH
             both = f"{100 * gain(row, 'SIMD'):+.0f} % / {100 * gain(row, 'MIMD'):+.0f} %"
-            out.append(Check(f"{name}: SIMD gains little, MIMD much: bytes", "", both, little))
+            why = f"here: SIMD at most {100 * LITTLE:.0f} % less, MIMD at least {100 * MUCH:.0f} % less"
+            why += "" if as_said else f"; {few}"
+            out.append(Check(f"{name}: SIMD gains little, MIMD much: bytes", "no numbers", both, as_said, why))
     for kind, key in (("Shadow", "MIMD shadow"), ("Reflect", "MIMD reflect")):
         if kind in found:
             simd, mimd, theirs = gain(found[kind], "SIMD"), gain(found[kind], "MIMD"), CACHE[key]
-            # The forest, its lights and normals are others: the sign of the effect is what can agree, to ten percent.
-            why = "bytes of secondary rays alone; lights and normals of the published forest are unknown"
-            what = f"{kind}: MIMD bytes"
-            out.append(Check(what, f"{100 * theirs:+.0f} %", f"{100 * mimd:+.0f} %", abs(mimd - theirs) <= 0.1, why))
-            out.append(Check(f"{kind}: SIMD has no gain", ">= 0 %", f"{100 * simd:+.0f} %", simd >= -0.05, why))
+            why, what = why_secondary(kind, reasons), f"{kind}: MIMD bytes"
+            same = abs(mimd - theirs) <= ROUND
+            out.append(Check(what, f"{100 * theirs:+.0f} %", f"{100 * mimd:+.0f} %", same, "" if same else why))
+            none = f"to {100 * ROUND:.0f} %"
+            out.append(Check(f"{kind}: SIMD has no gain", ">= 0 %", f"{100 * simd:+.0f} %", simd >= -ROUND, none))
     return out
 
 
-def _table(found: dict[str, dict[str, Any]], rows: int) -> Table:
+def _table(found: dict[str, dict[str, Any]], rows: int, reasons: Mapping[str, float]) -> Table:
     lines = []
     for name, row in found.items():
         for machine in MACHINES:
@@ -199,12 +171,17 @@ def _table(found: dict[str, dict[str, Any]], rows: int) -> Table:
         "64 kB, direct mapped, 1,365 lines of 48 bytes",
         ("view", "machine", "M references", "bytes", "stream", "structures", "triangle hits", "triangles alone"),
         lines,
-        note=f"Bytes with the cache over bytes without; the middle {rows} rows of 1024 x 1024 pixels, in raster "
+        note=f"Bytes with the cache over bytes without; {_which(rows)} of 1024 x 1024 pixels, in raster "
         "order, one pixel wide. 65,536 / 48 is no whole number: 1,365 lines. A reference is a texel. Writes go "
         "through. Shadow: three lights; Reflect: two bounces off face normals; both forest inside, "
         "secondary rays alone.",
-        checks=checks(found),
+        checks=checks(found, reasons),
     )
+
+
+def _which(rows: int) -> str:
+    """Of a picture's rows."""
+    return "all rows" if rows == EDGE else f"{rows} rows over the picture, which share less than neighbours do,"
 
 
 def _figure(found: dict[str, dict[str, Any]]) -> Figure:
@@ -247,7 +224,7 @@ def _shapes(found: dict[str, dict[str, Any]]) -> Table:
 def _wishes(context: Context) -> Table:
     """Tiles to completion, and reflected rays in an order of their own."""
     rows = QUICK_ROWS if context.quick else TILED_ROWS
-    lines = context.keep(("tiles", EDGE, rows), lambda: _tiles(context, rows))
+    lines = context.keep(("tiles", EDGE, rows), lambda: tiles(context, rows))
     by_name = {line[0]: line for line in lines}
     whole, tile = lines[0], by_name["tiles of 8 x 8"]
     said = Check(
@@ -266,44 +243,3 @@ def _wishes(context: Context) -> Table:
         "Two caches: 32 kB each, written back.",
         checks=[said],
     )
-
-
-def _tiles(context: Context, rows: int) -> list[list[Any]]:
-    space, eye = middle(context, measured.FOREST_INSIDE, rows)
-    traffic = Traffic(TABLE_5_1["SIMD"])
-    lines: list[list[Any]] = []
-    for edge in (0, 64, 32, 16, 8):
-        if edge > rows:
-            continue
-        tiles = tiles_of((EDGE, rows), edge) if edge else None
-        passes: list[int] = []
-        caches = _three()
-        play_all(caches, simd_references(space, eye, traffic, tiles=tiles, passes=passes))
-        name = f"tiles of {edge} x {edge}" if edge else f"all {rows} rows"
-        lines.append([name, round(sum(passes) / (1 if tiles is None else len(tiles))), *_ratios(caches)])
-    for label, rays in _orders(_reflect(space, eye)["MIMD"][0]).items():
-        caches = _three()
-        play_all(caches, mimd_references(space, rays, Traffic(TABLE_5_1["MIMD"], eye=False, shade=False)))
-        lines.append([label, 1, *_ratios(caches)])
-    return lines
-
-
-def _three() -> list[Cache]:
-    half = 32 * 1024
-    apart = Cache(half, kinds=STRUCTURES), Cache(half, kinds=STREAM, write_back=True)
-    return [Cache(), Cache(write_back=True), *apart]
-
-
-def _ratios(caches: Sequence[Cache]) -> list[float]:
-    through, back, *apart = caches
-    return [through.ratio(), back.ratio(), sum(c.bytes_with() for c in apart) / through.bytes_without()]
-
-
-def _orders(rays: NDArray) -> dict[str, NDArray]:
-    """Reflected rays as they come, and by the octant of their direction and where they start."""
-    octant = ((rays["direction"] > 0) * [1, 2, 4]).sum(axis=1)
-    low = rays["origin"].min(axis=0)
-    cell = ((rays["origin"] - low) / np.maximum(np.ptp(rays["origin"], axis=0), 1e-30) * 63).astype(np.int64)
-    code = sum(((cell[:, axis] >> bit) & 1) << (3 * bit + axis) for bit in range(6) for axis in range(3))
-    order = np.lexsort((code, octant))
-    return {"reflected rays as they come": rays, "reflected rays by direction and origin": rays[order]}

@@ -15,6 +15,7 @@ from ..published.chapter5 import COST_DERIVED, HARDWARE, PIXELS, TABLE_5_1, VIEW
 from ..registry import section
 
 GIGA = 1e9
+MATCH = 1.3  # "matches": four of the five published views do, 1.01 to 1.26; the text gives no number
 RADEON = "Radeon 9700 Pro (D)"
 TYPE_NAMES = {"state": "state", "stream": "stream data", "structures": "data structures"}
 
@@ -83,14 +84,18 @@ def claims(name: str, found: Mapping[str, Cost]) -> list[Check]:
     )
     radeon = HARDWARE[RADEON]["instructions"] / HARDWARE[RADEON]["bytes"]
     ratio = simd.instructions_per_byte / radeon
-    inside = "instructions per byte of the Radeon: 0.208; a factor of two in either direction counts as a match"
+    match = 1 / MATCH <= ratio <= MATCH
+    inside = f"instructions per byte over the Radeon's {radeon:.3f}; {MATCH:g} times either way counts as a match"
+    if not match:
+        share = simd.bytes_by_type["state"] / simd.total_bytes
+        inside += f"; {100 * share:.0f} % of the bytes are states, read for all rays in every pass"
     limited = mimd.instructions_per_byte > radeon
     stream = mimd.bytes_by_type["stream"] / mimd.total_bytes
     return [
         Check(
             f"{name}: traversal and intersection dominate", "", f"{100 * loop:.0f} % of the kernels' bytes", loop > 0.5
         ),
-        Check(f"{name}: SIMD matches the hardware", "1", f"{ratio:.2f}", 0.5 <= ratio <= 2.0, inside),
+        Check(f"{name}: SIMD matches the hardware", "1", f"{ratio:.2f}", match, inside),
         Check(
             f"{name}: MIMD is limited by instructions", f"> {radeon:.3f}", f"{mimd.instructions_per_byte:.2f}", limited
         ),
@@ -185,14 +190,16 @@ def _by_kernel(
             for label, kernels in parts.items()
         }
         _bars(axis, list(columns), stacks)
-        line = HARDWARE[RADEON]["instructions" if what == "instructions" else "bytes"]
-        axis.axhline(line / PIXELS, color="0.4", linestyle="--", linewidth=0.8)
+        for hardware, style in zip(HARDWARE, ("--", ":"), strict=True):
+            line = HARDWARE[hardware]["instructions" if what == "instructions" else "bytes"]
+            axis.axhline(line / PIXELS, color="0.4", linestyle=style, linewidth=0.8, label=f"{hardware}, a second")
         axis.set_ylabel("instructions a ray" if what == "instructions" else "bytes a ray")
     axes[1].legend(*axes[1].get_legend_handles_labels(), fontsize=7)
     note = (
         "Of each pair the left bar is published, the right one our stand-in by the same kernels. Dashed: what a Radeon "
+        "9700 Pro does in a second (2.5 G instructions, 12 GB), dotted a GeForce3 by P2 (2 G, 8 GB), over 1024 x 1024 "
+        "rays."
     )
-    note += "9700 Pro does in a second (2.5 G instructions, 12 GB), over 1024 x 1024 rays."
     return Figure(title, svg=plots.svg(figure), note=note, alt="stacked bars by kernel for five views")
 
 

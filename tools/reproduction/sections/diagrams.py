@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from viewer.base.paths import shaders
 from viewer.cli.graph import PROGRAMS, graph
 
 from ..context import Context
+from ..counted import faults
+from ..memory_drawings import draw_pass, draw_scene_memory
 from ..memory_layout import draw_records, draw_stages
-from ..model import Figure, Part, Text
+from ..model import Figure, Listing, Part, Text
 from ..registry import section
 
 DRAWN_FROM = "Made from the program's table: raystream graph {} -o {}.svg."
@@ -27,6 +30,12 @@ def kernel_streams(context: Context) -> Iterator[Part]:
         "returns an exit, which says what its ray needs next. The smallest program has one state."
     )
     yield _program("photon_emission", "One kernel between streams: photons leave the lights")
+    yield Figure(
+        "The graphics pipeline as a stream processor: a pass of a kernel (P2 figure 1)",
+        svg=draw_pass(),
+        note="Made from the linked program: the streams and memories that its pass reads, and the streams it writes.",
+        alt="quad, rasterizer, mask and fragment program in a row, with the textures that are read and written",
+    )
 
 
 @section("ray_tracer_flow", paper="D 3.1, P2 fig. 2", title="The streaming ray tracer (figure 3.1)")
@@ -36,9 +45,35 @@ def ray_tracer_flow(context: Context) -> Iterator[Part]:
     yield _program("ray_cast_instances", "The same over two levels of structures")
 
 
-@section("memory_layout", paper="D 3.2, P2 fig. 4", title="Streams and scenes in texture memory (P2 figure 4)")
+def listing(title: str, name: str, note: str = "") -> Listing:
+    """A shader's source, with its file's name."""
+    text = (shaders() / name).read_text(encoding="utf-8").strip()
+    return Listing(title, text, f"shaders/{name}. {note}".strip())
+
+
+@section("intersector", paper="D 3.2, P2 fig. 5", title="The intersector (figure 3.2, P2 figure 5)")
+def intersector(context: Context) -> Iterator[Part]:
+    """The kernel's source, and the test that it calls."""
+    yield listing("The kernel: a triangle of the voxel's list, and what the ray needs next", "kernels/intersect.glsl")
+    yield listing(
+        "The test of Moeller and Trumbore",
+        "accel/triangle_moller_trumbore.glsl",
+        "A hit beyond the voxel is kept here, and the walk goes on until it has passed it; by the published text it is "
+        "a miss, and the triangle is met again. viewer/simulate has both rules.",
+    )
+    yield from faults("P2 fig. 5")
+
+
+@section("memory_layout", paper="D 5.1, D fig. 5.1, P2 fig. 4", title="A scene in texture memory (figure 5.1)")
 def memory_layout(context: Context) -> Iterator[Part]:
-    """Records as they lie in texels."""
+    """From voxels to lists to triangles, and records as they lie in texels."""
+    yield Figure(
+        "Figure 5.1: from a voxel to its list, and from there to its triangles",
+        svg=draw_scene_memory(),
+        note="The Cornell box in 4 x 4 x 4 voxels, from the arrays that go to the device. The published textures have "
+        "a texel for each corner; here a triangle is a record.",
+        alt="rows of cells with numbers, arrows from a voxel to its list and from the list to triangles",
+    )
     yield Figure(
         "Where the fields of each record lie",
         svg=draw_records(),

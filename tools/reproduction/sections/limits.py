@@ -18,7 +18,7 @@ from .. import plots
 from ..context import Context
 from ..counted import PROGRAMS, counted, faults, program
 from ..model import AbsentError, Check, Figure, Part, Table
-from ..published.chapter5 import BUNNY_VOXELS, LARGEST_INTEGERS, LARGEST_TEXTURE
+from ..published.chapter5 import BUNNY_VOXELS, LARGEST_INTEGERS, LARGEST_TEXTURE, TABLE_5_3
 from ..registry import section
 
 YEARS = tuple(LIMITS)
@@ -60,12 +60,18 @@ def _table() -> Table:
             f"{BUNNY_VOXELS:,} of {most:,}",
             most < BUNNY_VOXELS,
         ),
+        Check(
+            "the longest published kernel (table 5.3) fits, instructions",
+            LIMITS["2004"].instructions,
+            max(row.instructions for row in TABLE_5_3.values()),
+            max(row.instructions for row in TABLE_5_3.values()) <= LIMITS["2004"].instructions,
+        ),
     )
     note = (
         "integers: records that an address reaches; outputs: RGBA textures of a pass, one with more is drawn several "
         "times, all from what was there before; texture: edge; instructions: arithmetic; fetches: levels of dependent "
         "ones. Arithmetic is of 32 bits; streams and memories are rounded when they are written. Instructions and "
-        "fetches beyond the limits are told here, and run all the same."
+        "fetches beyond the limits are told, here and by the command, and run all the same."
     )
     return Table("What they are", ("", *YEARS), rows, note, checks)
 

@@ -24,6 +24,8 @@ from ..photon_pictures import pictures
 from ..published.chapter6 import TABLE_6_1, TILES_GAIN, TOTALS, VISUAL_CONVERGENCE
 from ..registry import section
 
+CLOSE = 0.01  # mean error of displayed values at which a picture looks converged
+ROUTED = 16  # photons of a cell that stencil routing keeps, m^2 with m = 4
 GPU_2003 = "a GeForce FX 5900 Ultra in 2003; another device, and the geometry of the scenes is not published"
 
 
@@ -167,13 +169,27 @@ def fig_6_8(context: Context) -> Iterator[Part]:
         note="After " + ", ".join(f"{each:,}" for each in found["at"]) + " passes, and converged.",
         alt="the caustic of a glass ball growing bright",
     )
-    close = int(visits[np.argmax(error < 0.01)])
+    close = int(visits[np.argmax(error < CLOSE)])
     yield Check(
         "Share of the time to converge after which the picture looks converged",
         f"{VISUAL_CONVERGENCE[0] / VISUAL_CONVERGENCE[1]:.0%} (4 s of 14.9 s)",
         f"{close / total:.0%} ({close:,} of {total:,} passes, to a mean error of 1 %)",
         None,
         "judged by eye there; here by the mean error of displayed values",
+    )
+    by_stencil = found["stencil"]
+    yield Check(
+        "The same by stencil routing",
+        "all of it: visual is total convergence",
+        f"{by_stencil['close'] / by_stencil['most']:.0%} ({by_stencil['close']:,} of {by_stencil['most']:,} passes)",
+        None,
+        f"{ROUTED} photons of a cell at most, so that no pixel searches many; judged by eye there",
+    )
+    yield Check(
+        "Stencil routing ends before the sort: passes",
+        f"{TABLE_6_1['GLASS BALL'].stencil[-1]} s of {TABLE_6_1['GLASS BALL'].sort[-1]} s",
+        f"{by_stencil['most']:,} of {total:,}",
+        by_stencil["most"] < total,
     )
     earlier = close < total
     yield Check("The picture looks converged before it is: dark pixels search longest", True, earlier, earlier)
@@ -201,22 +217,17 @@ def _converge(context: Context, scale: int) -> dict[str, Any]:
     up = picture.layers["normal"].reshape(-1, 3)[:, 1] > 0.99  # the floor, on which the caustic is
     seen = np.flatnonzero(np.isfinite(depth) & up & (depth < 1e30))
     points = np.ascontiguousarray(origins[seen] + directions[seen] * depth[seen, None])
-    visits = np.unique(np.geomspace(1, 1e5, 80).astype(np.int64))
-    out = np.zeros((len(visits) + 1, len(points), 4))
-    took = np.zeros(len(points), np.int64)
-    arguments = [np.ascontiguousarray(photons[name][order], np.float64) for name in ("position", "power")]
-    box = [np.array(each) for each in (grid.low, grid.cell)]
-    shape = np.array(grid.resolution, np.int64)
-    run(converge, points, *arguments, first, *box, shape, int(settings["nearest"]), float(radius), visits, took, out)
-    renderer.release()
-    area = np.where(out[..., 3] > 0, np.pi * np.maximum(out[..., 3], 1e-12), np.inf)
-    area = np.minimum(area, np.pi * radius**2)
     albedo = picture.layers["albedo"].reshape(-1, 3)[seen].astype(float)
-    light = out[..., :3] / area[..., None] * albedo / np.pi
-    light /= max(float(np.percentile(light[-1], 99.5)), 1e-9)  # the caustic is white
-    shown = srgb8(light.astype(np.float32)).astype(float)
-    lit = shown[-1].max(axis=-1) > 25
-    error = np.abs(shown[:-1, lit] - shown[-1, lit]).mean(axis=(1, 2)) / shown[-1, lit].mean()
+    box = [np.array(each) for each in (grid.low, grid.cell)]
+    fixed = (*box, np.array(grid.resolution, np.int64), int(settings["nearest"]), float(radius))
+    position, power = (np.ascontiguousarray(photons[name][order], np.float64) for name in ("position", "power"))
+    visits, shown, took = _estimates(points, albedo, (position, power, first), fixed)
+    error = _error(shown)
+    kept, counts = _routed(first)
+    scaled = np.ascontiguousarray(power[kept] * counts[:, None])
+    after = np.concatenate([[0], np.cumsum(np.minimum(np.diff(first), ROUTED))]).astype(np.int64)
+    _, other, longest = _estimates(points, albedo, (np.ascontiguousarray(position[kept]), scaled, after), fixed)
+    renderer.release()
     stages = [int(np.searchsorted(visits, share * took.max())) for share in (0.02, 0.08, 0.25)]
     return {
         "visits": visits.tolist(),
@@ -225,7 +236,41 @@ def _converge(context: Context, scale: int) -> dict[str, Any]:
         "most": int(took.max()),
         "at": [int(visits[each]) for each in stages],
         "stages": [_placed(shown[each], seen, size) for each in (*stages, -1)],
+        "stencil": {"close": int(visits[np.argmax(_error(other) < CLOSE)]), "most": int(longest.max())},
     }
+
+
+def _estimates(
+    points: NDArray, albedo: NDArray, photons: tuple[NDArray, NDArray, NDArray], fixed: tuple[Any, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """Numbers of visits, the displayed light of points after each and at last, and the visits that each point takes.
+
+    photons : positions and powers by cell, and each cell's first. fixed : low, size and shape of the grid, k, radius.
+    """
+    visits = np.unique(np.geomspace(1, 1e5, 80).astype(np.int64))
+    out = np.zeros((len(visits) + 1, len(points), 4))
+    took = np.zeros(len(points), np.int64)
+    run(converge, points, *photons, *fixed, visits, took, out)
+    area = np.where(out[..., 3] > 0, np.pi * np.maximum(out[..., 3], 1e-12), np.inf)
+    area = np.minimum(area, np.pi * fixed[-1] ** 2)
+    light = out[..., :3] / area[..., None] * albedo / np.pi
+    light /= max(float(np.percentile(light[-1], 99.5)), 1e-9)  # the caustic is white
+    return visits, srgb8(light.astype(np.float32)).astype(float), took
+
+
+def _error(shown: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean error of the caustic's displayed pixels after each number of visits, as a share of its mean."""
+    lit = shown[-1].max(axis=-1) > 25
+    return np.asarray(np.abs(shown[:-1, lit] - shown[-1, lit]).mean(axis=(1, 2)) / shown[-1, lit].mean())
+
+
+def _routed(first: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Photons that stencil routing keeps, the newest of each cell, and what their powers are multiplied by."""
+    counts = np.diff(first)
+    cell = np.repeat(np.arange(len(counts)), counts)
+    behind = first[cell + 1] - np.arange(first[-1])  # 1 for a cell's newest photon
+    kept = np.flatnonzero(behind <= ROUTED)
+    return kept, counts[cell[kept]] / np.minimum(counts[cell[kept]], ROUTED)
 
 
 def _placed(shown: NDArray, seen: NDArray, size: tuple[int, int]) -> NDArray[np.uint8]:

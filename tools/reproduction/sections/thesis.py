@@ -20,10 +20,9 @@ from viewer.simulate.emulation import Emulation
 from .. import shown
 from ..context import Context
 from ..model import AbsentError, Cell, Check, Figure, Part, Table
-from ..published.thesis import BACK_ENDS, INTERSECTIONS, MINUTE, RATES, SECONDS, TRIANGLES
+from ..published.thesis import BACK_ENDS, INTERSECTIONS, MINUTE, RATES, SCENES, SECONDS, TRIANGLES
 from ..registry import section
 
-FILES = {"Sphere": "sphere", "Bunny": "bunny.ply", "Dragon": "dragon.ply"}
 SKY = (0.55, 0.70, 0.95)
 DEPTH = 4
 OURS = ("emulation", "multipass", "singlepass")
@@ -39,7 +38,7 @@ def make(context: Context) -> Iterator[Part]:
     seconds, rates, checks = [], [], []
     most = INTERSECTIONS // 20 if context.quick else INTERSECTIONS
     long = 0.5 if context.quick else MINUTE
-    for name, file in FILES.items():
+    for name, file in SCENES.items():
         if context.quick and name == "Dragon":
             yield AbsentError("Dragon", "takes long: without --quick").part
             continue

@@ -31,6 +31,7 @@ PASSES: dict[str, tuple[dict[str, Record], Record]] = {
     "lit": ({"film": FILM, "features": FEATURES}, LIT),
     "lit_by_halves": ({"film": FILM, "features": FEATURES, "half": HALF}, LIT),
     "pool": ({"lit": LIT}, POOLED),
+    "pool_single": ({"lit": LIT}, POOLED),
     "wavelet": ({"pooled": POOLED, "light": IRRADIANCE}, IRRADIANCE),
     "smooth": ({"lit": LIT, "pooled": POOLED, "light": IRRADIANCE}, IRRADIANCE),
     "compose": ({"features": FEATURES, "lit": LIT, "pooled": POOLED, "light": IRRADIANCE}, RADIANCE),
@@ -101,7 +102,8 @@ class Wavelets:
             lit = history.blend(lit, own["features"], camera, max(film.samples, 1))
             yield
         pooled = self._stream("pooled", lattice)
-        self._passes["pool"].draw({"lit": lit}, pooled, **view)
+        alone = history is None and film.samples == 1
+        self._passes["pool_single" if alone else "pool"].draw({"lit": lit}, pooled, **view)
         yield
         wide = {**view, **{name: tuple(2 * value for value in view[name]) for name in ("view_across", "view_down")}}
         light = pooled

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from inspect import getattr_static
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,12 @@ def is_blocks(given: Any) -> bool:
 
 def is_dataset(given: Any) -> bool:
     """Whether it has points, and faces or a surface that can be extracted."""
-    return hasattr(given, "points") and (hasattr(given, "regular_faces") or hasattr(given, "extract_surface"))
+    return hasattr(given, "points") and (_has_faces(given) or hasattr(given, "extract_surface"))
+
+
+def _has_faces(given: Any) -> bool:
+    """Whether it is a surface: looked up without asking, which raises where faces are of several sizes."""
+    return getattr_static(given, "regular_faces", None) is not None
 
 
 def add(gathered: Gathered, given: Any) -> None:
@@ -90,7 +96,7 @@ def _matrix(actor: Any) -> NDArray[np.float64]:
 
 def _surface(gathered: Gathered, dataset: Any, name: str, scalars: bool = True, actor: Any = None) -> Surface | None:
     """The surface of a dataset; None, with a note, where it has none."""
-    if not hasattr(dataset, "regular_faces"):
+    if not _has_faces(dataset):
         with warnings.catch_warnings():  # of defaults to come, whose surfaces are the same
             warnings.simplefilter("ignore")
             dataset = dataset.extract_surface()

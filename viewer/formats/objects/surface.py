@@ -40,9 +40,13 @@ class Surface:
     materials: NDArray | None = None
 
 
+# From z upwards to y upwards: (x, y, z) becomes (y, z, x), exactly.
+Z_UP = np.eye(4)[[1, 2, 0, 3]]
+
+
 @dataclass
 class Gathered:
-    """A scene under way."""
+    """A scene under way. z_up : its instances and cameras are given with z upwards."""
 
     name: str = "object"
     meshes: list[Mesh] = field(default_factory=list)
@@ -52,14 +56,19 @@ class Gathered:
     cameras: list[Camera] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     numbers: dict[Hashable, int] = field(default_factory=dict)  # of textures by image, and of meshes
+    z_up: bool = False
 
     def scene(self) -> Scene:
-        """What has been gathered."""
+        """What has been gathered, with y upwards."""
+        instances, cameras = self.instances, self.cameras
+        if self.z_up:
+            instances = [replace(each, transform=Z_UP @ each.transform) for each in instances]
+            cameras = [z_up_camera(each) for each in cameras]
         return Scene(
             self.meshes,
-            self.instances,
+            instances,
             self.materials or [Material()],
-            self.cameras,
+            cameras,
             name=self.name,
             warnings=self.warnings,
             textures=self.textures,
@@ -128,6 +137,16 @@ class Gathered:
         if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
             raise ViewerError(name, "its transform is not 4 x 4 finite numbers")
         self.instances.append(Instance(mesh, matrix, name=name))
+
+
+def z_up_camera(camera: Camera) -> Camera:
+    """A camera given with z upwards, with y upwards."""
+
+    def turned(vector: tuple[float, float, float]) -> tuple[float, float, float]:
+        x, y, z = vector
+        return y, z, x
+
+    return replace(camera, origin=turned(camera.origin), target=turned(camera.target), up=turned(camera.up))
 
 
 def array_of(where: str, what: str, values: Any) -> NDArray:

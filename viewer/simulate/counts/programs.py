@@ -63,7 +63,7 @@ def step_sources(linked: LinkedProgram, addresses: Addresses | None = None) -> I
 
 def plain(source: Source) -> Source:
     """A program without what drivers and schedulers want of it: copies of uniforms for llvmpipe (`viewer.stream.
-    compile.generate.uniform_glsl`), and the loop and test of its state, of which a mask and ``unroll`` 1 leave nothing.
+    compile.memories.uniform_glsl`), and the loop and test of its state, of which a mask and ``unroll`` 1 leave nothing.
     """
     return replace(source, lines=[(_plain_line(text), origin) for text, origin in source.lines])
 

@@ -102,6 +102,7 @@ class Program:
 
     def __post_init__(self) -> None:
         self.by_name = {s.name: s for s in self.states}
+        self._numbers = {s.name: number for number, s in enumerate(self.states, 1)}
         if len(self.by_name) != len(self.states):
             raise self._fault("", "two states of one name")
         for stream in self.streams:
@@ -263,7 +264,7 @@ class Program:
 
     def number(self, target: str | _Mark) -> int:
         """The number that stands for a state in the state stream: 0 is DONE, then the program's order."""
-        return 0 if target is DONE else 1 + self.states.index(self.by_name[str(target)])
+        return 0 if target is DONE else self._numbers[str(target)]
 
     @property
     def cut(self) -> int:

@@ -22,10 +22,12 @@ from viewer.base.lock import FairLock
 from viewer.stream.compile.link import MOST_ATTACHMENTS
 from viewer.stream.compile.source import Source
 from viewer.stream.declare.limits import LIMITS, Limits, rounded
-from viewer.stream.gl import probe
+from viewer.stream.gl import elsewhere, probe
+from viewer.stream.gl.samplers import set_samplers
 
 VARIABLE = "RAYSTREAM_GL_DEVICE"
 _INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"
+_ENDED = "VTK's windows do, of PyVista's Plotter too; what was on the device is gone: make another Renderer"
 _MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
 # Texels: drivers that grant fewer are given 2-D textures. Mesa's softpipe (22.3) fetches wrong texels beyond the
 # 32,768th of the 65,536 that it grants and OpenGL 3.3 asks for, and scenes outgrow those anyway.
@@ -97,6 +99,7 @@ class Device:
         if self.limits is not None:
             self.allow_barrier = self.allow_buffers = False
         self._home = threading.get_ident()
+        self._handle = elsewhere.egl_context() if self.headless else None  # of the context, current while this is made
         self.lock = FairLock(self.check)
         # Read while the context is current, which it is not always: moderngl asks the driver at every look.
         self.info: dict[str, Any] = dict(self.context.info)
@@ -116,36 +119,7 @@ class Device:
         except moderngl.Error as error:
             raise DeviceError(self.name, f"cannot render to float textures ({error})", "another driver may") from None
         if self.software:
-            self._set_samplers()
-
-    def _set_samplers(self) -> None:
-        """Give all samplers of fragment programs the state that textures of floats have.
-
-        Mesa leaves the state of a sampler that reads a buffer texture as the last 2-D texture there has set it, or as
-        nothing where there was none, and llvmpipe compiles a program for each: a program that was compiled already took
-        a second for its next pass, once another one had set more samplers. The draw that sets them here is conditional
-        on a query without samples, so that it is not compiled.
-        """
-        names = [f"texels_{k}" for k in range(self.max_samplers)]
-        uniforms = "".join(f"uniform sampler2D {name};\n" for name in names)
-        total = " + ".join(f"texelFetch({name}, ivec2(0), 0)" for name in names)
-        program = self.context.program(
-            vertex_shader="#version 330 core\nvoid main() { gl_Position = vec4(0.0, 0.0, 0.0, 1.0); }",
-            fragment_shader=f"#version 330 core\n{uniforms}out vec4 sum;\nvoid main() {{ sum = {total}; }}",
-        )
-        texture, target = (self.context.texture((1, 1), 4, dtype="f4") for _ in range(2))
-        texture.filter, texture.repeat_x, texture.repeat_y = (moderngl.NEAREST, moderngl.NEAREST), False, False
-        for unit, name in enumerate(names):
-            program[name] = unit
-            texture.use(unit)
-        self.context.framebuffer([target]).use()
-        query = self.context.query(samples=True)
-        with query:
-            pass
-        condition = query.crender if not query.samples else None  # reading waits: it would draw before there is a count
-        if condition is not None:
-            with condition:
-                self.context.vertex_array(program, []).render(moderngl.POINTS, vertices=1)
+            set_samplers(self.context, self.max_samplers)
 
     @property
     def name(self) -> str:
@@ -304,19 +278,36 @@ class Device:
         """
         with self.lock:
             before = _thread.device
-            if before is self or not self.headless:  # a window's is current all the time
-                self._free_dropped()
+            if not self.headless or (before is self and elsewhere.is_current(self._handle)):
+                self._free_dropped()  # a window's is current all the time
                 yield
                 return
+            put_back = elsewhere.leave()
             _thread.device = self
             try:
                 with self.context:
+                    if not elsewhere.is_current(self._handle):
+                        raise DeviceError("OpenGL", "another library has ended the context", _ENDED)
                     self._free_dropped()
                     yield
             finally:
                 _thread.device = before
                 if before is not None:  # leaving a context leaves none current
                     before.context.__enter__()
+                put_back()
+
+    @property
+    def ended(self) -> bool:
+        """Whether another library has ended the context, with all that it held: VTK ends the EGL display that it
+        shares with others when its windows come and go."""
+        if not self.headless:
+            return False
+        try:
+            with self.current():
+                return False
+        except DeviceError:
+            _Process.check()
+            return True
 
     def _free_dropped(self) -> None:
         """Free what Python has dropped since; moderngl's own gc() stumbles over what was released already."""
@@ -357,9 +348,11 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
         raise DeviceError("--device", "choosing a device needs EGL, which is on Linux only", "leave it out")
     with _opening:
         _Process.opened = True
+        put_back = elsewhere.leave()
         try:
             context = moderngl.create_context(**settings)
         except Exception as error:
+            put_back()
             raise _no_context(error, index) from None
         try:
             return Device(context, barrier, buffers, headless=True, limits=LIMITS.get(limits))
@@ -367,6 +360,7 @@ def open_device(index: int | None = None, barrier: bool = True, buffers: bool = 
             context.__exit__(None, None, None)
             if _thread.device is not None:
                 _thread.device.context.__enter__()
+            put_back()
 
 
 _opening = threading.RLock()
@@ -374,11 +368,12 @@ _shared: dict[tuple[int | None, bool, bool, str], Device] = {}
 
 
 def shared_device(index: int | None = None, barrier: bool = True, buffers: bool = True, limits: str = "none") -> Device:
-    """The process's headless device of that number, opened once: contexts are heavy, and renderers many."""
+    """The process's headless device of that number, opened once: contexts are heavy, and renderers many. Where another
+    library has ended its context, another one is opened."""
     _Process.check()
     key = (index, barrier, buffers, limits)
     with _opening:
-        if key not in _shared:
+        if key not in _shared or _shared[key].ended:
             _shared[key] = open_device(*key)
         return _shared[key]
 

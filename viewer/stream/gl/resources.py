@@ -10,7 +10,7 @@ import weakref
 from collections.abc import Iterable, Iterator
 
 from viewer.stream.compile.addresses import Layout, layout
-from viewer.stream.compile.generate import base_name, cold_tables
+from viewer.stream.compile.memories import base_name, cold_tables
 from viewer.stream.declare.kernel import Module, Table, Texels, Volume
 from viewer.stream.declare.record import Record
 from viewer.stream.gl.arena import Arena

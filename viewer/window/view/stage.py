@@ -223,9 +223,10 @@ class Stage:
 
     def set(self, **changes: Any) -> None:
         """Choose other options; those of structures and of the environment take the worker a while."""
-        self.view.attempt(lambda: self._set(changes))
+        self.view.attempt(lambda: self.change(**changes))
 
-    def _set(self, changes: dict[str, Any]) -> None:
+    def change(self, **changes: Any) -> None:
+        """As `set`, but raises ViewerError for a wrong one."""
         view, renderer = self.view, self.view.renderer
         asked = self.requested.replace(**changes)
         differences = self.requested.differences(asked)

@@ -216,3 +216,19 @@ class View:
     def forget_compile(self) -> None:
         """What would compile is of no use any more."""
         self._compile = None
+
+
+def configured(preferences: Preferences | None) -> tuple[Preferences, Keymap, list[str]]:
+    """Preferences and keys; where the user's are broken, the defaults and a line that says why."""
+    faults: list[str] = []
+    if preferences is None:
+        try:
+            preferences = Preferences.load()
+        except ViewerError as error:
+            preferences = Preferences()
+            faults.append(str(error))
+    faults += preferences.unknown
+    try:
+        return preferences, Keymap(preferences.keys, f"{preferences.path}, [keys]"), faults
+    except ViewerError as error:
+        return preferences, Keymap(), [str(error), *faults]

@@ -1,0 +1,24 @@
+// A ray of a final gather that leaves a surface in a direction of its BSDF.
+#include "interface/bsdf.glsl"
+#include "interface/gather.glsl"
+#include "interface/sampler.glsl"
+#include "lib/far.glsl"
+#include "lib/gather_number.glsl"
+
+// The one of that number among a sample's, at its so many-th surface; its origin is left to the caller. Gives whether it
+// is scattered, the throughput that this leaves it, and the density: 0 of a single direction.
+bool gathered_ray(
+    Pixel pixel, Interaction at, int sample_number, int ray_number, int surface,
+    out Ray ray, out vec3 weight, out float pdf
+) {
+    int number = gather_number(gather_rays, sample_number, ray_number);
+    int dimension = gather_dimension(gather_rays, sample_number, ray_number, surface);
+    vec2 direction = sample_2d(pixel.at, number, dimension), other = sample_2d(pixel.at, number, dimension + 2);
+    ray = Ray(vec3(0.0), FAR, vec3(0.0, 0.0, 1.0), 0);
+#ifdef HAVE_BLEND
+    ray.any_hit += 2 * (sample_number & 65535);
+#endif
+    weight = vec3(0.0);
+    pdf = 0.0;
+    return bsdf_sample(at, at.wo, vec3(direction, other.x), ray.direction, weight, pdf);
+}

@@ -1,0 +1,35 @@
+// What the walks through a bounding volume hierarchy have in common whose state is one node's number.
+#include "interface/accel.glsl"
+#include "lib/direction.glsl"
+#include "lib/box.glsl"
+
+bool accel_start(Ray ray, int object, out Traversal traversal) {
+    traversal = Traversal(bvh_root(object).root, 0, 0);
+    return true;
+}
+
+bool accel_ends(Traversal traversal, float nearest) {
+    return traversal.node >= bvh_count;
+}
+
+bool bvh_inside(BvhNode node, Ray ray, float nearest) {
+    vec2 inside = box_interval(node.low, node.high, ray.origin, 1.0 / nonzero(ray.direction), nearest);
+    return inside.x <= inside.y;
+}
+
+// From a node whose box is hit or not to the next: the child to visit first, or the one to visit when it is missed.
+int bvh_advance(BvhNode node, bool hit, int child, int missed, inout Traversal traversal) {
+    bool leaf = node.count > 0;
+    traversal.node = hit && !leaf ? child : missed;
+    traversal.candidate = node.first;
+    traversal.stop = node.first + node.count;
+    return hit && leaf ? ACCEL_TEST : traversal.node >= bvh_count ? ACCEL_END : ACCEL_AGAIN;
+}
+
+int accel_candidate(inout Traversal traversal) {
+    return traversal.candidate++;
+}
+
+bool accel_more(Traversal traversal) {
+    return traversal.candidate < traversal.stop;
+}

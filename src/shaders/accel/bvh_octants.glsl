@@ -1,0 +1,17 @@
+// The walk through a bounding volume hierarchy without a stack, front to back: its state is one node's number. Each
+// node knows, for each octant of directions, the node that follows when it is missed (its escape index); when it is
+// hit, the child that is nearer along the axis that tells its children apart follows.
+// Escape indices: N. Thrane and L. O. Simonsen, "A Comparison of Acceleration Structures for GPU Assisted Ray Tracing"
+// (Aarhus 2005); an order for every direction: T. Hachisuka, "Implementing a Photorealistic Rendering System using
+// GLSL" (2015), section 3 (multiple-threaded BVH).
+// BvhNode.count is, for an inner node, minus 1, 2 or 4: the bit of the axis in an octant's number.
+#include "accel/bvh_node.glsl"
+
+int accel_step(Ray ray, float nearest, inout Traversal traversal) {
+    BvhNode node = fetch_bvh_nodes(traversal.node);
+    ivec3 negative = ivec3(lessThan(ray.direction, vec3(0.0)));
+    int octant = negative.x + 2 * negative.y + 4 * negative.z;
+    int missed = fetch_bvh_links(octant * bvh_count + traversal.node).missed;
+    int nearer = (octant & -node.count) != 0 ? node.first : traversal.node + 1;
+    return bvh_advance(node, bvh_inside(node, ray, nearest), nearer, missed, traversal);
+}

@@ -1,0 +1,39 @@
+// The walk through a uniform grid: a 3-D digital differential analyser.
+// Amanatides and Woo 1987; in streams: Purcell 2004, section 3.3.2, memory layout of figure 5.1.
+//
+// grid_pointers holds, for each voxel, the address of its list in grid_lists, -1 where it is empty.
+// Distances at which voxels end are computed afresh from the voxel's index, so that no error builds up along the ray;
+// what rounding is left, the builder covers by widening the voxels (see viewer/accel/grid/overlap.py).
+#include "interface/accel.glsl"
+#include "lib/direction.glsl"
+#include "accel/grid_lists.glsl"
+
+bool accel_start(Ray ray, int object, out Traversal traversal) {
+    traversal.inverse = 1.0 / nonzero(ray.direction);
+    vec3 at_low = (grid_low - ray.origin) * traversal.inverse;
+    vec3 at_high = (grid_high - ray.origin) * traversal.inverse;
+    vec3 nearer = min(at_low, at_high), farther = max(at_low, at_high);
+    float enters = max(max(max(nearer.x, nearer.y), nearer.z), 0.0);
+    float leaves = min(min(min(farther.x, farther.y), farther.z), ray.t_max);
+    vec3 inside = (ray.origin + enters * ray.direction - grid_low) / grid_voxel;
+    traversal.voxel = clamp(ivec3(floor(inside)), ivec3(0), grid_resolution - 1);
+    traversal.list = -1;
+    traversal.t_exit = 0.0;
+    return enters <= leaves;
+}
+
+bool accel_ends(Traversal traversal, float nearest) {
+    // A hit at the very border waits for the next voxel, which may hold a lower triangle number at the same distance.
+    return nearest < traversal.t_exit || any(greaterThanEqual(uvec3(traversal.voxel), uvec3(grid_resolution)));
+}
+
+int accel_step(Ray ray, float nearest, inout Traversal traversal) {
+    traversal.list = int(fetch_grid_pointers(traversal.voxel));
+    bvec3 up = greaterThan(traversal.inverse, vec3(0.0));
+    vec3 t = (grid_low + vec3(traversal.voxel + ivec3(up)) * grid_voxel - ray.origin) * traversal.inverse;
+    bool x = t.x <= t.y && t.x <= t.z;
+    bool y = !x && t.y <= t.z;
+    traversal.t_exit = x ? t.x : y ? t.y : t.z;
+    traversal.voxel += ivec3(x, y, !(x || y)) * (2 * ivec3(up) - 1);
+    return traversal.list >= 0 ? ACCEL_TEST : accel_ends(traversal, nearest) ? ACCEL_END : ACCEL_AGAIN;
+}

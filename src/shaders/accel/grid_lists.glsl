@@ -1,0 +1,14 @@
+// The lists of a uniform grid. Purcell 2004, figure 5.1. Needs: Walk with list, the address of the next entry, and the
+// memory grid_lists: addresses of triangles, the last entry n of a list written as -n - 1, which spares the null entry
+// and the fetch that would find it.
+
+int accel_candidate(inout Traversal traversal) {
+    int number = fetch_grid_lists(traversal.list).entry;
+    bool last = number < 0;
+    traversal.list = last ? -1 : traversal.list + 1;
+    return last ? -number - 1 : number;
+}
+
+bool accel_more(Traversal traversal) {
+    return traversal.list >= 0;
+}

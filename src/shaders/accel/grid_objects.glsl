@@ -1,0 +1,47 @@
+// The walk through the grid of a numbered object, all of whose voxels lie in one volume (viewer/accel/grid/blocks.py).
+// A. Adinetz and B. Berezin, "Implementing classical ray tracing on GPU" (2006): many grids in one texture, in blocks
+// of 16^3. Rays are in the object's space, and their direction may have any length.
+//
+// The walk is that of grid_adinetz.glsl, in voxels of the object's grid, but for its coordinates: the corner is taken
+// off before the scale is put on, which keeps every digit of objects that are far from their origin, and the walk
+// keeps the ray's origin in voxels, so that a step need not look at the whole header. A step fetches the resolution
+// and table of the header, the tile's corner, and the voxel.
+#include "interface/accel.glsl"
+#include "lib/direction.glsl"
+#include "accel/grid_lists.glsl"
+
+bool accel_start(Ray ray, int object, out Traversal traversal) {
+    GridHeader grid = fetch_grid_headers(object);
+    vec3 direction = nonzero(ray.direction * grid.scale);
+    traversal.origin = (ray.origin - grid.low) * grid.scale;
+    traversal.inverse = 1.0 / direction;
+    vec3 at_low = -traversal.origin * traversal.inverse;
+    vec3 at_high = (vec3(grid.resolution) - traversal.origin) * traversal.inverse;
+    vec3 nearer = min(at_low, at_high), farther = max(at_low, at_high);
+    float enters = max(max(max(nearer.x, nearer.y), nearer.z), 0.0);
+    float leaves = min(min(min(farther.x, farther.y), farther.z), ray.t_max);
+    traversal.voxel = clamp(ivec3(floor(traversal.origin + enters * direction)), ivec3(0), grid.resolution - 1);
+    traversal.list = -1;
+    traversal.t_exit = 0.0;
+    traversal.object = object;
+    return enters <= leaves;
+}
+
+bool accel_ends(Traversal traversal, float nearest) {
+    // A hit at the very border waits for the next voxel, which may hold a lower triangle number at the same distance.
+    return nearest < traversal.t_exit || traversal.voxel.x < 0;
+}
+
+int accel_step(Ray ray, float nearest, inout Traversal traversal) {
+    GridHeader grid = fetch_grid_headers(traversal.object);
+    // A tile spans a block, or less where it is the only one along an axis.
+    ivec3 tile = traversal.voxel >> GRID_BLOCK_BITS, tiles = ((grid.resolution - 1) >> GRID_BLOCK_BITS) + 1;
+    ivec3 corner = fetch_grid_tiles(grid.table + tile.x + tiles.x * (tile.y + tiles.y * tile.z)).corner;
+    traversal.list = int(fetch_grid_pointers(corner + traversal.voxel - (tile << GRID_BLOCK_BITS)));
+    ivec3 up = ivec3(greaterThan(traversal.inverse, vec3(0.0)));
+    vec3 t = (vec3(traversal.voxel + up) - traversal.origin) * traversal.inverse;
+    traversal.t_exit = min(min(t.x, t.y), t.z);
+    traversal.voxel += ivec3(not(greaterThan(t, vec3(traversal.t_exit)))) * (2 * up - 1);  // a NaN goes on, too: loops end
+    if (any(greaterThanEqual(uvec3(traversal.voxel), uvec3(grid.resolution)))) traversal.voxel = ivec3(-1);
+    return traversal.list >= 0 ? ACCEL_TEST : accel_ends(traversal, nearest) ? ACCEL_END : ACCEL_AGAIN;
+}

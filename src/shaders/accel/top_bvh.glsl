@@ -1,0 +1,27 @@
+// The walk through a bounding volume hierarchy over instances, one in a leaf; without a stack, front to back by the
+// octant of the ray's direction, as in bvh_octants.glsl, so that it fits beside the walk through an object.
+// top_end, the room for nodes, stands for no further node.
+#include "interface/top.glsl"
+#include "lib/direction.glsl"
+#include "lib/box.glsl"
+
+bool top_start(Ray ray, out TopTraversal top) {
+    top = TopTraversal(top_root, -1);
+    return top_root < top_end;
+}
+
+int top_step(Ray ray, float nearest, inout TopTraversal top) {
+    if (top.node >= top_end) return ACCEL_END;
+    TopNode node = fetch_top_nodes(top.node);
+    vec2 inside = box_interval(node.low, node.high, ray.origin, 1.0 / nonzero(ray.direction), nearest);
+    ivec3 negative = ivec3(lessThan(ray.direction, vec3(0.0)));
+    int octant = negative.x + 2 * negative.y + 4 * negative.z;
+    ivec4 half_of = negative.z == 0 ? node.missed_up : node.missed_down;
+    ivec2 quarter = negative.y == 0 ? half_of.xy : half_of.zw;
+    int missed = negative.x == 0 ? quarter.x : quarter.y;
+    bool hit = inside.x <= inside.y, leaf = node.count > 0;
+    int nearer = (octant & -node.count) != 0 ? node.first : top.node + 1;
+    top.node = hit && !leaf ? nearer : missed;
+    top.instance = node.first;
+    return hit && leaf ? ACCEL_TEST : top.node >= top_end ? ACCEL_END : ACCEL_AGAIN;
+}

@@ -1,0 +1,51 @@
+// The walk through a uniform grid over instances: the differential analyser of grid.glsl, whose lists name instances.
+// Amanatides and Woo 1987; two levels of grids: A. Adinetz and B. Berezin, "Implementing classical ray tracing on GPU"
+// (2006). A voxel is kept as one number, x + nx * (y + ny * z), -1 beyond the grid. An instance is walked in full,
+// whatever the voxel, so that the one found last need not be walked again in the next voxel.
+// top_entries holds the address of each voxel's list, -1 where it is empty, and from top_lists on the lists.
+#include "interface/top.glsl"
+#include "lib/direction.glsl"
+#include "lib/texel_of.glsl"
+
+bool top_start(Ray ray, out TopTraversal top) {
+    vec3 inverse = 1.0 / nonzero(ray.direction);
+    vec3 at_low = (top_low - ray.origin) * inverse;
+    vec3 at_high = (top_low + vec3(top_resolution) * top_voxel - ray.origin) * inverse;
+    vec3 nearer = min(at_low, at_high), farther = max(at_low, at_high);
+    float enters = max(max(max(nearer.x, nearer.y), nearer.z), 0.0);
+    float leaves = min(min(min(farther.x, farther.y), farther.z), ray.t_max);
+    vec3 inside = (ray.origin + enters * ray.direction - top_low) / top_voxel;
+    ivec3 voxel = clamp(ivec3(floor(inside)), ivec3(0), top_resolution - 1);
+    top = TopTraversal(voxel.x + top_resolution.x * (voxel.y + top_resolution.y * voxel.z), -1, -1, 0.0);
+    return enters <= leaves;
+}
+
+bool top_ends(TopTraversal top, float nearest) {
+    return top.list < 0 && (nearest < top.t_exit || top.voxel < 0);
+}
+
+int top_step(Ray ray, float nearest, inout TopTraversal top) {
+    if (top_ends(top, nearest)) return ACCEL_END;
+    if (top.list < 0) {
+        top.list = fetch_top_entries(top.voxel).entry;
+        ivec2 row = texel_of(top.voxel, top_resolution.x);
+        ivec3 voxel = ivec3(row.x, texel_of(row.y, top_resolution.y));
+        vec3 inverse = 1.0 / nonzero(ray.direction);
+        bvec3 up = greaterThan(inverse, vec3(0.0));
+        vec3 t = (top_low + vec3(voxel + ivec3(up)) * top_voxel - ray.origin) * inverse;
+        bool x = t.x <= t.y && t.x <= t.z;
+        bool y = !x && t.y <= t.z;
+        top.t_exit = x ? t.x : y ? t.y : t.z;
+        voxel += ivec3(x, y, !(x || y)) * (2 * ivec3(up) - 1);
+        bool beyond = any(greaterThanEqual(uvec3(voxel), uvec3(top_resolution)));
+        top.voxel = beyond ? -1 : voxel.x + top_resolution.x * (voxel.y + top_resolution.y * voxel.z);
+        if (top.list < 0) return top_ends(top, nearest) ? ACCEL_END : ACCEL_AGAIN;
+    }
+    int entry = fetch_top_entries(top_lists + top.list).entry;
+    bool last = entry < 0;
+    int instance = last ? -entry - 1 : entry;
+    top.list = last ? -1 : top.list + 1;
+    if (instance == top.instance) return top_ends(top, nearest) ? ACCEL_END : ACCEL_AGAIN;
+    top.instance = instance;
+    return ACCEL_TEST;
+}

@@ -1,0 +1,29 @@
+// The ray/triangle test of Moeller and Trumbore (1997), as published: rays may slip between two triangles of an edge.
+#include "interface/triangle.glsl"
+#include "lib/nearer.glsl"
+#ifdef HAVE_CULLED
+#include "lib/view_ray.glsl"
+#endif
+
+TriangleSetup triangle_setup(Ray ray) {
+    return TriangleSetup(0.0);
+}
+
+void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
+    Triangle triangle = fetch_triangles(address);
+    vec3 ab = triangle.b - triangle.a, ac = triangle.c - triangle.a;
+    vec3 p = cross(ray.direction, ac);
+    float determinant = dot(ab, p);
+    if (determinant == 0.0) return;
+    float inverse = 1.0 / determinant;
+    vec3 s = ray.origin - triangle.a;
+    float v = dot(s, p) * inverse;
+    vec3 q = cross(s, ab) * inverse;  // scaled before t, whose third power of lengths leaves the range of a float
+    float w = dot(ray.direction, q);
+    float t = dot(ac, q);
+    bool inside = v >= 0.0 && w >= 0.0 && v + w <= 1.0;
+#ifdef HAVE_CULLED
+    inside = inside && !(determinant < 0.0 && triangle.one_sided == 1 && ray.any_hit >= RAY_VIEW);
+#endif
+    if (inside && t > 0.0) keep_nearer(Hit(t, vec2(v, w), triangle.number, instance), hit);
+}

@@ -1,0 +1,31 @@
+// The four-plane triangle test of Adinetz and Berezin ("Implementing classical ray tracing on GPU", 2006): a triangle
+// is its own plane and planes through its sides, scaled by one over the height of the corner across, so that a side's
+// plane at a point is that corner's barycentric weight. The third side's follows from the other two. A texel per
+// plane. Points are relative to planes_center, the middle of the scene. The published test takes points up to a sum of
+// weights of 1.004, which closes cracks that rounding leaves between triangles, and widens silhouettes: planes_slack,
+// else 1. As exact as the coefficients are in float32: weights to about 2^-23 of the distance from the middle over the
+// height.
+#include "interface/triangle.glsl"
+#include "lib/nearer.glsl"
+#ifdef HAVE_CULLED
+#include "lib/view_ray.glsl"
+#endif
+
+TriangleSetup triangle_setup(Ray ray) {
+    return TriangleSetup(0.0);
+}
+
+void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
+    TrianglePlanes triangle = fetch_triangles(address);
+    vec4 origin = vec4(ray.origin - planes_center, 1.0);
+    float slope = dot(triangle.plane.xyz, ray.direction);
+    if (slope == 0.0) return;
+    float t = -dot(triangle.plane, origin) / slope;
+    vec4 point = origin + t * vec4(ray.direction, 0.0);
+    float v = dot(triangle.side_b, point), w = dot(triangle.side_c, point);
+    bool inside = v >= 0.0 && w >= 0.0 && v + w <= planes_slack;
+#ifdef HAVE_CULLED
+    inside = inside && !(slope > 0.0 && triangle.one_sided == 1 && ray.any_hit >= RAY_VIEW);
+#endif
+    if (inside && t > 0.0) keep_nearer(Hit(t, vec2(v, w), triangle.number, instance), hit);
+}

@@ -1,0 +1,50 @@
+// How alike the surfaces of two pixels are, as an exponent of 2: 0 for two points of one plane.
+// Planes are told by the nearness, which on the plane of the one is known at the other: nearness (1 + slope offset).
+// Where pixels are partly covered their normals are short, so that edges mix with neither side.
+const float NORMAL_FALL = 60.0;  // a quarter at a turn of 10 degrees
+const float PLANE_FALL = 100.0;  // a half at 1 % off the plane
+const float SHORT = 3.0;         // 1 / squared length of a mean normal, from which on it is short
+const float SLOPE_SLACK = 0.1;   // of what the plane rises between the two
+
+struct Guide {
+    vec3 normal;     // mean of the samples'
+    float nearness;  // 1 / depth along the view's axis
+};
+
+// What is the same for all others of a pixel: slope of its plane, and the fall with the distance from it.
+struct Plane {
+    vec3 normal;
+    float nearness;
+    vec2 slope;
+    float fall;
+};
+
+Plane plane_of(Guide guide, ivec2 at, float reach) {
+    vec3 through = view_through(at);
+    float facing = dot(guide.normal, through);
+    float least = 0.02 * length(guide.normal) * length(through) + 1e-20;
+    facing = facing < 0.0 ? min(facing, -least) : max(facing, least);
+    Plane plane;
+    plane.normal = guide.normal;
+    plane.nearness = guide.nearness;
+    vec2 slope = vec2(dot(guide.normal, view_across), dot(guide.normal, view_down)) / facing;
+    plane.slope = slope * guide.nearness;
+    float rise = SLOPE_SLACK * reach * (abs(slope.x) + abs(slope.y));
+    // Of what has no one normal planes tell little.
+    plane.fall = min(1.0, SHORT * dot(guide.normal, guide.normal)) * PLANE_FALL / (max(guide.nearness, 1e-30) * (1.0 + PLANE_FALL * rise));
+    return plane;
+}
+
+// exp2(-x) nearly, for weights: drivers for the CPU take long for the true one. From 11.5 on it is 0.
+float falling(float x) {
+    float part = max(1.0 - 0.0866 * x, 0.0);
+    part *= part;
+    part *= part;
+    return part * part;
+}
+
+float unlike(Plane plane, Guide other, vec2 offset) {
+    vec3 turn = other.normal - plane.normal;
+    float expected = plane.nearness + dot(plane.slope, offset);
+    return NORMAL_FALL * dot(turn, turn) + plane.fall * abs(other.nearness - expected);
+}

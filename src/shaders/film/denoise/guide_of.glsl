@@ -1,0 +1,11 @@
+// What steers the filter: normal and nearness of a pixel, as means of its samples. On a plane the nearness, 1 / depth
+// along the view's axis, is linear in the picture.
+#include "film/denoise/view.glsl"
+#include "film/denoise/alike.glsl"
+
+Guide guide_of(Features features, ivec2 at) {
+    Guide guide;
+    guide.normal = features.normal / max(features.count, 1.0);
+    guide.nearness = features.hits > 0.0 ? features.hits * length(view_through(at)) / features.depth : 0.0;
+    return guide;
+}

@@ -1,0 +1,172 @@
+// A pixel's light, blended with what the pictures before have shown of the same point: temporal reprojection (Schied et al.
+// 2017, "Spatiotemporal Variance-Guided Filtering", section 4.1). A point is sought where it was in the picture before,
+// by the motion of the camera and of its object; pixels there count where plane, normal and object are the same.
+// What is found is held within what the pixels around show now (variance clipping, Salvi 2016), so that neither shadows
+// nor reflections leave trails; where light is rare, within what chance may leave out of so few pixels.
+// Needs the streams lit, features, past (of `History`), motion (sorted by its numbers).
+#include "film/denoise/view.glsl"
+#include "film/denoise/alike.glsl"
+#include "film/denoise/reflected.glsl"
+#include "lib/luminance.glsl"
+
+uniform vec3 past_corner, past_across, past_down;  // the view before, as in view.glsl
+uniform vec3 past_forward;                         // its axis
+uniform vec3 shift;                                // from its eye to this one
+uniform int moved;                                 // rows of motion; they are of instances
+uniform int flat_scene;                            // 1: of triangles
+uniform float samples;                             // of each pixel of this picture
+uniform float chance;         // standard deviations of a mean of so many pixels, within which the past may be off them
+uniform float longest;                             // samples that the past may count as, 0: there is none
+
+const float ALIKE = 0.25;     // weight from which on two pixels show the same surface
+const float WIDTH = 1.0;      // of what the pixels around show, in standard deviations
+const float STEADY = 4.0;     // samples from which on a pixel's own past tells its variance
+const float FEW = 4.0, ENOUGH = 7.5;  // of the 13 pixels around that show one surface: fewer are none, more are a surface
+const float LOOSE = 0.3;       // length of their normals: neither they nor planes then tell much apart
+const float APART = 10.0;     // of depths that differ, where surfaces are finer than pixels: a half at a tenth
+
+Plane plane;
+ivec2 middle, last;
+float total, first, second, near_total, near_first, near_second, own_nearness;
+vec3 mean, square, near_mean, near_square, near_normal;
+
+void tap(int x, int y) {
+    ivec2 place = clamp(middle + ivec2(x, y), ivec2(0), last);
+    Lit there = fetch_lit(place);
+    float weight = falling(unlike(plane, Guide(there.normal, there.nearness), vec2(x, y)));
+    float near = falling(APART * abs(there.nearness - own_nearness) / max(own_nearness, 1e-30));
+    vec3 square_there = there.rgb * there.rgb;
+    float value = dot(there.rgb, LUMINANCE);
+    total += weight;
+    mean += weight * there.rgb;
+    square += weight * square_there;
+    first += weight * value;
+    second += weight * value * value;
+    near_total += near;
+    near_mean += near * there.rgb;
+    near_square += near * square_there;
+    near_first += near * value;
+    near_second += near * value * value;
+    near_normal += near * there.normal;
+}
+
+// The row of motion that a number is of, or -1.
+int row_of(int number) {
+    int low = -1, high = moved;
+    for (int k = 0; k < 12; ++k) {
+        int half_way = (low + high) >> 1;
+        bool below = high - low > 1 && fetch_motion(ivec2(max(half_way, 0), 0)).first <= number;
+        if (high - low > 1) {
+            if (below) low = half_way;
+            else high = half_way;
+        }
+    }
+    bool within = low >= 0 && number < fetch_motion(ivec2(max(low, 0), 0)).end;
+    return within ? low : -1;
+}
+
+History element(ivec2 at) {
+    Lit lit = fetch_lit(at);
+    Features features = fetch_features(at);
+    int instance = features.triangle < 0 ? -1 : features.instance;
+    float luminance = dot(lit.rgb, LUMINANCE);
+
+    plane = plane_of(Guide(lit.normal, lit.nearness), at, 2.0);
+    own_nearness = lit.nearness;
+    middle = at;
+    last = textureSize(in_lit_0, 0) - 1;
+    total = first = second = 0.0;
+    near_total = near_first = near_second = 0.0;
+    mean = square = near_mean = near_square = near_normal = vec3(0.0);
+    tap(0, 0);
+    for (int side = -1; side <= 1; side += 2) {
+        tap(side, -1);
+        tap(side, 1);
+        tap(2 * side, 0);
+        tap(0, 2 * side);
+        tap(2 * side, -2);
+        tap(2 * side, 2);
+    }
+    // Where hardly any pixel shows the same surface, surfaces are finer than pixels: all at about the same depth are one,
+    // of their mean normal, made short, or nothing of the noise would go.
+    float fine = clamp((ENOUGH - total) / (ENOUGH - FEW), 0.0, 1.0);
+    lit.normal = mix(lit.normal, LOOSE * near_normal / near_total, fine);
+    total = mix(total, near_total, fine);
+    mean = mix(mean, near_mean, fine);
+    square = mix(square, near_square, fine);
+    first = mix(first, near_first, fine);
+    second = mix(second, near_second, fine);
+    mean /= total;
+    vec3 deviation = sqrt(max(square / total - mean * mean, 0.0));
+    first /= total;
+    float around = max(second / total - first * first, 0.0);
+
+    // Where the point was, relative to the eye before.
+    vec3 place = view_through(at) / max(lit.nearness, 1e-30), normal = lit.normal;
+    int row = moved > 0 ? row_of(flat_scene == 1 ? features.triangle : instance) : -1;
+    Motion motion = fetch_motion(ivec2(max(row, 0), 0));
+    vec3 turned = vec3(dot(motion.row_x.xyz, normal), dot(motion.row_y.xyz, normal), dot(motion.row_z.xyz, normal));
+    vec3 carried = vec3(dot(motion.row_x.xyz, place), dot(motion.row_y.xyz, place), dot(motion.row_z.xyz, place));
+    carried += vec3(motion.row_x.w, motion.row_y.w, motion.row_z.w);
+    place = row < 0 ? place + shift : carried;
+    normal = row < 0 ? normal : turned * (length(normal) / max(length(turned), 1e-30));
+    float depth = dot(place, past_forward);
+    bool found = lit.nearness > 0.0 && depth > 0.0 && longest > 0.0;
+    float nearness = 1.0 / max(depth, 1e-30);
+    vec3 through = place * nearness, across = through - past_corner;
+    vec2 spot = vec2(dot(across, past_across) / dot(past_across, past_across),
+                     dot(across, past_down) / dot(past_down, past_down));
+    float facing = dot(normal, through), least = 0.02 * length(normal) * length(through) + 1e-20;
+    facing = facing < 0.0 ? min(facing, -least) : max(facing, least);
+    vec2 slope = vec2(dot(normal, past_across), dot(normal, past_down)) * (nearness / facing);
+    float fall = min(1.0, SHORT * dot(normal, normal)) * PLANE_FALL / (nearness + PLANE_FALL * SLOPE_SLACK * (abs(slope.x) + abs(slope.y)));
+
+    ivec2 limit = textureSize(in_past_0, 0) - 1;
+    spot = found ? clamp(spot, vec2(-2.0), vec2(limit + 2)) : vec2(-2.0);
+    ivec2 low = ivec2(floor(spot));
+    vec2 part = spot - vec2(low);
+    float weight = 0.0, past_first = 0.0, past_second = 0.0, past_age = 0.0, past_variance = 0.0;
+    vec3 past_rgb = vec3(0.0);
+    for (int k = 0; k < 4; ++k) {
+        ivec2 corner = ivec2(k & 1, k >> 1), there = low + corner, inside = clamp(there, ivec2(0), limit);
+        History past = fetch_past(inside);
+        vec3 turn = past.normal - normal;
+        float expected = nearness + dot(slope, vec2(there) - spot);
+        float alike = falling(NORMAL_FALL * dot(turn, turn) + fall * abs(past.nearness - expected));
+        bool same = there == inside && alike > ALIKE && past.instance == instance;
+        vec2 near = mix(1.0 - part, part, vec2(corner));
+        float share = same ? near.x * near.y : 0.0;
+        weight += share;
+        past_rgb += share * past.rgb;
+        past_variance += share * past.variance;
+        past_first += share * past.first;
+        past_second += share * past.second;
+        past_age += share * past.age;
+    }
+
+    History made = History(lit.normal, lit.nearness, lit.rgb, lit.variance, luminance, luminance * luminance, samples,
+                           instance);
+    float single = lit.variance < 0.0 ? around : lit.variance;  // of this picture alone
+    if (lit.variance < 0.0) made.variance = around;
+    if (weight > 0.01) {
+        float scale = 1.0 / weight;
+        past_rgb *= scale;
+        past_first *= scale;
+        past_second *= scale;
+        float before = max(past_second - past_first * past_first, 0.0);
+        vec3 bound = WIDTH * deviation + chance * sqrt(max(before, single) / total) + 1e-4 * mean;
+        vec3 held = clamp(past_rgb, mean - bound, mean + bound);
+        float off = dot(abs(past_rgb - held), LUMINANCE), room = dot(bound, LUMINANCE);
+        // What had to be held back was of another light: it counts less, and so do its moments.
+        float counted = min(past_age * scale, longest) * room / (room + off + 1e-30);
+        float share = samples / (samples + counted);
+        made.rgb = mix(held, lit.rgb, share);
+        made.first = mix(past_first, luminance, share);
+        made.second = mix(past_second, luminance * luminance, share);
+        made.age = samples + counted;
+        float own = made.age < STEADY * samples ? single : max(made.second - made.first * made.first, 0.0);
+        made.variance = share * share * own + (1.0 - share) * (1.0 - share) * past_variance * scale;
+    }
+    made.variance = with_reflected(made.variance, reflected_in(lit.variance));
+    return made;
+}

@@ -1,0 +1,10 @@
+// A picture of its light's size: the light with its texture again, and with what is seen of lights themselves.
+// Needs the streams features, light.
+#include "film/denoise/guide_of.glsl"
+#include "film/denoise/reflectance.glsl"
+
+Shown element(ivec2 at) {
+    Features features = fetch_features(at);
+    vec3 rgb = fetch_light(at).rgb * reflectance(features) + seen_light(features);
+    return Shown(rgb, guide_of(features, at).nearness);
+}

@@ -1,0 +1,13 @@
+// What a path meets, as the scene's surfaces need it (viewer/materials/look.py).
+
+// Outside of the scene: nothing but wo is of meaning.
+Interaction interaction_nowhere(vec3 wo);
+
+// BSDF_LAMBERT and so on.
+int interaction_kind(Interaction at);
+
+// Where textures of the second coordinates are looked up, of glTF's materials.
+vec3 interaction_uv_1(Interaction at);
+
+// Address of the material; 0 where no kind asks for it.
+int interaction_material(Interaction at);

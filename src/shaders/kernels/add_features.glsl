@@ -1,0 +1,22 @@
+// Adds the surface that a sample's camera ray hits to the pixel's feature buffers; zeros where it leaves the scene. Light
+// that is seen itself is told apart: it has no noise.
+#include "interface/environment.glsl"
+#include "interface/path.glsl"
+#include "interface/surface.glsl"
+
+int add_features(in Ray ray, in Hit hit, inout Features features) {
+    if (hit.triangle >= 0) {
+        Surface surface = surface_at(ray, hit);
+        features.normal += surface.normal;
+        features.albedo += surface.albedo;
+        features.depth += hit.t;
+        features.hits += 1.0;
+        features.emission += emission_seen(ray, hit);
+    } else {
+        features.emission += environment_radiance(ray.direction);
+    }
+    features.triangle = hit.triangle;
+    features.instance = hit.instance;
+    features.count += 1.0;
+    return int(features.count) < path_samples ? EXIT_AGAIN : EXIT_DONE;
+}

@@ -1,0 +1,12 @@
+// Begins the next sample of a pixel, or ends its work where it has all.
+#include "interface/cone.glsl"
+#include "interface/path.glsl"
+#include "lib/first_ray.glsl"
+
+int begin_path(in Pixel pixel, in Film film, out Path path, out Radiance radiance, out Ray ray) {
+    int number = int(film.count);
+    ray = first_ray(pixel.at, number);
+    path = Path(vec3(1.0), 0.0, 0, number, cone_of_pixel(pixel.at, number, ray.direction));
+    radiance.rgb = vec3(0.0);
+    return number < path_samples ? EXIT_RAY : EXIT_DONE;
+}

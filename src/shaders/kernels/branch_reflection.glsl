@@ -1,0 +1,26 @@
+// The reflected child of a surface, which is followed at once.
+#include "interface/bsdf.glsl"
+#include "interface/whitted.glsl"
+#include "lib/far.glsl"
+#include "lib/offset_origin.glsl"
+#ifdef HAVE_CULLED
+#include "lib/view_ray.glsl"
+#endif
+
+int branch_reflection(in Interaction interaction, inout Path path, out Ray ray) {
+    vec3 reflected, reflection, refracted, refraction;
+    bsdf_branches(interaction, interaction.wo, reflected, reflection, refracted, refraction);
+    ray.direction = reflected;
+    ray.origin = offset_origin(interaction.position, interaction.normal, reflected, interaction.error);
+    ray.t_max = FAR;
+    ray.any_hit = 0;
+#ifdef HAVE_BLEND
+    ray.any_hit += 2 * (path.number & 65535);
+#endif
+#ifdef HAVE_CULLED
+    ray.any_hit += RAY_VIEW;
+#endif
+    path.throughput *= reflection;
+    path.depth += 1;
+    return whitted_reflections == 0 || all(equal(path.throughput, vec3(0.0))) ? EXIT_END : EXIT_RAY;
+}

@@ -1,0 +1,20 @@
+// The refracted child of a surface, which is to wait while the reflected one is followed. Level n of the waiting rays
+// is the exit EXIT_LEVEL_00 + n: exits are numbered in the order of their names.
+#include "interface/bsdf.glsl"
+#include "interface/whitted.glsl"
+#include "lib/offset_origin.glsl"
+
+int branch_refraction(in Interaction interaction, in Path path, inout Tree tree, out Branch waiting) {
+    vec3 reflected, reflection, refracted, refraction;
+    bsdf_branches(interaction, interaction.wo, reflected, reflection, refracted, refraction);
+    waiting.direction = refracted;
+    waiting.origin = offset_origin(interaction.position, interaction.normal, refracted, interaction.error);
+#ifdef HAVE_SHEETS
+    waiting.origin += bsdf_shift(interaction, refracted);
+#endif
+    waiting.weight = path.throughput * refraction;
+    waiting.depth = path.depth + 1;
+    waiting.channel = tree.channel;
+    if (whitted_refractions == 0 || all(equal(waiting.weight, vec3(0.0)))) return EXIT_NONE;
+    return EXIT_LEVEL_00 + tree.pending++;
+}

@@ -1,0 +1,13 @@
+// As next_shadow_ray.glsl, with what the medium takes on the way to the light.
+#include "kernels/next_shadow_ray.glsl"
+#include "lib/media_behind.glsl"
+
+int next_shadow_ray_nested(
+    in Pixel pixel, in Interaction interaction, in Path path, in Media media, inout Tree tree, inout Ray ray,
+    out Radiance pending
+) {
+    int way = next_shadow_ray(pixel, interaction, path, tree, ray, pending);
+    int medium = media_top(media_behind(media.inside, interaction, ray.direction));
+    if (way == EXIT_SHADOW) pending.rgb *= medium_transmittance(medium, ray.t_max);
+    return way;
+}

@@ -1,0 +1,66 @@
+// Chooses one of several points of lights by what it would bring if nothing were in the way, and prepares its shadow ray:
+// resampled importance sampling (J. Talbot, D. Cline and P. Egbert, "Importance Resampling for Global Illumination",
+// 2005), candidate by candidate as a reservoir (M. T. Chao 1982). What a candidate would bring has its weight beside BSDF
+// sampling; weights of the two strategies add up to 1 whatever is resampled, so that the sum stays unbiased.
+// Candidates are apart by a lattice from the first: each alone is as likely as it is without the others, which is all
+// that the mean of their weights asks for, and they do not fall together. One number chooses, again and again: what is
+// left of it is as good as a new one.
+#include "interface/bsdf.glsl"
+#include "interface/candidates.glsl"
+#include "interface/light.glsl"
+#include "interface/path.glsl"
+#include "interface/sampler.glsl"
+#include "lib/luminance.glsl"
+#include "lib/shadow_ray.glsl"
+#ifdef HAVE_LIGHT_TREE
+#include "lib/light_receiver.glsl"
+#endif
+
+// The R2 sequence: M. Roberts, "The Unreasonable Effectiveness of Quasirandom Sequences" (2018).
+const vec2 CANDIDATES_APART = vec2(0.75487767, 0.56984029);
+const float CANDIDATE_BRIGHTEST = 1e30;  // of a weight: sums of them are finite
+
+int resample_light(in Pixel pixel, in Interaction interaction, in Path path, inout Ray ray, out Radiance pending) {
+    vec3 brought = vec3(0.0), direction = vec3(0.0, 1.0, 0.0);
+    float distance = 0.0, chosen = 0.0, total = 0.0;
+    int dimension = surface_dimension(path.depth), number = 0;
+    vec2 choose = sample_2d(pixel.at, path.number, dimension + DIMENSION_LIGHT);
+    vec2 point = sample_2d(pixel.at, path.number, dimension + DIMENSION_POINT);
+#ifdef HAVE_LIGHT_TREE
+    light_receiver = receiver_of(interaction);
+#endif
+    bool both = path_strategy == PATH_BOTH;
+    if (!bsdf_delta(interaction) && path_strategy != PATH_BSDF && path_counts(path.depth + 1)) {
+        do {
+            LightSample light;
+            float pdf, turn = float(number) / float(light_candidates);
+            vec2 u = fract(point + float(number) * CANDIDATES_APART);
+#ifdef HAVE_LIGHT_TREE
+            light_choose(interaction.position, fract(choose.x + turn), true);
+#endif
+            bool found = light_sample(interaction.position, fract(choose.x + turn), u, both, light);
+            vec3 unshadowed = light.weight * bsdf_evaluate(interaction, interaction.wo, light.direction, pdf);
+            if (light.pdf > 0.0 && both) unshadowed *= mis_weight(light.pdf, pdf);
+            float weight = dot(unshadowed, LUMINANCE);
+            weight = found && weight > 0.0 ? min(weight, CANDIDATE_BRIGHTEST) : 0.0;
+            total += weight;
+            float share = total > 0.0 ? weight / total : 0.0;
+            bool taken = choose.y < share;
+            choose.y = taken ? choose.y / share : (choose.y - share) / (1.0 - share);
+            if (taken) {
+                brought = unshadowed;
+                direction = light.direction;
+                distance = light.distance;
+                chosen = weight;
+            }
+            number += 1;
+        } while (number < light_candidates);
+    }
+    pending.rgb = path.throughput * brought * (chosen > 0.0 ? total / (float(light_candidates) * chosen) : 0.0);
+    if (all(equal(pending.rgb, vec3(0.0)))) return EXIT_NONE;
+    ray = shadow_ray(interaction, direction, distance);
+#ifdef HAVE_BLEND
+    ray.any_hit += 2 * (path.number & 65535);
+#endif
+    return EXIT_SHADOW;
+}

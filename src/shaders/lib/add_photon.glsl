@@ -1,0 +1,15 @@
+// What a photon adds to a radiance estimate.
+#include "interface/estimate.glsl"
+
+// The first k widen the radius; later ones count within it.
+bool photon_widens(Estimate estimate) {
+    return estimate.count < estimate_photons;
+}
+
+void add_photon(inout Estimate estimate, vec3 scattered, float square) {
+    bool widens = photon_widens(estimate);
+    estimate.sum += scattered;
+    if (estimate_exponent > 0) estimate.moment += scattered * (estimate_exponent == 1 ? sqrt(square) : square);
+    estimate.count += 1;
+    if (widens) estimate.square = max(estimate.square, square);
+}

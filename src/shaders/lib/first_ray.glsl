@@ -1,0 +1,24 @@
+// The camera's ray of a sample. Dimensions 0 and 1 choose the point on the film, 2 and 3 the one on the lens. Where
+// path_shared is 1, all pixels of a sample take one offset from their centres, as a picture that is drawn must.
+#include "interface/camera.glsl"
+#include "interface/path.glsl"
+#include "interface/sampler.glsl"
+#include "lib/far.glsl"
+#ifdef HAVE_CULLED
+#include "lib/view_ray.glsl"
+#endif
+
+Ray first_ray(ivec2 pixel, int number) {
+    Ray ray;
+    vec2 film = sample_2d(path_shared == 1 ? ivec2(0) : pixel, number, 0);
+    camera_sample(pixel, film, sample_2d(pixel, number, 2), ray.origin, ray.direction);
+    ray.t_max = FAR;
+    ray.any_hit = 0;
+#ifdef HAVE_BLEND
+    ray.any_hit += 2 * (number & 65535);
+#endif
+#ifdef HAVE_CULLED
+    ray.any_hit += RAY_VIEW;
+#endif
+    return ray;
+}

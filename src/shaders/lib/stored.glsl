@@ -1,0 +1,12 @@
+// A number as floats of 24 bits hold it, s16e7 (Purcell 2004, section 5.3: ATI Radeon 9700 Pro): the nearest, of two as
+// near the even one; what is too small is zero, what is too large the largest; NaN stays. Twin of rounded() in
+// viewer/stream/declare/limits.py.
+
+vec4 stored(vec4 values) {
+    uvec4 bits = floatBitsToUint(values);
+    uvec4 size = bits & 0x7FFFFFFFu;
+    uvec4 near = (size + 0x3Fu + ((size >> 7) & 1u)) & 0xFFFFFF80u;
+    near = min(near, uvec4(0x5F7FFF80u)) * uvec4(greaterThanEqual(near, uvec4(0x20800000u)));
+    vec4 made = uintBitsToFloat((bits & 0x80000000u) | near);
+    return mix(made, values, greaterThan(size, uvec4(0x7F800000u)));
+}

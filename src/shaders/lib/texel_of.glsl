@@ -1,0 +1,10 @@
+// Column and row of elements in row order.
+
+// Of element number (0 .. 2^24) in rows of width. Vector units divide floats, and integers one lane at a time. A quotient
+// of floats is at most one off: OpenGL leaves its last bits open; the rest tells.
+ivec2 texel_of(int number, int width) {
+    int row = int(float(number) / float(width));
+    int column = number - row * width;
+    int off = column < 0 ? -1 : column >= width ? 1 : 0;
+    return ivec2(column - off * width, row + off);
+}

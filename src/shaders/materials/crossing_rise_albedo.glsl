@@ -1,0 +1,14 @@
+// B: the albedo, in power, of refraction by GGX times s: what crosses besides where F90 is below 1. ratio: index behind
+// the surface / index before it, 1 to 3.1; below 1 it has no part, since total reflection is total.
+//
+//   float crossing_rise_albedo(float cosine, vec2 alpha, float ratio)       cosine: wo.z
+#include "materials/albedo_cell.glsl"
+
+float crossing_rise_albedo(float cosine, vec2 alpha, float ratio) {
+    vec2 share;
+    float above;
+    int cell = albedo_cell(cosine, alpha, ivec2(CROSSING_RISE_ALBEDO_COLUMNS, CROSSING_RISE_ALBEDO_ROWS), share);
+    cell += albedo_slice(ratio, CROSSING_RISE_ALBEDO_FIRST, CROSSING_RISE_ALBEDO_SLICES, above) * CROSSING_RISE_ALBEDO_STEP;
+    float here = albedo_in_cell(fetch_crossing_rise_albedos(cell), share);
+    return mix(here, albedo_in_cell(fetch_crossing_rise_albedos(cell + CROSSING_RISE_ALBEDO_STEP), share), above);
+}

@@ -1,0 +1,14 @@
+// S: the albedo of GGX times the rise s of a dielectric's Fresnel reflectance, F = F0 + (F90 - F0) s. In all it reflects
+// F0 (E - S) + F90 S. ratio: index behind the surface / index before it, 0.32 to 3.1; beyond as there.
+//
+//   float rise_albedo(float cosine, vec2 alpha, float ratio)       cosine: wo.z
+#include "materials/albedo_cell.glsl"
+
+float rise_albedo(float cosine, vec2 alpha, float ratio) {
+    vec2 share;
+    float above;
+    int cell = albedo_cell(cosine, alpha, ivec2(RISE_ALBEDO_COLUMNS, RISE_ALBEDO_ROWS), share);
+    cell += albedo_slice(ratio, RISE_ALBEDO_FIRST, RISE_ALBEDO_SLICES, above) * RISE_ALBEDO_STEP;
+    float here = albedo_in_cell(fetch_rise_albedos(cell), share);
+    return mix(here, albedo_in_cell(fetch_rise_albedos(cell + RISE_ALBEDO_STEP), share), above);
+}

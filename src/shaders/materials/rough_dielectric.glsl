@@ -1,0 +1,72 @@
+// A rough boundary of a dielectric volume, which reflects and refracts: GGX with exact Fresnel reflectance, compensated
+// for several reflections. For KHR_materials_transmission with KHR_materials_volume.
+//
+//   vec3 rough_dielectric_value(vec3 wo, vec3 wi, vec2 alpha, float ratio, vec3 f0, vec3 f90, vec3 tint, vec3 total,
+//                               out float pdf)
+//   vec3 rough_dielectric_sample(vec3 wo, vec3 u, vec2 alpha, float ratio, vec3 f0, vec3 f90, vec3 tint)
+//                                                              zero: absorbed
+//   vec3 rough_dielectric_total(float ratio, vec3 f0, vec3 f90, float albedo, float rise, float crossing,
+//                               float crossing_rise)
+//
+// Directions as in ggx.glsl, wi on either side; u: in [0, 1)^3. ratio: index on the other side / on the side of wo; the
+// same f0 holds for both ways, and f90 is 1 from the denser side. tint: of what is refracted (the base colour). total:
+// of rough_dielectric_total with ggx_albedo(wo.z, alpha), rise_albedo, crossing_albedo and crossing_rise_albedo (wo.z,
+// alpha, ratio); the last is of no use, and may be 0, where f90 is 1. Radiance is scaled by the squared ratio of the
+// indices when it crosses (Veach 1997, section 5.2), as in shading/bsdf_dielectric.glsl. Walter et al., Microfacet
+// Models for Refraction through Rough Surfaces (2007); compensated as a whole: Turquin 2019, section 6.
+#include "materials/fresnel.glsl"
+#include "materials/ggx.glsl"
+
+// Equal indices refract into one direction only; float32 tells half vectors apart as far as this.
+float apart_from_one(float ratio) {
+    return abs(ratio - 1.0) < 1e-3 ? 1.001 : ratio;
+}
+
+vec2 refracting_alpha(vec2 alpha, float ratio) {
+    return max(alpha, vec2(2e-5 / abs(ratio - 1.0)));
+}
+
+// Of reflecting at a microfacet rather than refracting.
+float reflecting_probability(vec3 share, vec3 tint) {
+    float reflected = dot(share, vec3(1.0)), refracted = dot((1.0 - share) * tint, vec3(1.0));
+    return reflected + refracted > 0.0 ? reflected / (reflected + refracted) : 1.0;
+}
+
+// The BSDF times |wi.z|; pdf: of rough_dielectric_sample.
+vec3 rough_dielectric_value(
+    vec3 wo, vec3 wi, vec2 alpha, float ratio, vec3 f0, vec3 f90, vec3 tint, vec3 total, out float pdf
+) {
+    float n = apart_from_one(ratio), behind;
+    vec2 a = refracting_alpha(alpha, n);
+    bool back = wi.z > 0.0;
+    vec3 h = wo + (back ? wi : n * wi);
+    h *= inversesqrt(max(dot(h, h), 1e-36)) * (h.z < 0.0 ? -1.0 : 1.0);
+    float above = max(dot(wo, h), 0.0), below = max(-dot(wi, h), 0.0), cosine = max(wo.z, 1e-9), other = abs(wi.z);
+    vec3 share = fresnel_dielectric(above, n, f0, f90, behind);
+    float probability = reflecting_probability(share, tint), near = ggx_stretch(wo, a);
+    // How much closer normals lie than the directions refracted at them, without the squared ratio.
+    float spread = 1.0 / max((above - n * below) * (above - n * below), 1e-30);
+    float normals = ggx_distribution(h, a) * float(wo.z > 0.0 && other > 0.0);
+    float shape = back ? 0.5 : 2.0 * above * below * spread;
+    pdf = normals * shape / (cosine + near) * (back ? probability : (1.0 - probability) * n * n);
+    float single = normals * shape * other / max(near * other + ggx_stretch(wi, a) * cosine, 1e-30);
+    return (back ? share : (1.0 - share) * tint * (n * n / (ratio * ratio))) * single / total;
+}
+
+vec3 rough_dielectric_sample(vec3 wo, vec3 u, vec2 alpha, float ratio, vec3 f0, vec3 f90, vec3 tint) {
+    float n = apart_from_one(ratio), behind;
+    vec3 h = ggx_visible_normal(wo, u.xy, refracting_alpha(alpha, n));
+    float above = dot(wo, h);
+    bool back = u.z < reflecting_probability(fresnel_dielectric(above, n, f0, f90, behind), tint);
+    vec3 wi = normalize(back ? 2.0 * above * h - wo : (above / n - behind) * h - wo / n);
+    return wi * float(back ? wi.z > 0.0 : wi.z < 0.0);
+}
+
+// What is reflected and refracted in all, in power, by single scattering and without the tint.
+vec3 rough_dielectric_total(
+    float ratio, vec3 f0, vec3 f90, float albedo, float rise, float crossing, float crossing_rise
+) {
+    vec3 grazing = ratio < 1.0 ? vec3(1.0) : f90;
+    vec3 reflected = f0 * (albedo - rise) + grazing * rise;
+    return max(reflected + (1.0 - f0) * crossing + (1.0 - grazing) * crossing_rise, vec3(1e-3));
+}

@@ -1,0 +1,32 @@
+// Of each cell how many photons its footprint holds, and what their powers are scaled by (Purcell et al. 2003, section
+// 2.2.2: power redistribution). By count: photons of the cell over photons held, right where all are about as strong. By
+// power: the cell's power over that held, by channel; where a channel has none, each photon gets an equal part of what is
+// missing, which is kept as minus that power.
+uniform int footprint_edge;
+uniform int footprints_wide;
+uniform int redistribution;
+const int BY_COUNT = 1;
+const int BY_POWER = 2;
+#include "photons/footprint.glsl"
+
+RoutedCell element(int cell) {
+    Total total = fetch_totals(cell);
+    float texels = float(footprint_edge * footprint_edge);
+    int held = int(min(total.photons, texels));
+    vec3 scale = vec3(1.0);
+    if (redistribution == BY_COUNT && held > 0) scale = vec3(total.photons / float(held));
+    bool short_of = redistribution == BY_POWER && total.photons > texels;
+    vec3 power = vec3(0.0);
+    int place = 0;
+    if (short_of) {
+        do {
+            power += fetch_photons(fetch_footprints(footprint_texel(cell, place)).photon).power;
+            place += 1;
+        } while (place < held);
+        for (int channel = 0; channel < 3; channel++) {
+            if (power[channel] > 0.0) scale[channel] = total.power[channel] / power[channel];
+            else if (total.power[channel] > 0.0) scale[channel] = -total.power[channel] / float(held);
+        }
+    }
+    return RoutedCell(scale, held);
+}

@@ -1,0 +1,10 @@
+// Photons of a cell in the sorted list (viewer/photons/sort.py). Needs first_photons, which the kernel gathers.
+#include "interface/photons_of_cell.glsl"
+
+First fetch_first_photons(int number);
+
+void photons_of_cell(int cell, out int place, out int count) {
+    First found = fetch_first_photons(cell);
+    place = found.first;
+    count = found.count;
+}

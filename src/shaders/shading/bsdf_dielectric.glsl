@@ -1,0 +1,32 @@
+// A smooth boundary between the outside (the front) and a dielectric inside, whose index relative to it is the
+// parameter: reflects or refracts, chosen in proportion to Fresnel's share. The albedo tints what is refracted.
+// Radiance is scaled by the squared ratio of the indices when it crosses (Veach 1997, section 5.2). By the shading
+// normal alone, as in Mitsuba 3 (dielectric).
+#include "lib/fresnel.glsl"
+
+void dielectric_branches(
+    Interaction at, vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction
+) {
+    float here = dot(at.shading, wo), behind;
+    bool outside = here >= 0.0;
+    float ratio = outside ? at.parameter : 1.0 / at.parameter;  // index on the other side / on this one
+    float share = fresnel(min(abs(here), 1.0), ratio, behind), inverse = 1.0 / ratio;
+    reflected = normalize(2.0 * here * at.shading - wo);
+    reflection = vec3(share);
+    refracted = normalize(at.shading * (here * inverse - (outside ? behind : -behind)) - wo * inverse);
+    refraction = at.albedo * ((1.0 - share) * inverse * inverse);
+}
+
+float dielectric_index(Interaction at) {
+    return at.parameter;
+}
+
+bool dielectric_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf) {
+    vec3 reflected, reflection, refracted, refraction;
+    dielectric_branches(at, wo, reflected, reflection, refracted, refraction);
+    bool mirrors = u.z < reflection.x;
+    wi = mirrors ? reflected : refracted;
+    weight = mirrors ? vec3(1.0) : refraction / (1.0 - reflection.x);  // chosen with its share, which is not 1
+    pdf = 0.0;
+    return true;
+}

@@ -1,0 +1,2 @@
+// How many candidates direct light is resampled from.
+#include "interface/candidates.glsl"

@@ -1,0 +1,31 @@
+// The colour of a classic material at a point: the diffuse colour, or the vertex colours in its place, and what textures
+// make of it one after the other.
+#include "interface/texture.glsl"
+#ifdef HAVE_SECOND_UV
+#include "interface/detail.glsl"
+#endif
+
+// What a texture makes of a colour. texel: its colour and opacity there.
+vec3 classic_textured(vec3 color, vec4 texel, int mode, vec3 environment) {
+    if (mode == CLASSIC_REPLACE) return texel.rgb;
+    if (mode == CLASSIC_DECAL) return mix(color, texel.rgb, texel.a);
+    return mode == CLASSIC_MODULATE ? color * texel.rgb : mix(color, environment, texel.rgb);
+}
+
+vec3 classic_color(Geometry at, Hit hit, vec3 diffuse) {
+    Classic own = classic_own(at.material);
+    vec3 color = (own.flags & CLASSIC_COLORED) != 0 ? at.color : diffuse;
+    for (int k = 0; k < CLASSIC_LAYERS; k++) {
+        if (k < own.layers.y) {
+            ClassicLayer layer = fetch_classic_layers(own.layers.x + k);
+            vec3 place = at.uv;
+#ifdef HAVE_SECOND_UV
+            if ((fetch_textures(layer.texture).flags & TEXTURE_SECOND) != 0) {
+                place = detail_here.uv_1 + vec3(0.0, 0.0, place.z);
+            }
+#endif
+            color = classic_textured(color, texture_rgba(layer.texture, place), layer.mode, layer.environment);
+        }
+    }
+    return color;
+}

@@ -1,0 +1,179 @@
+// Light that leaves the lights. Triangles and spheres shine by the cosine, points evenly, spots within their cone; what is
+// infinitely far through a disc that covers the scene's bounding sphere (H. W. Jensen, Realistic Image Synthesis Using
+// Photon Mapping, 2001, section 5.1). Lights are chosen in the order of the list: numbers that are evenly spaced give
+// each light its share of the rays, within one.
+//
+// Aimed light goes to bounding spheres of what is specular alone, in place of the cells of Jensen's projection maps
+// (section 5.1.3): to a sphere chosen by the solid angle at which it is seen, or by its disc where light comes from
+// infinitely far, evenly. A direction within n spheres is found n times as often, and carries the n-th part. Where a
+// light is within a sphere, or the spheres look larger than all that it shines on, aim gains nothing, and it shines as
+// without.
+//
+// Memory: light_shares, the first quantum of each light. Uniforms: int light_slots, their number, a power of two;
+// vec3 emit_middle, float emit_radius: the scene's bounding sphere; vec4[] emit_spheres, middles and radii, of which
+// there are int emit_sphere_count. Const float EMIT_LARGEST: the largest flux.
+#include "interface/emitter.glsl"
+#include "lib/hemisphere.glsl"
+#include "shading/light.glsl"
+
+const float EMIT_PI = 3.14159265;
+
+// The light of a quantum that is not the environment's, by binary search.
+int emitting_light(int quantum) {
+    int found = 0;
+    for (int size = light_slots >> 1; size > 0; size >>= 1) {
+        if (fetch_light_shares(found + size).first <= quantum) found += size;
+    }
+    return found;
+}
+
+// One more of several things, of which u chooses one in proportion to their sizes: whether it is this one. u is used up
+// and renewed, so that it serves on.
+bool choose_next(float size, inout float total, inout float u) {
+    total += size;
+    float share = total > 0.0 ? size / total : 0.0;
+    bool chosen = u < share;
+    u = min(chosen ? u / share : (u - share) / max(1.0 - share, 1e-7), 0.99999994);
+    return chosen;
+}
+
+// 1 less the cosine of half the angle at which a sphere is seen; 2: from within.
+float sphere_span(vec4 sphere, vec3 origin) {
+    vec3 way = sphere.xyz - origin;
+    float squared = dot(way, way), sine = sphere.w * sphere.w / squared;
+    return squared > sphere.w * sphere.w ? sine / (1.0 + sqrt(max(0.0, 1.0 - sine))) : 2.0;
+}
+
+// Chooses a sphere among those that light reaches which leaves a point within a cone: solid angles of all in sum, -1:
+// one has the point within it. edge: cosine of half the cone's angle.
+float choose_sphere(vec3 origin, vec3 axis, float edge, inout float u, out int chosen) {
+    float total = 0.0, reach = acos(clamp(edge, -1.0, 1.0)) + 1e-3;
+    bool within = false;
+    chosen = 0;
+    for (int k = 0; k < emit_sphere_count; k++) {
+        vec3 way = emit_spheres[k].xyz - origin;
+        float span = sphere_span(emit_spheres[k], origin), distance = length(way);
+        within = within || span >= 2.0;
+        float apart = acos(clamp(dot(axis, way) / distance, -1.0, 1.0)) - asin(min(emit_spheres[k].w / distance, 1.0));
+        if (span < 2.0 && apart < reach && choose_next(2.0 * EMIT_PI * span, total, u)) chosen = k;
+    }
+    return within ? -1.0 : total;
+}
+
+// How many spheres the line through a point goes through, in front of it alone or on both sides; the chosen one counts,
+// whatever roundings say.
+float spheres_met(vec3 origin, vec3 direction, bool front, int chosen) {
+    float met = 0.0;
+    for (int k = 0; k < emit_sphere_count; k++) {
+        vec3 way = emit_spheres[k].xyz - origin, off = cross(way, direction);
+        bool there = dot(off, off) < emit_spheres[k].w * emit_spheres[k].w && (!front || dot(way, direction) > 0.0);
+        met += there || k == chosen ? 1.0 : 0.0;
+    }
+    return met;
+}
+
+// A place where light comes in from infinitely far, and the area that it stands for.
+void emit_far(vec3 from, vec2 place, bool aimed, out vec3 origin, out float area) {
+    vec3 right, up, middle = emit_middle;
+    float radius = emit_radius, total = 0.0, u = place.x;
+    int chosen = 0;
+    for (int k = 0; k < emit_sphere_count; k++) {
+        if (choose_next(emit_spheres[k].w * emit_spheres[k].w, total, u)) chosen = k;
+    }
+    bool aims = aimed && total < emit_radius * emit_radius;
+    if (aims && emit_sphere_count > 0) {
+        middle = emit_spheres[chosen].xyz;
+        radius = emit_spheres[chosen].w;
+    }
+    frame_around(from, right, up);
+    vec2 at = concentric_disc(vec2(aims ? u : place.x, place.y)) * radius;
+    vec3 through = middle + right * at.x + up * at.y;
+    area = EMIT_PI * (aims ? total / max(spheres_met(through, from, false, chosen), 1.0) : radius * radius);
+    origin = through + from * (emit_radius - dot(through - emit_middle, from));
+}
+
+// A direction of light that is near, and the flux of a ray of it, by its power.
+vec3 emit_near(Light light, vec2 place, vec2 way, bool aimed, out vec3 origin, out vec3 normal, out vec3 direction) {
+    bool triangle = LIGHT_TRIANGLES == 1 && light.kind == LIGHT_TRIANGLE;
+    bool sphere = LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE;
+    bool spot = LIGHT_POINTS == 1 && light.kind == LIGHT_SPOT;
+    vec3 right, up, axis = vec3(0.0, 0.0, 1.0);
+    float edge = -1.0, whole = 4.0 * EMIT_PI, area = 1.0;  // whole: directions that light goes into, sr
+    origin = light.at;
+    normal = vec3(0.0);
+    if (triangle) {
+        vec2 weights = triangle_point(place);
+        vec3 across = cross(light.along, light.across);  // as long as twice the area
+        area = 0.5 * length(across);
+        normal = across / max(2.0 * area, 1e-38);
+        origin = light.at + weights.x * light.along + weights.y * light.across;
+#ifdef HAVE_SHINING
+        light.power *= light_texel(light, weights);
+#endif
+    } else if (sphere) {
+        vec3 outwards = sphere_point(place);
+        area = 4.0 * EMIT_PI * light.along.x * light.along.x;
+        normal = outwards * light.along.y;
+        origin = light.at + light.along.x * outwards;
+    }
+    bool surface = triangle || sphere;
+#ifdef HAVE_BOTH_SIDES
+    if (surface && light.density < 0.0) {  // one of its sides, by the turn
+        normal *= way.y < 0.5 ? -1.0 : 1.0;
+        way.y = fract(2.0 * way.y);
+        light.power *= 2.0;
+    }
+#endif
+    if (surface) {
+        axis = normal;
+        edge = 0.0;
+        whole = EMIT_PI;  // by the cosine
+    } else if (spot) {
+        axis = light.along;
+        edge = clamp(-light.across.y / light.across.x, -1.0, 1.0);  // where the falloff of scale x, offset y is zero
+        whole = 2.0 * EMIT_PI * (1.0 - edge);
+    }
+    float u = way.x, seen = whole;
+    int chosen = 0;
+    if (aimed) seen = choose_sphere(origin, axis, edge, u, chosen);
+    bool aims = seen >= 0.0 && seen < whole;
+    vec3 middle = aims ? normalize(emit_spheres[chosen].xyz - origin) : axis;
+    float span = aims ? sphere_span(emit_spheres[chosen], origin) : 1.0 - edge;
+    frame_around(middle, right, up);
+    float high = (aims ? u : way.x) * span, low = sqrt(max(0.0, high * (2.0 - high))), turn = 2.0 * EMIT_PI * way.y;
+    vec3 local = surface && !aims ? cosine_direction(way) : vec3(low * cos(turn), low * sin(turn), 1.0 - high);
+    direction = normalize(right * local.x + up * local.y + middle * local.z);
+    float facing = dot(axis, direction), share = 1.0;
+    if (surface) share = area * (aims ? max(facing, 0.0) : local.z > 0.0 ? 1.0 : 0.0);
+    if (spot) {
+        share = clamp(facing * light.across.x + light.across.y, 0.0, 1.0);
+        share *= share;
+    }
+    if (aims) share *= seen / max(spheres_met(origin, direction, true, chosen), 1.0);
+    return light.power * (aims ? share : share * whole);
+}
+
+bool light_emit(
+    float choose, vec2 place, vec2 way, bool aimed, out vec3 origin, out vec3 normal, out vec3 direction, out vec3 flux
+) {
+    int quantum = light_quantum(choose);
+    bool far = quantum < environment_levels;
+    Light light = fetch_lights(far ? 0 : emitting_light(quantum));
+    vec3 from = light.along, power = light.power;
+    if (far) {
+        float density;
+        sample_environment(quantum, way, false, from, density);
+        power = density > 0.0 ? environment_radiance(from) / density : vec3(0.0);
+    }
+    if (far || light.kind == LIGHT_DIRECTIONAL) {
+        float area;
+        emit_far(from, place, aimed, origin, area);
+        normal = vec3(0.0);
+        direction = -from;
+        flux = power * area;
+    } else {
+        flux = emit_near(light, place, way, aimed, origin, normal, direction);
+    }
+    flux = min(flux, vec3(EMIT_LARGEST));
+    return (far || light_levels > 0) && any(greaterThan(flux, vec3(0.0)));
+}

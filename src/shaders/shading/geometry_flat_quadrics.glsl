@@ -1,0 +1,18 @@
+// Geometry of a scene whose triangles and quadrics are all in world space: a face whose first corner is -n - 1 stands
+// for quadric n.
+#include "interface/quadric.glsl"
+#define geometry_at polygon_at
+#include "shading/geometry_flat.glsl"
+#undef geometry_at
+
+Geometry geometry_at(Ray ray, Hit hit) {
+    Face face = fetch_faces(hit.triangle);
+    Geometry at;
+    if (face.corners.x < 0) at = quadric_at(ray, hit.t, -face.corners.x - 1);
+    else at = polygon_at(ray, hit);
+#ifdef HAVE_SMOOTH
+    if (face.corners.x < 0) geometry_lift = vec3(0.0);
+#endif
+    at.material = face.material;
+    return at;
+}

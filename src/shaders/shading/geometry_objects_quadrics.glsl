@@ -1,0 +1,34 @@
+// Geometry of instances, of which some are of quadrics: a face whose first corner is -n - 1 stands for quadric n, which is
+// met in its object's space. What is told of that point goes to the world as in geometry_objects.glsl.
+#include "interface/instance.glsl"
+#include "interface/quadric.glsl"
+#define geometry_at polygon_at
+#include "shading/geometry_objects.glsl"
+#undef geometry_at
+
+Geometry geometry_at(Ray ray, Hit hit) {
+    Instance instance = fetch_instances(hit.instance);
+    Face face = fetch_faces(instance.face + hit.triangle);
+    Geometry at;
+    if (face.corners.x < 0) {
+        int object;
+        at = quadric_at(object_ray(ray, hit.instance, object), hit.t, -face.corners.x - 1);
+        mat3 to_world = transpose(mat3(instance.linear_x, instance.linear_y, instance.linear_z));
+        mat3 normal_to_world = mat3(instance.inverse_x.xyz, instance.inverse_y.xyz, instance.inverse_z.xyz);
+        vec3 place = vec3(instance.inverse_x.w, instance.inverse_y.w, instance.inverse_z.w);
+        mat3 spread = mat3(abs(to_world[0]), abs(to_world[1]), abs(to_world[2]));
+        mat3 gather = transpose(mat3(abs(normal_to_world[0]), abs(normal_to_world[1]), abs(normal_to_world[2])));
+        vec3 turned = to_world * at.position;
+        vec3 size = max(spread * abs(at.position), spread * (gather * abs(turned))) + abs(place);
+        at.position = turned + place;
+        at.error = position_error(size, size, size, 0.0) + largest(spread * vec3(at.error));
+        at.normal = unit_or(normal_to_world * at.normal, -ray.direction);
+        at.shading = at.normal;
+        at.uv.z -= log2(abs(determinant(to_world))) / 3.0;
+    } else at = polygon_at(ray, hit);
+#ifdef HAVE_SMOOTH
+    if (face.corners.x < 0) geometry_lift = vec3(0.0);
+#endif
+    at.material = instance.material >= 0 ? instance.material : face.material;
+    return at;
+}

@@ -1,0 +1,146 @@
+// All lights in one list, chosen by power through an alias table; one random number chooses, in whole numbers of 2^-24.
+// The first environment_levels of these are the environment's; the others are shared evenly by the table's slots.
+// Triangles and spheres are sampled uniformly by area and shine from their front face, or from both; points, spots and directional
+// lights have no extent. A spot's falloff is that of KHR_lights_punctual.
+// The densities are whole quanta, the weights divide by what is there; found.pdf of a triangle is the one of its
+// material, equal but for that rounding, so that whoever meets the surface by chance finds the same number.
+#include "interface/environment.glsl"
+#include "interface/light.glsl"
+#ifdef HAVE_SHINING
+#include "interface/texture.glsl"
+#endif
+
+// Barycentric weights of the second and third corner: the square folded onto the triangle without a square root, which
+// keeps samples apart (Heitz, A Low-Distortion Map Between Triangle and Square, 2019).
+vec2 triangle_point(vec2 u) {
+    return u.y > u.x ? vec2(0.5 * u.x, u.y - 0.5 * u.x) : vec2(u.x - 0.5 * u.y, 0.5 * u.y);
+}
+
+#ifdef HAVE_SHINING
+// The texture's part of a triangle's light, by the weights of its second and third corner.
+vec3 light_texel(Light light, vec2 weights) {
+    return texture_color(
+        light.texture, vec3(light.uv + weights.x * light.uv_along + weights.y * light.uv_across, TEXTURE_SHARP)
+    );
+}
+#endif
+
+// With which a point of it is chosen, for either side.
+float light_density(Light light) {
+#ifdef HAVE_BOTH_SIDES
+    return abs(light.density);
+#else
+    return light.density;
+#endif
+}
+
+bool sample_triangle(Light light, vec3 position, vec2 u, inout LightSample found) {
+    vec2 weights = triangle_point(u);
+    vec3 way = light.at - position + weights.x * light.along + weights.y * light.across;
+    float squared = dot(way, way);
+    if (!(squared > 0.0)) return false;
+    found.distance = sqrt(squared);
+    found.direction = way / found.distance;
+    vec3 normal = cross(light.along, light.across);  // as long as twice the area
+    float facing = -dot(normal, found.direction);
+#ifdef HAVE_BOTH_SIDES
+    if (light.density < 0.0) facing = abs(facing);
+#endif
+    if (!(facing > 0.0)) return false;
+    found.weight = min(light.power * min(0.5 * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
+    found.pdf = min(light_density(light) * squared * (length(normal) / facing), LIGHT_LARGEST);
+#ifdef HAVE_SHINING
+    found.weight *= light_texel(light, weights);
+#endif
+    return true;
+}
+
+// A unit vector, uniform over the sphere.
+vec3 sphere_point(vec2 u) {
+    float along = 1.0 - 2.0 * u.x, across = sqrt(max(0.0, 1.0 - along * along));
+    return vec3(across * cos(6.28318531 * u.y), across * sin(6.28318531 * u.y), along);
+}
+
+// A sphere's area over 4 pi is the square of its radius, light.along.x.
+bool sample_sphere(Light light, vec3 position, vec2 u, inout LightSample found) {
+    vec3 outwards = sphere_point(u);
+    vec3 way = light.at - position + light.along.x * outwards;
+    float squared = dot(way, way);
+    if (!(squared > 0.0)) return false;
+    found.distance = sqrt(squared);
+    found.direction = way / found.distance;
+    float facing = -dot(outwards, found.direction) * light.along.y;
+#ifdef HAVE_BOTH_SIDES
+    if (light.density < 0.0) facing = abs(facing);
+#endif
+    if (!(facing > 0.0)) return false;
+    float area = 12.5663706 * light.along.x * light.along.x;
+    found.weight = min(light.power * min(area * facing / squared, LIGHT_LARGEST), LIGHT_LARGEST);
+    found.pdf = min(light_density(light) * (squared / facing), LIGHT_LARGEST);
+    return true;
+}
+
+bool sample_point(Light light, vec3 position, inout LightSample found) {
+    vec3 way = light.at - position;
+    float squared = dot(way, way);
+    if (!(squared > 0.0)) return false;
+    found.distance = sqrt(squared);
+    found.direction = way / found.distance;
+    float share = 1.0;
+    if (light.kind == LIGHT_SPOT) {
+        share = clamp(-dot(light.along, found.direction) * light.across.x + light.across.y, 0.0, 1.0);
+        share *= share;
+    }
+    found.weight = min(light.power * min(share / squared, LIGHT_LARGEST), LIGHT_LARGEST);
+    return share > 0.0;
+}
+
+// The whole number that chooses: the environment where it is below environment_levels.
+int light_quantum(float choose) {
+    return min(int(choose * 16777216.0), 16777215);
+}
+
+// A direction of the environment, by one of its quanta, and its density, 1 / sr, among all lights.
+void sample_environment(int quantum, vec2 u, bool compensated, out vec3 direction, out float density) {
+    environment_sample(u, quantum / (environment_levels / ENVIRONMENT_LEVELS), compensated, direction, density);
+    density = min(density * (float(environment_levels) / 16777216.0), LIGHT_LARGEST);
+}
+
+bool sample_chosen(Light light, vec3 position, vec2 u, inout LightSample found) {
+    if (LIGHT_TRIANGLES == 1 && light.kind == LIGHT_TRIANGLE) return sample_triangle(light, position, u, found);
+    if (LIGHT_SPHERES == 1 && light.kind == LIGHT_SPHERE) return sample_sphere(light, position, u, found);
+    if (LIGHT_POINTS == 1 && light.kind != LIGHT_DIRECTIONAL) return sample_point(light, position, found);
+    found.direction = light.along;
+    found.weight = light.power;
+    return true;
+}
+
+#ifdef HAVE_LIGHT_TREE
+#include "shading/light_tree.glsl"
+
+#endif
+bool light_sample(vec3 position, float choose, vec2 u, bool compensated, out LightSample found) {
+    found = LightSample(vec3(0.0, 1.0, 0.0), LIGHT_LARGEST, vec3(0.0), 0.0);
+    int quantum = light_quantum(choose);
+    if (quantum < environment_levels) {
+        sample_environment(quantum, u, compensated, found.direction, found.pdf);
+        if (!(found.pdf > 0.0)) return false;
+        found.weight = min(environment_radiance(found.direction) / found.pdf, LIGHT_LARGEST);
+        return true;
+    }
+    if (light_levels == 0) return false;
+#ifdef HAVE_LIGHT_TREE
+    return sample_chosen(tree_light(), position, u, found);
+#else
+    quantum -= environment_levels;
+    int slot = quantum / light_levels;
+    Light first = fetch_lights(slot);
+    Light light = fetch_lights(quantum - slot * light_levels < first.threshold ? slot : first.alias);
+    return sample_chosen(light, position, u, found);
+#endif
+}
+
+float environment_pdf(vec3 direction, bool compensated) {
+    float share = float(environment_levels) / 16777216.0;
+    return min(environment_density(direction, compensated) * share, LIGHT_LARGEST);
+}

@@ -1,0 +1,39 @@
+// Hits that a surface lets pass: by a texture's holes, or at random, as opacity says (glTF 2.0, 3.9.4). The random number
+// is a hash of ray, sample and primitive, so that every walk and machine decides alike, and rays that are the same in all
+// samples of a pixel pass in their share of these.
+#include "interface/detail.glsl"
+#include "interface/texture.glsl"
+#include "interface/triangle.glsl"
+#include "lib/hash.glsl"
+
+bool opacity_passes(Ray ray, Hit hit) {
+    Face face = opacity_face(hit);
+    Opacity own = fetch_opacities(face.material);
+    ivec3 corners = max(face.corners, ivec3(0));
+    Vertex a = fetch_vertices(corners.x), b = fetch_vertices(corners.y), c = fetch_vertices(corners.z);
+    Detail p = fetch_details(corners.x), q = fetch_details(corners.y), r = fetch_details(corners.z);
+    vec3 weights = vec3(1.0 - hit.barycentric.x - hit.barycentric.y, hit.barycentric);
+    vec2 uv = a.uv * weights.x + b.uv * weights.y + c.uv * weights.z;
+#ifdef HAVE_SECOND_UV
+    if ((fetch_textures(max(own.texture, 0)).flags & TEXTURE_SECOND) != 0) {
+        uv = p.uv_1.xy * weights.x + q.uv_1.xy * weights.y + r.uv_1.xy * weights.z;
+    }
+#endif
+    float covers = own.factor * dot(weights, vec3(p.opacity, q.opacity, r.opacity));
+    if (face.corners.x >= 0) covers *= texture_rgba(own.texture, vec3(uv, TEXTURE_SHARP)).a;
+    else covers = own.factor;
+    uvec3 way = floatBitsToUint(ray.direction), from = floatBitsToUint(ray.origin);
+    uint number = uint(hit.triangle) * 16777259u + uint(hit.instance);
+#ifdef HAVE_BLEND
+    way = pcg4d(uvec4(way, uint(ray.any_hit >> 1))).xyz;
+#endif
+    float u = unit_float(pcg4d(uvec4(way ^ (from << 7u), number)).x);
+    return own.mode == OPACITY_MASK ? covers < own.cutoff : own.mode == OPACITY_BLEND && u >= covers;
+}
+
+void triangle_test(Ray ray, TriangleSetup setup, int address, int instance, inout Hit hit) {
+    Hit found = hit;
+    solid_test(ray, setup, address, instance, found);
+    bool other = found.triangle != hit.triangle || found.instance != hit.instance || found.t < hit.t;
+    if (other && !opacity_passes(ray, found)) hit = found;
+}

@@ -1,0 +1,2 @@
+// The settings of photon tracing are uniforms alone.
+#include "interface/photon.glsl"

@@ -1,0 +1,17 @@
+// Surfaces of the ray caster and of the layers where there are textures: of their mip levels the nearest one.
+#include "interface/camera.glsl"
+#include "interface/geometry.glsl"
+#include "interface/surface.glsl"
+#ifdef HAVE_SECOND_UV
+#include "interface/detail.glsl"
+#endif
+
+Surface surface_at(Ray ray, Hit hit) {
+    Geometry at = geometry_at(ray, hit);
+#ifdef HAVE_SECOND_UV
+    detail_here = detail_at(hit);
+#endif
+    at.uv.z += 0.5 + log2(max(camera_spread(ray.direction) * hit.t, 1e-37));
+    vec3 normal = dot(at.shading, ray.direction) > 0.0 ? -at.shading : at.shading;
+    return Surface(normal, material_color(at, hit, fetch_materials(at.material)));
+}

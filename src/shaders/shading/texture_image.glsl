@@ -1,0 +1,76 @@
+// Images in one memory of texels: bilinear in linear light, or the nearest texel; all wrap modes and filters of glTF 2.0
+// (section 3.8.4). Of two mip levels one is chosen at random, so that their means are those of interpolation between
+// them, for the price of one: M. Pharr et al., "Filtering After Shading With Stochastic Texture Filtering" (2024).
+// Heckbert, Fundamentals of Texture Mapping and Image Warping (1989).
+#include "interface/texture.glsl"
+#include "lib/srgb.glsl"
+#ifdef HAVE_WIDE_TEXELS
+#include "shading/texel_wide.glsl"
+#else
+#include "shading/texel_bytes.glsl"
+#endif
+
+// A coordinate within the two periods on which texel_wrap works; anything that is no number counts as 0.
+float wrapped(float u, int wrap) {
+    float there = abs(u) < 1e9 ? u : 0.0;
+    return wrap == 0 ? there - floor(there) : wrap == 1 ? there - 2.0 * floor(0.5 * there) : clamp(there, 0.0, 1.0);
+}
+
+// The column or row of texel i = -1 .. size, mirrored -1 .. 2 * size. Without division, which CPUs do lane by lane.
+int texel_wrap(int i, int size, int wrap) {
+    if (wrap == 2) return clamp(i, 0, size - 1);
+    int period = wrap == 0 ? size : 2 * size;
+    int within = i < 0 ? i + period : i >= period ? i - period : i;
+    return within < size ? within : period - 1 - within;
+}
+
+bool texture_flag(Texture map, int flag) {
+    return (map.flags & flag) != 0;
+}
+
+// The texel, colours made linear where that is asked for.
+vec4 texel_at(Texture map, TextureLevel level, ivec2 at, bool color) {
+    int column = texel_wrap(at.x, level.size.x, map.wrap.x), row = texel_wrap(at.y, level.size.y, map.wrap.y);
+    vec4 texel = texel_value(map.flags, level.start.x * TEXTURE_BLOCK + level.start.y, row * level.size.x + column);
+    if (color && !texture_flag(map, TEXTURE_LINEAR)) texel.rgb = linear_from_srgb(texel.rgb);
+    return texel;
+}
+
+vec4 texture_lookup(int number, vec3 place, bool color) {
+    Texture map = fetch_textures(number);
+    float detail = place.z + map.detail;  // log2 of the texels under the ray, and the random number
+    int chosen = texture_flag(map, TEXTURE_MIPMAPS) && detail >= 1.0 ? min(int(min(detail, 30.0)), map.last) : 0;
+    bool nearest = texture_flag(map, chosen > 0 || detail >= 0.5 ? TEXTURE_NEAREST_SMALL : TEXTURE_NEAREST);
+    TextureLevel level = fetch_texture_levels(map.level + chosen);
+    vec3 at = vec3(place.xy, 1.0);
+    vec2 film = vec2(wrapped(dot(map.across, at), map.wrap.x), wrapped(dot(map.down, at), map.wrap.y));
+    film *= vec2(level.size);
+    vec2 low = nearest ? floor(film) : floor(film - 0.5), share = film - 0.5 - low;
+    // A loop over one texel or four, so that looking one up is in the source once: compilers inline all of it.
+    vec4 left = vec4(0.0), top = left, found = left;
+    for (int turn = 0; turn < 4; turn++) {
+        vec4 texel = texel_at(map, level, ivec2(low) + ivec2(turn & 1, turn >> 1), color);
+        vec4 between = mix(left, texel, share.x);
+        if (turn == 0 || !nearest) found = turn == 0 ? texel : mix(top, between, share.y);
+        left = texel;
+        if (turn == 1) top = between;
+    }
+    return found;
+}
+
+vec4 texture_texel(int number, vec3 place, bool color) {
+    vec4 found = texture_lookup(max(number, 0), place, color);  // loops must not follow a return
+    return number < 0 ? vec4(1.0) : found;
+}
+
+vec4 texture_rgba(int number, vec3 place) {
+    return texture_texel(number, place, true);
+}
+
+vec3 texture_color(int number, vec3 place) {
+    return texture_rgba(number, place).rgb;
+}
+
+vec4 texture_data(int number, vec3 place) {
+    return texture_texel(number, place, false);
+}

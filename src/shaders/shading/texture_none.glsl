@@ -1,0 +1,18 @@
+// A scene without textures.
+#include "interface/texture.glsl"
+
+vec3 texture_color(int number, vec3 place) {
+    return vec3(1.0);
+}
+
+vec4 texture_rgba(int number, vec3 place) {
+    return vec4(1.0);
+}
+
+vec4 texture_data(int number, vec3 place) {
+    return vec4(1.0);
+}
+
+vec4 texture_texel(int number, vec3 place, bool color) {
+    return vec4(1.0);
+}

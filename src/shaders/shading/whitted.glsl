@@ -1,0 +1,2 @@
+// The settings of Whitted's tracer are uniforms alone.
+#include "interface/whitted.glsl"

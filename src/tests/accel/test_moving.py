@@ -1,0 +1,208 @@
+"""Instances that move, and scenes far beyond what can be flattened."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import instances
+import numpy as np
+import pytest
+from counting import python_calls
+from instances import KINDS
+from test_two_level import NAMES, assert_as_flat
+
+import viewer
+from viewer.accel.two_level.objects import transforms_of
+from viewer.accel.two_level.structure import TwoLevel
+from viewer.base.errors import ViewerError
+from viewer.renderer.prepared import prepare
+from viewer.scene.builtin import forest
+from viewer.scene.hierarchy import compose
+from viewer.scene.scene import Instance, Scene
+from viewer.stream.declare.record import LARGEST_INTEGER
+from viewer.stream.gl.device import Device
+
+LAYERS = ("depth", "normal", "triangle", "instance")
+
+
+def assert_same(one: viewer.Picture, other: viewer.Picture) -> None:
+    """To the bit."""
+    assert one.linear.tobytes() == other.linear.tobytes()
+    for name in one.layers:
+        assert one.layers[name].tobytes() == other.layers[name].tobytes(), name
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+def test_two_balls_orbit_among_ten(device: object, kind: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Adinetz and Berezin's Balls-1: each frame is equal to that of a fresh build, and none compiles anything."""
+    scene = viewer.load("balls")
+    assert scene.triangle_count == 31_200 and len(scene.instances) == 10
+    moved = instances.renderer(scene, kind)
+    before = moved.render((96, 96), layers=LAYERS)
+    compiled: list[Any] = []
+    program = Device.program
+    for seconds in (0.4, 1.3, 2.0, 3.7):
+        posed = scene.posed(seconds)
+        with monkeypatch.context() as patch:
+            patch.setattr(Device, "program", lambda *a, **k: compiled.append(a) or program(*a, **k))
+            moved.move({number: posed.instances[number].transform for number in (0, 1)})
+            picture = moved.render((96, 96), layers=LAYERS)
+        assert not compiled
+        fresh = instances.renderer(posed, kind)
+        assert_same(picture, fresh.render((96, 96), layers=LAYERS))
+        assert picture.linear.tobytes() != before.linear.tobytes()
+        fresh.release()
+    moved.move(transforms_of(scene.instances))
+    assert_same(moved.render((96, 96), layers=LAYERS), before)
+
+
+def test_textures_are_updated_in_place_too(device: object) -> None:
+    """Where memories lie in 2-D textures, whole rows of which are written."""
+    scene = instances.nested(80)
+    found = instances.renderer(scene, KINDS[0], memory="texture")
+    found.render((48, 48))
+    transforms = transforms_of(scene.instances)
+    transforms[7:40] = instances.random_transforms(np.random.default_rng(2), 33)
+    found.move(transforms)
+    fresh = instances.renderer(found.scene, KINDS[0], camera=found.camera)
+    assert_same(found.render((48, 48), layers=LAYERS), fresh.render((48, 48), layers=LAYERS))
+
+
+@pytest.mark.parametrize("kind", KINDS[:2], ids=NAMES[:2])
+def test_paths_follow_what_moves(device: object, kind: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Light, too; in passes that read so many tables that the small ones, instances among them, share a texture."""
+    scene = viewer.load("cornell")
+    options = {"program": "path", "environment": "sky", "camera": scene.camera()}
+    for name in ("short_block", "light"):
+        number = [each.name for each in scene.instances].index(name)
+        found = instances.renderer(scene, kind, **options)
+        before = found.render((24, 24), spp=1).linear
+        matrix = compose([[0.3, -0.2, 0.1]], [[0.1, 0.3, 0.0, 1.0]], [[1.1, 0.9, 1.0]])[0]
+        found.move({number: matrix @ scene.instances[number].transform})
+        after = found.render((24, 24), spp=1)
+        assert after.linear.tobytes() != before.tobytes()
+        assert_same(after, instances.renderer(found.scene, kind, **options).render((24, 24), spp=1))
+        single = instances.renderer(found.scene, kind, machine="singlepass", **options)
+        assert_same(after, single.render((24, 24), spp=1))
+        assert "arena" in found.resources.bytes()
+
+
+def test_only_what_changed_is_told() -> None:
+    scene = instances.nested(50)
+    two = TwoLevel.of(scene, "bvh")
+    objects, table = two.objects, two.table
+    before = table.data.copy()
+    transforms = transforms_of(scene.instances)
+    assert two.move(np.arange(50), transforms) == []
+    transforms[[3, 4, 9], 0, 3] += 1.0
+    changes = two.move(np.arange(50), transforms)
+    assert changes is not None
+    assert [(first, last) for source, first, last in changes if source is table] == [(3, 5), (9, 10)]
+    assert two.objects is objects and np.flatnonzero(before != table.data).tolist() == [3, 4, 9]
+
+
+@pytest.mark.parametrize("kind", ["bvh", "grid"])
+def test_moving_works_in_arrays(kind: str) -> None:
+    """The top structure alone, and with all matrices, boxes and rows: no loop of Python over a thousand instances."""
+    mesh, rng, calls = viewer.load("balls").meshes[0], np.random.default_rng(9), {}
+    for count in (100, 1000):
+        rotations, ones = rng.normal(size=(count, 4)), np.ones((count, 3))
+        before, after = (compose(rng.uniform(-40, 40, (count, 3)), rotations, ones) for _ in range(2))
+        two = TwoLevel.of(Scene([mesh], [Instance(0, matrix) for matrix in before]), kind)
+        two.top.build(two.low, two.high)  # compiled loops are fetched once
+        assert two.move(np.arange(count), after)
+        calls[count] = (
+            python_calls(lambda two=two: two.top.build(two.low, two.high)),
+            python_calls(lambda two=two, count=count, before=before: two.move(np.arange(count), before)),
+        )
+    # not equal: how many sizes of a grid are tried follows from the boxes
+    assert all(many <= 2 * few for few, many in zip(calls[100], calls[1000], strict=True)), calls
+
+
+def test_moving_under_a_flat_structure_and_what_must_be_rebuilt(device: object) -> None:
+    scene = instances.nested(30)
+    transforms = instances.random_transforms(np.random.default_rng(5), 30)
+    moved = viewer.Renderer(scene, program="cast")
+    moved.render((32, 32))
+    moved.move(transforms)
+    two = instances.renderer(scene, KINDS[0])
+    two.render((32, 32))
+    transforms[4, :3, :3] *= np.array([1, 0, 1])  # flat: an object of its own from now on
+    two.move(transforms)
+    assert two.structure.built.objects.own[4]
+    assert_as_flat(two.scene, two, 4000)
+    fresh = instances.renderer(two.scene, KINDS[0], camera=two.camera)
+    assert_same(two.render((32, 32), layers=LAYERS), fresh.render((32, 32), layers=LAYERS))
+    moved.move({4: transforms[4]})
+    ours, theirs = (each.render((64, 64), layers=LAYERS).layers for each in (moved, two))
+    assert (ours["triangle"] == theirs["triangle"]).mean() > 0.999
+    assert (scene.instances[4].transform != transforms[4]).any()  # the scene that was given stays as it is
+
+
+@pytest.mark.parametrize(
+    ("transforms", "words"),
+    [
+        ({12: np.eye(4)}, "no instance 12"),
+        ({-1: np.eye(4)}, "no instance -1"),
+        (np.eye(4), "shape"),
+        ({0: np.eye(3)}, r"shape \(3, 3\)"),
+        ({0: np.full((4, 4), np.nan)}, "last row|not finite"),
+        ({0: np.diag([1.0, 1, 1, 2])}, "last row"),
+        ({0: compose([[1e19, 0, 0]], [[0, 0, 0, 1]], [[1, 1, 1]])[0]}, "beyond"),
+        ("elsewhere", "no transformation"),
+    ],
+)
+def test_bad_moves_move_nothing(device: object, transforms: Any, words: str) -> None:
+    scene = instances.nested(12)
+    found = instances.renderer(scene, KINDS[0])
+    rows = found.structure.built.table.data.copy()
+    with pytest.raises(ViewerError, match=words):
+        found.move(transforms)
+    assert found.scene is scene and (found.structure.built.table.data == rows).all()
+
+
+# --- more than can be flattened
+
+
+@pytest.mark.parametrize("trees", [60_000, pytest.param(200_000, marks=pytest.mark.slow)])  # these: a hundred million
+def test_more_triangles_than_a_float_can_number(device: object, trees: int) -> None:
+    scene = forest.build(trees)
+    assert scene.triangle_count > 500 * trees > LARGEST_INTEGER
+    with pytest.raises(ViewerError, match="exact up to"):
+        scene.flatten()
+    found = instances.renderer(scene, KINDS[0])
+    picture = found.render((128, 128), layers=(*LAYERS, "albedo"))
+    total = found.info()["gpu memory"]["total"]
+    print(f"{total / 2**20:.0f} MiB of texture memory")
+    assert total < 1 << 30
+    triangle, instance = picture.layers["triangle"], picture.layers["instance"]
+    assert (triangle >= 0).mean() > 0.9 and triangle.max() > 1 << 24
+    starts, hit = found.prepared.starts, triangle >= 0
+    triangle, instance = triangle[hit], instance[hit]
+    assert (starts[instance] <= triangle).all() and (triangle < starts[instance + 1]).all()
+    assert len(np.unique(instance)) > 500
+    assert "triangles" not in vars(found.prepared)
+
+
+def test_triangles_beyond_32_bits_are_numbered() -> None:
+    from viewer.kernels import HIT
+
+    made = prepare(instances.nested(6), accel="two-level-bvh")
+    made.__dict__["starts"] = np.array([0, 10, 2**31, 2**33, 2**33 + 1, 2**34, 2**35])
+    hits = np.zeros(3, HIT.dtype)
+    hits["triangle"], hits["instance"] = (5, 7, -1), (3, 2, 0)
+    triangle, instance = made.triangle_numbers(hits), made.instance_numbers(hits)
+    assert triangle.dtype == np.int64 and triangle.tolist() == [2**33 + 5, 2**31 + 7, -1]
+    assert instance.tolist() == [3, 2, -1]
+
+
+def test_flat_structures_tell_the_instance_too(device: object) -> None:
+    scene = instances.nested(40)
+    origins, directions = instances.rays(scene.bounds(), 3000)
+    flat = viewer.Renderer(scene, program="cast").trace(origins, directions)
+    two = instances.renderer(scene, KINDS[0]).trace(origins, directions)
+    same = flat.triangle == two.triangle
+    assert same.mean() > 0.999 and (flat.instance == two.instance)[same].all()
+    # weights of corners as the flattened scene has them, mirrored instances included
+    both = same & (flat.triangle >= 0)
+    assert np.percentile(np.abs(flat.barycentrics - two.barycentrics)[both], 99) < 1e-4

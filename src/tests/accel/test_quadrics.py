@@ -1,0 +1,326 @@
+"""Quadrics beside triangles: against float64 and Embree, the same bits from every structure and machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from glsl_call import Function
+from quadric_oracle import nearest
+from walker import through, walker
+
+from viewer import Renderer, Scene
+from viewer.accel import quadrics, structures
+from viewer.accel.bvh import tree as bvh
+from viewer.accel.grid import grid
+from viewer.accel.structures import MOST_UNSORTED, Recipe
+from viewer.base.errors import ViewerError
+from viewer.kernels.records import GEOMETRY, HIT, RAY
+from viewer.scene.builtin.shapes import quads
+from viewer.scene.material import Material
+from viewer.scene.quadric import PlacedQuadric, Quadric, QuadricShape
+from viewer.scene.scene import Instance
+
+SINGLE: dict[str, Any] = {"machine": "singlepass"}
+UP = np.inf
+ALL = {
+    "sphere": Quadric.sphere((0.1, 0.2, 0.3), 0.7),
+    "far": Quadric.sphere((100, 200, -300), 0.5),
+    "inside": Quadric.sphere((0, 0, 0), 2.0, flipped=True),
+    "tube": Quadric.cylinder((0, 0, 0), (0, 0.1, 0), 0.26),
+    "needle": Quadric.cylinder((3, 4, 5), (8, 1, 60), 0.26),
+    "cone": Quadric.cone((0, 0, 0), (0, 1, 0), 0.7),
+    "frustum": Quadric.cone((10, 20, 5), (11, 30, 7), 0.7, 0.3),
+    "disk": Quadric.disk((0, 2, 0), (1, 1, 0), 2.0),
+    "annulus": Quadric.disk((0, 2, 0), (-1, 1, 3), 2.0, 0.5),
+    "paraboloid": QuadricShape((1, 0, 1), -1, 0, high=(UP, 1, UP)),
+    "one sheet": QuadricShape((1, -1, 1), 0, -1, low=(-UP, -2, -UP), high=(UP, 1, UP)),
+    "two sheets": QuadricShape((-1, 1, -1), 0, -1, low=(-UP, -2, -UP), high=(UP, 3, UP)),
+    "saddle": QuadricShape((1, 0, -1), -1, 0, low=(-1, -2, -1), high=(1, 2, 1)),
+    "ellipsoid": QuadricShape((1, 1, 1), 0, -1),
+}
+
+
+def turned(seed: int) -> np.ndarray:
+    """(4, 4): some turn, stretched up to fourfold, somewhere."""
+    rng = np.random.default_rng(seed)
+    out = np.eye(4)
+    left, right = (np.linalg.qr(rng.normal(size=(3, 3)))[0] for _ in range(2))
+    out[:3, :3], out[:3, 3] = left @ np.diag(rng.uniform(0.5, 2.0, 3)) @ right, rng.uniform(-4, 4, 3)
+    return out
+
+
+def shape_of(name: str) -> QuadricShape:
+    """The shape; those without a place of their own are turned."""
+    found = ALL[name]
+    if isinstance(found, Quadric):
+        return found.shape
+    return replace(found, transform=turned(list(ALL).index(name)))
+
+
+def rays_at(shape: QuadricShape, count: int, seed: int = 0) -> np.ndarray:
+    """(count,) `RAY` through its box, from around it and from within."""
+    (box,) = quadrics.boxes([PlacedQuadric(0, shape, shape.transform)])
+    return through(box[0], box[1], np.random.default_rng(seed), count)
+
+
+class Alone:
+    """Each quadric's GLSL by itself, on arrays of rays and quadrics' numbers in `ALL`."""
+
+    def __init__(self, device: Any) -> None:
+        self.placed = [PlacedQuadric(0, shape, shape.transform) for shape in map(shape_of, ALL)]
+        text = """
+        Hit test_ray(Ray ray, int n) {
+            Hit hit = Hit(ray.t_max, vec2(0.0), -1, 0);
+            quadric_test(ray, n, 0, hit);
+            return hit;
+        }
+        Geometry point_of(Ray ray, int n) { return quadric_at(ray, test_ray(ray, n).t, n); }
+        Hit leave(Ray ray, int n, vec3 way, out vec3 origin) {
+            Geometry here = point_of(ray, n);
+            origin = offset_origin(here.position, here.normal, way, here.error);
+            return test_ray(Ray(origin, ray.t_max, way, 0), n);
+        }
+        """
+        shared: dict[str, Any] = {"modules": [quadrics.module(quadrics.record(self.placed))], "text": text}
+        shared |= {"records": [RAY, HIT, GEOMETRY], "includes": ["lib/offset_origin.glsl"]}
+        self.test = Function(device, "Hit test_ray(Ray ray, int n)", **shared)
+        self.at = Function(device, "Geometry point_of(Ray ray, int n)", **shared)
+        self.leave = Function(device, "Hit leave(Ray ray, int n, vec3 way, out vec3 origin)", **shared)
+
+
+@pytest.fixture(scope="module")
+def alone(device: Any) -> Alone:
+    with device.current():
+        return Alone(device)
+
+
+# -- one by one ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_roots_normals_and_rays_that_leave(alone: Alone, name: str) -> None:
+    """As in float64; points lie on the surface to a tenth of their error's bound; and no ray that leaves one finds the
+    surface that it leaves."""
+    number = list(ALL).index(name)
+    (placed,) = held = [alone.placed[number]]
+    rays = rays_at(placed.shape, 3000)
+    (hits,) = alone.test(rays, np.full(len(rays), number))
+    expected = nearest(held, rays["origin"], rays["direction"])
+    sure = ~expected.doubtful
+    assert sure.mean() > 0.9 and (hits["triangle"][sure] == expected.number[sure]).all()
+    met = sure & (expected.number >= 0)
+    assert met.sum() > 200
+    numbers = np.full(int(met.sum()), number)
+    (here,) = alone.at(rays[met], numbers)
+    error = here["error"].astype(float)
+    # The distance is off by the surface's error over the slant of the ray, and by its own rounding.
+    slant = np.abs((expected.normal * rays["direction"]).sum(1))[met]
+    off = np.abs(hits["t"] - expected.t)[met]
+    assert (off * slant <= 0.5 * error + 3e-7 * expected.t[met]).all()
+    # Off by a little along the surface, the normal turns with it, no sharper than a radius of 1e-3 of the size does.
+    curve = 1e3 / np.ptp(quadrics.boxes(held)[0], axis=0).max()
+    assert (np.linalg.norm(here["normal"] - expected.normal[met], axis=1) < 2e-6 + curve * (off + error)).all()
+    assert _off_surface(placed, here["position"], error).max() < 0.1
+
+    rng = np.random.default_rng(2)
+    way = rng.normal(size=(len(numbers), 3))
+    along = np.arange(len(way)) % 2 == 0  # nearly along the surface
+    normal = here["normal"].astype(float)
+    flat = way - (way * normal).sum(1, keepdims=True) * normal * (1 - 10.0 ** rng.uniform(-6, 0, (len(way), 1)))
+    way = np.where(along[:, None], flat, way)
+    way = (way / np.linalg.norm(way, axis=1, keepdims=True)).astype(np.float32)
+    left, origin = alone.leave(rays[met], numbers, way)
+    # From the very origin that it has, float64 knows no root near zero.
+    onwards = nearest(held, origin, way)
+    again = left["triangle"] >= 0
+    certain = ~onwards.doubtful
+    assert (again == (onwards.number >= 0))[certain].all()
+    assert (left["t"][again & certain] > 0.5 * onwards.t[again & certain]).all()
+
+
+def _off_surface(placed: PlacedQuadric, positions: np.ndarray, error: np.ndarray) -> np.ndarray:
+    """How far points are from the surface, in parts of ``error``."""
+    (row,) = quadrics.record([placed])
+    inverse = np.array([row[f"inverse_{axis}"] for axis in "xyz"], np.float64)
+    local = (positions.astype(float) - inverse[:, 3]) @ inverse[:, :3].T
+    squares, linear = np.array(placed.shape.squares), placed.shape.linear
+    value = (squares * local * local).sum(1) + linear * local[:, 1] + placed.shape.constant
+    slope = (2.0 * squares * local + [0.0, linear, 0.0]) @ inverse[:, :3]
+    return np.abs(value) / np.linalg.norm(slope, axis=1) / error
+
+
+def test_rays_without_an_end_and_with_one(device: Any) -> None:
+    """From within, from outside, past it, away from it; cut short; and any hit."""
+    renderer = Renderer(scene_of([Quadric.sphere((0, 0, 5), 1.0)]), device=device, **SINGLE)
+    origins = np.float32([[0, 0, 0], [0, 0, 5], [0, 2, 0], [0, 0, 10]])
+    found = renderer.trace(origins, [[0, 0, 1]])
+    np.testing.assert_allclose(found.distance, [4, 1, np.inf, np.inf])
+    assert (renderer.trace(origins, [[0, 0, 1]], any_hit=True).triangle >= 0).tolist() == [True, True, False, False]
+    for t_max, hits in ((4.0, False), (4.001, True)):  # hits at t_max or beyond do not count
+        assert (renderer.trace(origins[:1], [[0, 0, 1]], t_max=t_max).triangle[0] >= 0) == hits
+    np.testing.assert_allclose(renderer.trace(origins[:1], [[0, 0, 1]], t_max=5.0).distance, [4])
+
+
+def test_texture_coordinates(alone: Alone) -> None:
+    """u turns around the axis from +z, v runs along it evenly: of a sphere in angles, of a disk outwards."""
+    rays = np.zeros(4, RAY.dtype)
+    rays["origin"] = (3, 0, 0), (0, np.sqrt(2), 3), (-3, 0.025, 0), (0, 0.5, 3)
+    rays["direction"], rays["t_max"] = [(-1, 0, 0), (0, 0, -1), (1, 0, 0), (0, 0, -1)], 3.4e38
+    names = ["inside", "inside", "tube", "cone"]
+    (at,) = alone.at(rays, [list(ALL).index(name) for name in names])
+    # The tip of a cone is its axis's first end: half of its height is half of v.
+    np.testing.assert_allclose(at["uv"][:, :2], [(0.25, 0.5), (0, 0.75), (0.75, 0.25), (0, 0.5)], atol=1e-6)
+    disk = alone.placed[list(ALL).index("annulus")].transform
+    middle, across, normal = disk[:3, 3], disk[:3, 0] * 0.625, disk[:3, 1]
+    rays["origin"], rays["direction"] = middle + across + normal, -normal / np.linalg.norm(normal)
+    (at,) = alone.at(rays, [list(ALL).index("annulus")] * 4)
+    np.testing.assert_allclose(at["uv"][:, :2], [(0.25, 0.5)] * 4, atol=1e-6)  # 0.625 of the radius, from 0.25 on
+
+
+# -- in scenes -------------------------------------------------------------------------------------------------------
+
+
+def scene_of(meshes: list, transforms: dict[int, np.ndarray] | None = None, **scene: Any) -> Scene:
+    instances = [Instance(k, (transforms or {}).get(k, np.eye(4)), name=mesh.name) for k, mesh in enumerate(meshes)]
+    return Scene(meshes, instances, scene.pop("materials", [Material()]), **scene)
+
+
+def mixed() -> Scene:
+    """Quadrics between, before and behind triangles, two of them in one box, and one under a turn."""
+    floor = quads([[(-3, -1, -3), (-3, -1, 3), (3, -1, 3), (3, -1, -3)]]).mesh("floor", 0)
+    wall = quads([[(-3, -1, -3), (3, -1, -3), (3, 2, -3), (-3, 2, -3)]]).mesh("wall", 0)
+    meshes = [
+        Quadric.sphere((0, 0, 0), 1.0),
+        floor,
+        Quadric.cone((0, -1, 0), (0, 1, 0), 1.0),  # in the sphere's box
+        Quadric.surface(QuadricShape((1, 1, 1), 0, -1), name="turned"),
+        wall,
+        Quadric.disk((2, 0, 2), (0, 1, 0), 0.9, 0.2),
+        Quadric.cylinder((-2, -1, 1), (-2, 1, 1), 0.8),
+    ]
+    return scene_of(meshes, {3: turned(5)}, name="mixed")
+
+
+@pytest.fixture(scope="module")
+def given() -> tuple[Scene, np.ndarray]:
+    scene = mixed()
+    low, high = scene.bounds()
+    return scene, through(low, high, np.random.default_rng(3), 6000, around=0.3)
+
+
+def test_walks_of_structures_agree_to_the_bit(device: Any, given: tuple[Scene, np.ndarray]) -> None:
+    scene, rays = given
+    flat = scene.flatten()
+    placed, first = flat.quadrics, None
+    walks = {"bvh": bvh.TRAVERSALS, "grid": tuple(grid.TRAVERSALS), "none": ("loop",)}
+    for accel, known in walks.items():
+        for resolution in ("auto", 24) if accel == "grid" else ("auto",):
+            built = structures.FLAT[accel](flat.corners(), Recipe(accel, grid=resolution), None, placed)
+            for traversal in known:
+                found = walker(device, *built.make(traversal))(rays)
+                first = found if first is None else first
+                assert found.tobytes() == first.tobytes(), (accel, traversal)
+    assert first is not None
+    for number in {quadric.number for quadric in placed} | {1, 4}:
+        assert (first["triangle"] == number).sum() > 20
+    # Against float64: all that a quadric hides, and is hidden by nothing.
+    expected = nearest(placed, rays["origin"], rays["direction"])
+    quadric = np.isin(first["triangle"], [each.number for each in placed])
+    assert (first["triangle"] == expected.number)[quadric & ~expected.doubtful].all()
+    assert (expected.t >= first["t"])[~quadric & (first["triangle"] >= 0) & ~expected.doubtful].all()
+
+
+@pytest.mark.parametrize("accel", ["none", "two-level-bvh", "two-level-grid"])
+def test_machines_agree_to_the_bit(device: Any, given: tuple[Scene, np.ndarray], accel: str) -> None:
+    """And structures: two levels round rays on their way to the objects, which is all that differs."""
+    scene, rays = given
+    flat = Renderer(scene, device=device, **SINGLE).trace(rays["origin"], rays["direction"])
+    first = None
+    for machine in (SINGLE, {"machine": "multipass", "fuse": "none"}):
+        found = Renderer(scene, accel=accel, device=device, **machine).trace(rays["origin"], rays["direction"])
+        first = found if first is None else first
+        assert all(np.array_equal(a, b) for a, b in zip(found, first, strict=True)), machine
+    same = first.triangle == flat.triangle
+    if accel.startswith("two-level"):
+        assert same.mean() > 0.999
+        met = same & (flat.triangle >= 0)
+        assert np.abs(first.distance[met] - flat.distance[met]).max() < 1e-4
+    else:
+        assert same.all() and np.array_equal(first.distance, flat.distance)
+    assert np.array_equal(first.instance[same], flat.instance[same])
+
+
+def test_against_tessellations_by_embree(device: Any, given: tuple[Scene, np.ndarray]) -> None:
+    """192 segments around: facets are off by 1.3e-4 of the radius, and silhouettes by as much."""
+    pytest.importorskip("embreex", reason="Embree is the oracle")
+    from embreex.mesh_construction import TriangleMesh
+    from embreex.rtcore_scene import EmbreeScene
+
+    scene, rays = given
+    flat = scene.tessellated(192).flatten()
+    normals = np.cross(*(flat.corners()[:, k] - flat.corners()[:, 0] for k in (1, 2)))
+    agree = (normals[:, None] * flat.normals[flat.triangles]).sum(-1)
+    assert (agree > -1e-9).all()  # facets and their normals look the same way
+    embree = EmbreeScene(robust=True)
+    TriangleMesh(embree, flat.corners())
+    answer = embree.run(rays["origin"], rays["direction"], output=1)
+    hit = np.asarray(answer["primID"])
+    instance = np.where(hit >= 0, np.searchsorted(flat.instances, hit, side="right") - 1, -1)
+    found = Renderer(scene, device=device, **SINGLE).trace(rays["origin"], rays["direction"])
+    same = (found.instance == instance) | (answer["tfar"] == 0)  # Embree hits the floor that a ray begins in
+    assert same.mean() > 0.999
+    close = same & (hit >= 0) & (answer["tfar"] > 0)
+    assert close.sum() > 1000
+    # Over the slant of a ray.
+    assert np.percentile(np.abs(found.distance[close] - answer["tfar"][close]), 98) < 2e-3
+
+
+def test_moving_one(device: Any) -> None:
+    """Under two levels and flat; a scale that makes it flat is refused, and then nothing has moved."""
+    scene = scene_of([Quadric.sphere((0, 0, 0), 1.0), Quadric.sphere((9, 0, 0), 1.0)])
+    away = np.eye(4)
+    away[:3, 3] = 0, 0, 3
+    for accel in ("two-level-bvh", "two-level-grid", "grid"):
+        renderer = Renderer(scene, accel=accel, device=device, **SINGLE)
+        renderer.move({0: away})
+        np.testing.assert_allclose(renderer.trace([[0, 0, -5]], [[0, 0, 1]]).distance, [7], rtol=1e-6)
+        with pytest.raises(ViewerError, match=r"sphere.*flat"):
+            renderer.move({0: np.diag([1.0, 0.0, 1.0, 1.0])})
+        np.testing.assert_allclose(renderer.trace([[0, 0, -5]], [[0, 0, 1]]).distance, [7], rtol=1e-6)
+
+
+def test_scenes_of_triangles_know_nothing_of_quadrics(device: Any) -> None:
+    """Neither source nor tables: they pay nothing."""
+    from viewer.stream.compile.generate import Form, fragment
+
+    triangles = scene_of([quads([[(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]]).mesh("square", 0)])
+    texts = []
+    for scene in (triangles, scene_of([Quadric.sphere()])):
+        for accel in ("bvh", "two-level-bvh"):
+            renderer = Renderer(scene, accel=accel, device=device, program="path", **SINGLE)
+            linked = renderer.bind(renderer.program(), False)
+            source = fragment(linked, linked.single(), Form(scheduled=False), renderer.resources)
+            texts.append(any("quadric" in line.lower() for line, _ in source.lines))
+    assert texts == [False, False, True, True]
+
+
+def test_without_a_structure_few_are_taken(device: Any) -> None:
+    corners = np.zeros((MOST_UNSORTED + 1, 3, 3), np.float32)
+    with pytest.raises(ViewerError, match=r"accel.none.*4,097 triangles.*up to 4,096.*accel bvh"):
+        structures.over_nothing(corners, Recipe("none"))
+    with pytest.raises(ViewerError, match=r"stack.*is no walk of accel.none"):
+        structures.over_nothing(corners[:1], Recipe("none", traversal="stack"))
+    empty = Renderer(Scene(), accel="none", device=device, **SINGLE)
+    assert empty.trace([[0, 0, 0]], [[0, 0, 1]]).triangle.tolist() == [-1]
+
+
+def test_first_hits_by_rays_where_there_are_quadrics(device: Any) -> None:
+    scene = scene_of([Quadric.sphere()])
+    renderer = Renderer(scene, first_hits="raster", offsets="sample", device=device, **SINGLE)
+    assert any("quadrics are not drawn" in note for note in renderer.notes)
+    drawn = renderer.render((16, 16), spp=1).linear
+    other = Renderer(scene, first_hits="rays", offsets="sample", device=device, **SINGLE).render((16, 16), spp=1)
+    np.testing.assert_array_equal(drawn, other.linear)

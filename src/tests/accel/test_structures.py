@@ -1,0 +1,324 @@
+"""Acceleration structures: Embree's hits from all of them, and the same bits from every walk and every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import exact
+import meshes
+import numpy as np
+import pytest
+from soups import KINDS, soup
+from walker import rays, through, walker
+
+import viewer
+from viewer import Renderer, Scene
+from viewer.accel import structures, triangles
+from viewer.accel.bvh import build as bvh_build
+from viewer.accel.bvh import tree as bvh
+from viewer.accel.grid import build as grid_build
+from viewer.accel.grid import grid
+from viewer.accel.structures import Recipe, Structure
+from viewer.base.errors import ViewerError, WiringError
+from viewer.kernels.records import RAY
+from viewer.programs import LEVELS, trace
+from viewer.renderer.rays import pack_rays
+from viewer.stream.compile.link import LinkedProgram
+from viewer.stream.declare.kernel import Module
+from viewer.stream.machines.registry import MACHINES
+
+SCENES = ("bunny", "dragon", "forest_flat", "cornell", "stadium")
+STRUCTURES = {
+    "bvh": (Recipe("bvh"), bvh.TRAVERSALS),
+    "midpoint": (Recipe("bvh", build="midpoint"), bvh.TRAVERSALS),
+    "grid": (Recipe("grid"), tuple(grid.TRAVERSALS)),
+}
+SINGLE: dict[str, Any] = {"machine": "singlepass"}
+RAY_PASSES = {"machine": "multipass", "fuse": "ray", "unroll": "auto"}
+STEPS = {"machine": "multipass", "fuse": "none", "unroll": "auto"}
+LARGE = 500_000  # triangles, from which on a walk of each structure is asked: of smaller scenes they agree to the bit
+LARGEST_EXCLUDED = 1e-4  # share of rays that may pass an edge too near to tell
+COLUMNS = 256
+
+
+class Made(NamedTuple):
+    """A scene, its corners (T, 3, 3), its structures, and rays (R, 3): primary ones, and some from within."""
+
+    name: str
+    corners: np.ndarray
+    structures: dict[str, Structure]
+    origins: np.ndarray
+    directions: np.ndarray
+
+
+@pytest.fixture(scope="module", params=SCENES)
+def made(request: pytest.FixtureRequest) -> Made:
+    name = request.param
+    if name == "forest_flat":
+        scene = viewer.load(request.getfixturevalue("flat_forest"))
+    elif name in ("bunny", "dragon"):
+        scene = viewer.load(request.getfixturevalue("shared_scenes") / f"{name}.ply")
+    else:
+        scene = viewer.load(name)
+    corners = scene.flatten().corners()
+    built = {which: structures.FLAT[recipe.accel](corners, recipe) for which, (recipe, _) in STRUCTURES.items()}
+    rng = np.random.default_rng(SCENES.index(name))
+    low, high = scene.bounds()
+    inside = rng.uniform(low, high, (12_000, 3))
+    towards = rng.uniform(low, high, inside.shape) - inside
+    towards /= np.linalg.norm(towards, axis=1, keepdims=True)
+    first_hits = [part.reshape(-1, 3) for part in scene.camera().rays(128, 128)]
+    origins, directions = (
+        np.concatenate(part).astype(np.float32) for part in zip(first_hits, (inside, towards), strict=True)
+    )
+    return Made(name, corners, built, origins, directions)
+
+
+def run(device: Any, structure: Structure, traversal: str, origins: Any, directions: Any, **machine: Any) -> np.ndarray:
+    """(R,) `HIT` of rays by a walk on a machine, the program that `Renderer.trace` runs."""
+    options = dict(machine)
+    program = trace(LEVELS[structure.levels])
+    records, _ = pack_rays(origins, directions, np.inf, False)
+    made = MACHINES[options.pop("machine")](
+        device,
+        LinkedProgram(program, structure.make(traversal)),
+        (COLUMNS, -(-len(records) // COLUMNS)),
+        fallback=lambda: LinkedProgram(program, structure.modules(stepwise=True)),
+        **options,
+    )
+    stream = np.zeros(made.rays, RAY.dtype)
+    stream[: len(records)] = records
+    made.write("ray", stream.reshape(-1, COLUMNS))
+    made.finish(len(records))
+    found = made.read("hit").reshape(-1)[: len(records)]
+    made.release()
+    made.resources.release()
+    return found
+
+
+# -- the same hits -------------------------------------------------------------------------------------------------
+
+
+def test_every_structure_and_walk_finds_what_embree_finds(device: Any, made: Made) -> None:
+    pytest.importorskip("embreex", reason="Embree is the oracle")
+    from embreex.mesh_construction import TriangleMesh
+    from embreex.rtcore_scene import EmbreeScene
+
+    embree = EmbreeScene(robust=True)
+    TriangleMesh(embree, made.corners)
+    answer = embree.run(made.origins, made.directions, output=1)
+    expected = exact.Exact(answer["primID"], np.where(answer["primID"] >= 0, answer["tfar"], np.inf))
+    first = run(device, made.structures["bvh"], "stack", made.origins, made.directions, **SINGLE)
+    hit = first["triangle"] >= 0
+    t = np.where(hit, first["t"], np.inf)
+    rays = made.origins, made.directions
+    exact.assert_right(made.corners, *rays, first["triangle"], t, expected, LARGEST_EXCLUDED)
+    for which, (_, traversals) in STRUCTURES.items():
+        for traversal in traversals[:1] if len(made.corners) > LARGE else traversals:
+            if (which, traversal) == ("bvh", "stack"):
+                continue
+            other = run(device, made.structures[which], traversal, made.origins, made.directions, **SINGLE)
+            assert other.tobytes() == first.tobytes(), (which, traversal)
+
+
+def machines() -> Iterator[dict[str, Any]]:
+    """Every machine, every mask, and calls of a kernel in a pass."""
+    yield SINGLE
+    for mask in ("depth", "kill", "none"):
+        yield {**RAY_PASSES, "mask": mask}
+        yield {**STEPS, "mask": mask}
+    yield {**STEPS, "unroll": (16, 4)}
+
+
+@pytest.mark.parametrize("made", ["bunny", "stadium"], indirect=True)
+def test_every_machine_gives_the_same_bits_whatever_the_walk(device: Any, made: Made) -> None:
+    """In the stadium's grid llvmpipe cuts long loops short, which the machines have to mend (`Machine._again`)."""
+    some = slice(None, None, 4)
+    rays = made.origins[some], made.directions[some]
+    first = run(device, made.structures["bvh"], "stack", *rays, **SINGLE).tobytes()
+    for which, (_, traversals) in STRUCTURES.items():
+        for traversal in traversals:
+            for choices in machines():
+                if traversal == "stack" and choices.get("fuse") == "none":
+                    continue
+                if which == "grid" and made.name == "stadium" and choices.get("unroll") == (16, 4):
+                    continue  # 57,000 triangles in one voxel, 4 in a pass
+                assert run(device, made.structures[which], traversal, *rays, **choices).tobytes() == first, (
+                    which,
+                    traversal,
+                    choices,
+                )
+
+
+def test_pictures_are_the_same_with_every_structure() -> None:
+    scene = viewer.load("teapotahedron")
+    every = [{"accel": "bvh", "traversal": traversal} for traversal in ("auto", *bvh.TRAVERSALS)]
+    every += [
+        {"accel": "bvh", "build": "midpoint"},
+        *({"accel": "grid", "traversal": traversal} for traversal in grid.TRAVERSALS),
+    ]
+    first = None
+    for choices in every:
+        renderer = Renderer(scene, program="cast", **choices)
+        for machine in ({"machine": "singlepass"}, {"fuse": "ray"}, {"fuse": "none"}):
+            renderer.update(**{"machine": "multipass", **machine})
+            picture = renderer.render((96, 64), layers=("triangle", "depth", "normal"))
+            arrays = [picture.linear, *picture.layers.values()]
+            first = first or [array.tobytes() for array in arrays]
+            assert [array.tobytes() for array in arrays] == first, (choices, machine)
+        renderer.release()
+
+
+# -- awkward triangles ---------------------------------------------------------------------------------------------
+
+
+def modules(corners: np.ndarray, traversal: str, build: str = "sah", leaf: int = bvh.MOST_IN_LEAF) -> list[Module]:
+    built = bvh_build.build(corners, build, leaf=leaf)
+    extent = float((built.high[0] - built.low[0]).max())
+    return [bvh.module([built], traversal), triangles.module("watertight", corners, extent, built.order)]
+
+
+def every_triangle(device: Any, corners: np.ndarray) -> Any:
+    """A walk that tests all of them: a grid of one voxel."""
+    built = bvh_build.build(corners)  # for the same extent, which the test scales by
+    extent = float((built.high[0] - built.low[0]).max())
+    test = triangles.module("watertight", corners, extent)
+    return walker(device, grid.module(grid_build.build(corners, (1, 1, 1)), "dda"), test)
+
+
+def aimed(corners: np.ndarray, own: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Rays at points of the numbered triangles (R,), from about as far away as they are from zero."""
+    targets = np.einsum("rk,rkx->rx", rng.dirichlet([1, 1, 1], len(own)), corners[own].astype(np.float64))
+    away = np.linalg.norm(targets, axis=1, keepdims=True) * rng.normal(size=targets.shape)
+    origins = (targets + away).astype(np.float32)
+    return rays(origins, targets - origins)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hits_are_those_of_all_triangles(device: Any, kind: str) -> None:
+    """Rays along axes, in the faces of boxes, and at points of triangles among them."""
+    rng = np.random.default_rng(KINDS.index(kind))
+    corners = soup(kind, rng, 60)
+    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    given = through(low, np.where(high > low, high, high + 1), rng, 4000)
+    given = np.concatenate([given, aimed(corners, rng.integers(0, len(corners), 1000), rng)])
+    expected = every_triangle(device, corners)(given)
+    assert (expected["triangle"] >= 0).mean() > 0.1
+    for build in bvh_build.METHODS:
+        for traversal in bvh.TRAVERSALS:
+            assert walker(device, *modules(corners, traversal, build))(given).tobytes() == expected.tobytes(), (
+                build,
+                traversal,
+            )
+
+
+@pytest.mark.parametrize("count", range(10))
+def test_few_triangles(device: Any, count: int) -> None:
+    """None, one leaf, and the smallest trees; leaves of one and of eight."""
+    rng = np.random.default_rng(count)
+    corners = soup("random", rng, 9)[:count]
+    given = through([-1, -1, -1], [1, 1, 1], rng, 600)
+    near = exact.nearest(corners, given["origin"], given["direction"])
+    for traversal in bvh.TRAVERSALS:
+        one, eight = (walker(device, *modules(corners, traversal, leaf=leaf))(given) for leaf in (1, bvh.MOST_IN_LEAF))
+        assert one.tobytes() == eight.tobytes(), traversal
+        assert np.array_equal(eight["triangle"], near.triangle), traversal
+    if count:
+        assert (near.triangle >= 0).any()
+
+
+@pytest.mark.parametrize("count", [2, 8, 9, 300])
+def test_of_equal_triangles_the_lowest_number_is_hit(device: Any, count: int) -> None:
+    corners = np.tile(np.float32([[[0, 0, 0], [1, 0, 0], [0, 1, 0]]]), (count, 1, 1))
+    given = through([0, 0, -0.5], [1, 1, 0.5], np.random.default_rng(1), 400)
+    for build in bvh_build.METHODS:
+        for traversal in bvh.TRAVERSALS:
+            found = walker(device, *modules(corners, traversal, build))(given)
+            assert set(found["triangle"].tolist()) == {-1, 0}, (build, traversal)
+
+
+def test_a_tree_as_deep_as_any(device: Any) -> None:
+    """Triangles whose sizes double: midpoints take one off at a time, and the stack must hold them all."""
+    corners = np.float32([[[0.6, 0, 0], [1, 0, 0], [0.8, 0.2, 0.1]]])
+    corners = np.ldexp(corners, np.arange(-25, 25)[:, None, None]).astype(np.float32)
+    assert bvh_build.build(corners, "midpoint", leaf=1).depth > 40
+    given = aimed(corners, np.random.default_rng(0).integers(0, len(corners), 2000), np.random.default_rng(1))
+    first, *others = (walker(device, *modules(corners, traversal, "midpoint"))(given) for traversal in bvh.TRAVERSALS)
+    assert all(other.tobytes() == first.tobytes() for other in others)
+    assert (first["triangle"] >= 0).mean() > 0.9
+
+
+@pytest.mark.parametrize("accel", ["bvh", "grid"])
+def test_an_empty_scene_hits_nothing(accel: str) -> None:
+    empty = Scene.from_triangles(np.zeros((0, 3), np.float32), np.zeros((0, 3), np.int64))
+    flat = Scene.from_triangles(np.full((3, 3), np.nan, np.float32), np.array([[0, 1, 2]]))
+    for scene in (empty, flat):
+        renderer = Renderer(scene, program="cast", accel=accel)
+        for machine in ({"machine": "singlepass"}, {"fuse": "ray"}, {"fuse": "none"}):
+            renderer.update(**{"machine": "multipass", **machine})
+            assert (renderer.trace([[0, 0, 5]] * 7, [0, 0, -1]).triangle == -1).all()
+
+
+# -- walks ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_stack_does_not_go_from_pass_to_pass(device: Any) -> None:
+    structure = structures.over_bvh(meshes.box().corners(), Recipe())
+    with pytest.raises(WiringError, match="bvh, stack has locals, which end with the pass"):
+        run(device, structure, "stack", [[0, 0, 5]], [[0, 0, -1]], **STEPS)
+    assert (run(device, structure, "stack", [[0, 0, 5]], [[0, 0, -1]], **RAY_PASSES)["triangle"] >= 0).all()
+
+
+def test_a_tree_that_a_stack_cannot_hold_is_refused() -> None:
+    built = replace(bvh_build.build(meshes.box().corners()), depth=bvh_build.MOST_DEPTH + 1)
+    with pytest.raises(ViewerError, match="stack has room for"):
+        bvh.module([built], "stack")
+
+
+def test_a_walk_with_a_stack_goes_without_one_in_passes_of_one_kernel() -> None:
+    renderer = Renderer(meshes.scene(meshes.box().corners()), program="cast", traversal="stack")
+    assert (renderer.structure.whole, renderer.structure.stepwise) == ("stack", "octants")
+    renderer.update(machine="multipass", fuse="none")
+    assert renderer.trace([0, 0, 5], [0, 0, -1]).triangle[0] >= 0
+
+
+@pytest.mark.parametrize(("accel", "traversal"), [("grid", "stack"), ("grid", "octants"), ("bvh", "dda")])
+def test_a_walk_of_another_structure_is_named(accel: str, traversal: str) -> None:
+    with pytest.raises(ViewerError) as raised:
+        Renderer(meshes.scene(meshes.box().corners()), accel=accel, traversal=traversal)
+    assert f"--traversal {traversal}" in raised.value.typed and f"--accel {accel}" in raised.value.typed
+    assert "\n" not in str(raised.value)
+
+
+def test_front_to_back_walks_take_fewer_steps_than_depth_first() -> None:
+    """The order is what escape indices of every octant, and a stack, are for."""
+    scene = viewer.load("teapotahedron")
+    steps = {}
+    for traversal in bvh.TRAVERSALS:
+        renderer = Renderer(scene, program="cast", accel="bvh", traversal=traversal, machine="singlepass")
+        picture = renderer.render((64, 64), layers=("steps", "tests"))
+        steps[traversal] = {name: int(picture.layers[name].sum()) for name in ("steps", "tests")}
+        renderer.release()
+    # A step of the stack's walk tests two boxes, of the others one.
+    assert steps["octants"]["steps"] < 0.7 * steps["escape"]["steps"], steps
+    assert steps["stack"]["steps"] < 0.8 * steps["octants"]["steps"], steps
+    assert steps["octants"]["tests"] < 0.7 * steps["escape"]["tests"], steps
+
+
+def test_the_table_of_pairs_holds_every_box_and_triangle_once() -> None:
+    corners = soup("random", np.random.default_rng(0), 500)
+    built = bvh_build.build(corners, leaf=bvh.MOST_IN_LEAF)
+    table = bvh.pairs(built, base=7, at=3)
+    low, high = bvh.widened(built.low, built.high)
+    leaves = table["count"] > 0
+    held = np.concatenate(
+        [np.arange(n) - c for c, n in zip(table["child"][leaves], table["count"][leaves], strict=True)]
+    )
+    assert np.array_equal(np.sort(held), 7 + np.arange(500))
+    assert np.array_equal(np.sort(table["child"][~leaves]), 3 + np.arange(1, len(table)))  # the root is no one's child
+    for axis, name in enumerate("xyz"):
+        assert np.array_equal(np.sort(table[name][:, :2].ravel()), np.sort(low[1:, axis]))
+        assert np.array_equal(np.sort(table[name][:, 2:].ravel()), np.sort(high[1:, axis]))
+    assert (low <= built.low).all() and (high >= built.high).all() and (low < high).all()

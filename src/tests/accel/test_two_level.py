@@ -1,0 +1,315 @@
+"""Two levels against the flattened scene: hits by Embree and in float64, normals, materials, and the front side."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import exact
+import instances
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from instances import KINDS
+from numpy.typing import NDArray
+
+import viewer
+from viewer import Renderer, Scene
+from viewer.accel.bvh import build as bvh_build
+from viewer.accel.bvh import tree as bvh
+from viewer.accel.two_level.objects import inverses, objects_of, world_boxes
+from viewer.base.errors import ViewerError
+from viewer.renderer.prepared import prepare
+from viewer.scene.scene import Instance
+
+# Of the ray's distance: a flat scene's 1e-6, and as much for each of the ray's two maps and the corners' one.
+NEAR_EDGE = 4e-6
+LARGEST_EXCLUDED = 1e-3  # share of rays that may pass an edge too near to tell
+NAMES = [" over ".join((top if top != "auto" else accel[10:], accel[10:])) for accel, top in KINDS]
+
+
+class Flattened(NamedTuple):
+    """The first triangle of every instance, the corners (T, 3, 3), which of them are finite, and Embree over them."""
+
+    starts: NDArray
+    corners: NDArray
+    sound: NDArray
+    embree: Any
+
+
+def flattened(scene: Scene) -> Flattened:
+    pytest.importorskip("embreex", reason="Embree is the oracle")
+    from embreex.mesh_construction import TriangleMesh
+    from embreex.rtcore_scene import EmbreeScene
+
+    flat = scene.flatten()
+    corners = flat.corners()
+    sound = np.isfinite(corners).all(axis=(1, 2))
+    corners[~sound] = 1e9  # out of the way, for oracles that know no broken triangle
+    embree = EmbreeScene(robust=True)
+    TriangleMesh(embree, corners)
+    return Flattened(flat.instances, corners, sound, embree)
+
+
+def assert_as_flat(
+    scene: Scene, found: viewer.Renderer, count: int = 20_000, seed: int = 0, flat: Flattened | None = None
+) -> None:
+    """Hits and the instances they name, against Embree on the flattened scene; ties by distance."""
+    starts, corners, sound, embree = flat or flattened(scene)
+    origins, directions = instances.rays(scene.bounds(), count, seed)
+    hits = found.trace(origins, directions)
+    answer = embree.run(origins, directions, output=1)
+    other = exact.Exact(answer["primID"], np.where(answer["primID"] >= 0, answer["tfar"], np.inf))
+    verdict = exact.judge(corners, origins, directions, hits.triangle, hits.distance, other, NEAR_EDGE)
+    share = len(verdict.near_edge) / count
+    print(f"{scene.name}: {(hits.triangle >= 0).mean():.1%} hit, {share:.1e} of rays too near an edge")
+    assert not len(verdict.wrong), f"rays {verdict.wrong[:10]}"
+    assert share < LARGEST_EXCLUDED
+    assert (hits.triangle >= 0).mean() > 0.1
+    hit = hits.triangle >= 0
+    owner = np.searchsorted(starts, hits.triangle, side="right") - 1
+    assert (hits.instance[hit] == owner[hit]).all() and (hits.instance[~hit] == -1).all()
+    # Where a hit is, from its weights of the corners as flattened, and from its distance.
+    hit[verdict.near_edge] = False
+    weights = np.column_stack([1 - hits.barycentrics.sum(axis=1), hits.barycentrics])[hit].astype(np.float64)
+    from_corners = (corners[hits.triangle[hit]] * weights[..., None]).sum(axis=1)
+    along = origins[hit] + hits.distance[hit, None].astype(np.float64) * directions[hit]
+    apart = np.abs(from_corners - along).max(axis=1)
+    reach = np.abs(np.concatenate([corners[sound].reshape(-1, 3), origins])).max()
+    assert np.percentile(apart, 99) < 4e-6 * reach  # grazing hits are ill-conditioned in distance
+    assert np.median(apart) < 1e-6 * reach
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=NAMES)
+def test_nested_instances_are_hit_as_if_flattened(device: object, kind: tuple[str, str]) -> None:
+    scene = instances.nested()
+    assert (np.linalg.det([each.transform for each in scene.instances]) < 0).mean() > 0.3
+    found = instances.renderer(scene, kind)
+    assert_as_flat(scene, found)
+    assert "triangles" not in vars(found.prepared)  # nothing has flattened the scene
+
+
+@pytest.fixture(scope="module")
+def forest(shared_scenes: Path) -> tuple[Scene, Flattened]:
+    """tests/formats/test_models.py equates it to the one by instances of glTF's extension."""
+    scene = viewer.load(shared_scenes / "forest.glb")
+    return scene, flattened(scene)
+
+
+@pytest.mark.parametrize("kind", KINDS[:2], ids=NAMES[:2])
+def test_the_forest_is_hit_as_if_flattened(
+    device: object, forest: tuple[Scene, Flattened], kind: tuple[str, str]
+) -> None:
+    scene, flat = forest
+    found = instances.renderer(scene, kind)
+    info = found.info()
+    # 1,000,192 triangles, in the memory of the distinct meshes and 2,000 trees
+    assert scene.triangle_count > 1_000_000 > 50 * info[kind[0]]["triangles"]
+    assert info["gpu memory"]["total"] < 8 << 20
+    assert_as_flat(scene, found, flat=flat)
+
+
+def test_every_machine_finds_the_same_bits(device: object) -> None:
+    """Of the same walk: the stackless ones run fused, stepwise and in a single pass."""
+    scene = instances.nested(60)
+    for kind, traversal in ((KINDS[0], "octants"), (KINDS[1], "auto"), (KINDS[2], "escape")):
+        found = [
+            instances.renderer(scene, kind, traversal=traversal, machine=machine, fuse=fuse)
+            for machine, fuse in (("multipass", "ray"), ("multipass", "none"), ("singlepass", "ray"))
+        ]
+        pictures = [each.render((96, 96), layers=("depth", "normal", "triangle", "instance")) for each in found]
+        for other in pictures[1:]:
+            assert other.linear.tobytes() == pictures[0].linear.tobytes()
+            for name, layer in pictures[0].layers.items():
+                assert other.layers[name].tobytes() == layer.tobytes(), name
+    stack = instances.renderer(scene, KINDS[0]).render((96, 96), layers=("depth", "triangle"))
+    assert (stack.layers["triangle"] == pictures[0].layers["triangle"]).mean() > 0.999  # ties within rounding
+
+
+@pytest.mark.parametrize("test", ["moller-trumbore", "planes"])
+def test_the_other_triangle_tests(device: object, test: str) -> None:
+    scene = instances.nested(40)
+    origins, directions = instances.rays(scene.bounds(), 5000)
+    own = instances.renderer(scene, KINDS[0], intersection=test).trace(origins, directions)
+    other = instances.renderer(scene, KINDS[0]).trace(origins, directions)
+    assert (own.triangle == other.triangle).mean() > 0.999  # these tests leave cracks
+
+
+def test_normals_and_colors_are_those_of_the_flattened_scene(device: object) -> None:
+    """Uneven and mirrored transformations, and materials of an instance's own."""
+    scene = instances.nested()
+    layers = ("normal", "albedo", "triangle", "instance")
+    flat = Renderer(scene, program="cast").render((256, 256), layers=layers).layers
+    for kind in KINDS[:2]:
+        two = instances.renderer(scene, kind).render((256, 256), layers=layers).layers
+        same = (flat["triangle"] == two["triangle"]) & (flat["triangle"] >= 0)
+        assert same.mean() > 0.05 and (flat["triangle"] == two["triangle"]).mean() > 0.999
+        assert (flat["instance"] == two["instance"])[flat["triangle"] == two["triangle"]].all()
+        apart = np.abs(flat["normal"] - two["normal"]).max(axis=-1)[same]
+        # Weights of slender triangles are off by 1e-5 in float32, and sides of a surface seen edge-on are told apart
+        # by the sign of a rounded product.
+        assert np.percentile(apart, 99.5) < 2e-4
+        assert np.abs(flat["albedo"] - two["albedo"])[same].max() < 1e-6
+
+
+def test_geometric_normals_keep_the_front_in_front(device: object) -> None:
+    """A mirrored, unevenly scaled box, looked at from within and from without, by the very module of geometry."""
+    import glsl_call
+
+    from viewer.kernels.records import GEOMETRY, HIT, RAY
+
+    rng = np.random.default_rng(8)
+    scene = instances.scene(instances.random_transforms(rng, 36))
+    flat = scene.flatten()
+    made = prepare(scene, accel="two-level-bvh")
+    function = glsl_call.Function(
+        device,
+        "Geometry at_hit(Ray ray, Hit hit)",
+        modules=made.modules(),
+        records=[RAY, HIT, GEOMETRY],
+        text="Geometry at_hit(Ray ray, Hit hit) { return geometry_at(ray, hit); }",
+    )
+    numbers = np.flatnonzero(np.isfinite(flat.corners()).all(axis=(1, 2)))
+    owner = np.searchsorted(flat.instances, numbers, side="right") - 1
+    hits, rays = np.zeros(len(numbers), HIT.dtype), np.zeros(len(numbers), RAY.dtype)
+    hits["instance"], hits["triangle"] = owner, numbers - flat.instances[owner]
+    hits["barycentric"] = 0.25, 0.25
+    rays["direction"] = 0, 0, 1
+    (at,) = function(rays, hits)
+    mirrored = made.structure.built.mirrored[owner]
+    assert mirrored.any() and not mirrored.all()
+    corners = flat.corners()[numbers].astype(np.float64)
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    assert np.abs(at["normal"] - normal).max() < 1e-5  # float32 corners of the flattened scene
+    middle = (corners * np.array([0.5, 0.25, 0.25])[:, None]).sum(axis=1)
+    # the same weights whatever the order of the second and the third corner
+    assert (np.abs(at["position"] - middle).max(axis=1) <= at["error"]).all()
+    assert (at["error"] < 1e-4).all()
+    vertex = flat.normals[flat.triangles[numbers]].astype(np.float64)
+    shading = (vertex * np.array([0.5, 0.25, 0.25])[:, None]).sum(axis=1)
+    shading /= np.linalg.norm(shading, axis=1, keepdims=True)
+    assert np.abs(at["shading"] - shading).max() < 1e-5
+    assert (at["material"] == flat.materials[numbers]).all()
+
+
+# --- random instances
+
+
+@pytest.fixture(scope="module")
+def movable() -> Iterator[list[Renderer]]:
+    """A scene of every shape twice, under two structures; examples move it about, which compiles nothing."""
+    scene = instances.scene(instances.random_transforms(np.random.default_rng(3), 12))
+    found = [instances.renderer(scene, kind) for kind in KINDS[:2]]
+    yield found
+    for each in found:
+        each.release()
+
+
+placed = st.builds(
+    lambda move, turn, scale: instances.compose([move], [turn], [scale])[0],
+    st.tuples(*[st.sampled_from([0.0, 0.5, -1.0, 3.0, 100.0])] * 3),
+    st.tuples(*[st.sampled_from([0.0, 1.0, -0.5, 0.3])] * 4),
+    st.tuples(*[st.sampled_from([1.0, 1.0, -1.0, 0.25, 2.0, -3.0, 1e-3, 0.0])] * 3),
+)
+
+
+# A failing example is not made smaller: that would take minutes.
+@settings(
+    max_examples=6,
+    deadline=None,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(st.lists(st.tuples(st.integers(-1, 10), placed), min_size=12, max_size=12))
+def test_random_trees_of_instances(movable: list[Renderer], nodes: list[tuple[int, NDArray]]) -> None:
+    """Trees of nodes, flat ones among them, against all triangles of the flattened scene in float64."""
+    world: list[NDArray] = []
+    for number, (parent, local) in enumerate(nodes):
+        world.append(world[parent] @ local if 0 <= parent < number else local)
+    transforms = np.array(world)
+    for found in movable:
+        found.move(transforms)
+        scene = found.scene
+        corners = scene.flatten().corners()
+        corners[~np.isfinite(corners).all(axis=(1, 2))] = 1e9
+        bounds = scene.bounds()
+        origins, directions = instances.rays(np.stack([bounds[0] - 0.1, bounds[1] + 0.1]), 300)
+        hits = found.trace(origins, directions)
+        # What is within a fraction of the scene's own rounding is a tie: triangles of instances that are squeezed flat.
+        tie = 1e-5 + 4e-6 * float(np.ptp(bounds, axis=0).max())
+        verdict = exact.judge(corners, origins, directions, hits.triangle, hits.distance, None, 2e-5, tie)
+        assert not len(verdict.wrong), f"rays {verdict.wrong[:5]} of {found.structure.name}"
+        assert len(verdict.near_edge) <= 15
+
+
+def test_flat_and_nearly_flat_instances_become_objects_of_their_own(device: object) -> None:
+    transforms = instances.random_transforms(np.random.default_rng(11), 6, 2.0)
+    transforms[0, :3, :3] = instances.compose([[0, 0, 0]], [[1, 2, 3, 4]], [[1, 0, 1]])[0][:3, :3]
+    shear = np.eye(3)
+    shear[0, 1] = 1e6
+    transforms[1, :3, :3] = shear / 1e6
+    scene = instances.scene(transforms)
+    objects = objects_of(scene)
+    assert objects.own.tolist() == [True, True, False, False, False, False]
+    assert objects.of[4] == -1  # the mesh without triangles
+    assert_as_flat(scene, instances.renderer(scene, KINDS[0]), 5000)
+
+
+def test_scenes_with_nothing_to_show(device: object) -> None:
+    for kind in KINDS:
+        for scene in (Scene(), instances.scene(np.tile(np.eye(4), (5, 1, 1)))):
+            scene.instances = [each for each in scene.instances if each.mesh == 4]
+            found = instances.renderer(scene, kind)
+            assert found.trace([0, 0, 0], [0, 0, 1]).triangle.tolist() == [-1]
+            assert not (found.render((8, 8), layers="triangle").layers["triangle"] >= 0).any()
+
+
+def test_transformations_that_are_none_and_coordinates_too_large() -> None:
+    scene = instances.scene(np.tile(np.eye(4), (2, 1, 1)))
+    scene.instances[1].transform = np.full((4, 4), np.nan)
+    with pytest.raises(ViewerError, match=r"instance 1.*not finite"):
+        prepare(scene, accel="two-level-bvh")
+    scene.instances[1].transform = np.diag([1e19, 1e19, 1e19, 1])
+    with pytest.raises(ViewerError, match=r"beyond 1e\+18"):
+        prepare(scene, accel="two-level-bvh")
+
+
+def test_a_stack_that_would_overflow_is_refused() -> None:
+    built = bvh_build.build(np.random.default_rng(2).uniform(0, 1, (50, 3, 3)).astype(np.float32))
+    assert built.depth <= bvh_build.MOST_DEPTH
+    deep = dataclasses.replace(built, depth=bvh_build.MOST_DEPTH + 1)
+    with pytest.raises(ViewerError, match="levels"):
+        bvh.module([built, deep], "stack")
+
+
+# --- boxes and maps
+
+
+@pytest.mark.parametrize(("source", "number", "least", "most"), [("balls", 0, 1.0, 1.01), ("forest", 5, 1.0, 2.0)])
+def test_boxes_hold_their_instances_and_are_tight(source: str, number: int, least: float, most: float) -> None:
+    """A ball's, whose box alone would have 3.4 times the volume, and a spruce's."""
+    scene = viewer.load(source)
+    mesh = scene.meshes[number]
+    objects = objects_of(Scene([mesh], [Instance(0)]))
+    transforms = instances.random_transforms(np.random.default_rng(4), 200, 50.0)
+    linear, place = transforms[:, :3, :3] / objects.scales[0], transforms[:, :3, 3]
+    low, high = world_boxes(objects.parts, objects.corners, np.zeros(200, np.int32), linear, place)
+    points = mesh.positions.astype(np.float64)
+    moved = points @ transforms[:, :3, :3].transpose(0, 2, 1) + place[:, None]
+    exact_low, exact_high = moved.min(axis=1), moved.max(axis=1)
+    assert (low <= exact_low).all() and (high >= exact_high).all()
+    ratio = (high.astype(float) - low).prod(axis=1) / (exact_high - exact_low).prod(axis=1)
+    print(f"{source}: {np.median(ratio):.3f} times the volume, at most {ratio.max():.3f}")
+    assert least < np.median(ratio) < most
+
+
+def test_inverses_are_those_of_linear_algebra() -> None:
+    rng = np.random.default_rng(6)
+    linear = rng.normal(size=(100, 3, 3)) * 10.0 ** rng.uniform(-12, 12, (100, 1, 1))
+    assert np.allclose(inverses(linear) @ linear, np.eye(3), atol=1e-9)
+    assert not np.isfinite(inverses(np.zeros((1, 3, 3)))).any()
+    assert not np.isfinite(inverses(np.ones((1, 3, 3)))).all()

@@ -1,0 +1,174 @@
+"""Part files, text files and memory on systems that lack something; and a lock that is waited for in vain."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from viewer.base import lock as lock_module
+from viewer.base import memory, part_file, textfile
+from viewer.base.errors import ViewerError
+from viewer.base.lock import FairLock
+
+
+def test_parts_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows: each has a name of its own, nobody's is taken for dead."""
+    monkeypatch.setattr(part_file, "fcntl", None)
+    target = tmp_path / "a.txt"
+    left = part_file.begin(target)
+    textfile.write(str(target), "text")
+    assert target.read_text() == "text\n"
+    assert sorted(os.listdir(tmp_path)) == sorted([left.path.name, "a.txt"])
+    left.end()
+    left.end()  # once more does no harm
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+@pytest.mark.skipif(part_file.fcntl is None, reason="files are locked by fcntl")
+def test_a_part_that_another_process_takes_while_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name is given up: between its creation and its lock somebody has locked it, or removed it as a dead one's."""
+    flock, calls = part_file.fcntl.flock, []
+
+    def locked_by_another(descriptor: int, how: int) -> None:
+        calls.append(descriptor)
+        if len(calls) == 1:
+            raise BlockingIOError("somebody has it")
+        if len(calls) == 2:
+            for name in os.listdir(tmp_path):
+                if os.path.samestat(os.stat(tmp_path / name), os.fstat(descriptor)):
+                    os.unlink(tmp_path / name)
+        flock(descriptor, how)
+
+    monkeypatch.setattr(part_file.fcntl, "flock", locked_by_another)
+    made = part_file.begin(tmp_path / "a.png")
+    assert made.path == part_file._name(tmp_path / "a.png", "2") and made.path.exists()
+    assert calls[0] == calls[1] == calls[2]  # each was closed before the next was opened
+    made.end()
+    assert not made.path.exists()
+
+
+def test_where_a_text_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "folder").mkdir()
+    for path, words in (("folder", "is a folder"), ("none/a.toml", "there is no folder .*none")):
+        with pytest.raises(ViewerError, match=words):
+            textfile.check_path(str(tmp_path / path))
+    with pytest.raises(ViewerError, match="cannot be written: No such file or directory"):
+        textfile.write(str(tmp_path / "none/a.toml"), "text")
+    (tmp_path / "a.toml").write_text("old\n")
+
+    def full(self: Path, text: str, encoding: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "write_text", full)
+        with pytest.raises(ViewerError, match="No space left on device"):
+            textfile.write(str(tmp_path / "a.toml"), "text")
+    assert sorted(os.listdir(tmp_path)) == ["a.toml", "folder"] and (tmp_path / "a.toml").read_text() == "old\n"
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(ViewerError, match=r"permission denied \(choose another folder\)"):
+        textfile.check_path(str(tmp_path / "a.toml"))
+    with pytest.raises(ViewerError, match=r"permission denied \(choose another file\)"):
+        textfile.check_path(os.devnull)
+    assert not textfile.is_stream("a\0b") and textfile.is_stream(os.devnull)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="/dev/full is Linux's")
+def test_a_device_that_takes_nothing() -> None:
+    with pytest.raises(ViewerError, match="/dev/full: cannot be written: No space left on device"):
+        textfile.write("/dev/full", "text")
+
+
+def test_memory_where_the_system_says_little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without /proc: all pages of the machine; without those, nothing is known."""
+    monkeypatch.setattr(memory, "_own", lambda: iter(()))
+    monkeypatch.setattr(os, "sysconf", {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}.__getitem__)
+    assert memory.available(tmp_path) == 4_096_000
+
+    def refuse(name: str) -> int:
+        raise ValueError("unrecognized configuration name")
+
+    monkeypatch.setattr(os, "sysconf", refuse)
+    assert memory.available(tmp_path) is None
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="Linux's")
+def test_memory_under_a_limit_of_the_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import resource
+
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (1 << 50, 1 << 50))
+    (left,) = memory._own()
+    assert (1 << 50) - (1 << 45) < left < (1 << 50) - (10 << 20)  # an interpreter takes more than 10 MiB
+
+
+def test_memory_by_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The structure's layout: the field that the system fills in 16 bytes behind its beginning."""
+
+    def fill(status: Any) -> int:
+        given = status._obj
+        assert given.length == ctypes.sizeof(given) == 64
+        ctypes.c_uint64.from_address(ctypes.addressof(given) + 16).value = 123 << 20
+        return answer[0]
+
+    answer = [1]
+    kernel = SimpleNamespace(kernel32=SimpleNamespace(GlobalMemoryStatusEx=fill))
+    monkeypatch.setattr(ctypes, "windll", kernel, raising=False)
+    monkeypatch.setattr(memory.sys, "platform", "win32")
+    assert memory.available() == 123 << 20
+    answer[0] = 0
+    assert memory.available() is None
+
+
+@pytest.mark.parametrize("handed", [False, True])
+def test_who_is_stopped_while_waiting_gives_up_the_turn(monkeypatch: pytest.MonkeyPatch, handed: bool) -> None:
+    """By Ctrl-C, before or after the lock was handed over: it is free for others in the end."""
+    lock = FairLock()
+
+    class Stopped:
+        """The lock of a turn, at which the waiter is stopped."""
+
+        def __init__(self) -> None:
+            self.asked = 0
+
+        def acquire(self) -> None:
+            self.asked += 1
+            if self.asked == 2:
+                if handed:
+                    holder.release()
+                raise KeyboardInterrupt
+
+        def release(self) -> None:
+            pass
+
+    class Holder(threading.Thread):
+        """Has the lock until it is told otherwise."""
+
+        def __init__(self) -> None:
+            super().__init__(daemon=True)
+            self.taken, self.let = threading.Event(), threading.Event()
+
+        def run(self) -> None:
+            with lock:
+                self.taken.set()
+                self.let.wait()
+
+        def release(self) -> None:
+            self.let.set()
+            self.join()
+
+    holder = Holder()
+    holder.start()
+    holder.taken.wait()
+    with monkeypatch.context() as patch:
+        patch.setattr(lock_module, "Lock", Stopped)
+        with pytest.raises(KeyboardInterrupt), lock:
+            pytest.fail("it was held by another")
+    holder.release()
+    assert not lock._waiting and lock._holder is None
+    with lock:
+        assert lock._holder == threading.get_ident()

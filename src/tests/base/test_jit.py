@@ -1,0 +1,154 @@
+"""Compiled loops: kept as object files that need nothing of numba, made anew where something differs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from viewer.base import jit, jit_cache
+
+ROOT = Path(__file__).parents[2]
+FACTOR = 3
+
+
+@jit.helper
+def _scaled(value):
+    return value * FACTOR
+
+
+def _loop(rows, count, flag, offset, out):
+    total = 0.0
+    for row in range(rows.shape[0]):
+        for column in range(rows.shape[1]):
+            total += _scaled(rows[row, column]) + offset
+    out[0] = count
+    return total, len(out), flag
+
+
+def _nothing(out):
+    out[0] = 7
+
+
+def _single(out):
+    return len(out) / 0.0 if len(out) > 5 else -1.0
+
+
+def _allocates(count):
+    return len(np.ones(count))
+
+
+def _array(count):
+    return np.ones(count)
+
+
+def _raises(count):
+    if count > 2:
+        raise ValueError
+    return count
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv(jit_cache.FOLDER, str(tmp_path / "loops"))
+    monkeypatch.setattr(jit, "_loaded", {})
+    return tmp_path / "loops"
+
+
+def test_numbers_and_arrays_come_and_go(folder):
+    rows = np.arange(6, dtype=np.float32).reshape(2, 3)
+    rows.setflags(write=False)
+    for small in (True, False):
+        out = np.zeros(2, np.int64)
+        found = jit.run(_loop, rows, 2**40, True, 0.5, out, small=small)
+        assert found == (48.0, 2, True) and [type(each) for each in found] == [float, int, bool]
+        assert out[0] == 2**40
+    assert jit.run(_loop, rows, np.int64(3), np.False_, np.float32(0.5), np.zeros(2, np.int64)) == (48.0, 2, False)
+    assert [path.name.startswith("_loop_") for path in folder.iterdir()] == [True]
+
+
+def test_a_loop_returns_nothing_or_one_number():
+    out = np.zeros(6, np.uint8)
+    assert jit.run(_nothing, out) is None and out[0] == 7
+    assert jit.run(_single, out) == np.inf  # divides as NumPy does
+    assert jit.run(_single, out[:2]) == -1.0
+
+
+def test_object_files_are_used_again_and_damaged_ones_made_anew(folder, monkeypatch):
+    out = np.zeros(1, np.int16)
+    jit.run(_nothing, out)
+    (path,) = folder.iterdir()
+    made = path.read_bytes()
+
+    def refuse(*arguments):
+        raise AssertionError("compiled again")
+
+    from viewer.base import jit_compile
+
+    monkeypatch.setattr(jit_compile, "compiled", refuse)
+    monkeypatch.setattr(jit, "_loaded", {})
+    jit.run(_nothing, out)
+    monkeypatch.undo()
+    monkeypatch.setenv(jit_cache.FOLDER, str(folder))
+    for damaged in (made[:-9], made[:200], b"", made[:-1] + b"?"):
+        path.write_bytes(damaged)
+        assert jit_cache.find(path.stem) is None
+    monkeypatch.setattr(jit, "_loaded", {})
+    jit.run(_nothing, np.zeros(1, np.int16))
+    assert jit_cache.find(path.stem) is not None
+
+
+def test_a_folder_that_cannot_be_written_is_done_without(folder):
+    folder.write_text("a file in its place")
+    out = np.zeros(1, np.int32)
+    jit.run(_nothing, out)
+    assert out[0] == 7
+
+
+def test_what_a_loop_depends_on_tells_it_apart(monkeypatch):
+    def content():
+        return repr(list(jit._content(_loop, set())))
+
+    before = content()
+    assert content() == before
+    monkeypatch.setitem(globals(), "FACTOR", 4)
+    assert content() != before
+    monkeypatch.undo()
+    monkeypatch.setattr(_scaled, "__code__", (lambda value: value + FACTOR).__code__)
+    assert content() != before
+
+
+@pytest.mark.parametrize("loop", [_allocates, _raises])
+def test_a_loop_that_needs_numba_runs_and_is_not_kept(loop, folder):
+    with pytest.warns(RuntimeWarning, match=r"allocates or raises"):
+        assert jit.run(loop, 2) == 2
+    assert not folder.exists()
+
+
+def test_what_is_no_number_is_refused():
+    with pytest.raises(TypeError, match="returns array"):
+        jit.run(_array, 2)
+
+
+def test_arrays_with_gaps_are_refused():
+    with pytest.raises(TypeError, match="C-contiguous"):
+        jit.run(_nothing, np.zeros(6)[::2])
+
+
+def test_a_second_process_needs_no_numba(folder):
+    code = (
+        "import sys, numpy as np; from viewer.accel.bvh.layout import octants; from viewer.base.jit import run\n"
+        "links = np.empty((8, 3, 2), np.int32)\n"
+        "run(octants, np.array([2, -1, -1], np.int32), np.zeros(3, np.int8), links)\n"
+        "print(links[:, 0, 0].tolist(), 'numba' in sys.modules)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), jit_cache.FOLDER: str(folder)}
+    for first in (True, False):
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120
+        )
+        assert done.stdout.split("\n")[0] == f"[1, 2, 1, 2, 1, 2, 1, 2] {first}"

@@ -1,0 +1,123 @@
+"""Locks that threads get in the order in which they ask."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+
+from viewer.base.lock import FairLock, exclusive
+
+PATIENCE = 60.0  # seconds, after which a thread that should have ended hangs
+
+
+def started(work: Callable[[], object]) -> threading.Thread:
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    return thread
+
+
+def ended(*threads: threading.Thread) -> None:
+    for thread in threads:
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+
+
+def until_waiting(lock: FairLock, number: int) -> None:
+    while len(lock._waiting) < number:
+        time.sleep(1e-4)
+
+
+def test_threads_get_it_in_the_order_in_which_they_ask() -> None:
+    lock, order = FairLock(), []
+
+    def ask(number: int) -> None:
+        with lock:
+            order.append(number)
+
+    with lock:
+        threads = []
+        for number in range(3):
+            threads.append(started(lambda number=number: ask(number)))
+            until_waiting(lock, number + 1)
+    with lock:  # given back and asked for again at once
+        order.append(3)
+    ended(*threads)
+    assert order == [0, 1, 2, 3]
+
+
+def test_its_holder_may_take_it_again_and_gives_it_back_at_the_end() -> None:
+    lock, order = FairLock(), []
+
+    def ask() -> None:
+        with lock:
+            order.append("other")
+
+    with lock:
+        other = started(ask)
+        until_waiting(lock, 1)
+        with lock, lock:
+            order.append("inner")
+        order.append("outer")
+    ended(other)
+    assert order == ["inner", "outer", "other"]
+
+
+def test_an_exception_gives_it_back() -> None:
+    class Thing:
+        lock = FairLock()
+
+        @exclusive
+        def fail(self, what: str) -> None:
+            """Says why."""
+            raise OSError(what)
+
+    assert Thing.fail.__doc__ == "Says why."
+    with pytest.raises(OSError, match="no more"):
+        Thing().fail("no more")
+    ended(started(lambda: Thing.lock.__enter__()))
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals of one thread are POSIX")
+def test_one_who_is_interrupted_while_waiting_leaves_the_queue() -> None:
+    lock, free = FairLock(), threading.Event()
+
+    def hold() -> None:
+        with lock:
+            free.wait(PATIENCE)
+
+    def interrupt() -> None:
+        until_waiting(lock, 1)
+        while not free.is_set():  # the first may come before it waits
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.01)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        holder = started(hold)
+        while lock._holder is None:
+            time.sleep(1e-4)
+        with pytest.raises(KeyboardInterrupt):
+            started(interrupt)
+            with lock:
+                pass
+    except KeyboardInterrupt:  # another one, on the way out
+        pass
+    finally:
+        free.set()
+        signal.signal(signal.SIGINT, before)
+    ended(holder)
+    assert not lock._waiting and lock._holder is None
+    ended(started(lambda: lock.__enter__()))
+
+
+def test_there_is_no_waiting_where_that_is_of_no_use() -> None:
+    def refuse() -> None:
+        raise OSError("in vain")
+
+    with pytest.raises(OSError, match="in vain"), FairLock(refuse):
+        pass

@@ -1,0 +1,37 @@
+"""Calls of the command, in this process and in one of its own."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from viewer.cli import main as cli
+
+ROOT = Path(__file__).resolve().parents[2]
+needs_renderer = pytest.mark.skipif(importlib.util.find_spec("viewer.renderer.renderer") is None, reason="no renderer")
+
+
+def run(*arguments, code=0):
+    """Run the command in this process and hold it to the exit code."""
+    assert cli.main(arguments) == code
+
+
+def error_line(capsys):
+    """The one line on standard error."""
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("raystream: error: ")
+    return err.removeprefix("raystream: error: ").rstrip()
+
+
+def process(*arguments, **settings):
+    """The command as a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-P", "-m", "viewer", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, **settings)

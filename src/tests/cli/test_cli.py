@@ -1,0 +1,357 @@
+"""The command: what reaches the library, exit codes, and the one line of every error."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import types
+from pathlib import Path
+
+import numpy as np
+import pytest
+from calls import error_line, needs_renderer, process, run
+
+import viewer
+from viewer.base.errors import DeviceError, ViewerError
+from viewer.options.table import OPTIONS, keywords
+from viewer.options.values import PolicyChoice, Unroll
+from viewer.scene.camera import Camera
+from viewer.scene.scene import Scene
+
+
+class Counted:
+    """Stands for `viewer.stream.machines.counters.Stats`."""
+
+    kernel_passes = 3
+    facts: dict[str, object] = {}  # noqa: RUF012
+
+    def to_json(self):
+        """As the real one's."""
+        return {"kernel_passes": 3}
+
+
+class FakeRenderer:
+    """Keeps what it was asked for, and saves a file that says so."""
+
+    made: list[FakeRenderer] = []  # noqa: RUF012 - emptied by the fixture
+    fault: BaseException | None = None
+    notes: tuple[str, ...] = ()
+    progressive = True
+    # Without lights of its own a scene is not looked at before it is rendered.
+    prepared = types.SimpleNamespace(lighting=types.SimpleNamespace(listed=types.SimpleNamespace(lit=False)))
+
+    def __init__(self, scene, **options):
+        self.report = options.pop("progress", None)
+        self.scene, self.options = scene, options
+        FakeRenderer.made.append(self)
+
+    def render(self, **options):
+        """A picture of its own."""
+        self.render_options = options
+        if FakeRenderer.fault is not None:
+            raise FakeRenderer.fault
+        options["progress"](0.5, "half")
+        self.stats = Counted()
+        return self
+
+    def checkpoint(self, path):
+        """None is kept."""
+
+    def remarks(self, exposure):
+        """There are none."""
+        return []
+
+    def save(self, path, exposure, tonemap):
+        """Write the file."""
+        Path(path).write_text(f"picture {exposure} {tonemap}")
+
+    def info(self):
+        """As the real one's."""
+        return {"memory_bytes": {"grid": 2048, "vertices": 3 << 20}, "grid": {"resolution": [4, 5, 6], "average": 1.25}}
+
+
+@pytest.fixture
+def library(monkeypatch, tmp_path):
+    """The library replaced by one that only records; the current folder is a fresh one."""
+    scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]], name="one")
+    scene.cameras = [Camera((0, 0, 3), (0, 0, 0), name="front")]
+    module = types.ModuleType("viewer.renderer.renderer")
+    module.Renderer = FakeRenderer
+    monkeypatch.setitem(sys.modules, "viewer.renderer.renderer", module)
+    monkeypatch.setattr(viewer, "load", lambda name, **options: scene, raising=False)
+    monkeypatch.setattr(FakeRenderer, "made", [])
+    monkeypatch.setattr(FakeRenderer, "fault", None)
+    monkeypatch.chdir(tmp_path)
+    return types.SimpleNamespace(scene=scene, folder=tmp_path)
+
+
+# What reaches the library
+
+DEFAULTS = {name: OPTIONS[name].default for name in keywords("renderer")}
+RENDER_DEFAULTS = {name: OPTIONS[name].default for name in keywords("render")}
+
+
+def test_what_the_defaults_are():
+    assert DEFAULTS["accel"] == "auto" and DEFAULTS["machine"] == "multipass" and DEFAULTS["fuse"] == "surface"
+    assert DEFAULTS["policy"] == PolicyChoice("sweep") and DEFAULTS["unroll"] == Unroll()
+    assert RENDER_DEFAULTS["size"] == (512, 512) and RENDER_DEFAULTS["layers"] == ()
+
+
+def test_defaults_reach_the_renderer(library, capsys):
+    run("render", "one", "-o", "a.png")
+    (made,) = FakeRenderer.made
+    assert made.scene is library.scene
+    assert made.options == DEFAULTS
+    assert callable(made.report) and callable(made.render_options.pop("progress"))
+    assert made.render_options == {**RENDER_DEFAULTS, "stats": False, "state": None}
+    out, err = capsys.readouterr()
+    assert out.startswith("a.png: 512 x 512, 1 triangle, 3 passes; load 0.0")
+    assert out.count("\n") == 1 and err == ""
+
+
+def test_every_option_reaches_the_renderer(library):
+    words = ["--size", "64x32", "--spp", "4", "--program", "cast", "--machine", "singlepass", "--fuse", "none"]
+    words += ["--policy", "threshold=0.3,all", "--unroll", "4,2", "--mask", "kill", "--grid", "32", "--fov", "60"]
+    words += ["--intersection", "moller-trumbore", "--layers", "depth,triangle", "--stats", "s.json"]
+    words += ["--tonemap", "agx", "--exposure", "-1.5"]
+    words += ["--aperture", "0.5", "--focus", "3", "--pixel-filter", "tent", "--environment", "1,2,3"]
+    words += ["--environment-rotation", "-90", "--light", "lamp=-1,2,3", "--light", "a=b=0,0,1"]
+    words += ["--device", "1", "--barrier", "off", "--memory", "texture", "--quiet", "--debug"]
+    # A negative number first must not be taken for an option.
+    run("render", "--camera", "-1,2,3 0,0,0", "one", *words, "-o", "a.npz")
+    (made,) = FakeRenderer.made
+    assert made.options == {
+        **DEFAULTS,
+        "program": "cast",
+        "machine": "singlepass",
+        "policy": PolicyChoice("threshold", 0.3, "all"),
+        "unroll": Unroll((4, 2)),
+        "fuse": "none",
+        "mask": "kill",
+        "grid": 32,
+        "intersection": "moller-trumbore",
+        "camera": "-1,2,3 0,0,0",
+        "fov": 60.0,
+        "aperture": 0.5,
+        "focus": 3.0,
+        "pixel_filter": "tent",
+        "environment": (1.0, 2.0, 3.0),
+        "environment_rotation": -90.0,
+        "light": (("lamp", (-1.0, 2.0, 3.0)), ("a=b", (0.0, 0.0, 1.0))),
+        "device": 1,
+        "barrier": "off",
+        "memory": "texture",
+    }
+    made.render_options.pop("progress")
+    given = {"size": (64, 32), "spp": 4, "layers": ("depth", "triangle"), "stats": True, "state": None}
+    assert made.render_options == {**RENDER_DEFAULTS, **given}
+    assert json.loads(Path("s.json").read_text())["kernel_passes"] == 3
+    assert set(json.loads(Path("s.json").read_text())["wall_seconds"]) == {"load", "build", "render"}
+    assert sorted(os.listdir()) == ["a.npz", "s.json"]
+    assert Path("a.npz").read_text() == "picture -1.5 agx"
+
+
+def test_options_may_be_joined_by_equals_signs(library):
+    run("render", "one", "--size=64x32", "--output=a.png", "--camera=-1,0,0 0,0,0")
+    assert FakeRenderer.made[0].render_options["size"] == (64, 32)
+    assert FakeRenderer.made[0].options["camera"] == "-1,0,0 0,0,0"
+
+
+def test_without_arguments_renders_a_first_picture(library, capsys):
+    run()
+    out, err = capsys.readouterr()
+    assert out.startswith(f"{library.folder / 'cornell.png'}: 512 x 512")
+    assert (library.folder / "cornell.png").exists()
+    assert "--help" in err
+
+
+def test_notes_of_the_scene(library, capsys):
+    library.scene.warnings.append("2 triangles have \x1b[31mno area")
+    run("render", "one", "-o", "a.png")
+    assert capsys.readouterr().err == "raystream: note: 2 triangles have \\x1b[31mno area\n"
+    run("render", "one", "-o", "a.png", "--quiet")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_info(library, capsys):
+    run("info", "one")
+    text = capsys.readouterr().out
+    for part in (
+        "one\n",
+        "triangles",
+        "front: '0.0,0.0,3.0 0.0,0.0,0.0 0.0,1.0,0.0', 40 degrees",
+        "2.0 KiB",
+        "3.0 MiB",
+    ):
+        assert part in text
+    run("info", "one", "--json")
+    data = json.loads(capsys.readouterr().out)
+    assert data["triangles"] == data["triangles_seen"] == 1
+    assert data["vertices"] == 3
+    assert data["bounds"] == [[0, 0, 0], [1, 1, 0]]
+    assert data["cameras"] == [
+        {"name": "front", "camera": "0.0,0.0,3.0 0.0,0.0,0.0 0.0,1.0,0.0", "fov": 40.0, "aperture": 0.0, "focus": 3.0}
+    ]
+    assert data["gpu"]["memory_bytes"] == {"grid": 2048, "vertices": 3 << 20}
+
+
+def test_info_without_opengl_still_tells_of_the_scene(library, capsys, monkeypatch):
+    def refuse(*_, **__):
+        raise DeviceError("OpenGL", "none here")
+
+    monkeypatch.setattr(FakeRenderer, "__init__", refuse)
+    run("info", "one", "--json")
+    data = json.loads(capsys.readouterr().out)
+    assert data["gpu"] is None and any("none here" in warning for warning in data["warnings"])
+
+
+def test_info_json_holds_no_infinity(library, capsys):
+    library.scene.materials[0].roughness = float("nan")
+    library.scene.materials[0].metallic = np.float32(0.5)
+    run("info", "one", "--json")
+    material = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["materials"][0]
+    assert material["roughness"] is None and material["metallic"] == 0.5
+
+
+def test_check_shaders_that_fail_are_an_exit_code(monkeypatch, capsys):
+    module = types.ModuleType("viewer.cli.shader_check")
+    monkeypatch.setitem(sys.modules, "viewer.cli.shader_check", module)
+    module.check_shaders = lambda report: report("all well") or 0
+    run("check-shaders")
+    assert capsys.readouterr().out == "all well\n"
+    module.check_shaders = lambda report: report("walk.glsl:3: bad") or 1
+    run("check-shaders", code=1)
+
+
+# What is refused
+
+USAGE = [
+    (("rendr", "x"), "command 'rendr': unknown (did you mean 'render'?)"),
+    (("frobnicate",), "raystream render frobnicate -o picture.png"),
+    (("x.y.z",), "command 'x.y.z': unknown (commands: render, view, info, diff, devices, graph, check-shaders)"),
+    (("--quiet",), "option '--quiet': expected a command before any option"),
+    (("render",), "render: the scene is missing"),
+    (("render", "one"), "--output: is missing"),
+    (("render", "one", "two", "-o", "a.png"), "'two': one argument too many"),
+    (("render", "one", "--machin", "singlepass"), "option '--machin': unknown (did you mean '--machine'?)"),
+    (("render", "--machin=x", "one"), "option '--machin': unknown (did you mean '--machine'?)"),
+    (("render", "one", "--xyzzy"), "option '--xyzzy': unknown (see raystream render --help)"),
+    (("render", "one", "--siz", "4x4"), "option '--siz': unknown (did you mean '--size'?)"),
+    (("render", "one", "--size"), "--size: the value is missing; expected WIDTHxHEIGHT"),
+    (("render", "one", "-o"), "--output: the value is missing; expected a file name"),
+    (("render", "one", "--quiet=yes"), "--quiet: takes no value"),
+    (("render", "one", "--size", "0x4", "-o", "a.png"), "--size '0x4': expected WIDTHxHEIGHT"),
+    (
+        ("render", "one", "--fuse", "rya", "-o", "a.png"),
+        "--fuse 'rya': expected none, ray or surface (did you mean 'ray'?)",
+    ),
+    (("render", "one", "--program", "cats", "-o", "a.png"), "--program 'cats': expected cast"),
+    (("render", "one", "--layers", "depth,stepz", "-o", "a.exr"), "--layers 'stepz': expected"),
+    (("render", "one", "--fov", "-5", "-o", "a.png"), "--fov '-5': expected a number of degrees above 0 and below 180"),
+    (("render", "one", "-o", "a.bmp"), "a.bmp: unknown picture format"),
+    (("render", "one", "-o", "nowhere/a.png"), "nowhere/a.png: there is no folder"),
+    (("render", "one", "-o", "a.png", "--layers", "depth"), "a.png: a PNG file cannot hold the layers depth"),
+    (("render", "one", "-o", "a.png", "--stats", "nowhere/s.json"), "nowhere/s.json: there is no folder"),
+    (("render", "one", "-o", "a.png", "--stats", "."), ".: is a folder"),
+    (("info",), "info: the scene is missing"),
+    (("info", "one", "--jsn"), "option '--jsn': unknown (did you mean '--json'?)"),
+    (("devices", "one"), "'one': one argument too many"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "line"), USAGE, ids=lambda v: " ".join(v)[:40] if isinstance(v, tuple) else "")
+def test_wrong_usage_is_told_in_one_line_before_any_work(library, capsys, arguments, line):
+    run(*arguments, code=2)
+    assert line in error_line(capsys)
+    assert not FakeRenderer.made and not os.listdir()
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "line"),
+    [
+        (ViewerError("one: face 3", "names\nvertex 9 of 3", "the file is damaged"), 2, "names vertex 9 of 3 (the file"),
+        (MemoryError(), 2, "not enough memory"),
+        (OSError(28, "No space left on device", "a.png"), 2, "a.png: No space left on device"),
+        (KeyError("x"), 1, "KeyError: 'x' (this is a bug in raystream; --debug shows where)"),
+        (RecursionError("deep\nmore"), 1, "RecursionError: deep more (this is a bug"),
+        (AssertionError(), 1, "AssertionError (this is a bug"),
+    ],
+    ids=lambda v: type(v).__name__ if isinstance(v, BaseException) else "",
+)
+def test_faults_while_rendering(library, capsys, fault, code, line):
+    FakeRenderer.fault = fault
+    run("render", "one", "-o", "a.png", code=code)
+    assert line in error_line(capsys)
+    assert not os.listdir()
+
+
+def test_debug_shows_the_traceback(library, capsys):
+    FakeRenderer.fault = KeyError("x")
+    run("render", "one", "-o", "a.png", "--debug", code=1)
+    err = capsys.readouterr().err
+    assert "Traceback" in err and err.splitlines()[-1].startswith("raystream: error: KeyError")
+
+
+def test_interruption(library, capsys):
+    FakeRenderer.fault = KeyboardInterrupt()
+    run("render", "one", "-o", "a.png", code=130)
+    assert capsys.readouterr() == ("", "raystream: stopped\n")
+    assert not os.listdir()
+
+
+def test_statistics_replace_the_old_file_whole_or_not_at_all(library, capsys, monkeypatch):
+    Path("s.json").write_text("old")
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    run("render", "one", "-o", "a.png", "--stats", "s.json", code=2)
+    assert "s.json: cannot be written: No space left" in error_line(capsys)
+    assert Path("s.json").read_text() == "old"
+    assert sorted(os.listdir()) == ["a.png", "s.json"]
+
+
+# With the real renderer
+
+
+@needs_renderer
+def test_renders_a_picture(tmp_path):
+    done = process("render", "cornell", "-o", "a b.npz", "--size", "32x16", "--layers", "depth,triangle",
+                   "--stats", "s.json", cwd=tmp_path)  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("a b.npz: 32 x 16, ")
+    with np.load(tmp_path / "a b.npz") as picture:
+        assert picture["linear"].shape == (16, 32, 3) and picture["linear"].dtype == np.float32
+        assert picture["triangle"].shape == (16, 32) and picture["triangle"].max() > 0
+    json.loads((tmp_path / "s.json").read_text())
+    assert sorted(os.listdir(tmp_path)) == ["a b.npz", "s.json"]
+
+
+@needs_renderer
+def test_a_file_goes_before_a_built_in_scene(tmp_path):
+    (tmp_path / "cornell").write_text("no scene at all")
+    done = process("render", "cornell", "-o", "a.png", cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+
+
+@needs_renderer
+def test_unknown_camera_lists_the_known_ones(tmp_path):
+    done = process("render", "cornell", "-o", "a.png", "--camera", "nowhere", cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1
+    assert "nowhere" in done.stderr and os.listdir(tmp_path) == []
+
+
+@needs_renderer
+def test_info_of_a_built_in_scene(tmp_path):
+    done = process("info", "cornell", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    data = json.loads(done.stdout)
+    assert data["triangles_seen"] > 30 and data["gpu"]
+
+
+@needs_renderer
+def test_devices(tmp_path):
+    done = process("devices", "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert sum(device["default"] for device in found) == 1
+    lines = process("devices").stdout.splitlines()
+    assert lines[0].startswith("0  ") and len(lines) >= 7 * len(found)

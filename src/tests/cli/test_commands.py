@@ -1,0 +1,292 @@
+"""What a user meets at the command line when samples are added: going on, being stopped, what files and words say."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image as Pillow
+from signals import heeding
+
+from viewer.base.version import __version__
+from viewer.cli import main as cli
+from viewer.cli import shader_check
+from viewer.cli.commands import _unused
+from viewer.cli.main import _parse
+from viewer.film.image import read_exr
+from viewer.stream.compile.source import Source
+
+ROOT = Path(__file__).resolve().parents[2]
+SMALL = ("--size", "24x16", "--machine", "singlepass")
+# What a picture of the presets says of itself.
+PUBLISHED = {
+    **{"program": "path", "strategy": "bsdf", "sampler": "table", "seed": "0", "depth": "2", "first_hits": "shared"},
+    **{"accel": "grid", "intersection": "moller-trumbore"},
+    **{"fuse": "none", "unroll": "1", "policy": "threshold=0.2,active", "count": "query"},
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A fresh one to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments, code=0):
+    """The command in this process, held to its exit code."""
+    assert cli.main(arguments) == code
+
+
+def refused(capsys, *arguments):
+    """The one line that says why these arguments are not taken."""
+    run("render", "cornell", *arguments, code=2)
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("\n") == 1
+    return err.removeprefix("raystream: error: ").rstrip()
+
+
+def pixels(path):
+    """The colour channels, (H, W) each, of an EXR."""
+    _, channels = read_exr(path)
+    return np.stack([channels[name] for name in "RGB"], axis=-1)
+
+
+# Going on
+
+
+@pytest.mark.usefixtures("device")
+def test_more_samples_from_the_file_of_fewer_are_those_of_an_unbroken_render(capsys):
+    run("render", "cornell", "-o", "a.exr", "--spp", "3", *SMALL)
+    run("render", "cornell", "-o", "a.exr", "--spp", "7", "--resume", "a.exr", *SMALL)
+    run("render", "cornell", "-o", "b.exr", "--spp", "7", *SMALL)
+    assert np.array_equal(pixels("a.exr"), pixels("b.exr"))
+    lines = capsys.readouterr().out.splitlines()
+    assert "24 x 16, 3 samples a pixel, 38 triangles" in lines[0] and "7 samples a pixel" in lines[1]
+    run("render", "cornell", "-o", "c.exr", "--spp", "2", "--resume", "b.exr", *SMALL)  # it has more already
+    assert np.array_equal(pixels("b.exr"), pixels("c.exr"))
+
+
+@pytest.mark.usefixtures("device")
+def test_a_preset_gives_other_defaults_and_what_is_typed_goes_before(capsys):
+    run("render", "cornell", "-o", "a.exr", "--preset", "2002", "--spp", "1", "--size", "8x8")
+    header, channels = read_exr("a.exr")
+    assert channels["R"].shape == (8, 8) and header["samples"] == "1"
+    assert PUBLISHED.items() <= header.items()
+    capsys.readouterr()
+    assert "expected 2002, 2003 or 2004" in refused(capsys, "-o", "b.png", "--preset", "2001")
+
+
+@pytest.mark.parametrize(("name", "depth"), [("2002", 2), ("2004", 1024)])
+def test_presets_are_the_published_machine(name, depth):
+    chosen = _parse("render", ["cornell", "-o", "a.png", "--preset", name])
+    found = {key: str(getattr(chosen, key)) for key in ("machine", "eye_rays", "size", "spp", *PUBLISHED)}
+    same = {"machine": "multipass", "eye_rays": "shared", "size": "(256, 256)", "spp": "64", "first_hits": "rays"}
+    assert found == {**PUBLISHED, **same, "depth": str(depth)}
+    assert not _unused(_parse("render", ["cornell", "-o", "a.png", "--preset", name, "--program", "cast"]))
+
+
+def test_a_file_of_other_settings_is_refused_and_the_option_named(capsys):
+    run("render", "cornell", "-o", "a.exr", "--spp", "1", "--clamp", "2", "--quiet", *SMALL)
+    on = ("-o", "b.exr", "--resume", "a.exr", "--machine", "singlepass")
+    assert refused(capsys, *on) == "a.exr: is 24 x 16 pixels, not 512 x 512 (--size 24x16)"
+    line = refused(capsys, *on, *SMALL)
+    assert line == "a.exr: was rendered with clamp '2.0', not '0.0' (start anew, or give --clamp 2.0)"
+    assert "with seed '0', not '4' (start anew, or give --seed 0)" in refused(
+        capsys, *on, *SMALL, "--clamp", "2", "--seed", "4"
+    )
+    moved = ("--light", "light=278,500,200")
+    assert "another scene, or its files have changed" in refused(capsys, *on, *SMALL, "--clamp", "2", *moved)
+    Path("c.exr").write_bytes(Path("a.exr").read_bytes()[:-40])
+    assert "cut short" in refused(capsys, "-o", "b.exr", "--resume", "c.exr", *SMALL, "--clamp", "2")
+    assert not Path("b.exr").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("-o", "a.png", "--resume", "none.exr"), "none.exr: there is no such file to go on from"),
+        (("-o", "a.png", "--resume", "a.exr", "--frames", "0-3"), "--resume: is for one picture"),
+        (("-o", "a.png", "--layers", "bounce"), "a.png: a PNG file cannot hold the layers bounce"),
+        (("-o", "a.exr", "--layers", "bounce", "--program", "cast"), "--layers bounce: program cast adds no samples"),
+        (("-o", "a.png", "--error", "1%"), "--error '1%': expected a number above 0 and below 1 such as 0.01"),
+        (("-o", "a.png", "--seed", "4294967296"), "--seed '4294967296': expected a whole number from 0 to 2147483647"),
+        (("-o", "a.png", "--spp", "65537"), "--spp '65537': expected a whole number from 1 to 65536"),
+        (("-o", "a.png", "--time", "-1"), "--time '-1': expected a number of seconds"),
+        (("-o", "a.png", "--environment", "-1,0,0"), "--environment '-1,0,0': expected none, sky"),
+        (("-o", "a.png", "--environment", "1,2"), "environment '1,2': is neither a file or folder nor a radiance"),
+        (("-o", "a.png", "--light", "lamp=0,0,0"), "cornell: no light 'lamp' (lights: light)"),
+    ],
+    ids=lambda value: " ".join(value)[:40] if isinstance(value, tuple) else "",
+)
+def test_wrong_words_about_samples(capsys, arguments, line):
+    assert line in refused(capsys, *arguments)
+    assert not os.listdir()
+
+
+# Being stopped
+
+
+def stopped(output, *arguments, patience=60.0, by=signal.SIGINT):
+    """Start a long render as a process, stop it by a signal once it draws; its exit code and its last words."""
+    command = [sys.executable, "-P", "-c", STARTED, "render", "cornell", "-o", output, "--spp", "65536", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    child = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heeding
+    )
+    assert child.stdout is not None
+    child.stdout.readline()  # when it has its first samples
+    time.sleep(0.3)
+    child.send_signal(by)
+    _, err = child.communicate(timeout=patience)
+    return child.returncode, err
+
+
+# The command, which says when the first samples are there.
+STARTED = """
+import sys
+from viewer.cli import main as cli
+from viewer.film.stop import Stop
+reason = Stop.reason
+def told(self, samples, *arguments):
+    if samples:
+        print("drawing", flush=True)
+    return reason(self, samples, *arguments)
+Stop.reason = told
+cli.entry()
+"""
+
+
+@pytest.mark.parametrize(("output", "by", "ends"), [("a b.png", "SIGINT", 130), ("a.exr", "SIGTERM", 143)])
+def test_a_stopped_render_says_how_to_go_on_and_does_so_with_the_same_bits(output, by, ends, capsys):
+    state = f"{output}.state.exr"
+    code, err = stopped(output, *SMALL, by=getattr(signal, by))
+    assert code == ends and err.count("\n") == 1, err
+    assert err.startswith("raystream: stopped after ") and f"--resume {repr(state) if ' ' in state else state}\n" in err
+    assert os.listdir() == [state]
+    header, _ = read_exr(state)
+    done = int(header["samples"])
+    assert done > 0 and f"after {done} of 65,536 samples" in err and header["raystream"] == __version__
+    run("render", "cornell", "-o", "whole.exr", "--spp", str(done + 2), "--quiet", *SMALL)
+    run("render", "cornell", "-o", "on.exr", "--spp", str(done + 2), "--resume", state, "--quiet", *SMALL)
+    assert np.array_equal(pixels("on.exr"), pixels("whole.exr"))
+    run("render", "cornell", "-o", output, "--spp", str(done + 1), "--resume", state, "--quiet", *SMALL)
+    assert sorted(os.listdir()) == sorted([output, "on.exr", "whole.exr"])  # the state has served
+
+
+def test_stopped_before_the_first_sample_there_is_nothing_to_keep(capsys, monkeypatch):
+    from viewer.renderer.renderer import Renderer
+
+    def interrupted(self, *_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Renderer, "slices", interrupted)
+    run("render", "cornell", "-o", "a.png", *SMALL, code=130)
+    assert capsys.readouterr().err == "raystream: stopped\n"
+    assert os.listdir() == []
+
+
+# What files and words say
+
+
+@pytest.mark.usefixtures("device")
+def test_pictures_tell_how_they_were_made():
+    options = ("--spp", "2", "--clamp", "5", "--seed", "3", "--depth", "2", "--quiet", *SMALL)
+    run("render", "cornell", "-o", "a.png", *options)
+    run("render", "cornell", "-o", "a.exr", "--layers", "bounce,depth", *options)
+    with Pillow.open("a.png") as picture:
+        told = dict(picture.info)
+    header, channels = read_exr("a.exr")
+    for found in (told, header):
+        wanted = {"scene": "cornell", "raystream": __version__, "program": "path", "clamp": "5.0", "seed": "3"}
+        wanted |= {"depth": "2", "samples": "2", "stopped by": "spp", "size": "24x16", "sampler": "sobol"}
+        assert {key: found.get(key) for key in wanted} == wanted
+    layers = [np.stack([channels[f"bounce.{k}.{c}"] for c in "RGB"], axis=-1) for k in range(3)]
+    assert "bounce.3.R" not in channels and "depth" in channels
+    # Without a clamp they add up; with it the picture is never brighter, to the rounding of the sums.
+    assert (pixels("a.exr") <= np.sum(layers, axis=0) * (1 + 1e-5) + 1e-6).all()
+
+
+@pytest.mark.usefixtures("device")
+def test_why_a_render_ended(capsys):
+    run("render", "cornell", "-o", "a.png", "--spp", "65536", "--time", "0.2", *SMALL)
+    assert " a pixel (--time met)" in capsys.readouterr().out
+    run("render", "cornell", "-o", "a.png", "--spp", "65536", "--error", "0.5", *SMALL)
+    assert "samples a pixel (--error met)" in capsys.readouterr().out
+    with Pillow.open("a.png") as picture:
+        assert picture.info["stopped by"] == "error" and float(picture.info["estimated error"]) <= 0.5
+
+
+def test_an_error_ends_a_render_where_no_context_is_current(capsys):
+    """The film lies on the device: the rule that looks at it has the context, though nobody else holds it."""
+    run("render", "cornell", "-o", "a.png", "--spp", "65536", "--error", "0.5", *SMALL)
+    assert "samples a pixel (--error met)" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("device")
+def test_options_that_do_nothing_are_told(capsys):
+    run("render", "cornell", "-o", "a.png", "--program", "cast", "--clamp", "3", "--spp", "5", *SMALL)
+    out, err = capsys.readouterr()
+    assert err == "raystream: note: program cast makes no use of --spp, --clamp\n"
+    assert "samples" not in out
+
+
+@pytest.mark.usefixtures("device")
+def test_info_lists_what_shines_what_scatters_and_what_a_ray_takes(capsys):
+    run("info", "cornell")
+    text = capsys.readouterr().out
+    for part in ("4 lambert", "light: area, at (278, 548.8, 279.5)", "environment", "39.3076 degrees, pinhole"):
+        assert part in text
+    assert "stream bytes per ray, program path" in text
+    sizes = {}
+    for program in ("cast", "path"):
+        run("info", "cornell", "--json", "--program", program)
+        data = json.loads(capsys.readouterr().out)
+        sizes[program] = data["gpu"]["stream bytes per ray"]["total"]
+    assert sizes["cast"] < sizes["path"]
+    assert data["kinds"] == {"lambert": 4} and data["environment"]["name"] == "none" and data["texture_bytes"] == 0
+
+
+@pytest.mark.usefixtures("device")
+def test_info_tells_dispersion(capsys):
+    run("info", "prism")
+    assert "index of refraction 1.6, dispersion 2 (Abbe number 10)" in capsys.readouterr().out
+
+
+def test_the_scene_for_checking_shaders_has_everything(device):
+    from viewer.renderer.renderer import Renderer
+    from viewer.scene.material import KINDS
+
+    scene = shader_check.everything()
+    assert {material.kind for material in scene.materials} == set(KINDS)
+    made = Renderer(scene, environment="sky", machine="singlepass", device=device).render((4, 4), spp=1)
+    assert np.isfinite(made.linear).all()
+
+
+def test_what_is_drawn_beside_machines_compiles(monkeypatch, request):
+    """Without a context that somebody else has made current, as from the command line."""
+    device, lines = request.getfixturevalue("device"), []
+    routed = [*shader_check.routed_sources(), ("broken", (Source(), Source()))]
+    monkeypatch.setattr(shader_check, "routed_sources", lambda: iter(routed))
+    monkeypatch.setattr(shader_check, "_sources", lambda device: iter(()))
+    assert shader_check.check_shaders(lines.append, device) == 1
+    passed = {line.split(": ok")[0] for line in lines if ": ok" in line}
+    assert {"photon map: route, fetched", "photon map: keep", "window: photons", "window: panels"} <= passed
+    assert "photon map: broken" not in passed and any(line.startswith("photon map: broken: ") for line in lines)
+    assert "kernels/scatter.glsl: in no program" in lines
+
+
+@pytest.mark.slow
+def test_all_shaders_compile():
+    done = subprocess.run([sys.executable, "-m", "viewer", "check-shaders"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr
+    for program in ("cast", "shadow", "whitted", "path"):
+        assert f"{program} single pass" in done.stdout and f"{program} none/" in done.stdout
+    assert ": in no program" not in done.stdout

@@ -1,0 +1,94 @@
+"""``raystream diff``: exit codes, what it prints, its page, and two renders."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from calls import error_line, run
+
+from viewer.film import compare as figures
+from viewer.film.image import save
+
+SMALL = "cornell --size 8x8 --spp 2 --machine singlepass"
+LIMITED = ("--figure", "largest", "--limit", "0.1")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """a.exr and b.exr, of which one pixel differs by 0.25; c.exr of another size."""
+    monkeypatch.chdir(tmp_path)
+    picture = np.full((4, 6, 3), 0.5, np.float32)
+    save("a.exr", picture, {"depth": picture[..., 0]})
+    picture[1, 2] += 0.25
+    save("b.exr", picture, {"depth": picture[..., 0]})
+    save("c.exr", picture[:2])
+    return tmp_path
+
+
+def test_exit_codes(files, capsys):
+    run("diff", "a.exr", "b.exr")
+    run("diff", "a.exr", *LIMITED, "b.exr", code=1)
+    assert "largest difference: 0.25, beyond the limit of 0.1" in capsys.readouterr().out
+    run("diff", "a.exr", "b.exr", *LIMITED[:-1], "0.25")
+    run("diff", "a.exr", "b.exr", "--layer", "depth", *LIMITED, code=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("a.exr",), "diff: 1 picture, and two are compared"),
+        (("a.exr", "b.exr", "c.exr"), "diff: 3 pictures, and two are compared"),
+        (("a.exr", "c.exr"), "c.exr: is 6 x 2 pixels, and a.exr 6 x 4"),
+        (("a.exr", "none.exr"), "none.exr: no such file"),
+        (("a.exr", "b.exr", "--limit", "-1"), "--limit '-1': expected a number from 0"),
+        (("a.exr", "b.exr", "--figure", "flop"), "--figure 'flop': expected flip, error, largest or share"),
+        (("a.exr", "b.exr", "--layer", "normal"), "a.exr: holds no layer 'normal' (its layers: depth)"),
+        (("a.exr", "b.exr", "--layer", "depth", "--limit", "1"), "--figure flip: is of pictures, not of a layer"),
+        (("a.exr", "b.exr", "-o", "report.png"), "report.png: the report is a page"),
+        (("a.exr", "--render", "cornell -o x.png"), "--output: has no place in --render"),
+        (("a.exr", "--render", "cornell --sze 8x8"), "option '--sze': unknown (did you mean '--size'?)"),
+        (("a.exr", "--render", "'cornell"), "no closing quotation"),
+        (("a.exr", "--render", "--size 8x8"), "render: the scene is missing"),
+    ],
+)
+def test_refusals_of_one_line(files, capsys, arguments, line):
+    run("diff", *arguments, code=2)
+    assert line in error_line(capsys)
+
+
+def test_without_the_evaluator(files, capsys, monkeypatch):
+    monkeypatch.setattr(figures, "has_flip", lambda: False)
+    run("diff", "a.exr", "b.exr", "--limit", "1", code=2)
+    assert "pip install 'raystream[diff]'" in error_line(capsys)
+    run("diff", "a.exr", "b.exr", *LIMITED, code=1)
+    assert "pip install 'raystream[diff]'" in capsys.readouterr().out
+
+
+def test_data(files, capsys):
+    run("diff", "a.exr", "b.exr", *LIMITED, "--json", code=1)
+    told = json.loads(capsys.readouterr().out)
+    assert told["pictures"] == ["a.exr", "b.exr"] and told["at"] == [2, 1] and told["within"] is False
+    assert told["largest"] == 0.25 and told["share"] == 1 / 24 and told["size"] == [6, 4]
+
+
+def test_the_page_stands_alone(files, capsys):
+    save("<b>.exr", np.zeros((4, 6, 3)))
+    run("diff", "a.exr", "<b>.exr", "-o", "report.html", "--quiet")
+    assert capsys.readouterr().out == ""
+    page = (files / "report.html").read_text()
+    assert page.count('src="data:image/png;base64,') == 5 and page.count("src=") == 5
+    assert "http" not in page and "<b>.exr" not in page and "&lt;b&gt;.exr" in page
+    assert 'type="range"' in page and "relative error" in page
+
+
+def test_renders(files, capsys):
+    """Two machines give one picture; a file is compared with what it was rendered from."""
+    run("diff", "--render", SMALL, "--render", SMALL.replace("singlepass", "multipass"), *LIMITED[:-1], "0")
+    run("render", *SMALL.split(), "-o", "d.png", "--quiet")
+    capsys.readouterr()
+    run("diff", "d.png", "--render", f"{SMALL} --seed 1", "--figure", "share", "--limit", "0.1", "--json", code=1)
+    told = json.loads(capsys.readouterr().out)
+    assert told["kind"] == "displayed" and told["pictures"][1] == f"render of {SMALL} --seed 1"
+    run("diff", "a.exr", "--render", SMALL.replace("8x8", "6x4"), "--layer", "depth", "--quiet")

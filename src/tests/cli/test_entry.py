@@ -1,0 +1,138 @@
+"""The process around the command: its signals, its standard files, its exit code."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Iterator
+
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.cli import main as cli
+
+ENDING = [number for name in ("SIGINT", "SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
+
+
+@pytest.fixture
+def process(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """A process whose signals are as a shell leaves them, and put back afterwards."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in ENDING}
+    with warnings.catch_warnings():
+        yield monkeypatch
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def ended(code: int) -> None:
+    with pytest.raises(SystemExit) as end:
+        cli.entry()
+    assert end.value.code == code
+    # A second one does not interrupt the interpreter's end.
+    assert all(signal.getsignal(number) is signal.SIG_IGN for number in ENDING)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "out", "err"),
+    [(["--version"], 0, "raystream ", ""), (["rendr"], 2, "", "did you mean 'render'?")],
+)
+def test_the_exit_code(process, capsys, words, code, out, err) -> None:
+    process.setattr(sys, "argv", ["raystream", *words])
+    ended(code)
+    told = capsys.readouterr()
+    assert told.out.startswith(out) and err in told.err and bool(out) == bool(told.out)
+
+
+@pytest.mark.skipif(len(ENDING) < 3, reason="Windows has no SIGHUP")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (getattr(signal, "SIGHUP", 1), 129)])
+def test_signals_that_end_it(process, capsys, number, code) -> None:
+    process.setattr(cli, "_dispatch", lambda arguments: os.kill(os.getpid(), number))
+    ended(code)
+    assert capsys.readouterr().err == "raystream: stopped\n"
+
+
+@pytest.mark.skipif(len(ENDING) < 3, reason="Windows has no SIGHUP")
+def test_nohup_is_respected(process) -> None:
+    """Ignored from outside, a signal stays so."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    seen = []
+    process.setattr(cli, "main", lambda: seen.append(signal.getsignal(signal.SIGHUP)) or 0)
+    ended(0)
+    assert seen == [signal.SIG_IGN]
+
+
+@pytest.mark.parametrize(("words", "filtered"), [([], "ignore"), (["--debug"], None)])
+def test_remarks_for_developers(process, words, filtered) -> None:
+    seen: list[str] = []
+    process.setattr(sys, "warnoptions", [])
+    process.setattr(sys, "argv", ["raystream", *words])
+    warnings.resetwarnings()
+    process.setattr(cli, "main", lambda: seen.extend(each[0] for each in warnings.filters[:1]) or 0)
+    ended(0)
+    assert seen == ([filtered] if filtered else [])
+
+
+def test_standard_files_that_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those numbers are taken, so that no file that is opened later gets them; what is printed goes nowhere."""
+    opened: list[tuple[str, int]] = []
+
+    def closed(number: int) -> None:
+        if number != 1:
+            raise OSError(9, "Bad file descriptor")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(cli.os, "fstat", closed)
+        patch.setattr(cli.os, "open", lambda path, flags: opened.append((path, flags)))
+        patch.setattr(sys, "stderr", None)
+        patch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), encoding="ascii"))
+        cli._open_standard_files()
+        assert opened == [(os.devnull, os.O_RDWR)] * 2
+        assert sys.stdout.errors == "backslashreplace"
+        print("\u00b0", end="", flush=True)
+        assert sys.stdout.buffer.getvalue() == b"\\xb0"
+        assert sys.stderr.name == os.devnull
+        print("nothing", file=sys.stderr, flush=True)
+        sys.stderr.close()
+
+
+def test_a_fault_is_shown_where_it_happened(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    def fault(arguments: list[str]) -> int:
+        raise ViewerError("here", "is wrong") if "wrong" in arguments else ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(cli, "_dispatch", fault)
+    assert cli.main(["--debug"]) == cli.FAULT
+    err = capsys.readouterr().err
+    assert "Traceback" in err and "in fault" in err
+    assert err.endswith(
+        "raystream: error: ZeroDivisionError: division by zero (this is a bug in raystream; --debug shows where)\n"
+    )
+    assert cli.main(["wrong"]) == cli.USER_ERROR
+    assert capsys.readouterr().err == "raystream: error: here: is wrong\n"
+
+
+def test_without_arguments_on_a_display_it_is_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    monkeypatch.setattr(cli, "_has_display", lambda: True)
+    monkeypatch.setattr(cli.commands, "view", lambda arguments: seen.append(arguments.scene))
+    assert cli.main([]) == cli.DONE and seen == [cli.FIRST_SCENE]
+
+
+@pytest.mark.parametrize(
+    ("words", "ground", "scene"),
+    [
+        (["--ground", "bunny.ply"], "auto", "bunny.ply"),
+        (["--ground", "1.53x2.55", "bunny.ply"], (1.53, 2.55), "bunny.ply"),
+        (["bunny.ply", "--ground"], "auto", "bunny.ply"),
+    ],
+)
+def test_an_option_with_or_without_a_value(words, ground, scene) -> None:
+    found = cli._parse("render", [*words, "-o", "a.png"])
+    assert (found.ground, found.scene) == (ground, scene)
+
+
+def test_a_switch_takes_no_value(capsys) -> None:
+    assert cli.main(["render", "cornell", "-o", "a.png", "--quiet=yes"]) == cli.USER_ERROR
+    assert "--quiet: takes no value" in capsys.readouterr().err

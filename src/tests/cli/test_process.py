@@ -1,0 +1,159 @@
+"""The command as a process: help, exit codes, progress on a terminal, what is left when it is interrupted."""
+
+from __future__ import annotations
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from calls import ROOT, needs_renderer, process, run
+from signals import heeding
+
+from viewer.cli import main as cli
+from viewer.options.table import OPTIONS
+
+
+def test_help_names_every_command_and_option(capsys):
+    run("--help")
+    text = capsys.readouterr().out
+    assert text.startswith("usage: raystream COMMAND ...\n")
+    for word in (*cli.COMMANDS, "cornell", "stadium", "--version"):
+        assert word in text
+    run("render", "--help")
+    text = capsys.readouterr().out
+    assert text.startswith("usage: raystream render SCENE -o OUT [options]\n")
+    for option in OPTIONS.values():
+        assert option.flag in text
+    flat = " ".join(text.split())
+    assert "--fuse NAME" in flat and "none, ray or surface (default: surface)" in flat
+    assert "(default: 512x512)" in flat and "depth, normal, albedo, triangle, instance, samples, steps, tests" in flat
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_version_is_the_package_s(capsys):
+    from viewer.base.version import __version__
+
+    run("--version")
+    assert capsys.readouterr().out == f"raystream {__version__}\n"
+
+
+def test_help_loads_nothing_heavy():
+    script = (
+        "import sys; from viewer.cli.main import main; main(['--help']); main(['render', '--help'])\n"
+        "print([m for m in ('numba', 'llvmlite', 'rich', 'moderngl', 'OpenEXR', 'PIL', 'pyrr') if m in sys.modules])"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_exit_code_of_the_process():
+    done = process("render", "cornell", "--fuse", "rya")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "raystream: error: --fuse 'rya': expected none, ray or surface (did you mean 'ray'?)\n"
+
+
+def test_reader_gone_is_quiet():
+    read, write = os.pipe()
+    os.close(read)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-P", "-m", "viewer", "render", "--help"]
+    done = subprocess.run(command, env=environment, stdout=write, stderr=subprocess.PIPE, timeout=60)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_full_disk_under_the_output_is_told():
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-P", "-m", "viewer", "--help"]
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(command, env=environment, stdout=full, stderr=subprocess.PIPE, timeout=60)
+    assert (done.returncode, done.stderr) == (2, b"raystream: error: No space left on device\n")
+
+
+def on_terminal(script):
+    """Run a script with a terminal as its standard error; what it wrote there."""
+    outer, inner = pty.openpty()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "80"}
+    child = subprocess.Popen([sys.executable, "-c", script], env=environment, stdout=subprocess.DEVNULL, stderr=inner)
+    os.close(inner)
+    parts = []
+    try:
+        while chunk := os.read(outer, 4096):
+            parts.append(chunk)
+    except OSError:
+        pass  # Linux says so when the other end is closed
+    finally:
+        os.close(outer)
+        assert child.wait(60) == 0
+    return b"".join(parts).decode()
+
+
+SLOW = """
+import time
+from viewer.cli.progress import Progress
+with Progress({quiet}, patience={patience}) as progress:
+    progress(0.25, "counting [sheep]")
+    time.sleep(0.6)
+    progress.note("a note")
+    progress(0.75, "still")
+    time.sleep(0.3)
+"""
+
+
+def test_progress_is_shown_on_a_terminal_and_erased():
+    text = on_terminal(SLOW.format(quiet=False, patience=0.05))
+    assert "counting [sheep]" in text and "a note" in text and "still" in text
+    assert text.rstrip().endswith("\x1b[2K")  # the line is wiped at the end
+    assert text.count("\x1b[?25l") == text.count("\x1b[?25h")  # and the cursor is back
+
+
+def test_progress_waits_a_while():
+    assert on_terminal(SLOW.format(quiet=False, patience=60)) == "a note\r\n"
+
+
+def test_progress_is_quiet_when_told_or_without_a_terminal(capsys):
+    assert on_terminal(SLOW.format(quiet=True, patience=0.05)) == "a note\r\n"
+    exec(SLOW.format(quiet=False, patience=0.05), {})
+    assert capsys.readouterr().err == "a note\n"
+
+
+@needs_renderer
+@pytest.mark.parametrize("delay", [0.05, 0.4, 1.5])
+def test_interrupted_process_leaves_nothing(tmp_path, delay):
+    script = "from viewer.cli.main import entry; print('begins', flush=True); entry()"
+    command = [sys.executable, "-P", "-c", script, "render", "cornell", "-o", "a.png", "--size", "8192x8192"]
+    command += ["--stats", "s.json", "--program", "cast"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    child = subprocess.Popen(command, cwd=tmp_path, env=environment, text=True, preexec_fn=heeding, **pipes)
+    assert child.stdout is not None and child.stdout.readline() == "begins\n"
+    time.sleep(delay)
+    child.send_signal(signal.SIGINT)
+    try:
+        _, err = child.communicate(timeout=30)
+    finally:
+        child.kill()
+    if delay > 0.3:  # before, it may not have come to where it heeds the signal
+        assert (child.returncode, err) == (130, "raystream: stopped\n")
+    assert child.returncode != 0
+    assert os.listdir(tmp_path) == []
+
+
+def test_interrupted_in_a_text_that_is_executed_the_code_is_the_same(tmp_path):
+    """As while the modules load, where dataclasses execute generated text."""
+    script = (
+        "from viewer.cli import main\n"
+        "main._dispatch = lambda arguments: exec('raise KeyboardInterrupt')\n"
+        "main.entry()\n"
+    )
+    (tmp_path / "stopped.py").write_text(script)
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{tmp_path}"}
+    command = [sys.executable, "-P", "-m", "stopped"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "raystream: stopped\n")

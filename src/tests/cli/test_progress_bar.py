@@ -1,0 +1,83 @@
+"""The bar on a terminal of the test's own: what is on it, when it comes, and that it leaves nothing behind."""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+
+import pytest
+
+from viewer.cli import progress
+from viewer.cli.progress import Progress
+
+
+class Terminal(io.StringIO):
+    """A terminal that keeps what is written on it."""
+
+    def isatty(self) -> bool:
+        return True
+
+    @property
+    def text(self) -> str:
+        """Without the codes of colour and of the cursor."""
+        return re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", self.getvalue())
+
+
+def terminal_of(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Standard error from now on, which pytest has in its hands between fixtures and tests."""
+    made = Terminal()
+    monkeypatch.setattr(sys, "stderr", made)
+    for name, value in (("TERM", "xterm"), ("COLUMNS", "100"), ("LINES", "24")):
+        monkeypatch.setenv(name, value)
+    return made
+
+
+def test_the_bar_shows_text_share_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal, now = terminal_of(monkeypatch), [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    with Progress(patience=1e6) as bar:
+        bar(0.0, "sample 0 of 8")
+        assert terminal.getvalue() == ""  # it waits
+        bar._show()  # as the timer does
+        now[0] += 10.0
+        bar(0.25, "sample 2 of 8")
+        assert bar._bar is not None
+        (task,) = bar._bar.tasks
+        assert (task.description, task.completed, task.total) == ("sample 2 of 8", 0.25, 1.0)
+        assert task.fields["left"] == "30 s left"
+        bar._bar.refresh()
+        assert "sample 2 of 8" in terminal.text and "30 s left" in terminal.text
+        bar.note("a note")
+        assert "a note\n" in terminal.text
+        bar(None, "saving")
+        assert (task.description, task.completed, task.fields["left"]) == ("saving", 0.0, "")
+    assert terminal.getvalue().rstrip().endswith("\x1b[2K")  # its line is erased
+    bar.note("afterwards")
+    assert terminal.text.endswith("afterwards\n")
+
+
+def test_it_comes_by_itself_and_only_for_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = terminal_of(monkeypatch)
+    with Progress(patience=0.0) as bar:
+        assert bar._timer is not None
+        bar._timer.join()
+        bar(0.5, "half")
+        assert bar._bar is not None and bar._bar.tasks[0].completed == 0.5
+    terminal.seek(0)
+    terminal.truncate()
+    with Progress(patience=1e6) as bar:
+        bar(0.5, "half")
+    bar._show()  # a timer that was about to
+    assert terminal.getvalue() == "" and bar._bar is None
+
+
+def test_none_where_it_is_not_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = terminal_of(monkeypatch)
+    for quiet, kind in ((True, "xterm"), (False, "dumb")):
+        monkeypatch.setenv("TERM", kind)
+        with Progress(quiet=quiet) as bar:
+            bar(0.5, "half")
+            assert bar._timer is None and not bar.enabled
+            bar.note("a note")
+    assert terminal.getvalue() == "a note\n" * 2

@@ -1,0 +1,72 @@
+"""Lines that ``info`` and ``devices`` make from data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from viewer.cli import report
+from viewer.scene.camera import Camera
+from viewer.scene.light import Light
+from viewer.scene.material import Material
+from viewer.scene.scene import Scene
+
+DEVICE: dict[str, Any] = {
+    "index": 0,
+    "default": True,
+    "software": True,
+    "renderer": "llvmpipe",
+    "vendor": "Mesa",
+    "version": "4.5",
+    "glsl": "4.50",
+    **dict.fromkeys(report.LIMITS, 16384),
+    **dict.fromkeys(report.ABILITIES, False),
+}
+
+
+def test_devices_with_what_they_lack_and_why_one_is_none() -> None:
+    other = {**DEVICE, "index": None, "default": False, "software": False, **dict.fromkeys(report.ABILITIES, True)}
+    lines = list(report.device_lines([DEVICE, other, {"index": 2, "default": False, "error": "no float textures"}]))
+    assert lines[0] == "0  llvmpipe (default, software)" and lines[7] == "-  llvmpipe"
+    assert lines[1] == "   vendor  Mesa" and lines[4].startswith("   limits  texture 16,384, buffer texture 16,384, ")
+    assert lines[5:7] == ["   has     nothing beyond 3.3", f"   lacks   {', '.join(report.ABILITIES.values())}"]
+    assert lines[12:14] == [f"   has     {', '.join(report.ABILITIES.values())}", "   lacks   nothing"]
+    assert lines[14:] == ["2  not usable: no float textures"]
+
+
+def test_what_json_cannot_hold() -> None:
+    given = {1: np.float32(0.5), "path": Path("a/b"), "set": {2}, "nan": np.nan, "array": np.eye(2), "other": 1j}
+    found = json.loads(json.dumps(report.plain(given)))
+    expected = {"1": 0.5, "path": str(Path("a/b")), "set": [2], "nan": None, "array": [[1, 0], [0, 1]], "other": "1j"}
+    assert found == expected
+
+
+def test_materials_lights_lenses_and_long_lists(monkeypatch) -> None:
+    scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    glass = Material("glass", kind="dielectric", ior=1.5, dispersion=0.4, base_color=(1, 1, 1, 1))
+    scene.materials = [glass, Material("lamp", emission=(1, 2, 3)), *(Material(f"m{k}") for k in range(12))]
+    scene.lights = [
+        Light("directional", "sun", direction=(0, -1, 0), intensity=(1, 1, 1)),
+        Light("point", "bulb", position=(1, 2, 3), intensity=(4, 5, 6)),
+    ]
+    scene.cameras = [Camera((0, 0, 3), (0, 0, 0), aperture=0.25)]
+    scene.extensions_used, scene.extensions_ignored = ["KHR_a", "KHR_b"], ["KHR_b"]
+    scene.warnings = ["a remark"]
+    monkeypatch.setattr("viewer.renderer.renderer.Renderer.info", lambda renderer: {})
+    text = "\n".join(report.lines(report.describe(scene, "cast")))
+    for part in (
+        "index of refraction 1.5, dispersion 0.4 (Abbe number 50)",
+        "emission (1, 2, 3)",
+        "and 2 more (--json lists all)",
+        "sun: directional, towards",
+        "W/m^2",
+        "bulb: point, at (1, 2, 3), (4, 5, 6) W/sr",
+        "lens of radius 0.25, sharp at 3",
+        "KHR_a, KHR_b",
+        "ignored",
+        "a remark",
+    ):
+        assert part in text, (part, text)

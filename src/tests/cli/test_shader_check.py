@@ -1,0 +1,102 @@
+"""``check-shaders``: what it looks at, and what it says of a shader that does not compile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from viewer.cli import shader_check
+from viewer.stream.compile.source import Source
+from viewer.stream.gl.draw import tiles_source
+
+VALIDATOR = """#!/bin/sh
+if grep -q WRONG; then echo "ERROR: 0:3: 'WRONG' : not on this driver"; exit 1; fi
+"""
+
+
+def source(name: str, *lines: str) -> tuple[str, Source]:
+    made = Source()
+    made.add("#version 330 core\nout vec4 color;", "begin")
+    made.add("\n".join(lines), f"{name}.glsl")
+    return name, made
+
+
+GOOD = source("good", "void main() { color = vec4(1.0); }")
+BAD = source("bad", "void main() { color = vec4(nothing); }")
+ELSEWHERE = source("elsewhere", "#define WRONG", "void main() { color = vec4(0.5); }")
+
+
+def checked(monkeypatch: pytest.MonkeyPatch, device: Any, *sources: tuple[str, Source]) -> tuple[int, list[str]]:
+    said: list[str] = []
+    drawn = [(name, {"vert": tiles_source(), "frag": made}) for name, made in sources]
+    monkeypatch.setattr(shader_check, "programs", lambda device: iter(drawn))
+    return shader_check.check_shaders(said.append, device), said
+
+
+LINES = len(tiles_source().lines) + len(GOOD[1].lines)
+
+
+def test_failures_are_counted_and_told_by_their_lines(device, monkeypatch) -> None:
+    monkeypatch.setattr(shader_check.shutil, "which", lambda name: None)
+    failures, said = checked(monkeypatch, device, GOOD, BAD, GOOD)
+    assert failures == 1
+    assert said[0] == f"good: ok, {LINES} lines"
+    assert said[1].startswith("bad: bad.glsl") and "nothing" in said[1]
+    assert any(line.startswith("    bad.glsl: ") for line in said[2:-1])
+    assert "kernels/scatter.glsl: in no program" in said
+    assert said[-1].startswith(f"2 programs compiled by {device.name} (glslangValidator is not installed")
+    assert said[-1].endswith(", 1 failed")
+
+
+def test_a_validator_has_a_say(device, monkeypatch, tmp_path: Path) -> None:
+    validator = tmp_path / shader_check.VALIDATOR
+    validator.write_text(VALIDATOR)
+    validator.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    failures, said = checked(monkeypatch, device, GOOD, ELSEWHERE)
+    assert failures == 1 and said[0] == f"good: ok, {LINES} lines"
+    assert said[1].startswith("elsewhere: elsewhere.glsl") and "not on this driver" in said[1]
+    assert said[-1] == f"2 programs compiled by {device.name} and validated by glslangValidator, 1 failed"
+
+
+def seen_by(device: Any) -> Iterator[tuple[str, Source]]:
+    with device.current():
+        yield from shader_check._sources(device)
+
+
+def test_programs_are_looked_at_on_every_machine(device, monkeypatch) -> None:
+    """With fewer structures and programs than there are: the forms of each."""
+    from viewer.programs import PICTURES
+
+    monkeypatch.setattr(shader_check, "_RECIPES", ({"accel": "grid", "traversal": "dda"},))
+    monkeypatch.setattr(shader_check, "TESTS", ("watertight",))
+    monkeypatch.setattr(shader_check, "PICTURES", {name: PICTURES[name] for name in ("cast", "photon")})
+    monkeypatch.setattr(shader_check, "DISPERSIVE", ("photon",))
+    monkeypatch.setattr(shader_check, "MAPS", ("stencil",))
+    monkeypatch.setattr(shader_check, "LAYERED", shader_check.LAYERED[:1])
+    found = dict(seen_by(device))
+    names = list(found)
+
+    def some(*words: str) -> bool:
+        return any(all(word in name for word in words) for name in names)
+
+    for program in ("cast", "trace"):
+        assert some(f"{program} single pass (grid dda)") and some(f"{program} none/", "without mask")
+        assert some(f"{program} none: census 0") and some(f"{program} ray/")
+    for words in (
+        ("cast single pass (bvh raster)",),
+        ("photon single pass (two-level-bvh, stencil, nearest)",),
+        ("photon single pass (dispersion, final gather)",),
+        ("quadrics, bvh, watertight",),
+        ("path single pass (layers path)",),
+        ("path ray/", "(layers factors)"),
+        *(("sampler " + sampler, "environment sky") for sampler in ("sobol", "independent", "table")),
+    ):
+        assert some(*words), words
+    assert any("counts 0 to" in name for name in names)
+    files = {file for made in found.values() for file in made.files}
+    for kernel in ("add_features", "estimate_photon", "gather_ray", "top_traversal_step"):
+        assert f"kernels/{kernel}.glsl" in files

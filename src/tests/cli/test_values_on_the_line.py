@@ -1,0 +1,25 @@
+"""Values that look like options: numbers below zero, however they are written."""
+
+from __future__ import annotations
+
+import pytest
+
+from viewer.cli.main import _joined, _parse, _parser
+
+
+@pytest.mark.parametrize("value", ["-0.5", "-.5", "-12", "-1e1"])
+def test_a_negative_number_belongs_to_the_option_before_it(value: str) -> None:
+    found = _parse("render", ["cornell", "-o", "a.png", "--environment-rotation", value, "--exposure", value])
+    assert found.environment_rotation == found.exposure == float(value)
+    assert _parse("render", ["cornell", "-o", "a.png", f"--exposure={value}"]).exposure == float(value)
+
+
+def test_a_camera_may_begin_with_a_point() -> None:
+    assert _parse("view", ["cornell", "--camera", "-.5,0,1 0,-.5,0"]).camera == "-.5,0,1 0,-.5,0"
+
+
+def test_options_stay_options() -> None:
+    parser = _parser("render", {})
+    for words in (["--exposure", "-o", "a.png"], ["--quiet", "-1"], ["-o", "-1"], ["scene", "-.5"]):
+        assert _joined(words, parser) == words
+    assert _joined(["--exposure", "-.5", "-1"], parser) == ["--exposure=-.5", "-1"]

@@ -1,0 +1,146 @@
+"""Shared fixtures: the scene data (skipped with a clear word where absent) and one headless OpenGL context."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+# Where this is set, as in continuous integration, a test that skips for want of one of these fails.
+REQUIRED = bool(os.environ.get("RAYSTREAM_TEST_REQUIRE"))
+REQUIREMENTS = ("scene data", "OpenGL 3.3", "Xvfb", "xdotool", "Embree", "glfw", "imgui-bundle", "imageio-ffmpeg")
+
+SHARED = Path(os.environ.get("RAYSTREAM_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+
+
+def _refuse_skip(report: Any) -> Any:
+    """The report of a test or of a file, failed where what it lacks is required."""
+    if REQUIRED and report.skipped and isinstance(report.longrepr, tuple):
+        reason = report.longrepr[2]
+        if any(word in reason for word in REQUIREMENTS):
+            report.outcome, report.longrepr = "failed", f"required by RAYSTREAM_TEST_REQUIRE, but {reason}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Any:
+    return _refuse_skip((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Any:
+    return _refuse_skip((yield))
+
+
+def _folder(name: str) -> Path:
+    folder = SHARED / name
+    if not folder.is_dir():
+        pytest.skip(f"scene data not found: {folder} (set RAYSTREAM_SHARED to the folder that holds {name}/)")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def shared_scenes() -> Path:
+    """The folder of common scenes: bunny.ply, dragon.ply, forest.glb, models/, broken/."""
+    return _folder("scenes")
+
+
+@pytest.fixture(scope="session")
+def shared_refs() -> Path:
+    """The folder of reference hits and pictures with standard errors."""
+    return _folder("refs")
+
+
+@pytest.fixture(scope="session")
+def flat_forest(shared_scenes: Path, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """forest_flat.ply, as the script beside the scenes writes it (34 MB, a second; kept in pytest's cache)."""
+    script = shared_scenes / "scripts" / "forest.py"
+    if not script.is_file():
+        pytest.skip(f"scene data not found: {script}")
+    cache = getattr(request.config, "cache", None)  # none with -p no:cacheprovider
+    folder = Path(cache.mkdir("raystream-forest")) if cache else tmp_path_factory.mktemp("forest")
+    flat = folder / "forest_flat.ply"
+    if not flat.is_file():  # made beside and renamed: another process of the tests may be making it, too
+        made = tmp_path_factory.mktemp("forest-new")
+        subprocess.run([sys.executable, "-B", script, made], check=True, capture_output=True, cwd=script.parent)
+        shutil.copyfile(made / flat.name, folder / f"forest_flat.{os.getpid()}.part")
+        os.replace(folder / f"forest_flat.{os.getpid()}.part", flat)
+    return flat
+
+
+@pytest.fixture(scope="session")
+def device() -> Any:
+    """The process's headless OpenGL device; tests skip where there is none."""
+    from viewer.base.errors import DeviceError
+    from viewer.stream.gl.device import shared_device
+
+    try:
+        return shared_device()
+    except DeviceError as error:
+        pytest.skip(f"no OpenGL 3.3 here: {error}")
+
+
+@pytest.fixture(autouse=True)
+def _opengl(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Makes the device's context current for the tests that ask for it, and fails those that leave an error behind."""
+    if "device" in request.fixturenames:
+        with request.getfixturevalue("device").current():
+            yield
+    else:
+        yield
+    module = sys.modules.get("viewer.stream.gl.device")  # tests of other floors need not import it
+    left = [error for shared in (module._shared.values() if module else ()) for error in _errors(shared)]
+    assert not left, f"the test left OpenGL errors behind: {', '.join(left)}"
+
+
+@pytest.fixture(scope="session")
+def second_driver(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment of a process that is to run on SwiftShader, by Mesa's zink; skips where `tools/test` could not
+    fetch it, and Debian's chromium is not installed."""
+    for folder in (Path(sys.prefix) / "raystream-swiftshader", Path("/usr/lib/chromium")):
+        if (folder / "libvk_swiftshader.so").is_file() and (folder / "libvulkan.so.1").is_file():
+            break
+    else:
+        pytest.skip("no second driver here: bash tools/test fetches SwiftShader where apt-get can")
+    place = tmp_path_factory.mktemp("driver")  # chromium has other libraries beside these
+    for name in ("libvk_swiftshader.so", "libvulkan.so.1", "vk_swiftshader_icd.json"):
+        (place / name).symlink_to(folder / name)
+    chosen = {
+        "LD_LIBRARY_PATH": str(place),
+        "VK_ICD_FILENAMES": str(place / "vk_swiftshader_icd.json"),
+        "GALLIUM_DRIVER": "zink",
+        "LIBGL_ALWAYS_SOFTWARE": "1",
+        "MESA_GL_VERSION_OVERRIDE": "3.3",  # of which SwiftShader lacks a little that is not used here
+        "MESA_GLSL_VERSION_OVERRIDE": "330",
+        "PYTHONPATH": str(Path(__file__).resolve().parents[1]),
+    }
+    environment = {**os.environ, **chosen}
+    code = "from viewer.stream.gl.device import shared_device; print(shared_device().name)"
+    found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    if "SwiftShader" not in found.stdout:
+        pytest.skip(f"no second driver here: Mesa's zink gives {(found.stdout or found.stderr).strip()[-200:]}")
+    return environment
+
+
+def _errors(device: Any) -> list[str]:
+    if "SwiftShader" in device.name:  # moderngl sets a divisor for every attribute, which is refused there
+        return []
+    found: list[str] = []
+    with device.current():
+        while (error := device.context.error) != "GL_NO_ERROR" and len(found) < 8:
+            found.append(error)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def _strict_numpy():
+    """NumPy raises on invalid arithmetic (0/0, inf - inf) in every test; code that means it says so with errstate."""
+    with np.errstate(invalid="raise", divide="raise"):
+        yield

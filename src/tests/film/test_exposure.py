@@ -1,0 +1,114 @@
+"""The exposure that suits a picture, on the host and on the device."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from viewer.base.errors import ViewerError
+from viewer.film.exposure import BRIGHT, MIDDLE, block_means, stops
+from viewer.film.tonemap import srgb8
+from viewer.renderer.picture import Picture
+from viewer.renderer.sequence import Frame, save_frames
+from viewer.stream.gl.stream import float_texture
+from viewer.stream.machines.counters import Stats
+from viewer.window.picture.meter import ADAPTING, EVERY, Meter
+
+RNG = np.random.default_rng(13)
+PICTURE = (MIDDLE * np.exp(RNG.normal(0, 1, (60, 90, 1))) * [1.2, 1.0, 0.8]).astype(np.float32)
+
+
+def auto(picture) -> float:
+    return stops("auto", picture)
+
+
+def test_a_picture_that_is_well_exposed_stays_nearly_as_it_is() -> None:
+    smooth = np.repeat(np.geomspace(MIDDLE / 4, MIDDLE * 4, 64), 3).reshape(1, 64, 3).astype(np.float32)
+    assert abs(auto(smooth)) < 0.05
+    assert abs(auto(2 * smooth)) < 0.3 and abs(auto(smooth / 2)) < 0.3
+
+
+@pytest.mark.parametrize("value", [1e-6, 1e-3, 1e3, 1e6])
+def test_one_that_is_far_off_comes_to_within_a_stop(value) -> None:
+    shown = np.log2(value / MIDDLE) + auto(np.full((8, 8, 3), value))
+    assert shown == pytest.approx(1.0 if value > 1 else -1.0, abs=0.01)  # what was dim stays a little darker
+
+
+def test_what_does_not_count() -> None:
+    """Black, as around an object without an environment; what is no number; a firefly; noise."""
+    found = auto(PICTURE)
+    framed = np.zeros((180, 270, 3), np.float32)
+    framed[60:120, 90:180] = PICTURE
+    assert auto(framed) == pytest.approx(found, abs=0.1)
+    for value in (np.nan, np.inf, -1.0, 1e5):
+        broken = PICTURE.copy()
+        broken[7, 9] = value
+        assert auto(broken) == pytest.approx(found, abs=0.1)
+    noisy = PICTURE * RNG.choice([0.0, 4.0], PICTURE.shape[:2], p=[0.75, 0.25]).astype(np.float32)[..., None]
+    # Blocks have nine pixels, of which one sample in four is lit: their logarithmic mean is a little lower.
+    assert auto(noisy) == pytest.approx(found, abs=0.5)
+    assert auto(np.zeros((4, 4, 3))) == 0
+
+
+def test_a_lit_object_before_a_dim_ground_is_not_blown_out() -> None:
+    picture = np.full((64, 64, 3), 1e-5, np.float32)
+    picture[:16] = 1.0
+    assert 1.0 * 2 ** auto(picture) <= 2 * BRIGHT * MIDDLE  # and the leeway of a stop
+
+
+@pytest.mark.parametrize("size", [(1, 1), (7, 100), (33, 20), (90, 60)])
+def test_the_device_measures_the_same(device, size) -> None:
+    width, height = size
+    picture = np.resize(PICTURE, (height, width, 3))
+    picture[0, 0] = np.nan if size[0] > 1 else 0.5
+    texture = float_texture(device, size)
+    texture.write(np.concatenate([picture, np.ones((height, width, 1), np.float32)], axis=2).tobytes())
+    with device.current():
+        # Sums of up to nine numbers in float32 against float64.
+        assert Meter(device).measure(texture) == pytest.approx(auto(picture), abs=1e-5)
+    tall, wide = block_means(picture).shape
+    assert max(tall, wide) <= 32
+
+
+def test_the_meter_follows(device) -> None:
+    bright, dim = (float_texture(device, (2, 2)) for _ in range(2))
+    bright.write(np.full((2, 2, 4), 64.0, np.float32).tobytes())
+    dim.write(np.full((2, 2, 4), 1 / 64, np.float32).tobytes())
+    meter = Meter(device)
+    with device.current():
+        meter.follow(dim, 0.0, 0.03, last=False)
+        first = meter.stops
+        assert meter.settled and first > 2  # at once
+        meter.follow(bright, EVERY / 2, ADAPTING, last=False)
+        assert meter.settled and meter.stops == first  # not looked at yet
+        meter.follow(bright, EVERY, ADAPTING, last=False)
+        assert not meter.settled and meter.stops < first
+        for _ in range(30):
+            meter.follow(bright, EVERY, ADAPTING, last=True)
+        assert meter.settled and meter.stops == meter.measure(bright) < -2
+        assert not meter.follow(dim, 10 * EVERY, ADAPTING, last=True, same=True) and meter.settled  # nothing is new
+
+
+def test_pictures_take_it_where_no_number_is_given(tmp_path) -> None:
+    picture = Picture(PICTURE / 64, {}, Stats())
+    shown = picture.stops()
+    assert shown > 3
+    np.testing.assert_array_equal(picture.srgb8(), srgb8(picture.linear, shown, "agx"))
+    np.testing.assert_array_equal(picture.srgb8(0, "none"), srgb8(picture.linear))
+    with Image.open(io.BytesIO(picture.png())) as file:
+        assert file.info["exposure"] == f"{shown:.4g} (auto)" and file.info["tonemap"] == "agx"
+        np.testing.assert_array_equal(np.asarray(file), picture.srgb8())
+    picture.save(tmp_path / "a.exr", "auto")
+    with pytest.raises(ViewerError, match="expected auto or a number of stops from -32 to 32"):
+        picture.srgb8("automatic")
+
+
+def test_frames_are_exposed_as_the_first_one(tmp_path) -> None:
+    frames = [Picture(PICTURE * np.float32(2.0**-k), {}, Stats()) for k in range(3)]
+    save_frames(str(tmp_path / "%d.png"), (Frame(k, 0.0, each) for k, each in enumerate(frames)), 30)
+    for number, each in enumerate(frames):
+        with Image.open(tmp_path / f"{number}.png") as file:
+            np.testing.assert_array_equal(np.asarray(file), each.srgb8(frames[0].stops()))

@@ -1,0 +1,165 @@
+"""Film, tone curve and layers."""
+
+from __future__ import annotations
+
+import glsl_call
+import numpy as np
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.film import tonemap
+from viewer.film.film import Film
+from viewer.film.layers import LAYERS, parse
+from viewer.film.tonemap import srgb8
+
+
+def published(linear: np.ndarray) -> np.ndarray:
+    """IEC 61966-2-1:1999 in float64: the code to nearest, before rounding."""
+    value = np.clip(np.asarray(linear, np.float64), 0, 1)
+    return 255 * np.where(value <= 0.0031308, 12.92 * value, 1.055 * value ** (1 / 2.4) - 0.055)
+
+
+def test_srgb_rounds_to_the_nearest_code() -> None:
+    linear = np.random.default_rng(1).uniform(0, 1, 300_000).astype(np.float32)
+    linear = np.concatenate([linear, linear * np.float32(0.01), np.float32(2.0) ** np.arange(-30, 3)])
+    exact = published(linear)
+    # The published constants of the two directions meet only to 1e-6 of a code near the toe.
+    assert np.abs(srgb8(linear) - exact).max() <= 0.5 + 1e-4
+    assert np.unique(srgb8(linear)).tolist() == list(range(256))
+
+
+def test_srgb_changes_exactly_half_way() -> None:
+    """At the float32 numbers on either side of every exact half-way point."""
+    half = tonemap.decode((np.arange(255) + 0.5) / 255)
+    for way in (np.float32(0), np.float32(2)):
+        near = half.astype(np.float32)
+        near = np.where((near < half) == (way > 1), np.nextafter(near, way), near)
+        assert ((near >= half) == (way > 1)).all()
+        np.testing.assert_array_equal(srgb8(near), np.arange(255) + (way > 1))
+
+
+def test_srgb_of_every_code_comes_back() -> None:
+    codes = np.arange(256)
+    np.testing.assert_array_equal(srgb8(tonemap.decode(codes / 255)), codes)
+
+
+def test_srgb_of_what_is_no_colour() -> None:
+    values = np.array([np.nan, np.inf, -np.inf, -1, -0.0, 1, 1e38, 3e38, 1e-45], np.float32)
+    assert srgb8(values).tolist() == [0, 255, 0, 0, 0, 255, 255, 255, 0]
+    assert srgb8(values, exposure=10).tolist() == [0, 255, 0, 0, 0, 255, 255, 255, 0]
+
+
+def test_exposure_is_in_stops() -> None:
+    linear = np.linspace(0, 0.25, 1000, dtype=np.float32)
+    np.testing.assert_array_equal(srgb8(linear, exposure=2), srgb8(linear * 4))
+    np.testing.assert_array_equal(srgb8(linear, exposure=-1), srgb8(linear / 2))
+
+
+def test_tonemaps_by_name(monkeypatch) -> None:
+    monkeypatch.setattr(tonemap, "TONEMAPS", dict(tonemap.TONEMAPS))
+    tonemap.register("half")(lambda linear: linear / 2)
+    assert srgb8(np.float32(1), tonemap="half") == srgb8(np.float32(0.5))
+    with pytest.raises(ViewerError, match=r"^tonemap='foggy': expected none, reinhard, aces, agx or half"):
+        srgb8(np.zeros(3), tonemap="foggy")
+
+
+def test_film_is_the_mean_of_its_samples() -> None:
+    film = Film(7, 5)
+    assert film.size == (7, 5) and not film.linear.any()
+    samples = np.random.default_rng(2).uniform(0, 4, (8, 5, 7, 3)).astype(np.float32)
+    film.add(samples[0])
+    np.testing.assert_array_equal(film.linear, samples[0])  # one sample stays what it is, to the bit
+    for sample in samples[1:]:
+        film.add(sample)
+    # eight float32 additions
+    np.testing.assert_allclose(film.linear, samples.astype(np.float64).mean(axis=0), rtol=8 * 2**-24)
+    assert film.linear.dtype == np.float32
+    film.clear()
+    assert not film.linear.any() and not film.count.any()
+
+
+def test_film_takes_pieces() -> None:
+    film, whole = Film(6, 4), np.random.default_rng(3).uniform(size=(4, 6, 3)).astype(np.float32)
+    for x in (0, 4):
+        for y in (0, 1):
+            film.add(whole[y : y * 4 + 1, x : x + 4][: 3 if y else 1], x, y)
+    np.testing.assert_array_equal(film.linear, whole)
+    np.testing.assert_array_equal(film.count, 1)
+    with pytest.raises(ValueError, match="do not fit"):
+        film.add(np.zeros((2, 2, 3)), 5, 0)
+
+
+def test_layers_are_named_once() -> None:
+    assert list(LAYERS) == ["depth", "normal", "albedo", "triangle", "instance", "samples", "steps", "tests"]
+    assert parse(" normal,depth ,normal,") == ("normal", "depth")
+    assert parse("") == ()
+    with pytest.raises(ViewerError, match=r"no layer 'z' \(layers: depth, normal,"):
+        parse("depth,z")
+    assert LAYERS["triangle"].empty(2, 3).tolist() == [[-1] * 3] * 2
+    assert LAYERS["triangle"].empty(2, 3).dtype == np.int32
+    assert np.isposinf(LAYERS["depth"].empty(2, 3)).all()
+    assert LAYERS["normal"].empty(2, 3).shape == (2, 3, 3)
+
+
+# -- tone maps -------------------------------------------------------------------------------------------------------
+
+COLORS = np.concatenate(
+    [
+        np.random.default_rng(6).lognormal(0, 2, (3000, 3)),
+        np.outer(2.0 ** np.arange(-16, 12), [1, 1, 1]),
+        [[0, 0, 0], [1e-8, 0, 0], [1e5, 0, 0], [0, 1e30, 0], [-1, 0.5, 2]],
+    ]
+).astype(np.float32)
+
+
+@pytest.mark.parametrize("name", list(tonemap.TONEMAPS))
+def test_tonemaps_on_the_device(device, name) -> None:
+    function = glsl_call.Function(device, "vec3 tonemap(int which, vec3 linear)", ["lib/tonemap.glsl"])
+    (found,) = function(np.full(len(COLORS), list(tonemap.TONEMAPS).index(name)), COLORS)
+    twin = tonemap.TONEMAPS[name](COLORS)
+    assert np.isfinite(twin).all() and twin.dtype == np.float32
+    # Quotients and matrices of float32; of AgX the logarithm and the power of llvmpipe, good to about 2^-17 of a stop.
+    # A code of 8 bits is a step of 4e-3.
+    np.testing.assert_allclose(found, twin, rtol=2e-6, atol=2e-4 if name == "agx" else 2e-6)
+
+
+@pytest.mark.parametrize("name", ["reinhard", "aces", "agx"])
+def test_tonemaps_are_curves(name) -> None:
+    """Grey stays grey, more light is never darker, black is black, and the brightest is white."""
+    grey = np.outer(np.linspace(0, 1000, 50_000, dtype=np.float32), np.ones(3, np.float32))
+    mapped = tonemap.TONEMAPS[name](grey)
+    np.testing.assert_allclose(
+        mapped, mapped[:, :1] * np.ones(3), atol=2e-3
+    )  # the rows of AgX and ACES sum to 1 only so
+    steps = np.diff(mapped[:, 1].astype(np.float64))
+    assert steps.min() > -2e-5  # AgX's polynomial turns over by 1e-5 at its upper end
+    assert abs(mapped[0]).max() < 1e-3
+    codes = srgb8(np.array([[np.inf] * 3, [1e30] * 3, [np.nan] * 3, [-np.inf] * 3], np.float32), tonemap=name)
+    assert codes[:2].min() >= 250 and codes[2:].max() == 0
+
+
+def test_tonemaps_at_published_points() -> None:
+    """Reinhard: white at 4. Hill's ACES: by hand. AgX: middle grey (0.18) is half of the display's code values."""
+    at = lambda name, value: float(tonemap.TONEMAPS[name](np.full((1, 3), value, np.float32))[0, 1])  # noqa: E731
+    assert at("reinhard", 4.0) == pytest.approx(1, abs=1e-6) and at("reinhard", 1.0) == pytest.approx(17 / 32, abs=1e-6)
+    v = 0.18 * (0.076 + 0.90834 + 0.01566)
+    fit = (v * (v + 0.0245786) - 0.000090537) / (v * (0.983729 * v + 0.432951) + 0.238081)
+    assert at("aces", 0.18) == pytest.approx(fit, rel=1e-3)
+    assert at("agx", 0.18) ** (1 / 2.2) == pytest.approx(0.5, abs=0.005)
+
+
+@pytest.mark.parametrize("name", list(tonemap.TONEMAPS))
+def test_the_window_shows_what_a_png_holds(device, name) -> None:
+    """``film/show.glsl`` into an 8-bit target, against `srgb8`: the same code, or the next one where it is close."""
+    from viewer.window.picture.display import Display
+
+    display = Display(device)
+    linear = COLORS[: 16 * 16].reshape(16, 16, 3)
+    context = device.context
+    picture = context.texture((16, 16), 4, np.dstack([linear, np.ones((16, 16), np.float32)]).tobytes(), dtype="f4")
+    target = context.framebuffer([context.texture((16, 16), 3)])
+    display.draw(picture, target, (16, 16), -1.5, name)
+    shown = np.frombuffer(target.read(components=3, alignment=1), np.uint8).reshape(16, 16, 3)[::-1]
+    wanted = srgb8(linear, -1.5, name)
+    assert np.abs(shown.astype(int) - wanted).max() <= 1
+    assert (shown == wanted).mean() > 0.97

@@ -1,0 +1,125 @@
+"""Levels of Quake III: faces, curves, textures beside the file, lightmaps, lights and starts; and damaged lumps."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from levels import level, level_lumps
+from PIL import Image
+
+from viewer.base.errors import ViewerError
+from viewer.base.paths import assets
+from viewer.formats import load
+from viewer.formats.bsp import lumps as bsp
+from viewer.formats.bsp.patches import tessellated
+
+
+def written(folder: Path, data: bytes) -> Path:
+    path = folder / "small.bsp"
+    path.write_bytes(data)
+    return path
+
+
+def test_a_level(tmp_path: Path) -> None:
+    (tmp_path / "walls").mkdir()
+    Image.fromarray(np.full((2, 2, 3), (255, 0, 0), np.uint8)).save(tmp_path / "walls" / "stone.png")
+    scene = load(written(tmp_path, level()))
+    # A square, a patch of 8 x 8 cells, no sky, and the door's square.
+    assert [len(mesh.triangles) for mesh in scene.meshes] == [2, 2 * 8 * 8, 2]
+    assert scene.warnings == ["no picture 'curve' beside the level: grey"]
+    assert scene.materials[0].texture is not None and scene.materials[1].texture is None
+    for mesh in scene.meshes:  # up is +Y, and triangles face where their normals point
+        a, b, c = mesh.positions[mesh.triangles].transpose(1, 0, 2)
+        assert (np.cross(b - a, c - a) * mesh.normals[mesh.triangles[:, 0]]).sum(axis=1).min() > 0
+        np.testing.assert_allclose(mesh.normals, np.tile((0, 1, 0), (len(mesh.normals), 1)), atol=1e-6)
+    np.testing.assert_array_equal(scene.meshes[0].positions.max(axis=0), [2, 0, 0])  # 64 units are 2 m
+    np.testing.assert_array_equal(scene.instances[2].transform[:3, 3], [0, 10, 0])
+    np.testing.assert_allclose(scene.meshes[2].colors[0], (1, 0, 0.2, 1), rtol=1e-6)
+    assert scene.meshes[0].colors is None
+    point, spot = scene.lights
+    assert point.position == (1, 3, -2)
+    # 200 * 7500 / d^2 of 255 level units from it, and white paper is radiance over pi.
+    assert point.intensity == pytest.approx(np.array([1, 0.5, 0]) * math.pi * 200 * 7500 / 255 / 1024)
+    assert spot.kind == "spot" and spot.direction == (0, -1, 0) and spot.outer == pytest.approx(math.atan(64 / 96))
+    (camera,) = scene.cameras
+    assert camera.name == "start" and camera.origin == (0, (24 + 26) / 32, 0)
+    np.testing.assert_allclose(camera.basis()[2], [0, 0, -1], atol=1e-12)  # 90 degrees are +Y, which is -Z here
+    baked = scene.with_variant("lightmaps")
+    layers = [baked.materials[each.material].layers for each in baked.instances]
+    assert [len(each) for each in layers] == [2, 1, 0]
+    assert baked.textures[layers[1][0].texture].uv_set == 1
+
+
+def test_a_patch_passes_through_its_corners_and_lies_on_the_parabola() -> None:
+    net = np.array([[(0, y, 0), (1, y, 1), (2, y, 0)] for y in (0, 1, 2)], np.float64)
+    points, triangles = tessellated(net, steps=4)
+    assert len(points) == 25 and len(triangles) == 32
+    x = points[:, 0]
+    np.testing.assert_allclose(points[:, 2], x * (2 - x) / 2, atol=1e-15)  # 2 t (1 - t), t = x / 2
+
+
+def test_the_level_that_is_shipped() -> None:
+    scene = load(assets() / "levels" / "chapel.bsp")
+    assert scene.warnings == [] and scene.triangle_count == 12_126
+    assert [camera.name for camera in scene.cameras] == ["start", "stage", "aisle"] and len(scene.lights) == 10
+
+
+@pytest.mark.parametrize("number", range(len(bsp.LUMPS)))
+def test_truncations_at_every_lump(number: int, tmp_path: Path) -> None:
+    data = bytearray(level())
+    name, size = bsp.LUMPS[number]
+    at = 8 + 8 * number
+    data[at : at + 8] = (len(data) - 1).to_bytes(4, "little") + (2 * size).to_bytes(4, "little")
+    with pytest.raises(ViewerError, match=rf"lump {name}: .* of a file of"):
+        load(written(tmp_path, bytes(data)))
+    if size > 1:
+        data[at : at + 8] = (0).to_bytes(4, "little") + (size + 1).to_bytes(4, "little")
+        with pytest.raises(ViewerError, match=rf"lump {name}: .*no whole number of elements"):
+            load(written(tmp_path, bytes(data)))
+
+
+@pytest.mark.parametrize(
+    ("lump", "dtype", "row", "field", "value", "message"),
+    [
+        ("faces", bsp.FACE, 0, "texture", 9, "face 0: names texture 9 of 3"),
+        ("faces", bsp.FACE, 0, "lightmap", 1, "face 0: names lightmap 1 of 1"),
+        ("faces", bsp.FACE, 0, "vertices", 99, "face 0: has vertices 0 to 99 of 17"),
+        ("faces", bsp.FACE, 0, "corners", 5, "face 0: has 5 corners, which are no triangles"),
+        ("faces", bsp.FACE, 0, "vertices", 2, "face 0: names a vertex of its own beyond 2"),
+        ("faces", bsp.FACE, 1, "net", (3, 2), "face 1: is a net of 3 x 2 control points"),
+        ("models", bsp.MODEL, 0, "faces", 7, "lump models: model 0 has faces 0 to 7 of 4"),
+    ],
+)
+def test_faces_that_name_what_is_not_there(lump, dtype, row, field, value, message, tmp_path: Path) -> None:
+    parts = level_lumps()
+    table = np.frombuffer(parts[lump], dtype).copy()
+    table[field][row] = value
+    parts[lump] = table.tobytes()
+    with pytest.raises(ViewerError, match=message):
+        load(written(tmp_path, bsp.join(parts)))
+
+
+def test_other_versions_and_damaged_entities(tmp_path: Path) -> None:
+    data = bytearray(level())
+    data[4] = 47
+    with pytest.raises(ViewerError, match="level of version 47"):
+        load(written(tmp_path, bytes(data)))
+    with pytest.raises(ViewerError, match="header: ends after 100 of 144 bytes"):
+        load(written(tmp_path, level()[:100]))
+    for text, message in ((b'{ "a" "b"', "ends within an entity"), (b'{ "a" b }', "is not of the form")):
+        with pytest.raises(ViewerError, match=f"lump entities: {message}"):
+            load(written(tmp_path, bsp.join(level_lumps() | {"entities": text})))
+
+
+def test_pictures_outside_of_the_folder_are_not_read(tmp_path: Path) -> None:
+    Image.new("RGB", (2, 2)).save(tmp_path / "secret.png")
+    parts = level_lumps()
+    table = np.frombuffer(parts["textures"], bsp.TEXTURE).copy()
+    table["name"][0] = b"../secret"
+    parts["textures"] = table.tobytes()
+    (tmp_path / "inner").mkdir()
+    scene = load(written(tmp_path / "inner", bsp.join(parts)))
+    assert scene.materials[0].texture is None and "../secret" in scene.warnings[0]

@@ -1,0 +1,157 @@
+"""Which reader takes a file, and what is said about files that none can read."""
+
+from __future__ import annotations
+
+import os
+from urllib.parse import unquote
+
+import pytest
+from documents import Document, samples
+
+from viewer.base.errors import ViewerError
+from viewer.formats import load, suffixes
+from viewer.formats.files import decode_data_uri, resolve_uri, uri_fault
+
+
+@pytest.mark.parametrize("name", samples())
+def test_content_decides_whatever_the_name(name, tmp_path):
+    path = tmp_path / "scene without ending"
+    path.write_bytes(samples()[name])
+    assert load(path).triangle_count > 0
+    named = tmp_path / name.upper()
+    named.write_bytes(samples()[name])
+    assert load(str(named)).triangle_count == load(path).triangle_count
+
+
+def test_a_known_ending_must_match_the_content(tmp_path):
+    path = tmp_path / "mesh.ply"
+    path.write_bytes(samples()["binary.stl"])
+    with pytest.raises(ViewerError, match=r"named .ply but holds STL"):
+        load(path)
+
+
+@pytest.mark.parametrize("suffix", [*suffixes(), ".xyz", ""])
+@pytest.mark.parametrize("content", [b"", b"hello", b"\0" * 200, b"\x89PNG\r\n\x1a\n", bytes(range(256)) * 9])
+def test_other_content_is_refused_under_every_name(content, suffix, tmp_path):
+    path = tmp_path / f"file{suffix}"
+    path.write_bytes(content)
+    try:
+        scene = load(path)
+    except ViewerError as error:
+        assert str(path) in str(error)
+        assert "\n" not in str(error)
+    else:
+        assert suffix == ".stl"  # no triangles, and bytes after them
+        assert content == b"\0" * 200
+        assert scene.triangle_count == 0
+
+
+def test_empty_stl_is_a_scene_without_triangles(tmp_path):
+    path = tmp_path / "none.stl"
+    path.write_bytes(b"nothing".ljust(84, b"\0"))
+    assert "no triangles" in load(path).warnings[-1]
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda p: None, "no such file"),
+        (lambda p: p.mkdir(), "is a folder"),
+        (lambda p: os.mkfifo(p), "device, pipe or socket"),
+        (lambda p: p.symlink_to(p), "cannot be opened"),
+        (lambda p: p.symlink_to("/dev/zero"), "device, pipe or socket"),
+        (lambda p: p.write_bytes(b""), "empty"),
+    ],
+)
+def test_what_is_no_file(make, words, tmp_path):
+    path = tmp_path / "scene.glb"
+    make(path)
+    with pytest.raises(ViewerError, match=words):
+        load(path)
+
+
+@pytest.mark.parametrize("name", ["a\0b.glb", "x" * 5000 + ".ply"])
+def test_impossible_names(name):
+    with pytest.raises(ViewerError, match="cannot be opened"):
+        load(name)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root reads everything")
+def test_unreadable_file(tmp_path):
+    path = Document().write(tmp_path)
+    path.chmod(0)
+    with pytest.raises(ViewerError, match="permission"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("uri", "words"),
+    [
+        ("../a", "climbs out of the scene's folder"),
+        ("b/../../a", "climbs out"),
+        ("b/../a", "climbs out"),
+        ("..", "climbs out"),
+        ("%2e%2e/a", "climbs out"),
+        ("%2E%2E%2Fa", "climbs out"),
+        ("{root}/a", "is an absolute path"),
+        ("/{root}/a", "is an absolute path"),
+        ("%2f{root}/a", "is an absolute path"),
+        ("..\\a", "holds a backslash"),
+        ("a%5c..%5cb", "holds a backslash"),
+        ("http://h/a", "names a scheme or drive"),
+        ("file:a", "names a scheme or drive"),
+        ("file%3Aa", "names a scheme or drive"),
+        ("C:/a", "names a scheme or drive"),
+        ("data:x", "names a scheme or drive"),
+        ("", "is empty"),
+        (" ", "is empty"),
+        ("%20", "is empty"),
+        ("a\0b", "holds a zero byte"),
+        ("a%00b", "holds a zero byte"),
+        (".", "is a folder"),
+        ("b", "is a folder"),
+    ],
+)
+def test_references_that_lead_elsewhere_are_not_opened(uri, words, tmp_path):
+    """What they name is there, so that the reason given is the one that kept it shut."""
+    folder = tmp_path / "inner"
+    (folder / "b").mkdir(parents=True)
+    uri = uri.format(root=tmp_path)
+    named = unquote(uri)
+    if "\0" not in named:
+        file = folder / named
+        if not file.exists():
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(b"secret")
+    with pytest.raises(ViewerError, match=words):
+        resolve_uri(folder, uri, "scene")
+
+
+def test_references_into_the_own_folder(tmp_path):
+    (tmp_path / "sub").mkdir()
+    for name in ("plain.bin", "with space & ü.bin", "sub/deep.bin", "100%.bin"):
+        (tmp_path / name).write_bytes(b"x")
+    for uri in ("plain.bin", "./plain.bin", "with%20space%20&%20%C3%BC.bin", "with space & ü.bin", "sub/deep.bin"):
+        assert uri_fault(uri) == ""
+        assert resolve_uri(tmp_path, uri, "scene").read_bytes() == b"x"
+    assert resolve_uri(tmp_path, "100%.bin", "scene", encoded=False).read_bytes() == b"x"
+
+
+def test_links_out_of_the_folder_are_not_followed(tmp_path):
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    (tmp_path / "a").write_bytes(b"secret")
+    (folder / "link").symlink_to(tmp_path / "a")
+    (folder / "way").symlink_to(tmp_path)
+    (folder / "zero").symlink_to("/dev/zero")
+    for uri in ("link", "way/a", "zero"):
+        with pytest.raises(ViewerError, match="by a link"):
+            resolve_uri(folder, uri, "scene")
+
+
+def test_data_uris():
+    assert decode_data_uri("data:;base64,QUI=", "x") == b"AB"
+    assert decode_data_uri("data:text/plain,a%20b", "x") == b"a b"
+    for uri in ("data:;base64", "data:;base64,QUI", "data:;base64,QU I=", "data:;base64,QU-_", "data:;base64,é==="):
+        with pytest.raises(ViewerError):
+            decode_data_uri(uri, "x")

@@ -1,0 +1,126 @@
+"""KHR_lights_punctual: kinds, units, places, names, and malformed ones."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from documents import Document
+
+import viewer
+from viewer.base.errors import ViewerError
+from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.lights import EXTENSION, read_lights
+from viewer.formats.gltf.nodes import scene_nodes
+
+
+def document(lights: list[dict], nodes: list[dict]) -> Object:
+    data = {
+        "extensions": {EXTENSION: {"lights": lights}},
+        "scenes": [{"nodes": [k for k in range(len(nodes)) if not any(k in n.get("children", ()) for n in nodes)]}],
+        "nodes": nodes,
+    }
+    return Object(data, "a.gltf")
+
+
+def on(light: int, **node) -> dict:
+    return {"extensions": {EXTENSION: {"light": light}}, **node}
+
+
+def read(lights: list[dict], nodes: list[dict]):
+    warnings: list[str] = []
+    found = document(lights, nodes)
+    return read_lights(found, scene_nodes(found, warnings), warnings), warnings
+
+
+def test_each_kind_with_its_units() -> None:
+    lights = [
+        {"type": "point", "name": "bulb", "color": [1, 0.5, 0.25], "intensity": 40},
+        {"type": "spot", "intensity": 2, "spot": {"innerConeAngle": 0.2, "outerConeAngle": 0.6}},
+        {"type": "directional"},
+    ]
+    (point, spot, sun), warnings = read(lights, [on(0, translation=[1, 2, 3]), on(1, name="beam"), on(2)])
+    assert not warnings
+    assert (point.kind, point.name, point.position, point.intensity) == ("point", "bulb", (1, 2, 3), (40, 20, 10))
+    assert (spot.kind, spot.name, spot.inner, spot.outer) == ("spot", "beam", 0.2, 0.6)
+    assert spot.direction == (0, 0, -1) and sun.kind == "directional" and sun.intensity == (1, 1, 1)
+    (default,), _ = read([{"type": "spot"}], [on(0)])
+    assert (default.inner, default.outer) == (0, math.pi / 4)
+
+
+def test_lights_follow_their_nodes_but_for_scale() -> None:
+    half = math.sqrt(0.5)
+    nodes = [
+        {"translation": [0, 10, 0], "rotation": [-half, 0, 0, half], "scale": [3, 3, 3], "children": [1]},
+        on(0, translation=[0, 0, -1]),
+    ]
+    (light,), _ = read([{"type": "spot", "intensity": 5}], nodes)
+    np.testing.assert_allclose(light.position, (0, 7, 0), atol=1e-12)
+    np.testing.assert_allclose(light.direction, (0, -1, 0), atol=1e-12)
+    assert light.intensity == (5, 5, 5)
+
+
+def test_one_light_on_many_nodes_has_many_names() -> None:
+    found, _ = read([{"type": "point", "name": "bulb"}], [on(0), on(0, name="a"), on(0, name="a"), on(0)])
+    assert [light.name for light in found] == ["bulb", "a", "a 2", "bulb 2"]
+    tree, held = document([{"type": "point"}], [{}, on(0), {}, on(0)]), []
+    read_lights(tree, scene_nodes(tree, []), [], held)
+    assert held == [1, 3]
+
+
+def test_what_is_clamped_left_out_or_not_applied() -> None:
+    lights = [
+        {"type": "point", "name": "hot", "color": [2, 1, 1]},
+        {"type": "point", "name": "negative", "intensity": -1},
+        {"type": "spot", "name": "wide", "spot": {"outerConeAngle": 3}},
+        {"type": "spot", "name": "hard", "spot": {"innerConeAngle": 0.5, "outerConeAngle": 0.5}},
+        {"type": "area", "name": "panel"},
+        {"type": "point", "name": "short", "range": 3},
+        {"type": "directional", "name": "flat"},
+    ]
+    nodes = [*[on(k) for k in range(6)], on(6, scale=[1, 1, 0])]
+    found, warnings = read(lights, nodes)
+    assert [light.name for light in found] == ["hot", "negative", "wide", "hard", "short"]
+    assert found[0].intensity == (1, 1, 1) and found[1].intensity == (0, 0, 0)
+    assert found[3].inner == pytest.approx(0.5, abs=2e-4) and found[3].inner < found[3].outer == 0.5
+    assert warnings == [
+        "light 'panel' is 'area', which is no kind of light that is known; left out",
+        "light 'flat' left out: direction is zero",
+        "values out of range were clamped in 3 lights: hot, negative, wide",
+        "the range of 1 lights is not applied: light does not end",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lights", "nodes", "words"),
+    [
+        ([{"type": "point"}], [on(1)], "names light 1 of 1"),
+        ([{"type": "point"}], [{"extensions": {EXTENSION: {}}}], "light"),
+        ([{}], [on(0)], "type: is missing"),
+        ([{"type": "point", "color": [1, 1]}], [on(0)], "color: expected 3 numbers"),
+        ([{"type": "point", "intensity": "bright"}], [on(0)], "intensity: expected a number"),
+        ([{"type": "spot", "spot": 3}], [on(0)], "spot: expected an object"),
+        ([7], [on(0)], r"lights\[0\]: expected an object"),
+    ],
+)
+def test_malformed_lights(lights, nodes, words) -> None:
+    with pytest.raises(ViewerError, match=words):
+        read(lights, nodes)
+
+
+def test_in_a_file(tmp_path) -> None:
+    made = Document()
+    made.square()
+    made.json["extensions"] = {EXTENSION: {"lights": [{"type": "point", "intensity": 3}]}}
+    made.json["extensionsUsed"] = made.json["extensionsRequired"] = [EXTENSION]
+    made.json["nodes"].append(on(0, name="lamp", translation=[0, 1, 0]))
+    made.json["scenes"][0]["nodes"] = [0, 1]
+    scene = viewer.load(made.write(tmp_path))
+    assert [light.name for light in scene.lights] == ["lamp"] and EXTENSION not in scene.extensions_ignored
+
+
+def test_the_lamp_of_the_shared_models(shared_scenes) -> None:
+    scene = viewer.load(shared_scenes / "models" / "LightsPunctualLamp.glb")
+    assert len(scene.lights) == 5 and {light.kind for light in scene.lights} == {"point"}
+    assert max(scene.lights[4].intensity) == pytest.approx(180)

@@ -1,0 +1,269 @@
+"""glTF whose geometry or images are compressed: Draco, meshopt, Basis Universal and WebP."""
+
+from __future__ import annotations
+
+import io
+import struct
+import sys
+
+import numpy as np
+import pytest
+from compressed import BLOCKS, COLORS, ETC1S, ETC1S_COLORS, TEXELS, draco, extra, ktx2, meshopt
+from documents import SQUARE, TWO, Document
+from PIL import Image as Pillow
+
+from viewer.base.errors import ViewerError
+from viewer.formats import load
+from viewer.formats.gltf import images
+
+
+def refused(doc: Document, folder, words: str) -> None:
+    with pytest.raises(ViewerError, match=words) as error:
+        load(doc.write(folder))
+    assert "\n" not in str(error.value)
+
+
+# -- Draco -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("order", [True, False], ids=["sequential", "edgebreaker"])
+def test_draco(order, tmp_path):
+    scene = load(draco(order).write(tmp_path))
+    (mesh,) = scene.meshes
+    assert not scene.extensions_ignored and not scene.warnings
+    corners = mesh.positions[mesh.triangles]
+    # 14 bits of quantisation
+    assert np.allclose(np.sort(corners.reshape(2, -1)), np.sort(SQUARE[TWO].reshape(2, -1)), atol=1e-4)
+    if order:
+        assert np.array_equal(mesh.triangles, TWO.reshape(-1, 3)) and np.allclose(mesh.positions, SQUARE, atol=1e-4)
+    number = [int(np.argmin(np.abs(SQUARE - point).sum(axis=1))) for point in mesh.positions]
+    assert np.allclose(mesh.uvs, SQUARE[number, :2], atol=1e-3)
+    assert np.allclose(mesh.normals, (0, 0, 1), atol=1e-2)
+    assert np.array_equal(mesh.colors, np.float32(COLORS[number]) / np.float32(255))
+    assert np.array_equal(mesh.tangents, np.tile(np.float32([1, 0, 0, -1]), (4, 1)))
+
+
+def test_draco_damaged(tmp_path):
+    doc = draco()
+    view = doc.json["bufferViews"][
+        doc.json["meshes"][0]["primitives"][0]["extensions"]["KHR_draco_mesh_compression"]["bufferView"]
+    ]
+    data, at = doc.data, view["byteOffset"]
+    for length, words in ((3, "cut off"), (12, "cut off"), (view["byteLength"] // 2, "cannot be decompressed")):
+        view["byteLength"] = length
+        refused(doc, tmp_path, rf"KHR_draco_mesh_compression.bufferView: .*{words}")
+    view["byteLength"] = len(data) - at
+    for place, byte, words in ((0, b"X", "does not begin with"), (6, b"\x01", "2.1"), (7, b"\0", "geometry of kind 0")):
+        doc.data = data[: at + place] + byte + data[at + place + 1 :]
+        refused(doc, tmp_path, words)
+    # 2^35 - 1 faces: refused by their number, not by the memory that they do not get
+    doc.data = data[: at + 11] + b"\xff\xff\xff\xff\x7f" + data[at + 11 :]
+    view["byteLength"] += 5
+    refused(doc, tmp_path, "unfolds into far more data")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"bufferView": 99}, "names buffer view 99"),
+        ({"bufferView": "1"}, "expected an integer"),
+        ({"attributes": {"POSITION": 99}}, r"attributes.POSITION: names attribute 99, and there are \["),
+        ({"attributes": []}, "attributes: expected an object"),
+        ({"attributes": {"POSITION": -1}}, "is not in 0"),
+        ({"attributes": {}}, "unfolds|names vertex|POSITION"),
+    ],
+)
+def test_draco_malformed(change, words, tmp_path):
+    doc = draco()
+    doc.json["meshes"][0]["primitives"][0]["extensions"]["KHR_draco_mesh_compression"].update(change)
+    if change == {"attributes": {}}:  # the accessors have no data, and stand for zeros
+        assert not load(doc.write(tmp_path)).meshes[0].positions.any()
+        return
+    refused(doc, tmp_path, words)
+
+
+def test_draco_of_a_wrong_width(tmp_path):
+    doc = draco()
+    named = doc.json["meshes"][0]["primitives"][0]["extensions"]["KHR_draco_mesh_compression"]["attributes"]
+    named["POSITION"], named["TEXCOORD_0"] = named["TEXCOORD_0"], named["POSITION"]
+    refused(doc, tmp_path, "POSITION: was decompressed to 2 numbers each")
+
+
+# -- meshopt -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["EXT_meshopt_compression", "KHR_meshopt_compression"])
+def test_meshopt(name, tmp_path):
+    scene = load(meshopt(name).write(tmp_path))
+    (mesh,) = scene.meshes
+    assert np.array_equal(mesh.positions, SQUARE) and np.allclose(mesh.normals, (0, 0, 1))
+    assert np.array_equal(np.sort(mesh.triangles), np.sort(TWO.reshape(-1, 3)))  # a triangle may begin elsewhere
+    assert not scene.extensions_ignored and not scene.warnings
+
+
+@pytest.mark.parametrize(
+    ("view", "change", "words"),
+    [
+        (0, {"count": 5}, "60 bytes, but the buffer view has 48"),
+        (0, {"byteStride": 6}, "not a multiple of 4"),
+        (0, {"byteStride": 1 << 20}, "is not in 1 .. 256"),
+        (0, {"mode": "POINTS"}, "mode: unknown: 'POINTS'"),
+        (0, {"mode": "INDICES"}, "indices have 2 or 4"),
+        (0, {"filter": "COLOR"}, "filter: unknown: 'COLOR'"),
+        (0, {"filter": "QUATERNION"}, "12, which filter QUATERNION does not work on"),
+        (2, {"count": 5}, "which are no triangles"),
+        (2, {"filter": "EXPONENTIAL"}, "with filter EXPONENTIAL"),
+        (0, {"buffer": 5}, "names buffer 5 of 2"),
+        (0, {"buffer": 1}, "is missing, and the file holds no data"),
+        (0, {"byteOffset": 1 << 30}, "of a buffer of"),
+        (0, {"byteLength": 7}, "cannot be decompressed"),
+        (2, {"byteLength": 2}, "cannot be decompressed"),
+    ],
+)
+def test_meshopt_malformed(view, change, words, tmp_path):
+    doc = meshopt()
+    doc.json["bufferViews"][view]["extensions"]["EXT_meshopt_compression"].update(change)
+    refused(doc, tmp_path, words)
+
+
+def test_meshopt_of_a_huge_count(tmp_path):
+    doc = meshopt()
+    doc.json["bufferViews"][0]["byteLength"] = 12 << 30
+    doc.json["bufferViews"][0]["extensions"]["EXT_meshopt_compression"]["count"] = 1 << 30
+    refused(doc, tmp_path, "unfolds into far more data")
+
+
+# -- what is not installed ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [
+        ("KHR_draco_mesh_compression", "DracoPy"),
+        ("EXT_meshopt_compression", "meshopt"),
+        ("KHR_meshopt_compression", "meshopt"),
+        ("KHR_texture_basisu", "opengl_basisu"),
+    ],
+)
+def test_a_decoder_that_is_missing_is_named_with_its_command(name, module, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, module, None)
+    doc = Document()
+    doc.square()
+    doc.json["extensionsRequired"] = [name]
+    refused(doc, tmp_path, rf'{name}: needs the decoder {module}.*install it: pip install "raystream\[gltf\]"')
+
+
+def test_uncompressed_data_are_used_where_the_decoder_is_missing(tmp_path, monkeypatch):
+    doc = Document()
+    doc.square()
+    (primitive,) = doc.json["meshes"][0]["primitives"]
+    primitive["extensions"] = {"KHR_draco_mesh_compression": {"bufferView": 0, "attributes": {"POSITION": 0}}}
+    packed = {"buffer": 9, "byteLength": 1, "count": 4, "byteStride": 12, "mode": "ATTRIBUTES"}
+    doc.json["bufferViews"][0]["extensions"] = {"EXT_meshopt_compression": packed}
+    for module in ("DracoPy", "meshopt"):
+        monkeypatch.setitem(sys.modules, module, None)
+    assert np.array_equal(load(doc.write(tmp_path, "scene.gltf")).meshes[0].positions[:4], SQUARE)
+
+
+# -- images ------------------------------------------------------------------------------------------------------------
+
+
+def png(texels: np.ndarray, kind: str = "PNG") -> bytes:
+    file = io.BytesIO()
+    Pillow.fromarray(texels).save(file, kind, **({"lossless": True} if kind == "WEBP" else {}))
+    return file.getvalue()
+
+
+def textured(extension: str, data: bytes, fallback: bool) -> Document:
+    doc = Document()
+    doc.mesh(
+        {"POSITION": doc.accessor(SQUARE), "TEXCOORD_0": doc.accessor(SQUARE[:, :2])}, doc.accessor(TWO), material=0
+    )
+    doc.json["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]
+    doc.json["images"] = [{"bufferView": doc.view(each)} for each in (data, png(TEXELS[:1, :1]))]
+    doc.json["textures"] = [{"extensions": {extension: {"source": 0}}, **({"source": 1} if fallback else {})}]
+    doc.json["extensionsUsed"] = [extension]
+    return doc
+
+
+@pytest.mark.parametrize("fallback", [True, False])
+def test_webp(fallback, tmp_path):
+    opaque = TEXELS | np.uint8([0, 0, 0, 255])
+    scene = load(textured("EXT_texture_webp", png(opaque, "WEBP"), fallback).write(tmp_path))
+    assert np.array_equal(scene.textures[0].image.texels, opaque)
+    assert not scene.warnings and not scene.extensions_ignored
+
+
+@pytest.mark.parametrize("fallback", [True, False])
+def test_basis(fallback, tmp_path):
+    extra("opengl_basisu")
+    scene = load(textured("KHR_texture_basisu", ktx2(BLOCKS), fallback).write(tmp_path))
+    assert np.array_equal(scene.textures[0].image.texels, TEXELS)
+    assert not scene.warnings and not scene.extensions_ignored
+
+
+def test_basis_with_codebooks(tmp_path):
+    """ETC1S beside UASTC; it keeps 5 bits of a colour and rounds the difference of its channels: 4 of 255."""
+    extra("opengl_basisu")
+    scene = load(textured("KHR_texture_basisu", ETC1S, False).write(tmp_path))
+    texels = scene.textures[0].image.texels.astype(int)
+    want = ETC1S_COLORS.repeat(4, axis=0).repeat(4, axis=1)
+    assert np.abs(texels[..., :3] - want).max() <= 4 and (texels[..., 3] == 255).all()
+
+
+def test_basis_without_its_decoder(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "opengl_basisu", None)
+    scene = load(textured("KHR_texture_basisu", ktx2(BLOCKS), True).write(tmp_path))
+    assert np.array_equal(scene.textures[0].image.texels, TEXELS[:1, :1])
+    refused(
+        textured("KHR_texture_basisu", ktx2(BLOCKS), False), tmp_path, r"images\[0\]: needs the decoder opengl_basisu"
+    )
+
+
+@pytest.mark.parametrize("source", [9, "0", None])
+@pytest.mark.parametrize("extension", ["EXT_texture_webp", "KHR_texture_basisu"])
+def test_a_source_that_is_not_there(extension, source, tmp_path):
+    doc = textured(extension, ktx2(BLOCKS), False)
+    doc.json["textures"][0]["extensions"][extension]["source"] = source
+    refused(doc, tmp_path, rf"textures\[0\].extensions.{extension}.source: ")
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "words"),
+    [
+        (20, 1 << 20, "1,048,576 x 8 texels, more than|8 x 1,048,576"),
+        (20, 0, "0 x 8"),
+        (28, 1, "two dimensions"),
+        (32, 6, "two dimensions"),
+        (36, 6, "two dimensions"),
+        (40, 1000, "1,000 levels"),
+        (80, 1 << 20, "level 0 takes bytes"),
+        (88, 1 << 31, "level 0 takes bytes"),
+        (96, 1 << 31, "level 0 takes bytes"),
+        (12, 37, "no KTX 2 image"),
+        (48, 0, "no KTX 2 image"),
+    ],
+)
+def test_basis_malformed(at, value, words):
+    extra("opengl_basisu")
+    from viewer.formats.gltf.basis import decode
+
+    data = bytearray(ktx2(BLOCKS))
+    struct.pack_into("<I", data, at, value)
+    with pytest.raises(ViewerError, match=words):
+        decode(bytes(data), "here", most=1 << 16)
+    for length in (12, 79, 100, len(data) - 1):
+        with pytest.raises(ViewerError, match="here: "):
+            decode(ktx2(BLOCKS)[:length], "here")
+
+
+def test_basis_images_count_with_all_others(tmp_path, monkeypatch):
+    """Each fits, and both do not: the second is not decoded."""
+    extra("opengl_basisu")
+    doc = textured("KHR_texture_basisu", ktx2(BLOCKS), False)
+    doc.json["images"][1] = doc.json["images"][0]
+    doc.json["textures"].append({"source": 1})
+    doc.json["materials"][0]["normalTexture"] = {"index": 1}
+    load(doc.write(tmp_path))
+    monkeypatch.setattr(images, "_budget", lambda: 2 * TEXELS.shape[0] * TEXELS.shape[1] - 1)
+    refused(doc, tmp_path, r"images\[1\]: 12 x 8 texels, more than 95")

@@ -1,0 +1,136 @@
+"""Limits of sizes, texels and bytes: what is just within is read, and one more is refused."""
+
+from __future__ import annotations
+
+import base64
+import io
+
+import numpy as np
+import pytest
+from documents import SQUARE, TWO, Document
+from PIL import Image
+
+from viewer.base.errors import ViewerError
+from viewer.formats import files, load
+from viewer.formats.gltf import accessors, images, json
+from viewer.formats.gltf.accessors import Budget
+from viewer.formats.gltf.json import parse
+from viewer.formats.image import environment_maps
+from viewer.formats.image.images import decode
+from viewer.options import table as options
+
+
+def png(width: int, height: int) -> bytes:
+    stream = io.BytesIO()
+    Image.fromarray(np.full((height, width, 3), 200, np.uint8)).save(stream, format="PNG")
+    return stream.getvalue()
+
+
+def textured(*sizes: tuple[int, int]) -> Document:
+    """A square with a material for each of these pictures."""
+    doc = Document()
+    coordinates = doc.accessor(SQUARE[:, :2])
+    places, order = doc.accessor(SQUARE), doc.accessor(TWO)
+    uris = ["data:image/png;base64," + base64.b64encode(png(*size)).decode() for size in sizes]
+    doc.json["images"] = [{"uri": uri} for uri in uris]
+    doc.json["textures"] = [{"source": k} for k in range(len(sizes))]
+    texture = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": k}}} for k in range(len(sizes))]
+    doc.json["materials"] = texture
+    attributes = {"POSITION": places, "TEXCOORD_0": coordinates}
+    primitives = [{"attributes": attributes, "indices": order, "material": k} for k in range(len(sizes))]
+    doc.json["meshes"] = [{"primitives": primitives}]
+    return doc
+
+
+def test_bytes_of_a_file(tmp_path, monkeypatch) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(bytes(100))
+    monkeypatch.setattr(files, "LARGEST_FILE", 100)
+    assert len(files.read_file(path)) == 100
+    monkeypatch.setattr(files, "LARGEST_FILE", 99)
+    with pytest.raises(ViewerError, match="100 bytes, more than the 99"):
+        files.read_file(path)
+
+
+def test_values_of_json(monkeypatch) -> None:
+    text = b'{"a": [1, 2, 3]}'  # a brace, a bracket, two commas
+    monkeypatch.setattr(json, "MOST_VALUES", 4)
+    assert parse(text, "x").data == {"a": [1, 2, 3]}
+    monkeypatch.setattr(json, "MOST_VALUES", 3)
+    with pytest.raises(ViewerError, match="more than 3 values"):
+        parse(text, "x")
+
+
+def test_texels_of_an_image() -> None:
+    assert decode(png(8, 5), "x", most=40).texels.shape == (5, 8, 4)
+    with pytest.raises(ViewerError, match="8 x 5 texels, more than 39"):
+        decode(png(8, 5), "x", most=39)
+
+
+@pytest.mark.parametrize("limit", ["LARGEST_IMAGE", "MOST_TEXELS"])
+def test_texels_of_a_scene(limit, tmp_path, monkeypatch) -> None:
+    """Of one image, and of all that were read so far; those that are too much are refused."""
+    one, sizes = 8 * 5, [(8, 5), (8, 5)]
+    most = one if limit == "LARGEST_IMAGE" else 2 * one
+    path = textured(*sizes).write(tmp_path)
+    for given, read in ((most, 2), (most - 1, 0 if limit == "LARGEST_IMAGE" else 1)):
+        monkeypatch.setattr(images, limit, given)
+        if read < 2:
+            with pytest.raises(ViewerError, match="8 x 5 texels, more than"):
+                load(path)
+        scene = load(path, lenient=True)
+        shapes = [texture.image.texels.shape[:2] for texture in scene.textures]
+        assert shapes.count((5, 8)) == read
+        assert any("8 x 5 texels, more than" in warning for warning in scene.warnings) == (read < 2)
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.hdr"])
+def test_pixels_of_an_environment(name, tmp_path, monkeypatch) -> None:
+    path = tmp_path / name
+    path.write_bytes(png(8, 4) if name == "a.png" else b"#?RADIANCE\n\n-Y 4 +X 8\n" + bytes(128))
+    monkeypatch.setattr(environment_maps, "MOST_PIXELS", 32)
+    assert environment_maps.read_picture(path).shape == (4, 8, 3)
+    monkeypatch.setattr(environment_maps, "MOST_PIXELS", 31)
+    with pytest.raises(ViewerError, match="8 x 4 pixels, which is not 1 to 31"):
+        environment_maps.read_picture(path)
+
+
+def test_texels_of_an_environment(tmp_path, monkeypatch) -> None:
+    path = tmp_path / "a.png"
+    path.write_bytes(png(8, 4))
+    for most, shape in ((32, (4, 8, 3)), (31, (2, 4, 3)), (8, (2, 4, 3)), (7, (2, 3, 3))):
+        monkeypatch.setattr(environment_maps, "MOST_TEXELS", most)
+        assert environment_maps.load(path).pixels.shape == shape
+
+
+def test_budget_to_the_byte() -> None:
+    for grants, most in (((), 1 << 30), ((10, 5), (1 << 30) + 16 * 15)):
+        for charges in ((most,), (most - 7, 7)):
+            budget = Budget("x")
+            for size in grants:
+                budget.grant(size)
+            for size in charges:
+                budget.charge(size)
+            with pytest.raises(ViewerError, match="unfolds"):
+                budget.charge(1)
+
+
+def test_what_reading_charges(tmp_path, monkeypatch) -> None:
+    """Positions and indices as they are unfolded, triangles with their normals, materials, and an instance."""
+    doc = Document()
+    doc.square()
+    path = doc.write(tmp_path)
+    needed = 4 * 4 * 3 + 6 * 8 + 6 * 3 * 12 + 2 * 4 + 512
+    granted = 16 * (path.stat().st_size + len(doc.data))
+    monkeypatch.setattr(accessors, "_FREE", needed - granted)
+    assert load(path).triangle_count == 2
+    monkeypatch.setattr(accessors, "_FREE", needed - granted - 1)
+    with pytest.raises(ViewerError, match="unfolds"):
+        load(path)
+
+
+def test_pixels_along_a_side() -> None:
+    assert options.check("size", "32768x1") == (32768, 1) and options.check("size", (1, 32768)) == (1, 32768)
+    for size in ("32769x1", "1x32769", "0x1", "1x0"):
+        with pytest.raises(ViewerError):
+            options.check("size", size)

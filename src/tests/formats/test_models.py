@@ -1,0 +1,95 @@
+"""The real scenes: triangle counts of their table, bounds, cameras, normals."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from documents import SHARED
+
+from viewer.formats import load
+
+# What the table counts otherwise: without the extension's instances; without sharing between two equal meshes.
+INSTANCED = {"forest_gpuinst.glb": 1_000_192, "SimpleInstancing.glb": 1_500}
+SHARED_MESHES = {"TransmissionTest.glb": 128_759}
+# The table's bounds leave instances out, or take in points and lines.
+OTHER_BOUNDS = {"forest_gpuinst.glb", "SimpleInstancing.glb", "MeshPrimitiveModes.glb"}
+
+
+def rows(folder: Path) -> dict[str, tuple[int, int, np.ndarray]]:
+    """name -> (triangles stored, after instancing, bounds (2, 3))."""
+    found = {}
+    pattern = re.compile(r"\| ([\w.]+\.(?:glb|ply|obj)) \| [\d,]+ \| ([\d, /]+) \| \(([^)]*)\)\.\.\(([^)]*)\)")
+    for line in (folder / "SOURCES.md").read_text(encoding="utf-8").splitlines():
+        match = pattern.match(line)
+        if match:
+            counts = [int(number.replace(",", "")) for number in match[2].split("/")]
+            bounds = np.array([[float(x) for x in match[k].split(",")] for k in (3, 4)])
+            found[match[1]] = (counts[0], counts[-1], bounds)
+    return found
+
+
+def pytest_generate_tests(metafunc):
+    """One test per file where the scenes are there; else one that skips."""
+    if "model" in metafunc.fixturenames:
+        folder = SHARED / "scenes"
+        metafunc.parametrize("model", rows(folder) if folder.is_dir() else ["the scenes"])
+
+
+def test_model(model, shared_scenes):
+    stored, drawn, bounds = rows(shared_scenes)[model]
+    path = shared_scenes / model
+    scene = load(path if path.exists() else shared_scenes / "models" / model)
+    assert sum(len(mesh.triangles) for mesh in scene.meshes) == SHARED_MESHES.get(model, stored)
+    assert scene.triangle_count == INSTANCED.get(model, drawn)
+    if model not in OTHER_BOUNDS:
+        # Its bounds are of transformed boxes, so they hold ours; and are written with four digits.
+        slack = 1e-3 * np.abs(bounds).max()
+        found = scene.bounds()
+        assert (found[0] >= bounds[0] - slack).all()
+        assert (found[1] <= bounds[1] + slack).all()
+        assert (np.ptp(found, axis=0) > 0.9 * np.ptp(bounds, axis=0) - slack).all()
+    for mesh in scene.meshes:
+        if mesh.normals is not None:
+            assert np.allclose(np.linalg.norm(mesh.normals, axis=1), 1, atol=1e-5)
+    for camera in scene.cameras:
+        assert 0 < camera.fov < 180
+
+
+def test_every_model_is_in_the_table(shared_scenes):
+    assert {path.name for path in (shared_scenes / "models").glob("*.glb")} <= set(rows(shared_scenes))
+
+
+def test_the_three_forests_are_one(shared_scenes):
+    """Nodes and gpu instances place the same trees: triangle by triangle, whatever their order."""
+    plain, gpu = load(shared_scenes / "forest.glb"), load(shared_scenes / "forest_gpuinst.glb")
+
+    def middles(scene) -> np.ndarray:
+        found = np.sort(scene.flatten().corners().mean(axis=1, dtype=np.float64).round(2), axis=0)
+        return found
+
+    # float32 rotations against float64 ones, over 100 units
+    assert np.allclose(middles(plain), middles(gpu), atol=0.03)
+
+
+def test_cornell_camera(shared_scenes):
+    camera = load(shared_scenes / "cornell.glb").cameras[0]
+    assert np.allclose(camera.origin, (278, 273, -800))
+    assert np.allclose(np.subtract(camera.target, camera.origin), (0, 0, 1), atol=1e-6)
+    assert camera.fov == pytest.approx(39.3076, abs=1e-3)
+
+
+def test_cornell_light(shared_scenes):
+    scene = load(shared_scenes / "cornell.glb")
+    assert max(material.emission for material in scene.materials) == pytest.approx((17, 12, 4), rel=1e-6)
+
+
+def test_dragon_is_the_files_own_arrays(shared_scenes):
+    mesh = load(shared_scenes / "dragon.ply").meshes[0]
+    data = (shared_scenes / "dragon.ply").read_bytes()
+    at = data.index(b"end_header\n") + 11
+    assert np.array_equal(mesh.positions.ravel(), np.frombuffer(data, "<f4", 3 * 437_645, at))
+    faces = np.frombuffer(data, [("n", "u1"), ("v", "<i4", 3)], 871_414, at + mesh.positions.nbytes)
+    assert np.array_equal(mesh.triangles, faces["v"])

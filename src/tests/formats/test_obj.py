@@ -1,0 +1,187 @@
+"""OBJ and MTL."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from documents import MTL, OBJ
+
+from viewer.base.errors import ViewerError
+from viewer.formats import load
+from viewer.formats.obj import reader as obj_module
+
+
+@pytest.fixture(params=[True, False], ids=["plain", "compiled"])
+def loops(request, monkeypatch):
+    monkeypatch.setattr(obj_module, "SMALL", 10**9 if request.param else 0)
+
+
+def read(tmp_path, text: str | bytes):
+    path = tmp_path / "mesh.obj"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return load(path)
+
+
+SQUARE = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\n"
+
+
+def test_everything_at_once(loops, tmp_path):
+    (tmp_path / "colors.mtl").write_bytes(MTL)
+    scene = read(tmp_path, OBJ)
+    mesh = scene.meshes[0]
+    assert [material.name for material in scene.materials] == ["red", "blue"]
+    assert mesh.materials.tolist() == [0, 0, 1]
+    corners = mesh.positions[mesh.triangles]
+    assert corners[0].tolist() == [[0, 0, 0], [1, 0, 0], [1, 1, 0]]
+    assert corners[1].tolist() == [[0, 0, 0], [1, 1, 0], [0, 1, 0]]
+    assert corners[2].tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+    assert np.allclose(mesh.normals, (0, 0, 1))
+    # origin at the upper left
+    assert mesh.uvs[mesh.triangles[0]].tolist() == [[0, 1], [1, 0.75], [0, 1]]
+    # sRGB 0.5 is 0.2140; vertices without a colour are white
+    assert np.allclose(mesh.colors[mesh.triangles[0]][1], (1, 0.21404, 0, 1), atol=1e-5)
+    assert np.allclose(mesh.colors[mesh.triangles[0]][0], 1)
+    red, blue = scene.materials
+    assert red.base_color == (1, 0, 0, 1)
+    assert red.roughness == pytest.approx(0.02**0.25)  # whose square is GGX's alpha, sqrt(2 / (98 + 2))
+    assert red.source["map_kd"] == "red.png"
+    assert blue.base_color == (0, 0, 1, 0.5)
+    assert blue.emission == (1, 2, 3)
+    assert any("1 points, lines" in warning for warning in scene.warnings)
+
+
+@pytest.mark.parametrize(
+    "face", ["f 1 2 3 4", "f -4 -3 -2 -1", "f 1 2 \\\n3 4", "f 1 2 \\\r\n  3 4", "fo 1 2 3 4", "\tf  1 2\t3 4  # quad"]
+)
+def test_ways_to_write_a_face(face, loops, tmp_path):
+    mesh = read(tmp_path, SQUARE + face).meshes[0]
+    assert mesh.triangles.tolist() == [[0, 1, 2], [0, 2, 3]]
+    assert len(mesh.positions) == 4
+
+
+def test_relative_indices_count_from_where_they_stand(loops, tmp_path):
+    mesh = read(tmp_path, "v 0 0 0\nv 1 0 0\nv 0 1 0\nf -3 -2 -1\nv 5 5 5\nf -4 -3 -1\n").meshes[0]
+    assert mesh.triangles.tolist() == [[0, 1, 2], [0, 1, 3]]
+
+
+def test_faces_may_come_before_their_vertices(tmp_path):
+    assert read(tmp_path, "o early\nf 1 2 3\n" + SQUARE).triangle_count == 1
+
+
+def test_seams_split_vertices_and_unused_ones_stay_without(loops, tmp_path):
+    text = SQUARE + "v 9 9 9\nvt 0 0\nvt 1 1\nf 1/1 2/1 3/1\nf 1/2 3/1 4/1\n"
+    mesh = read(tmp_path, text).meshes[0]
+    assert len(mesh.positions) == 5  # vertex 1 twice, vertex 5 not
+    assert len(read(tmp_path, SQUARE + "v 9 9 9\nf 1 2 3\n").meshes[0].positions) == 5
+
+
+def test_partial_normals_are_dropped_with_a_word(tmp_path):
+    scene = read(tmp_path, SQUARE + "vn 0 0 1\nf 1//1 2//1 3//1\nf 1 3 4\n")
+    assert scene.meshes[0].normals is None
+    assert "normals" in scene.warnings[0]
+
+
+@pytest.mark.parametrize("colors", ["255 0 0", "1 0 0"])
+def test_vertex_colors_to_one_or_to_255(colors, tmp_path):
+    mesh = read(tmp_path, SQUARE.replace("v 1 1 0", f"v 1 1 0 {colors}") + "f 1 2 3").meshes[0]
+    assert np.allclose(mesh.colors[2], (1, 0, 0, 1))
+
+
+def test_weights_are_no_colors(tmp_path):
+    assert read(tmp_path, SQUARE.replace("v 1 1 0", "v 1 1 0 1.0") + "f 1 2 3").meshes[0].colors is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("v 0 0\n", "line 1: 'v' needs three"),
+        ("v 0 0 zero\n", "line 1: a coordinate"),
+        (SQUARE + "f 1 2 0\n", "line 5: index 0"),
+        (SQUARE + "f 1 2 -5\n", "line 5: a relative"),
+        (SQUARE + "\nf 1 2 5\n", "line 6: names vertex 5 of 4"),
+        (SQUARE + "f 1/1 2/1 3/1\n", "line 5: names texture vertex 1 of 0"),
+        (SQUARE + "f 1//2 2 3\n", "line 5: names normal 2 of 0"),
+        (SQUARE + "f 1 2 3.5\n", "line 5: a corner"),
+        (SQUARE + "f 1/1/1/1 2 3\n", "line 5: a corner"),
+        (SQUARE + "f 1 2 99999999999999999999\n", "line 5: a corner"),
+        (SQUARE + "f 1 \\\n 2 x\n", "line 6: a corner"),
+        ("vt\nv 0 0 0\n", "line 1"),
+        ("g x\nhello world\n", "holds no vertices"),
+        (SQUARE + "f 1 2 3\n\x01\x02 3\n", "line 6: holds bytes"),
+    ],
+)
+def test_faults_name_their_line(text, words, loops, tmp_path):
+    with pytest.raises(ViewerError, match=words):
+        read(tmp_path, text)
+
+
+def test_old_macintosh_line_ends(tmp_path):
+    assert read(tmp_path, (SQUARE + "f 1 2 3\n").replace("\n", "\r")).triangle_count == 1
+
+
+def test_unknown_statements_are_counted(tmp_path):
+    assert any("1 lines with unknown" in w for w in read(tmp_path, SQUARE + "f 1 2 3\nfrobnicate 1\n").warnings)
+
+
+@pytest.mark.parametrize(
+    "name", ["../out.mtl", "sub/../../out.mtl", "link.mtl", "..\\out.mtl", "/etc/passwd", "pipe.mtl"]
+)
+def test_material_files_elsewhere_are_not_opened(name, tmp_path):
+    import os
+
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    (tmp_path / "out.mtl").write_bytes(MTL)
+    (inner / "link.mtl").symlink_to(tmp_path / "out.mtl")
+    os.mkfifo(inner / "pipe.mtl")
+    scene = read(inner, f"mtllib {name}\nusemtl red\n{SQUARE}f 1 2 3\n")
+    assert scene.materials[0].base_color == (0.8, 0.8, 0.8, 1)
+    assert any("mtllib not read" in warning for warning in scene.warnings)
+
+
+@pytest.mark.parametrize("line", ["mtllib a file.mtl", "mtllib other.mtl colors.mtl"])
+def test_material_files_with_blanks_and_in_a_row(line, tmp_path):
+    for name in ("a file.mtl", "colors.mtl"):
+        (tmp_path / name).write_bytes(MTL)
+    assert read(tmp_path, f"{line}\nusemtl red\n{SQUARE}f 1 2 3\n").materials[0].base_color == (1, 0, 0, 1)
+
+
+def test_faces_before_any_material_get_the_plain_one(tmp_path):
+    (tmp_path / "m.mtl").write_bytes(MTL)
+    scene = read(tmp_path, f"mtllib m.mtl\n{SQUARE}f 1 2 3\nusemtl blue\nf 1 2 3\nusemtl red\nusemtl blue\nf 1 3 4\n")
+    names = [scene.materials[k].name for k in scene.meshes[0].materials]
+    assert names == ["default", "blue", "blue"]
+
+
+def test_malformed_materials_are_left_out_with_their_line(tmp_path):
+    (tmp_path / "m.mtl").write_bytes(
+        b"Kd 1 1 1\nnewmtl red\nKd one two\nKd 0.5\nNs nan\nKe spectral f 1\nPr 7\nTr 0.25\n\xff\xfe\nd -halo 0.5\n"
+    )
+    scene = read(tmp_path, f"mtllib m.mtl\nusemtl red\n{SQUARE}f 1 2 3\n")
+    material = scene.materials[0]
+    assert material.base_color == (0.5, 0.5, 0.5, 0.5)
+    assert material.roughness == 1
+    assert "m.mtl: line 1 is not understood, 4 lines in all" in scene.warnings[0]
+
+
+def test_large_file_by_the_compiled_loops(tmp_path):
+    rng = np.random.default_rng(3)
+    points = rng.normal(size=(20_000, 3)).astype(np.float32)
+    faces = rng.integers(0, 20_000, (40_000, 3))
+    lines = [f"v {x!r} {y!r} {z!r}" for x, y, z in points.tolist()]
+    lines += [f"f {a} {b} {c}" for a, b, c in (faces + 1).tolist()]
+    mesh = read(tmp_path, "\n".join(lines)).meshes[0]
+    assert np.array_equal(mesh.positions, points)
+    assert np.array_equal(mesh.triangles, faces)
+
+
+def test_relative_indices_count_each_list_apart(loops, tmp_path):
+    text = "v 0 0 0\nv 9 9 9\nv 1 0 0\nv 0 1 0\nvt 0.5 0\nvt 0 0\nvt 1 0.25\nvn 0 1 0\nvn 0 0 1\n"
+    mesh = read(tmp_path, text + "f -4/-2/-1 -2/-1/-1 -1/-3/-1\n").meshes[0]
+    order = mesh.triangles[0]
+    assert mesh.positions[order].tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+    assert mesh.uvs[order].tolist() == [[0, 1], [1, 0.75], [0.5, 1]]
+    assert mesh.normals[order].tolist() == [[0, 0, 1]] * 3
+    for face in ("f -5/-1/-1 1 1", "f -1/-4/-1 1 1", "f -1/-1/-3 1 1"):
+        with pytest.raises(ViewerError, match="line 10: a relative"):
+            read(tmp_path, text + face)

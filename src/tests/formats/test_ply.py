@@ -1,0 +1,214 @@
+"""PLY in its three encodings, with every kind of element."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+from documents import SQUARE, ply
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from viewer.base.errors import ViewerError
+from viewer.formats import load
+from viewer.formats.ply import elements as ply_elements
+
+ENCODINGS = ("ascii", "binary_little_endian", "binary_big_endian")
+
+
+@pytest.fixture(params=ENCODINGS)
+def encoding(request) -> str:
+    return request.param
+
+
+@pytest.fixture(params=[True, False], ids=["plain", "compiled"])
+def loops(request, monkeypatch):
+    monkeypatch.setattr(ply_elements, "SMALL", 10**9 if request.param else 0)
+
+
+def read(tmp_path, data: bytes):
+    path = tmp_path / "mesh.ply"
+    path.write_bytes(data)
+    return load(path)
+
+
+def vertices(points, kind: str = "float") -> dict:
+    points = np.asarray(points, np.float64)
+    return {name: (kind, points[:, k].tolist()) for k, name in enumerate("xyz")}
+
+
+@given(
+    st.lists(st.tuples(*[st.floats(width=32, allow_nan=False, allow_infinity=False)] * 3), min_size=3, max_size=20),
+    st.data(),
+)
+@settings(max_examples=40, deadline=None)
+def test_round_trip(points, data):
+    faces = data.draw(st.lists(st.tuples(*[st.integers(0, len(points) - 1)] * 3), max_size=10))
+    import tempfile
+    from pathlib import Path
+
+    for encoding in ENCODINGS:
+        for kind in ("float", "double"):
+            with tempfile.TemporaryDirectory() as folder:
+                mesh = read(Path(folder), ply(encoding, vertices(points, kind), [list(f) for f in faces])).meshes[0]
+            assert np.array_equal(mesh.positions, np.float32(points))
+            assert np.array_equal(mesh.triangles, np.array(faces).reshape(-1, 3))
+
+
+def test_polygons_of_mixed_lengths(encoding, loops, tmp_path):
+    points = [[0, 0, 0], [4, 0, 0], [4, 4, 0], [2, 1, 0], [0, 4, 0]]
+    faces = [[0, 1, 2], [0, 1, 2, 3, 4], [1, 2], [0, 1, 2, 4]]
+    scene = read(tmp_path, ply(encoding, vertices(points), faces))
+    assert len(scene.meshes[0].triangles) == 1 + 3 + 0 + 2
+    assert any("fewer than three corners" in warning for warning in scene.warnings)
+
+
+def test_equal_lengths_beyond_three(encoding, loops, tmp_path):
+    mesh = read(tmp_path, ply(encoding, vertices(SQUARE), [[0, 1, 2, 3], [3, 2, 1, 0]])).meshes[0]
+    assert mesh.triangles.tolist() == [[0, 1, 2], [0, 2, 3], [3, 2, 1], [3, 1, 0]]
+
+
+def test_colors_normals_and_coordinates(encoding, loops, tmp_path):
+    vertex = {
+        **vertices(SQUARE),
+        "nx": ("float", [0.0] * 4),
+        "ny": ("float", [3.0] * 4),
+        "nz": ("float", [4.0, 4.0, 4.0, 4.0]),
+        "s": ("float", [0.0, 1.0, 0.5, 0.25]),
+        "t": ("float", [0.0, 1.0, 0.5, 0.25]),
+        "red": ("uchar", [0, 255, 188, 10]),
+        "green": ("uchar", [0, 255, 188, 10]),
+        "blue": ("uchar", [0, 255, 188, 10]),
+        "alpha": ("uchar", [0, 255, 51, 0]),
+        "quality": ("int", [-1, -2, -3, -4]),
+    }
+    mesh = read(tmp_path, ply(encoding, vertex, [[0, 1, 2, 3]])).meshes[0]
+    assert np.allclose(mesh.normals, (0, 0.6, 0.8))
+    assert np.allclose(mesh.uvs, [[0, 1], [1, 0], [0.5, 0.5], [0.25, 0.75]])
+    # IEC 61966-2-1: 188/255 is 0.5029, 10/255 on the linear part
+    assert np.allclose(mesh.colors[:, 0], [0, 1, 0.50289, 10 / 255 / 12.92], atol=1e-5)
+    assert np.allclose(mesh.colors[:, 3], [0, 1, 0.2, 0])
+
+
+def test_float_colors_are_linear(encoding, tmp_path):
+    vertex = {**vertices(SQUARE), **{name: ("float", [0.0, 0.5, 1.0, 2.5]) for name in ("red", "green", "blue")}}
+    mesh = read(tmp_path, ply(encoding, vertex, [[0, 1, 2]])).meshes[0]
+    assert mesh.colors[:, 1].tolist() == [0.0, 0.5, 1.0, 2.5]
+
+
+@pytest.mark.parametrize("order", ["<", ">"])
+def test_lists_before_and_around(order, loops, tmp_path):
+    """Lists among the vertices' properties, other elements in between, faces before vertices, several lists a face."""
+    name = {"<": "little", ">": "big"}[order]
+    header = f"""ply
+format binary_{name}_endian 1.0
+element face 2
+property list ushort short weights
+property uchar flag
+property list uint ushort vertex_index
+element junk 2
+property list char double values
+element empty 4000000000
+element vertex 4
+property list uchar uint bones
+property double x
+property float y
+property short z
+end_header
+"""
+    body = b"".join(
+        struct.pack(f"{order}H{n}hBI3H", n, *range(n), 9, 3, *face) for n, face in ((2, (0, 1, 2)), (0, (0, 2, 3)))
+    )
+    body += struct.pack(order + "b2db", 2, 1.0, 2.0, 0)
+    for k, (x, y, z) in enumerate(SQUARE):
+        body += struct.pack(f"{order}B{k}Idfh", k, *range(k), x, y, int(z))
+    mesh = read(tmp_path, header.encode() + body + b"and more").meshes[0]
+    assert np.array_equal(mesh.positions, SQUARE)
+    assert mesh.triangles.tolist() == [[0, 1, 2], [0, 2, 3]]
+
+
+def test_lists_before_and_around_in_text(loops, tmp_path):
+    text = """ply\rformat ascii 1.0\robj_info x\relement face 1\rproperty uchar flag
+property list uchar int vertex_indices
+element vertex 3
+property list uchar int bones
+property float x
+property float y
+property float z
+end_header
+7 3 0 1 2
+2 5 6 0 0 0
+0 1 0 0
+1 9 0 1 0
+"""
+    mesh = read(tmp_path, text.replace("\r", "\n").encode()).meshes[0]
+    assert mesh.positions.tolist() == [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+    assert mesh.triangles.tolist() == [[0, 1, 2]]
+
+
+@pytest.mark.parametrize("newline", [b"\r\n", b"\r"])
+def test_line_ends(newline, tmp_path):
+    data = ply("ascii", vertices(SQUARE), [[0, 1, 2]]).replace(b"\n", newline)
+    assert read(tmp_path, data).triangle_count == 1
+
+
+def test_triangle_strips(tmp_path):
+    points = np.zeros((6, 3))
+    text = ply("ascii", vertices(points), []).replace(
+        b"element face 0\nproperty list uchar int", b"element tristrips 2\nproperty list int int"
+    )
+    mesh = read(tmp_path, text + b"8 0 1 2 3 -1 3 4 5\n4 0 1 1 2\n").meshes[0]
+    assert mesh.triangles.tolist() == [[0, 1, 2], [1, 3, 2], [3, 4, 5]]
+
+
+def test_points_only(tmp_path):
+    scene = read(tmp_path, ply("ascii", vertices(SQUARE), []))
+    assert scene.triangle_count == 0
+    assert scene.warnings
+
+
+def test_not_finite_coordinates_are_counted(tmp_path):
+    vertex = vertices(SQUARE, "double")
+    vertex["x"] = ("double", [0.0, float("nan"), 1e300, 1.0])
+    scene = read(tmp_path, ply("ascii", vertex, [[0, 1, 2, 3]]))
+    assert any("2 vertices are not finite" in warning for warning in scene.warnings)
+    assert scene.triangle_count == 2
+
+
+GOOD = ply("ascii", vertices(SQUARE), [[0, 1, 2]])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (b"ascii", b"utf8", "unknown encoding"),
+        (b"format ascii 1.0\n", b"", "no line 'format'"),
+        (b"property float x", b"property float w", "lacks x, y or z"),
+        (b"property float x", b"property float y", "appears twice"),
+        (b"property float x", b"property list float x", "no line of a PLY"),
+        (b"element vertex 4", b"element vertex -4", "expected a count"),
+        (b"element vertex 4", "element vertex ٤".encode(), "expected a count"),
+        (b"element vertex 4", b"element vertex 5", "element face: entry 0.*end of the file"),
+        (b"element vertex", b"element point", "no element 'vertex'"),
+        (b"vertex_indices", b"indices", "no list 'vertex_indices'"),
+        (b"3 0 1 2", b"3 0 1 4", "face 0: names vertex 4 of 4"),
+        (b"3 0 1 2", b"3 0 1 0.5", "not whole"),
+        (b"3 0 1 2", b"3 0 1 nan", "names vertex"),
+        (b"3 0 1 2", b"3 0 1", "end of the file"),
+        (b"3 0 1 2", b"-3 0 1 2", "entry 0"),
+        (b"0.0 0.0 0.0", b"0.0 zero 0.0", "got 'zero'"),
+    ],
+)
+def test_faults_are_told(before, after, words, tmp_path):
+    assert before in GOOD
+    with pytest.raises(ViewerError, match=words):
+        read(tmp_path, GOOD.replace(before, after, 1))
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_every_truncation_is_refused(encoding, tmp_path):
+    data = ply(encoding, vertices(SQUARE), [[0, 1, 2], [0, 2, 3]])
+    for length in range(4, len(data) - (2 if encoding == "ascii" else 0)):
+        with pytest.raises(ViewerError):
+            read(tmp_path, data[:length])

@@ -1,0 +1,102 @@
+"""PNG of 16 bits against files of an encoder written here: every filter, colour type and kind of damage."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+import numpy as np
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.formats.image import png16
+from viewer.formats.image.images import decode
+
+RANDOM = np.random.default_rng(0)
+
+
+def chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def filtered(rows: np.ndarray, step: int, kinds: list[int]) -> bytes:
+    """Rows (H, bytes) uint8 with a filter each, as the specification states them (section 9.2)."""
+    out = b""
+    above = np.zeros(rows.shape[1], int)
+    for row, kind in zip(rows.astype(int), kinds, strict=True):
+        left, corner = (np.concatenate([np.zeros(step, int), each[:-step]]) for each in (row, above))
+        guess = left + above - corner
+        near = np.stack([np.abs(guess - each) for each in (left, above, corner)])
+        paeth = np.choose(near.argmin(axis=0), [left, above, corner])
+        guessed = [0 * row, left, above, (left + above) // 2, paeth][kind]
+        out += bytes([kind]) + ((row - guessed) & 255).astype(np.uint8).tobytes()
+        above = row
+    return out
+
+
+def png(values: np.ndarray, interlace: int = 0, kinds: list[int] | None = None, parts: int = 1) -> bytes:
+    """values : (H, W, C) uint16."""
+    height, width, channels = values.shape
+    rows = np.ascontiguousarray(values.astype(">u2")).view(np.uint8).reshape(height, -1)
+    data = zlib.compress(filtered(rows, 2 * channels, kinds or [k % 5 for k in range(height)]))
+    color = {1: 0, 3: 2, 2: 4, 4: 6}[channels]
+    header = struct.pack(">IIBBBBB", width, height, 16, color, 0, 0, interlace)
+    pieces = [data[k::1][: -(-len(data) // parts)] for k in range(0, len(data), -(-len(data) // parts))]
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", header)
+        + b"".join(chunk(b"IDAT", p) for p in pieces)
+        + chunk(b"IEND", b"")
+    )
+
+
+@pytest.mark.parametrize("channels", [1, 2, 3, 4])
+def test_every_bit_is_kept(channels):
+    values = RANDOM.integers(0, 65536, (11, 7, channels), np.uint16)
+    image = decode(png(values, parts=3), "a.png", "a")
+    want = np.full((11, 7, 4), 65535)
+    want[..., :3] = values[..., :3] if channels > 2 else values[..., :1]
+    if channels % 2 == 0:
+        want[..., 3] = values[..., -1]
+    assert image.texels.dtype == np.uint16 and image.size == (7, 11)
+    np.testing.assert_array_equal(image.texels, want)
+
+
+def test_pillow_reads_the_same():
+    """The upper bytes, which are what Pillow keeps of colours."""
+    from io import BytesIO
+
+    from PIL import Image as Pillow
+
+    values = RANDOM.integers(0, 65536, (9, 5, 3), np.uint16)
+    data = png(values)
+    np.testing.assert_array_equal(np.asarray(Pillow.open(BytesIO(data))), png16.read(data, "")[..., :3] >> 8)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda data: data[:-30], "cut off"),
+        (lambda data: data[:60] + bytes([data[60] ^ 1]) + data[61:], "checksum"),
+        (lambda data: data[:33] + data[-12:], "0 of 441 bytes"),
+        (lambda data: data[:33] + chunk(b"IDAT", b"no deflate") + data[-12:], "can be read"),
+        (lambda data: data[:33] + chunk(b"IDAT", zlib.compress(b"\x07" * 450)) + data[-12:], "line 0 has no filter"),
+    ],
+)
+def test_damage_is_told(change, reason):
+    data = change(png(RANDOM.integers(0, 65536, (9, 8, 3), np.uint16)))
+    with pytest.raises(ViewerError, match=f"a.png: .*{reason}"):
+        decode(data, "a.png")
+
+
+def test_sizes_are_checked_before_memory_is_taken():
+    data = png(np.zeros((4, 4, 3), np.uint16))
+    huge = data[:16] + struct.pack(">II", 1 << 20, 1 << 20) + data[24:]
+    with pytest.raises(ViewerError, match="1,048,576 x 1,048,576 texels, more than"):
+        decode(huge, "a.png")
+    with pytest.raises(ViewerError, match="4 x 4 texels, more than 15"):
+        decode(data, "a.png", most=15)
+
+
+def test_interlaced_files_are_pillow_s():
+    assert png16.size(png(np.zeros((4, 4, 3), np.uint16), interlace=1)) is None

@@ -1,0 +1,87 @@
+"""STL, binary and ASCII."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from documents import SQUARE, TWO, ascii_stl, stl
+
+from viewer.base.errors import ViewerError
+from viewer.formats import load
+from viewer.formats.stl import reader as stl_module
+
+CORNERS = SQUARE[TWO].reshape(-1, 3, 3)
+
+
+@pytest.fixture(params=[True, False], ids=["plain", "compiled"])
+def loops(request, monkeypatch):
+    monkeypatch.setattr(stl_module, "SMALL", 10**9 if request.param else 0)
+
+
+def read(tmp_path, data: bytes):
+    path = tmp_path / "mesh.stl"
+    path.write_bytes(data)
+    return load(path)
+
+
+@pytest.mark.parametrize("write", [stl, ascii_stl, lambda c: stl(c, b"solid but binary\nfacet normal")])
+def test_round_trip(write, loops, tmp_path):
+    corners = np.random.default_rng(1).normal(size=(50, 3, 3)).astype(np.float32)
+    corners[20] = corners[10]
+    mesh = read(tmp_path, write(corners)).meshes[0]
+    assert np.array_equal(mesh.positions[mesh.triangles], corners)
+    assert len(mesh.positions) == 49 * 3
+
+
+def test_corners_are_welded(loops, tmp_path):
+    mesh = read(tmp_path, stl(CORNERS)).meshes[0]
+    assert mesh.positions.tolist() == SQUARE.tolist()
+    assert mesh.triangles.tolist() == [[0, 1, 2], [0, 2, 3]]
+    assert mesh.normals is None
+
+
+def test_negative_zero_is_zero(loops, tmp_path):
+    corners = CORNERS.copy()
+    corners[1] = np.where(corners[1] == 0, -0.0, corners[1])
+    assert len(read(tmp_path, stl(corners)).meshes[0].positions) == 4
+
+
+def test_keywords_in_any_case_and_several_solids(loops, tmp_path):
+    data = ascii_stl(CORNERS)
+    assert read(tmp_path, data.upper().replace(b"\n", b"\r\n") + data).triangle_count == 4
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        (b"endfacet", b"", "three vertices"),
+        (b"      vertex 0.0 0.0 0.0\n", b"", "three vertices"),
+        (b"    endloop", b"vertex 1 2 3\n    endloop", "three vertices"),
+        (b"vertex 0.0 0.0 0.0", b"vertex 0.0 0.0", "not a number"),
+        (b"vertex 0.0 0.0 0.0", b"vertex 0.0 0.0 x", "line 4.*not a number"),
+        (b"vertex 0.0 0.0 0.0", b"vertex 0.0 0.0 0.0 0.0", "expected 'vertex x y z'"),
+        (b"    endloop", b"    nonsense", "not a statement"),
+    ],
+)
+def test_faults_in_text(before, after, words, loops, tmp_path):
+    data = ascii_stl(CORNERS)
+    assert before in data
+    with pytest.raises(ViewerError, match=words):
+        read(tmp_path, data.replace(before, after, 1))
+
+
+def test_truncated_text(tmp_path):
+    data = ascii_stl(CORNERS)
+    assert "truncated" in read(tmp_path, data[: data.index(b"endsolid")]).warnings[0]
+    with pytest.raises(ViewerError, match="three vertices"):
+        read(tmp_path, data[: data.index(b"endloop")])
+
+
+def test_truncated_binary(tmp_path):
+    data = stl(CORNERS)
+    for length in (10, 83, 84, len(data) - 1):
+        with pytest.raises(ViewerError, match="truncated"):
+            read(tmp_path, data[:length])
+    assert "2 bytes after" in read(tmp_path, data + b"xx").warnings[0]
+    with pytest.raises(ViewerError, match="4,294,967,295 triangles"):
+        read(tmp_path, data[:80] + b"\xff" * 4 + data[84:])

@@ -1,0 +1,96 @@
+"""Numbers in text, against Python's own reading of them."""
+
+from __future__ import annotations
+
+import math
+import struct
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from viewer.base.jit import run
+from viewer.formats.text import integer, number, table
+
+
+def parse(text: str, small: bool = True) -> tuple[float, int]:
+    data = np.frombuffer(text.encode(), np.uint8)
+    return run(_number_once, data, small=small)
+
+
+def _number_once(data):
+    return number(data, 0, len(data))
+
+
+@given(st.floats(width=32, allow_nan=False))
+@settings(max_examples=300, deadline=None)
+@example(1e-45)
+@example(3.4028234663852886e38)
+def test_float32_survives_text(value):
+    """Nine digits tell every float32 apart, and they come back to the bit."""
+    for text in (f"{value:.9g}", repr(value), f"{value:.8e}"):
+        found, end = parse(text)
+        assert end == len(text)
+        assert struct.pack("f", np.float32(found)) == struct.pack("f", value)
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+@settings(max_examples=300, deadline=None)
+@example(5e-324)
+@example(1.7976931348623157e308)
+def test_float64_is_near(value):
+    found, _ = parse(repr(value))
+    # 18 digits are cut, and up to two products rounded
+    assert found == pytest.approx(value, rel=4e-15, abs=1e-322)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1", 1),
+        ("+1.", 1),
+        ("-.5", -0.5),
+        ("1e3", 1000),
+        ("1E+03", 1000),
+        ("0x1", 0),
+        ("00012", 12),
+        ("1e99999", math.inf),
+    ]
+    + [("1e-99999", 0), ("-inf", -math.inf), ("Infinity", math.inf), ("0e999", 0), ("1" * 400, math.inf)]
+    + [("0." + "0" * 400 + "1", 0), ("9007199254740993", 9007199254740992), ("5e", 5), ("1e+", 1)],
+)
+def test_special_cases(text, value):
+    assert parse(text)[0] == value
+    assert parse(text, small=False)[0] == value
+
+
+def test_nan():
+    assert math.isnan(parse("nan")[0])
+    assert math.isnan(parse("-NaN")[0])
+
+
+@pytest.mark.parametrize("text", ["", "-", ".", "+.", "e5", "x", "-.e1", ".nan", ".inf", "#1"])
+def test_what_is_no_number(text):
+    assert parse(text)[1] == -1
+
+
+def test_integers():
+    def whole(text: str):
+        return integer(np.frombuffer(text.encode(), np.uint8), 0, len(text))
+
+    assert whole("-12/") == (-12, 3)
+    assert whole("123456789012345678")[0] == 123456789012345678
+    for text in ("", "-", "x", "1234567890123456789"):
+        assert whole(text)[1] == -1
+
+
+@pytest.mark.parametrize("small", [True, False], ids=["plain", "compiled"])
+def test_table_says_which_row_is_wrong(small):
+    good = np.frombuffer(b" 1 2\r\n3\t4\n5 6", np.uint8)
+    values = np.empty((3, 2))
+    end, bad = run(table, good, 0, values, small=small)
+    assert values.tolist() == [[1, 2], [3, 4], [5, 6]]
+    assert (end, bad) == (len(good), -1)
+    for text in (b"1 2 3 x 5 6", b"1 2 3", b"1 2 3 4x 5 6"):
+        assert run(table, np.frombuffer(text, np.uint8), 0, values, small=small)[1] == 1

@@ -1,0 +1,149 @@
+"""The light tree: against its twin in float64, as a distribution, and as bounds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from light_twin import BOUNDS, PUNCTUAL, some_emitters
+from tree_twin import CHOOSE, DENSITY, SAMPLE, function, probabilities, random_receivers, ways
+
+from viewer.kernels.records import HIT
+from viewer.lighting import light_tree
+from viewer.lighting.light_tree import DEEPEST, Bounds, build
+from viewer.lighting.lights import QUANTA, light_list
+from viewer.lighting.tree_choice import choice
+from viewer.scene.environment import ConstantEnvironment
+
+
+def listed_lights(count: int = 40):
+    """Triangles, some of them of both sides, a ball, points, spots and a directional light."""
+    emitting = some_emitters(count)
+    ball = np.zeros(count, bool)
+    ball[5] = True
+    corners = emitting.corners.copy()
+    corners[5, 1] = (0.4, 1.0, 0.0)
+    both = np.arange(count) % 3 == 1  # of one material
+    return light_list(emitting._replace(corners=corners, sphere=ball, both=both), PUNCTUAL, bounds=BOUNDS, materials=3)
+
+
+def test_choices_and_densities_are_the_twins(device) -> None:
+    """And in sum 1, less the share of what is infinitely far."""
+    listed = listed_lights()
+    tree = choice(listed.sources)
+    places, receivers, number = random_receivers(256, 1)
+    expected = np.array(
+        [probabilities(tree.nodes, tree.near, listed.count, *each) for each in zip(places, receivers, strict=True)]
+    )
+    np.testing.assert_allclose(expected.sum(axis=1), 1.0, rtol=1e-12)
+    near = 1.0 - listed.sources.far_share
+    (found,) = function(device, listed, CHOOSE)(places, number, receivers)
+    light, chance = found[:, 0].astype(int), found[:, 1]
+    far = light == listed.count - 1
+    assert far.any() and not far.all()
+    np.testing.assert_allclose(chance[far], listed.sources.far_share, rtol=1e-6)
+    # Angles by float32 cosines are off by 1e-3 where they are small; what is left of a light at its edge, by more.
+    np.testing.assert_allclose(chance[~far], near * expected[~far, light[~far]], rtol=3e-2, atol=1e-6)
+    # Whoever meets a surface by chance finds the probability with which it is chosen.
+    hits = np.zeros(256, HIT.dtype)
+    hits["triangle"] = np.where(light < 40, light, 0)
+    (density,) = function(device, listed, DENSITY)(hits, places, receivers)
+    own = light < 40
+    edges = listed.sources.emitting.corners[:, 1:].astype(np.float64) - listed.sources.emitting.corners[:, :1]
+    area = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]), axis=1) / 2
+    area[5] = 4 * math.pi * 0.4**2
+    np.testing.assert_allclose(density[own] * area[light[own]], chance[own], rtol=1e-5)
+
+
+def test_lights_are_chosen_as_often_as_is_told(device) -> None:
+    """Numbers that are evenly spaced: each light has its share of them, within the roundings of its turns, beside an
+    environment that takes the first."""
+    around = ConstantEnvironment((0.2, 0.2, 0.2))
+    listed = light_list(some_emitters(40), PUNCTUAL, around, BOUNDS, 3)
+    tree, calls = choice(listed.sources), 1 << 15
+    place, receiver, _ = random_receivers(1, 7)
+    number = (np.arange(calls) + 0.5) / calls
+    share = listed.environment_levels / QUANTA
+    assert 0.1 < share < 0.9
+    near = 1 - listed.sources.far_share
+    expected = near * probabilities(tree.nodes, tree.near, listed.count, place[0], receiver[0])
+    expected[-1] = listed.sources.far_share
+    places, receivers = np.tile(place, (calls, 1)), np.tile(receiver, (calls, 1))
+    (found,) = function(device, listed, CHOOSE, around)(places, number, receivers)
+    counts = np.bincount(found[number >= share, 0].astype(int), minlength=listed.count)
+    np.testing.assert_allclose(counts, expected * (1 - share) * calls, atol=4, rtol=0.02)  # cosines in float32
+    # Of the environment is what it is by power.
+    ok, light = function(device, listed, SAMPLE, around)(places, number, np.full((calls, 2), 0.4), receivers)
+    assert ok[number < share].all()
+    np.testing.assert_allclose(light["pdf"][number < share], share / (4 * math.pi), rtol=1e-5)
+
+
+def some_bounds(count: int, seed: int = 5) -> Bounds:
+    rng = np.random.default_rng(seed)
+    axis = rng.normal(size=(count, 3))
+    axis /= np.linalg.norm(axis, axis=1)[:, None]
+    spread = np.where(rng.random(count) < 0.2, math.pi, 0.0)
+    radius, power, both = rng.random(count) * 0.1, rng.random(count) ** 4 + 1e-6, rng.random(count) < 0.3
+    return Bounds(rng.normal(size=(count, 3)), radius, axis, spread, np.full(count, math.pi / 2), power, both)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 700])
+def test_every_light_is_at_the_end_of_its_way(count: int) -> None:
+    tree = build(some_bounds(count))
+    assert len(tree.nodes) == count - 1 and tree.depth <= DEEPEST
+    np.testing.assert_array_equal(ways(tree.nodes, tree.root, tree.way), np.arange(count))
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_threads_and_compilers_build_the_same_tree(monkeypatch: pytest.MonkeyPatch, far: bool) -> None:
+    """To the bit: all in one go, in parts by several threads, and by Python itself."""
+    lights = some_bounds(300)
+    trees = [build(lights, far)]
+    for name, value in (("GRAIN", 20), ("SMALL", 300)):
+        monkeypatch.setattr(light_tree, name, value)
+        trees.append(build(lights, far))
+    for tree in trees[1:]:
+        assert tree.nodes.tobytes() == trees[0].nodes.tobytes() and tree.depth == trees[0].depth
+        np.testing.assert_array_equal(tree.way, trees[0].way)
+
+
+def test_bounds_hold_what_is_below_them() -> None:
+    """Spheres hold the lights' spheres, cones their normals and spots; powers are sums."""
+    lights = some_bounds(300)
+    tree = build(lights)
+
+    def below(link: int) -> list[int]:
+        if link < 0:
+            return [-1 - link]
+        return below(int(tree.nodes[link]["left_link"])) + below(int(tree.nodes[link]["right_link"]))
+
+    total = lights.power.sum()
+    for node in tree.nodes:
+        for side in ("left", "right"):
+            inside = np.array(below(int(node[f"{side}_link"])))
+            reach = np.linalg.norm(lights.middle[inside] - node[side], axis=1) + lights.radius[inside]
+            assert (reach <= node[f"{side}_radius"] * (1 + 1e-6)).all()
+            stretch = np.linalg.norm(node[f"{side}_axis"].astype(np.float64))
+            turned = np.arccos(np.clip(lights.axis[inside] @ node[f"{side}_axis"] / stretch, -1, 1))
+            spread = np.arccos(np.clip(stretch - 2, -1, 1))
+            # A cosine near 1 in float32 tells angles apart from 5e-4 on.
+            assert (np.minimum(turned + lights.spread[inside], math.pi) <= spread + 1e-3).all()
+            assert abs(node[f"{side}_power"]) * total == pytest.approx(lights.power[inside].sum(), rel=1e-5)
+            assert (node[f"{side}_power"] < 0) == lights.both[inside].any()
+
+
+@pytest.mark.parametrize("kind", ["one place", "huge", "ever closer"])
+def test_no_tree_is_deeper_than_a_way_is_long(kind: str) -> None:
+    lights = some_bounds(1000)
+    if kind == "one place":
+        lights = lights._replace(middle=np.zeros((1000, 3)))
+    elif kind == "huge":
+        lights = lights._replace(middle=lights.middle * 1e17, power=lights.power * 1e29)
+    else:
+        line = np.zeros((1000, 3))
+        line[:, 0] = 2.0 ** -np.linspace(0, 900, 1000)
+        lights = lights._replace(middle=line, radius=np.zeros(1000))
+    tree = build(lights)
+    assert tree.depth <= DEEPEST and np.isfinite(tree.nodes["left_power"]).all()
+    np.testing.assert_array_equal(ways(tree.nodes, tree.root, tree.way), np.arange(1000))

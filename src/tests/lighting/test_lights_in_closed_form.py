@@ -1,0 +1,183 @@
+"""Lights that are sampled against closed forms: irradiance, solid angles, power, and two ways that agree."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from glsl_call import Function
+from light_twin import BOUNDS, FACING, PDF, PUNCTUAL, random, sampler, twin
+
+from viewer.kernels.records import LIGHT_SAMPLE
+from viewer.lighting.emitters import Emitters
+from viewer.lighting.environment import environment
+from viewer.lighting.lights import KIND, light_list
+from viewer.lighting.photons import photon_modules
+from viewer.scene.environment import DARKNESS, ConstantEnvironment
+from viewer.scene.light import luminance
+from viewer.scene.sky import sky
+
+
+def polygon_irradiance(corners: np.ndarray, position: np.ndarray, normal: np.ndarray) -> float:
+    """Irradiance over radiance of a polygon wholly above the horizon (Lambert, Photometria, 1760)."""
+    way = corners - position
+    way /= np.linalg.norm(way, axis=1, keepdims=True)
+    total = np.zeros(3)
+    for a, b in zip(way, np.roll(way, -1, axis=0), strict=True):
+        edge = np.cross(a, b)
+        total += math.acos(np.clip(a @ b, -1, 1)) * edge / np.linalg.norm(edge)
+    return abs(float(total @ normal)) / 2
+
+
+def solid_angle(corners: np.ndarray, position: np.ndarray) -> float:
+    """Van Oosterom and Strackee, 1983."""
+    a, b, c = way = corners - position
+    length = np.linalg.norm(way, axis=1)
+    below = length.prod() + a @ b * length[2] + b @ c * length[0] + c @ a * length[1]
+    return abs(2 * math.atan2(a @ np.cross(b, c), below))
+
+
+def z(values: np.ndarray, truth: float) -> float:
+    return float((values.mean() - truth) / (values.std(ddof=1) / math.sqrt(len(values))))
+
+
+def test_triangles_give_their_irradiance_and_densities_their_solid_angle(device) -> None:
+    emitting = Emitters(FACING, np.float32([[2, 3, 4]]), np.int32([0]))
+    listed = light_list(emitting, materials=1)
+    position, normal = np.array([0.4, 0.1, -0.2]), np.array([0.0, 1.0, 0.0])
+    choose, u = random(100_000)
+    ok, found = sampler(device, listed)(np.tile(position, (len(u), 1)), choose, u)
+    assert ok.all()
+    received = found["weight"][:, 0] * (found["direction"] @ normal)
+    # 4.5 standard errors: one of 150,000 right programs fails; the seed is fixed.
+    assert abs(z(received, 2 * polygon_irradiance(FACING[0].astype(float), position, normal))) < 4.5
+    assert abs(z(1 / found["pdf"].astype(float), solid_angle(FACING[0].astype(float), position))) < 4.5
+    assert light_list(emitting, materials=1).density[0] == pytest.approx(1 / 2.0)  # area 2
+    ok, _ = sampler(device, listed)(np.tile([0.0, 5.0, 0.0], (100, 1)), choose[:100], u[:100])
+    assert not ok.any()  # behind it
+
+
+def a_sphere(side: float = 1.0) -> Emitters:
+    """Of radius 0.5 around (0, 2, 0)."""
+    return Emitters(np.float32([[(0, 2, 0), (0.5, side, 0), (0, 0, 0)]]), np.float32([[2, 3, 4]]), np.int32([0]), ALONE)
+
+
+ALONE = np.array([True])
+
+
+def test_spheres_give_their_irradiance_and_densities_their_solid_angle(device) -> None:
+    """E = pi L (r / d)^2 times the cosine, of a sphere wholly above; pi L within one that shines inwards."""
+    choose, u = random(40_000)
+    position, normal = np.array([1.0, 0.5, 0.2]), np.array([0.0, 1.0, 0.0])
+    listed = light_list(a_sphere(), materials=1)
+    assert listed.density[0] == pytest.approx(1 / math.pi)  # area 4 pi / 4
+    assert listed.module().constants["LIGHT_SPHERES"] == 1
+    ok, found = sampler(device, listed)(np.tile(position, (len(u), 1)), choose, u)
+    received = np.where(ok, found["weight"][:, 0] * (found["direction"] @ normal), 0.0)
+    way = np.array([0, 2, 0]) - position
+    square = way @ way
+    # 4.5 standard errors: one of 150,000 right programs fails; the seed is fixed.
+    assert abs(z(received, 2 * math.pi * 0.25 / square * way[1] / math.sqrt(square))) < 4.5
+    solid = 2 * math.pi * (1 - math.sqrt(1 - 0.25 / square))
+    assert abs(z(np.where(ok, 1 / np.maximum(found["pdf"].astype(float), 1e-30), 0.0), solid)) < 4.5
+    points = position + found["direction"][ok] * found["distance"][ok, None]
+    np.testing.assert_allclose(np.linalg.norm(points - [0, 2, 0], axis=1), 0.5, rtol=1e-5)
+    within = np.array([0.1, 2.2, 0.0])
+    ok, found = sampler(device, light_list(a_sphere(-1.0), materials=1))(np.tile(within, (len(u), 1)), choose, u)
+    received = found["weight"][:, 0] * np.maximum(found["direction"] @ normal, 0.0)
+    assert ok.all() and abs(z(received, 2 * math.pi)) < 4.5
+    ok, _ = sampler(device, listed)(np.tile(within, (9, 1)), choose[:9], u[:9])
+    assert not ok.any()  # behind its front
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_photons_leave_a_sphere_with_its_power(device, side: float) -> None:
+    """4 pi r^2 pi L, evenly over the surface and by the cosine over directions, from the side that shines."""
+    listed = light_list(a_sphere(side), materials=1)
+    modules = [environment(DARKNESS), listed.module(), photon_modules(listed)[0]]
+    signature = "bool light_emit(float choose, vec2 place, vec2 way, bool aimed, out vec3 origin, out vec3 normal, "
+    emit = Function(device, f"{signature}out vec3 direction, out vec3 flux)", modules=modules, records=[LIGHT_SAMPLE])
+    choose, place = random(20_000)
+    sent, origin, normal, direction, flux = emit(choose, place, random(len(place), 2)[1], np.zeros(len(place), bool))
+    assert sent.mean() > 0.999
+    np.testing.assert_allclose(flux[sent], np.tile(np.float32([2, 3, 4]) * math.pi**2, (sent.sum(), 1)), rtol=1e-5)
+    outwards = (origin - [0, 2, 0]) / 0.5
+    np.testing.assert_allclose(normal, side * outwards, atol=1e-6)
+    cosine = (direction * normal).sum(1)[sent]
+    assert (cosine > 0).all() and abs(z(cosine, 2 / 3)) < 4.5
+    assert all(
+        abs(z(outwards[:, axis], 0.0)) < 4.5 and abs(z(outwards[:, axis] ** 2, 1 / 3)) < 4.5 for axis in range(3)
+    )
+
+
+def test_all_lights_together_sum_to_the_closed_forms(device) -> None:
+    scene_lighting = ConstantEnvironment((0.2, 0.3, 0.4))
+    emitting = Emitters(np.concatenate([FACING, FACING * 0.5]), np.float32([[2, 3, 4], [40, 1, 0]]), np.int32([0, 2]))
+    listed = light_list(emitting, PUNCTUAL, scene_lighting, BOUNDS, 3)
+    position, normal = np.array([0.1, 0.0, 0.2]), np.array([0.0, 1.0, 0.0])
+    choose, u = random(400_000)
+    ok, found = sampler(device, listed, scene_lighting)(np.tile(position, (len(u), 1)), choose, u)
+    received = np.where(ok, np.maximum(found["direction"] @ normal, 0), 0)[:, None] * found["weight"].astype(np.float64)
+    truth = math.pi * np.array(scene_lighting.radiance)
+    for corners, emission in zip(emitting.corners.astype(float), emitting.emission, strict=True):
+        truth = truth + emission * polygon_irradiance(corners, position, normal)
+    for number, light in enumerate(PUNCTUAL, 2):
+        _, way, _, weight, _ = twin(emitting, PUNCTUAL, listed, number, position, u[0])
+        truth = truth + weight * max(way @ normal, 0) * listed.probability[number]
+        assert light.kind in KIND
+    assert max(abs(z(received[:, k], truth[k])) for k in range(3)) < 4.5
+
+
+@pytest.mark.parametrize("compensated", [False, True])
+def test_two_ways_of_sampling_weighted_by_their_densities_agree(device, compensated) -> None:
+    """Multiple importance sampling (balance heuristic) of a triangle and a sky by lights and by cosine."""
+    scene_lighting = sky(64).rotated(70)
+    emitting = Emitters(FACING, np.float32([[20, 30, 40]]), np.int32([1]))
+    listed = light_list(emitting, (), scene_lighting, BOUNDS, 2)
+    position, normal = np.array([0.3, 0.0, 0.2]), np.array([0.0, 1.0, 0.0])
+    count = 200_000
+    choose, u = random(count)
+    ok, found = sampler(device, listed, scene_lighting, compensated)(np.tile(position, (count, 1)), choose, u)
+    a, b, c = FACING[0].astype(np.float64)
+
+    def covered(direction):
+        t = (a[1] - position[1]) / np.where(np.abs(direction[:, 1]) < 1e-9, 1e-9, direction[:, 1])
+        at = position + t[:, None] * direction
+        sides = [np.cross(q - p, at - p)[:, 1] for p, q in ((a, b), (b, c), (c, a))]
+        return (t > 0) & ((np.min(sides, axis=0) > 0) | (np.max(sides, axis=0) < 0)), t
+
+    cosine = np.maximum(found["direction"].astype(float) @ normal, 0)
+    far = found["distance"] > 1e30
+    hidden = far & covered(found["direction"].astype(float))[0]
+    pdf = found["pdf"].astype(float)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        by_light = np.where(ok & ~hidden, luminance(found["weight"]) * cosine * pdf / (pdf + cosine / math.pi), 0)
+    disc, other = random(count, 9)
+    ring, angle = np.sqrt(other[:, 0]), 2 * np.pi * other[:, 1]
+    ways = np.stack([ring * np.cos(angle), np.sqrt(1 - ring**2), ring * np.sin(angle)], 1)
+    assert len(disc) == count
+    on, t = covered(ways)
+    seen = np.where(on, luminance([20, 30, 40]), luminance(scene_lighting.radiance(ways)))
+    modules = [environment(scene_lighting), listed.module()]
+    density = Function(device, PDF, modules=modules, records=[LIGHT_SAMPLE])
+    (of_sky,) = density(ways, np.full(count, compensated))
+    assert compensated == (of_sky == 0).any()
+    of_light = np.where(on, listed.density[1] * t**2 / ways[:, 1], of_sky)
+    by_cosine = seen * ways[:, 1] / (of_light + ways[:, 1] / math.pi)
+    # The truth: the triangle's closed form, and the sky by a fine grid less what the triangle covers of it.
+    height = 512
+    polar = (np.arange(height) + 0.5) * np.pi / 2 / height
+    lighting = (np.arange(4 * height) + 0.5) * np.pi / 2 / height
+    grid = np.stack(
+        np.broadcast_arrays(
+            np.sin(polar)[:, None] * np.cos(lighting), np.cos(polar)[:, None], np.sin(polar)[:, None] * np.sin(lighting)
+        ),
+        -1,
+    ).reshape(-1, 3)
+    weight = np.repeat(np.sin(polar) * np.cos(polar) * (np.pi / 2 / height) ** 2, 4 * height)
+    truth = float((luminance(scene_lighting.radiance(grid)) * weight)[~covered(grid)[0]].sum())
+    truth += luminance([20, 30, 40]) * polygon_irradiance(FACING[0].astype(float), position, normal)
+    both = by_light + by_cosine
+    # 4.5 standard errors, and the grid's own error at the triangle's outline.
+    assert abs(both.mean() - truth) < 4.5 * both.std() / math.sqrt(count) + 2e-4 * truth

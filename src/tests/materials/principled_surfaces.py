@@ -1,0 +1,73 @@
+"""Principled surfaces on the device, one for each material, without a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import glsl_call
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.lighting.path import SMOOTH, path_settings
+from viewer.materials.bsdf import bsdfs
+from viewer.materials.look import look_of
+from viewer.materials.principled import albedos, principled_materials
+from viewer.scene.material import KINDS, Material
+
+AT = "Interaction at, vec3 wo"
+SIGNATURES = {
+    "value": f"vec3 bsdf_value({AT}, vec3 wi)",
+    "pdf": f"float bsdf_pdf({AT}, vec3 wi)",
+    "sample": f"bool bsdf_sample({AT}, vec3 u, out vec3 wi, out vec3 weight, out float pdf)",
+    "branches": f"void bsdf_branches({AT}, out vec3 reflected, out vec3 reflection, out vec3 refracted, "
+    "out vec3 refraction)",
+    "reflectance": "vec3 bsdf_reflectance(Interaction at)",
+    "delta": "bool bsdf_delta(Interaction at)",
+    "index": "float bsdf_index(Interaction at)",
+}
+
+
+class Surfaces:
+    """The functions of ``interface/bsdf.glsl`` over these materials, by their names without ``bsdf_``."""
+
+    def __init__(self, device: Any, found: Sequence[Material], smooth: float = SMOOTH) -> None:
+        self.device, self.materials = device, found
+        self.look = look_of(found)
+        self.modules = [
+            principled_materials(found, self.look)[0],  # behind it, absorption, which is of paths
+            path_settings(),
+            *albedos(self.look),
+            *bsdfs(self.look),
+        ]
+        self.smooth = smooth
+        self._made: dict[str, glsl_call.Function] = {}
+
+    def at(self, numbers: ArrayLike, wo: ArrayLike = (0, 0, 1)) -> NDArray:
+        """Interactions with these materials; normals +z."""
+        numbers = np.asarray(numbers)
+        found = np.zeros(len(numbers), self.look.interaction.dtype)
+        found["kind"] = KINDS["principled"] + 8 * numbers
+        found["normal"] = found["shading"] = (0, 0, 1)
+        found["wo"] = wo
+        found["albedo"] = np.array([each.base_color[:3] for each in self.materials])[numbers]
+        return found
+
+    def __call__(self, name: str, *arguments: Any) -> list[NDArray]:
+        if name not in self._made:
+            with self.device.current():
+                self._made[name] = glsl_call.Function(self.device, SIGNATURES[name], modules=self.modules)
+                self._made[name].set({"path_smooth": self.smooth})
+        with self.device.current():
+            return self._made[name](*arguments)
+
+
+def white(**more: Any) -> Material:
+    return Material(kind="principled", base_color=(1.0, 1.0, 1.0, 1.0), **more)
+
+
+def towards(cosine: ArrayLike, azimuth: float = 0.0) -> NDArray:
+    """(N, 3): directions of these cosines to +z."""
+    cosine = np.atleast_1d(np.asarray(cosine, float))
+    sine = np.sqrt(1 - cosine**2)
+    return np.stack([sine * np.cos(azimuth), sine * np.sin(azimuth), cosine], axis=1)

@@ -1,0 +1,308 @@
+"""BSDFs on the device against float64 twins: values, densities, sampling, furnaces, reciprocity, Fresnel."""
+
+from __future__ import annotations
+
+import bsdf_twin as twin
+import glsl_call
+import numpy as np
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.kernels.records import INTERACTION
+from viewer.materials.bsdf import DELTA, bsdfs, switch_glsl
+from viewer.materials.look import Look
+from viewer.scene.material import KINDS
+
+ULP = 2.0**-24
+PLAIN = [kind for kind in KINDS if kind not in ("principled", "classic")]  # which have tests of their own
+TWINS = {"lambert": (twin.lambert_value, twin.lambert_pdf), "phong": (twin.phong_value, twin.phong_pdf)}
+# Products of three unit vectors' rounded dot products; the power amplifies its base's rounding by its exponent.
+ROUNDINGS = 16
+
+
+@pytest.fixture(scope="module")
+def functions(device):
+    with device.current():
+        modules = bsdfs(Look(frozenset(PLAIN)))
+        arguments = "Interaction at, vec3 wo, "
+        return {
+            "value": glsl_call.Function(device, f"vec3 bsdf_value({arguments}vec3 wi)", modules=modules),
+            "pdf": glsl_call.Function(device, f"float bsdf_pdf({arguments}vec3 wi)", modules=modules),
+            "sample": glsl_call.Function(
+                device,
+                f"bool bsdf_sample({arguments}vec3 u, out vec3 wi, out vec3 weight, out float pdf)",
+                modules=modules,
+            ),
+            "branches": glsl_call.Function(
+                device,
+                f"void bsdf_branches({arguments[:-2]}, out vec3 reflected, out vec3 reflection, "
+                "out vec3 refracted, out vec3 refraction)",
+                modules=modules,
+            ),
+            "delta": glsl_call.Function(device, "bool bsdf_delta(Interaction at)", modules=modules),
+        }
+
+
+def interactions(kind: str, count: int, seed: int = 0, tilt: float = 0.3) -> np.ndarray:
+    """Random ones whose shading normals are about ``tilt`` off the geometric ones; Phong's are energy-conserving."""
+    random = np.random.default_rng(seed)
+    at = np.zeros(count, INTERACTION.dtype)
+    at["kind"] = KINDS[kind]
+    normal = twin.unit(random.normal(size=(count, 3)))
+    at["normal"], at["shading"] = normal, twin.unit(normal + tilt * random.normal(size=(count, 3)))
+    share = random.random(count) if kind == "phong" else np.zeros(count)
+    at["albedo"] = random.random((count, 3)) * (1 - share)[:, None]
+    at["specular"], at["reflectivity"] = 0.6 * share, 0.4 * share * (random.random(count) < 0.5)
+    at["parameter"] = np.exp(random.uniform(0, 5, count)) if kind == "phong" else random.uniform(1.1, 2.5, count)
+    return at
+
+
+def directions(count: int, seed: int) -> np.ndarray:
+    return twin.unit(np.random.default_rng(seed).normal(size=(count, 3))).astype(np.float32).astype(float)
+
+
+def seen(at: np.ndarray, wo: np.ndarray) -> np.ndarray:
+    """wo turned to where both normals face it or both face away: the others are not made by `interaction_at`."""
+    agrees = twin.dot(at["normal"].astype(float), wo) * twin.dot(at["shading"].astype(float), wo) > 0
+    return np.where(agrees[:, None], wo, at["shading"].astype(float))
+
+
+@pytest.mark.parametrize("kind", list(TWINS))
+def test_values_and_densities(functions, kind):
+    count = 20_000
+    at, wo, wi = interactions(kind, count), directions(count, 1), directions(count, 2)
+    value, pdf = (function(at, wo, wi)[0] for function in (functions["value"], functions["pdf"]))
+    sides = np.abs([twin.dot(at[n].astype(float), w) for n in ("normal", "shading") for w in (wo, wi)]).min(axis=0)
+    sure = sides > 4 * ULP  # on which side a direction along the surface is, is a matter of rounding
+    near = np.abs(twin.dot(twin.mirrored(at, wo), wi))
+    rounding = ROUNDINGS * ULP * (1 + at["parameter"] * (kind == "phong") / np.maximum(near, 1e-3))
+    most = (1 + at["parameter"]) / np.pi
+    want_value, want_pdf = (f(at, wo, wi) for f in TWINS[kind])
+    assert np.all((np.abs(value - want_value) <= (rounding * most)[:, None])[sure])
+    assert np.all((np.abs(pdf - want_pdf) <= rounding * most)[sure])
+
+
+@pytest.mark.parametrize("kind", list(TWINS))
+def test_densities_integrate_to_the_share_that_has_one(functions, kind):
+    grid, cell = twin.sphere_grid(200, 400)
+    for seed in range(4):
+        at = interactions(kind, 1, seed)
+        at["parameter"] = min(float(at["parameter"][0]), 40.0)  # the lobe spans many cells
+        wo = seen(at, directions(1, seed + 5))
+        (pdf,) = functions["pdf"](np.repeat(at, len(grid)), np.repeat(wo, len(grid), axis=0), grid)
+        # The midpoint rule on cells of 0.012 rad: an error of about (0.012)^2 times the lobe's curvature, below 40.
+        assert pdf.sum(dtype=float) * cell == pytest.approx(1.0 - twin.phong_mirrors(at)[0], abs=6e-3)
+
+
+@pytest.mark.parametrize("kind", list(TWINS))
+def test_sampled_directions_have_the_density_and_the_weight(functions, kind):
+    count = 40_000
+    random = np.random.default_rng(3)
+    at = interactions(kind, count)
+    wo = seen(at, directions(count, 4))
+    fine, wi, weight, pdf = functions["sample"](at, wo, random.random((count, 3)))
+    assert fine.mean() > 0.5
+    single = fine & (pdf == 0)  # as a mirror; the others have a density
+    assert single.any() == (kind == "phong")
+    np.testing.assert_allclose(wi[single], twin.mirrored(at, wo)[single], atol=16 * ULP)
+    chance = twin.phong_mirrors(at)[single, None]
+    np.testing.assert_allclose(weight[single] * chance, at["reflectivity"][single, None] * np.ones(3), rtol=16 * ULP)
+    fine &= ~single
+    np.testing.assert_allclose(np.linalg.norm(wi, axis=1), 1, atol=4 * ULP)
+    wi = wi.astype(float)
+    near = twin.dot(twin.mirrored(at, wo), wi)
+    # The density is taken before the direction is rounded; near its edge that changes it by its slope.
+    narrow = at["parameter"] * (kind == "phong") / np.maximum(near, 1e-2)
+    rounding = 64 * ULP * (1 + narrow) * (1 + at["parameter"]) / np.pi
+    want_value, want_pdf = (f(at, wo, wi) for f in TWINS[kind])
+    cosine = np.abs(twin.dot(at["shading"].astype(float), wi))
+    sure = fine & (cosine > 1e-4)
+    assert np.all((np.abs(pdf - want_pdf) <= rounding)[sure])
+    ratio = want_value / np.where(want_pdf > 0, want_pdf, 1)[:, None]
+    assert np.all((np.abs(weight - ratio) <= (2e-5 + rounding / np.maximum(want_pdf, 1e-9))[:, None])[sure])
+    assert np.all(twin.one_sided(at, wo, wi)[sure])
+
+
+@pytest.mark.parametrize("kind", list(TWINS))
+def test_sampled_directions_fall_where_the_density_says(functions, kind):
+    """Chi-square over cells of equal solid angle, one random surface; absorbed samples are left out on both sides."""
+    count = 200_000
+    at = interactions(kind, 1, 8, tilt=0.0)
+    at["parameter"] = 5.0
+    wo = seen(at, directions(1, 9))
+    u = np.random.default_rng(11).random((count, 3))
+    fine, wi, _, pdf = functions["sample"](np.repeat(at, count), np.repeat(wo, count, axis=0), u)
+    fine &= pdf > 0
+    rings, columns, finer = 8, 12, 20
+    wi = wi[fine].astype(float)
+    ring = np.minimum((1 - wi[:, 2]) / 2 * rings, rings - 1).astype(int)
+    column = ((np.arctan2(wi[:, 1], wi[:, 0]) / (2 * np.pi)) % 1 * columns).astype(int) % columns
+    found = np.bincount(ring * columns + column, minlength=rings * columns)
+    grid, cell = twin.sphere_grid(rings * finer, columns * finer)
+    many = np.repeat(at, len(grid))
+    wos = np.repeat(wo, len(grid), axis=0)
+    density = TWINS[kind][1](many, wos, grid) * twin.one_sided(many, wos, grid) * cell
+    share = density.reshape(rings, finer, columns, finer).sum(axis=(1, 3)).ravel()
+    expected = count * share
+    used = expected > 25
+    statistic = (((found - expected) ** 2)[used] / expected[used]).sum()
+    freedom = int(used.sum())
+    # A chi-square of n degrees is normal with mean n and variance 2 n to good measure: within five deviations.
+    assert abs(statistic - freedom) < 5 * np.sqrt(2 * freedom), (statistic, freedom)
+    assert found[expected < 0.01].sum() <= 5
+
+
+@pytest.mark.parametrize("kind", list(TWINS))
+def test_reciprocity(functions, kind):
+    count = 10_000
+    at, wo, wi = interactions(kind, count), directions(count, 6), directions(count, 7)
+    at["parameter"] = np.minimum(at["parameter"], 50)
+    one, other = functions["value"](at, wo, wi)[0], functions["value"](at, wi, wo)[0]
+    shading = at["shading"].astype(float)
+    over, under = np.abs(twin.dot(shading, wi)), np.abs(twin.dot(shading, wo))
+    sure = np.minimum(over, under) > 1e-3
+    # Values carry the cosine of where light comes from; 50 is the power's own amplification of rounding.
+    difference = np.abs(one / over[:, None] - other / under[:, None])[sure]
+    assert np.all(difference <= 2000 * ULP * (1 + at["parameter"])[sure, None])
+    assert (one[sure] > 0).mean() > 0.2
+
+
+def test_white_furnace(functions):
+    """A surface without loss sends back all that comes: the weights' mean is 1, refraction's scaling undone."""
+    count = 4_096
+    u = np.random.default_rng(12).random((count, 3))
+    for kind in ("lambert", "mirror", "dielectric"):
+        for cosine in (1.0, 0.7, 0.2, 0.02):
+            at = np.zeros(count, INTERACTION.dtype)
+            at["kind"], at["albedo"], at["parameter"] = KINDS[kind], 1.0, 1.5
+            at["normal"] = at["shading"] = (0, 0, 1)
+            for side in (1.0, -1.0):
+                wo = np.tile([np.sqrt(1 - cosine**2), 0, side * cosine], (count, 1))
+                fine, wi, weight, pdf = functions["sample"](at, wo, u)
+                assert fine.all() and np.all((pdf == 0) == (kind in DELTA))
+                crossed = wi[:, 2] * side < 0
+                assert crossed.any() == (kind == "dielectric" and (side > 0 or cosine > 0.75))
+                # The radiance of a furnace of radiance 1 is the index squared within the glass (Veach 1997, 5.2).
+                furnace = np.where(wi[:, 2] < 0, 1.5**2, 1.0) if kind == "dielectric" else 1.0
+                here = 1.5**2 if kind == "dielectric" and side < 0 else 1.0
+                # Every sample alone is 1, to a few roundings.
+                np.testing.assert_allclose(weight * np.reshape(furnace, (-1, 1)), here, rtol=8 * ULP)
+
+
+@pytest.mark.parametrize(("specular", "polish"), [(0.6, 0.0), (0.35, 0.25), (0.0, 0.6)])
+def test_phong_returns_no_more_than_comes(functions, specular, polish):
+    count = 100_000
+    u = np.random.default_rng(13).random((count, 3))
+    for exponent in (1.0, 20.0, 500.0):
+        for cosine in (1.0, 0.5, 0.05):
+            at = np.zeros(count, INTERACTION.dtype)
+            at["kind"], at["albedo"], at["specular"], at["parameter"] = KINDS["phong"], 0.4, specular, exponent
+            at["reflectivity"] = polish
+            at["normal"] = at["shading"] = (0, 0, 1)
+            wo = np.tile([np.sqrt(1 - cosine**2), 0, cosine], (count, 1))
+            fine, _, weight, _ = functions["sample"](at, wo, u)
+            back = np.where(fine, weight[:, 0], 0).astype(float)
+            error = back.std() / np.sqrt(count)
+            assert back.mean() <= 1 + 4.5 * error + 2 * ULP
+            if cosine == 1.0:
+                assert back.mean() == pytest.approx(1.0, abs=4.5 * error + 1e-6)
+
+
+def test_fresnel(device):
+    function = glsl_call.Function(
+        device, "float fresnel(float cosine, float ratio, out float behind)", includes=["lib/fresnel.glsl"]
+    )
+    # Hecht, Optics: 4 % of glass seen straight on; all from within beyond the critical angle of 41.8 degrees; at
+    # Brewster's angle, half of the share that is polarised across: ((n^2 - 1) / (n^2 + 1))^2 / 2.
+    cosine = [1.0, 1.0, np.cos(np.radians(41.9)), np.cos(np.arctan(1.5)), 0.0, 0.4]
+    ratio = [1.5, 1 / 1.5, 1 / 1.5, 1.5, 1.5, 1.0]
+    share, _ = function(cosine, ratio)
+    np.testing.assert_allclose(share, [0.04, 0.04, 1.0, (1.25 / 3.25) ** 2 / 2, 1.0, 0.0], rtol=1e-6)
+    random = np.random.default_rng(14)
+    cosine, ratio = random.random(20_000), np.exp(random.uniform(-1, 1, 20_000))
+    share, behind = function(cosine, ratio)
+    want, want_behind = twin.fresnel(cosine.astype(np.float32), ratio.astype(np.float32).astype(float))
+    squared = 1 - (1 - cosine**2) / ratio**2
+    sure = np.abs(squared) > 1e-4  # at the critical angle the share rises to 1 with an infinite slope
+    np.testing.assert_allclose(share[sure], want[sure], rtol=0, atol=2e-4)
+    np.testing.assert_allclose(behind[sure], want_behind[sure], rtol=0, atol=1e-4)
+
+
+def test_refraction_follows_snell(functions):
+    count = 20_000
+    at = interactions("dielectric", count)
+    wo = directions(count, 15)
+    fine, wi, weight, pdf = functions["sample"](at, wo, np.random.default_rng(16).random((count, 3)))
+    assert fine.all() and not pdf.any()
+    shading, wi = at["shading"].astype(float), wi.astype(float)
+    here, there = twin.dot(shading, wo), twin.dot(shading, wi)
+    crossed = here * there < 0
+    assert 0.3 < crossed.mean() < 0.7  # from within, most are reflected as a whole
+    ratio = np.where(here > 0, at["parameter"], 1 / at["parameter"])
+    sines = [np.linalg.norm(np.cross(shading, w), axis=1) for w in (wo, wi)]
+    np.testing.assert_allclose(sines[0][crossed], (ratio * sines[1])[crossed], atol=32 * ULP)
+    np.testing.assert_allclose(sines[0][~crossed], sines[1][~crossed], atol=32 * ULP)
+    across = np.cross(shading, wo)
+    # In the plane of incidence, away from where the ray came.
+    np.testing.assert_allclose(twin.dot(across, wi), 0, atol=32 * ULP)
+    want = np.where(crossed[:, None], at["albedo"] / ratio[:, None] ** 2, 1.0)
+    np.testing.assert_allclose(weight, want, rtol=16 * ULP)
+    share, _ = twin.fresnel(np.abs(here), ratio)
+    expected = (1 - share).sum()
+    assert abs(crossed.sum() - expected) < 4.5 * np.sqrt((share * (1 - share)).sum())
+
+
+def test_mirrors_reflect(functions):
+    count = 5_000
+    at = interactions("mirror", count)
+    wo = directions(count, 17)
+    fine, wi, weight, pdf = functions["sample"](at, wo, np.random.default_rng(18).random((count, 3)))
+    assert fine.all() and not pdf.any()
+    np.testing.assert_allclose(wi, twin.mirrored(at, wo), atol=16 * ULP)
+    np.testing.assert_array_equal(weight, at["albedo"])
+
+
+def test_branches_are_what_sampling_chooses_from(functions):
+    count = 4_000
+    wo, u = directions(count, 21), np.random.default_rng(22).random((count, 3))
+    for kind in PLAIN:
+        at = interactions(kind, count)
+        reflected, reflection, refracted, refraction = functions["branches"](at, wo)
+        if kind not in DELTA:
+            assert not refraction.any()
+            np.testing.assert_array_equal(reflection, at["reflectivity"][:, None] * np.ones(3))
+            if kind == "phong":
+                np.testing.assert_allclose(reflected, twin.mirrored(at, wo), atol=16 * ULP)
+            continue
+        _, wi, weight, _ = functions["sample"](at, wo, u)
+        share = reflection[:, :1] if kind == "dielectric" else np.ones((count, 1))
+        mirrors = u[:, 2:].astype(np.float32) < share
+        np.testing.assert_array_equal(wi, np.where(mirrors, reflected, refracted))
+        chance = np.where(mirrors, share, 1 - share)
+        branch = np.where(mirrors, reflection, refraction)
+        np.testing.assert_allclose(weight * chance, branch, rtol=16 * ULP, atol=1e-7)
+        if kind == "dielectric":  # all light that comes is accounted for
+            ratio = np.where(twin.dot(at["shading"].astype(float), wo) > 0, at["parameter"], 1 / at["parameter"])
+            tint = np.where(at["albedo"] > 0, at["albedo"], 1)
+            np.testing.assert_allclose(refraction * ratio[:, None] ** 2 / tint + reflection, 1, atol=16 * ULP)
+
+
+def test_kinds_into_single_directions_have_no_value(functions):
+    for kind in PLAIN:
+        at = interactions(kind, 300)
+        wo, wi = directions(300, 19), directions(300, 20)
+        assert np.all(functions["delta"](at)[0] == (kind in DELTA))
+        value, pdf = functions["value"](at, wo, wi)[0], functions["pdf"](at, wo, wi)[0]
+        assert bool(value.any()) == bool(pdf.any()) == (kind not in DELTA)
+
+
+def test_the_switch_holds_the_scenes_kinds_only(device):
+    text = switch_glsl(["mirror"])
+    assert "BSDF_MIRROR" in text and "LAMBERT" not in text and "PHONG" not in text
+    names = [module.name for module in bsdfs(Look(frozenset({"phong", "mirror"})))]
+    assert names[-3:] == ["BSDF mirror", "BSDF phong", "BSDF"]
+    for kinds in ({"mirror"}, {"lambert"}, PLAIN):
+        modules = bsdfs(Look(frozenset(kinds)))
+        glsl_call.Function(device, "bool bsdf_delta(Interaction at)", modules=modules)
+    with pytest.raises(ViewerError, match="velvet"):
+        bsdfs(Look(frozenset({"velvet"})))

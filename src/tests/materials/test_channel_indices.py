@@ -1,0 +1,130 @@
+"""Indices by channel: as KHR_materials_dispersion has them, read, told, refused, and on the device."""
+
+from __future__ import annotations
+
+import bsdf_twin as twin
+import glsl_call
+import numpy as np
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.kernels.records import INTERACTION
+from viewer.materials.bsdf import bsdfs
+from viewer.materials.look import Look, look_of
+from viewer.materials.tables import materials
+from viewer.scene.material import KINDS, Material
+
+ULP = 2.0**-24
+
+
+def glass(ior: float = 1.5, dispersion: float = 0.0, kind: str = "dielectric") -> Material:
+    return Material("glass", kind=kind, ior=ior, dispersion=dispersion)
+
+
+def test_indices_are_those_of_the_extension():
+    """halfSpread = (ior - 1) * 0.025 * dispersion: n_F - n_C = (n_d - 1) / V, of which V is the Abbe number."""
+    for ior, abbe in ((1.33, 55.0), (2.42, 55.0), (1.5, 20.0), (2.6, 9.8)):
+        red, green, blue = glass(ior, 20 / abbe).iors
+        assert (
+            green == ior
+            and blue - red == pytest.approx((ior - 1) / abbe)
+            and blue - green == pytest.approx(green - red)
+        )
+    assert glass(1.5, 100.0).iors == (
+        1.0,
+        1.5,
+        2.75,
+    )  # "a clamp may be required to prevent this value falling below 1.0"
+    assert glass(0.8).iors == (0.8,) * 3
+
+
+@pytest.mark.parametrize(
+    ("ior", "dispersion", "message"),
+    [
+        (1.5, float("nan"), "material 'glass': dispersion nan (0 to 1000: 20 / Abbe number)"),
+        (1.5, -0.1, "material 'glass': dispersion -0.1 (0 to 1000: 20 / Abbe number)"),
+        (1.5, float("inf"), "material 'glass': dispersion inf (0 to 1000: 20 / Abbe number)"),
+        (0.8, 0.3, "material 'glass': dispersion with an index of refraction of 0.8 (1 or more"),
+    ],
+)
+def test_what_no_glass_has(ior, dispersion, message):
+    with pytest.raises(ViewerError) as raised:
+        materials([glass(ior, dispersion)])
+    assert str(raised.value).startswith(message)
+    materials([glass(ior, dispersion, "lambert")])  # is not asked of others
+
+
+def test_which_materials_part_channels():
+    assert look_of([glass(), glass(1.5, 0.1)]).dispersion
+    for one in (glass(), glass(1.0, 1.0), glass(1.5, 1.0, "mirror")):
+        assert not look_of([one]).dispersion
+
+
+@pytest.fixture(scope="module")
+def functions(device):
+    with device.current():
+        modules = bsdfs(Look(frozenset({"dielectric"}), dispersion=True))
+        branches = "out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction"
+        return {
+            "channel": glsl_call.Function(
+                device, "Interaction at_channel(Interaction at, int channel)", modules=modules
+            ),
+            "parts": glsl_call.Function(device, "bool channels_part(Interaction at)", modules=modules),
+            "branches": glsl_call.Function(
+                device, f"void bsdf_branches(Interaction at, vec3 wo, {branches})", modules=modules
+            ),
+            "sample": glsl_call.Function(
+                device,
+                "bool bsdf_sample(Interaction at, vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf)",
+                modules=modules,
+            ),
+        }
+
+
+def surfaces(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Upright ones, met from both sides; and indices (count, 3) by channel."""
+    random = np.random.default_rng(5)
+    at = np.zeros(count, INTERACTION.dtype)
+    at["kind"], at["albedo"] = KINDS["dielectric"], 0.9
+    at["normal"] = at["shading"] = (0, 0, 1)
+    at["parameter"], at["specular"] = random.uniform(1.2, 2.5, count), random.uniform(0.01, 0.4, count)
+    index = at["parameter"].astype(float)[:, None] + at["specular"].astype(float)[:, None] * [-1, 0, 1]
+    return at, twin.unit(random.normal(size=(count, 3))), np.maximum(index, 1.0)
+
+
+def test_channels_are_refracted_and_reflected_by_their_index(functions):
+    at, wo, index = surfaces(5_000)
+    assert functions["parts"](at)[0].all()
+    side = np.where(wo[:, 2] >= 0, 1.0, -1.0)
+    together = functions["branches"](at, wo)
+    for channel in range(3):
+        ratio = np.where(side > 0, index[:, channel], 1 / index[:, channel])
+        share, behind = twin.fresnel(np.abs(wo[:, 2]), ratio)
+        (own,) = functions["channel"](at, np.full(len(at), channel))
+        assert not functions["parts"](own)[0].any()
+        _, reflection, refracted, refraction = functions["branches"](own, wo)
+        sure = np.abs(1 - (1 - wo[:, 2] ** 2) / ratio**2) > 1e-3  # near the critical angle rounding decides
+        for found in (together[1][:, channel], reflection[:, channel]):
+            assert np.abs(found - share)[sure].max() < 1e-4
+        through = sure & (behind > 0)
+        wanted = np.column_stack([-wo[:, :2] / ratio[:, None], -side * behind])
+        assert np.abs(refracted - wanted)[through].max() < 1e-4
+        weight = 0.9 * (1 - share) / ratio**2
+        assert np.abs(refraction - weight[:, None])[through].max() < 2e-4
+
+
+def test_the_lobe_can_be_decided(functions):
+    """By what is added to its number: 1 refracts, unless all is reflected, -1 reflects, 0 leaves it to chance."""
+    at, wo, _ = surfaces(2_000)
+    at["specular"] = 0.0
+    u = np.random.default_rng(6).random((len(at), 3))
+    share = functions["branches"](at, wo)[1][:, 0]
+    crossed = {}
+    for decided in (-1, 0, 1):
+        at["reflectivity"] = decided
+        _, wi, weight, _ = functions["sample"](at, wo, u)
+        crossed[decided] = wi[:, 2] * wo[:, 2] < 0
+        assert np.all(weight[~crossed[decided]] == 1.0)
+    assert not crossed[-1].any()
+    assert np.array_equal(crossed[0], u[:, 2].astype(np.float32) >= share)
+    assert np.array_equal(crossed[1], share < 1)

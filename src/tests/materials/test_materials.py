@@ -1,0 +1,198 @@
+"""Geometry, materials and interactions on the device against float64; origins of rays that leave a surface."""
+
+from __future__ import annotations
+
+import bsdf_twin as twin
+import glsl_call
+import numpy as np
+import pytest
+
+from viewer.accel import triangles
+from viewer.base.errors import ViewerError
+from viewer.cameras.lens import thin_lens
+from viewer.kernels.records import HIT, RAY
+from viewer.lighting.sampler import sampler
+from viewer.materials.bsdf import DELTA
+from viewer.materials.geometry import flat_geometry
+from viewer.materials.tables import LARGEST_EXPONENT, appearance, materials
+from viewer.renderer.rays import FAR
+from viewer.scene.camera import Camera
+from viewer.scene.material import KINDS, Material
+from viewer.scene.scene import Scene
+from viewer.scene.texture import Image, Texture
+
+ULP = 2.0**-24
+GEOMETRY = "Geometry geometry_at(Ray ray, Hit hit)"
+INTERACTION = "Interaction interaction_at(Ray ray, Hit hit, float width, out vec3 emission, out float light_pdf)"
+OFFSET = "vec3 offset_origin(vec3 position, vec3 normal, vec3 direction, float error)"
+
+
+def soup(count: int, seed: int, middle: float = 0.0, size: float = 1.0, height: float = 1.0) -> np.ndarray:
+    """(count, 3, 3) float32 random triangles; ``height``: of their third corner, in sides."""
+    random = np.random.default_rng(seed)
+    corners = random.normal(size=(count, 1, 3)) * middle + random.normal(size=(count, 3, 3)) * size
+    corners[:, 2] = corners[:, 1] + (corners[:, 2] - corners[:, 1]) * height
+    return corners.astype(np.float32)
+
+
+def scene_of(corners: np.ndarray, **more) -> Scene:
+    return Scene.from_triangles(corners.reshape(-1, 3), np.arange(corners[..., 0].size).reshape(-1, 3), **more)
+
+
+def hits_on(count: int, seed: int) -> np.ndarray:
+    hits = np.zeros(count, HIT.dtype)
+    hits["triangle"] = np.arange(count)
+    hits["barycentric"] = np.random.default_rng(seed).dirichlet((1, 1, 1), count)[:, 1:]
+    return hits
+
+
+def rays_along(directions: np.ndarray) -> np.ndarray:
+    rays = np.zeros(len(directions), RAY.dtype)
+    rays["direction"], rays["t_max"] = directions, FAR
+    return rays
+
+
+def points_of(corners: np.ndarray, hits: np.ndarray) -> np.ndarray:
+    weights = hits["barycentric"].astype(float)
+    weights = np.column_stack([1 - weights.sum(axis=1), weights])
+    return np.einsum("nk,nkj->nj", weights, corners.astype(float))
+
+
+def normals_of(corners: np.ndarray) -> np.ndarray:
+    a, b, c = corners.astype(float).transpose(1, 0, 2)
+    return twin.unit(np.cross(b - a, c - a))
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-15, 1e15])
+def test_points_and_normals(device, scale):
+    count = 20_000
+    corners = soup(count, 1, size=scale)
+    flat = scene_of(corners).flatten()
+    random = np.random.default_rng(2)
+    flat.uvs[:], flat.colors[:] = random.random(flat.uvs.shape), random.random(flat.colors.shape)
+    flat.normals[:] = twin.unit(random.normal(size=flat.normals.shape))
+    function = glsl_call.Function(device, GEOMETRY, modules=[flat_geometry(flat)])
+    hits = hits_on(count, 3)
+    (at,) = function(rays_along(random.normal(size=(count, 3))), hits)
+    error = np.abs(at["position"] - points_of(corners, hits)).max(axis=1)
+    assert np.all(error <= 0.2 * at["error"])  # the bound holds for the triangle tests too, which are less exact
+    edges = np.linalg.norm(corners[:, 1:].astype(float) - corners[:, :1], axis=2)
+    area = np.linalg.norm(np.cross(*(corners[:, 1:].astype(float) - corners[:, :1]).transpose(1, 0, 2)), axis=1)
+    # The edges' differences and the products of the cross product are rounded; a slender triangle amplifies that.
+    slack = 16 * ULP * edges.max(axis=1) * np.abs(corners).max(axis=(1, 2)) / area
+    assert np.all(np.abs(at["normal"] - normals_of(corners)).max(axis=1) <= slack + 4 * ULP)
+    weights = np.column_stack([1 - hits["barycentric"].astype(float).sum(axis=1), hits["barycentric"]])
+    of = flat.triangles
+    normal = np.einsum("nk,nkj->nj", weights, flat.normals[of].astype(float))
+    length = np.linalg.norm(normal, axis=1, keepdims=True)
+    assert np.all(np.abs(at["shading"] - normal / length) <= 12 * ULP / length)
+    for name, values in (("uv", flat.uvs), ("color", flat.colors)):
+        got = at[name][:, : values.shape[1]]
+        np.testing.assert_allclose(got, np.einsum("nk,nkj->nj", weights, values[of]), atol=8 * ULP)
+    ab, ac = np.moveaxis(flat.uvs[of][:, 1:].astype(float) - flat.uvs[of][:, :1], 1, 0)
+    change = 0.5 * np.log2(np.abs(ab[:, 0] * ac[:, 1] - ab[:, 1] * ac[:, 0]) / area)
+    # The uvs' differences are exact to a rounding, their cross product where it does not cancel out.
+    assert np.quantile(np.abs(at["uv"][:, 2] - change), 0.99) < 1e-3
+
+
+@pytest.mark.parametrize("height", [1.0, 0.1, 0.01, 0.001])
+@pytest.mark.parametrize("middle", [0.0, 100.0])
+def test_rays_that_leave_do_not_come_back(device, middle, height):
+    """From offset origins no random ray finds the triangle that it leaves, and all are on its right side."""
+    count = 50_000
+    corners = soup(count, 4, middle, height=height)
+    flat = scene_of(corners).flatten()
+    hits = hits_on(count, 5)
+    directions = twin.unit(np.random.default_rng(6).normal(size=(count, 3)))
+    (at,) = glsl_call.Function(device, GEOMETRY, modules=[flat_geometry(flat)])(rays_along(directions), hits)
+    offset = glsl_call.Function(device, OFFSET, includes=["lib/offset_origin.glsl"])
+    (origins,) = offset(at["position"], at["normal"], directions, at["error"])
+    normal = at["normal"].astype(float)
+    side = twin.dot(origins - at["position"].astype(float), normal) * np.sign(twin.dot(directions, normal))
+    assert np.all(side > 0.5 * at["error"])
+    moved = np.linalg.norm(origins - at["position"].astype(float), axis=1)
+    size = np.abs(corners).max(axis=(1, 2))
+    # 16 units in the last place, and 100 times that for needles, along a normal across three axes: no further.
+    assert np.all(moved <= 1.75 * 32 * ULP * (size + 200 * np.abs(corners - corners[:, :1]).max(axis=(1, 2))))
+    rays = rays_along(directions)
+    rays["origin"] = origins
+    text = """bool hit_again(Ray ray, int number) {
+        Hit hit = Hit(3.4e38, vec2(0.0), -1, 0);
+        triangle_test(ray, triangle_setup(ray), number, 0, hit);
+        return hit.triangle >= 0;
+    }"""
+    for test in ("watertight", "moller-trumbore"):
+        module = triangles.module(test, flat.corners(), middle + 1)
+        function = glsl_call.Function(device, "bool hit_again(Ray ray, int number)", modules=[module], text=text)
+        found = int(function(rays, np.arange(count))[0].sum())
+        assert found <= (0 if test == "watertight" else count // 10_000), test  # the other is less exact on needles
+
+
+def test_interactions(device):
+    count = 6_000
+    corners = soup(count, 7)
+    scene = scene_of(corners)
+    image = Image(np.random.default_rng(8).integers(0, 256, (4, 4, 4), np.uint8))
+    found = [
+        Material("matte", (0.5, 0.6, 0.7, 1), emission=(3, 2, 1), texture=0),
+        Material("mirror", (0.9, 0.8, 0.7, 1), kind="mirror", emission=(1, 1, 1)),
+        Material("glass", (1, 1, 1, 1), kind="dielectric", ior=1.4),
+        Material("shiny", (0.3, 0.3, 0.3, 1), kind="phong", specular=0.5, exponent=30, reflectivity=0.125),
+    ]
+    flat = scene.flatten()
+    random = np.random.default_rng(9)
+    flat.materials = random.integers(0, 4, count).astype(np.int32)
+    flat.uvs[:], flat.colors[:] = random.random(flat.uvs.shape), random.random(flat.colors.shape)
+    flat.normals[:] = twin.unit(flat.normals + 0.5 * random.normal(size=flat.normals.shape))
+    modules = [flat_geometry(flat), *appearance(found, [Texture(image)], [0.25, 0.5, 0, 0])]
+    modules += [thin_lens(Camera((0, 0, 0), (0, 0, 1))), sampler()]
+    directions = twin.unit(random.normal(size=(count, 3)))
+    hits = hits_on(count, 10)
+    rays = rays_along(directions)
+    found_at, emission, light_pdf = glsl_call.Function(device, INTERACTION, modules=modules)(
+        rays, hits, np.zeros(count)
+    )
+    (geometry,) = glsl_call.Function(device, GEOMETRY, modules=modules[:1])(rays, hits)
+    front = twin.dot(normals_of(corners), directions) < 0
+    number = flat.materials
+    np.testing.assert_array_equal(
+        emission, np.where(front[:, None], [m.emission for m in (found[k] for k in number)], 0)
+    )
+    np.testing.assert_array_equal(light_pdf, np.where(front, np.float32([0.25, 0.5, 0, 0])[number], 0))
+    np.testing.assert_array_equal(found_at["kind"], [KINDS[found[k].kind] for k in number])
+    np.testing.assert_array_equal(found_at["parameter"], np.float32([0, 0, 1.4, 30])[number])
+    np.testing.assert_array_equal(found_at["specular"], np.float32([0, 0, 0, 0.5])[number])
+    np.testing.assert_array_equal(found_at["reflectivity"], np.float32([0, 0, 0, 0.125])[number])
+    for name in ("position", "normal", "error"):
+        np.testing.assert_array_equal(found_at[name], geometry[name])
+    seen = twin.dot(geometry["shading"].astype(float), directions) * twin.dot(
+        geometry["normal"].astype(float), directions
+    )
+    delta = np.isin(number, [k for k, m in enumerate(found) if m.kind in DELTA])
+    want = np.where(((seen > 0) | delta)[:, None], geometry["shading"], geometry["normal"])
+    sure = np.abs(seen) > 1e-5
+    assert 0.05 < (seen < 0).mean() < 0.5  # both cases are there
+    np.testing.assert_array_equal(found_at["shading"][sure], want[sure])
+    lookup = glsl_call.Function(device, "vec3 texture_color(int number, vec3 place)", modules=modules[1:2])
+    texel = lookup(np.where(number == 0, 0, -1), geometry["uv"] - [0, 0, 1e3])[0]
+    albedo = np.array([m.base_color[:3] for m in found])[number] * geometry["color"] * texel
+    np.testing.assert_allclose(found_at["albedo"], albedo, rtol=8 * ULP)
+
+
+def test_phong_gives_back_no_more_than_comes():
+    given = Material("too bright", (0.9, 0.2, 0.1, 1), kind="phong", specular=0.6, exponent=1e9, reflectivity=0.5)
+    row = materials([given]).memories[0].data[0]
+    assert row["base_color"].max() + row["specular"] + row["reflectivity"] == pytest.approx(1)
+    assert row["reflectivity"] == pytest.approx(0.5 / 2)
+    assert row["specular"] / row["base_color"][0] == pytest.approx(0.6 / 0.9)
+    assert row["parameter"] == LARGEST_EXPONENT
+
+
+def test_faults_are_named():
+    with pytest.raises(ViewerError, match="material 'm': names texture 1 of 1"):
+        materials([Material("m", texture=1)], 1)
+    with pytest.raises(ViewerError, match="unknown kind 'velvet'"):
+        Material("m", kind="velvet")
+    with pytest.raises(ViewerError, match="material 'm': index of refraction 0"):
+        materials([Material("m", kind="dielectric", ior=0.0)])
+    assert len(materials([]).memories[0].data) == 1

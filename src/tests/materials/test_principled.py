@@ -1,0 +1,191 @@
+"""Layers of glTF's materials: furnaces, sampling against density, mirrors below the limit, layers left out."""
+
+from __future__ import annotations
+
+import bsdf_twin as twin
+import numpy as np
+import pytest
+from principled_surfaces import Surfaces, towards, white
+
+from viewer.materials.look import Look, look_of
+
+# Lobes with a density, each alone over black or white, and all at once.
+MATERIALS = {
+    "metal": white(metallic=1.0, roughness=0.4),
+    "dielectric": white(roughness=0.3, ior=1.8),
+    "mixed": white(metallic=0.5, roughness=0.6),
+    "specular": white(roughness=0.5, specular_factor=0.6, specular_color=(1.0, 0.5, 0.2)),
+    "clearcoat": white(metallic=1.0, roughness=0.7, clearcoat=0.8, clearcoat_roughness=0.3),
+    "sheen": white(roughness=0.8, sheen_color=(0.6, 0.6, 0.6), sheen_roughness=0.5),
+    "anisotropy": white(metallic=1.0, roughness=0.4, anisotropy=0.6),
+    "iridescence": white(metallic=0.5, roughness=0.4, iridescence=1.0),
+    "wall": white(roughness=0.3, transmission=0.8),
+    "volume": white(roughness=0.4, transmission=0.7, thickness=1.0),
+    "leaf": white(roughness=0.6, diffuse_transmission=0.5),
+    "layered": white(
+        metallic=0.3,
+        roughness=0.4,
+        transmission=0.4,
+        thickness=1.0,
+        clearcoat=0.6,
+        clearcoat_roughness=0.5,
+        iridescence=0.4,
+        sheen_color=(0.2, 0.3, 0.1),
+        sheen_roughness=0.6,
+        diffuse_transmission=0.3,
+        anisotropy=0.4,
+    ),
+}
+NUMBERS = {name: number for number, name in enumerate(MATERIALS)}
+ROUGHNESSES = (0.0, 0.05, 0.2, 0.5, 1.0)
+
+
+@pytest.fixture(scope="module")
+def surfaces(device):
+    return Surfaces(device, list(MATERIALS.values()))
+
+
+def sampled(surfaces, numbers, wo, count: int, seed: int = 1):
+    u = np.random.default_rng(seed).random((count, 3))
+    return surfaces("sample", surfaces.at(np.broadcast_to(numbers, count), wo), wo, u)
+
+
+@pytest.mark.parametrize("kind", ["metal", "dielectric", "wall", "volume"])
+def test_white_furnace(device, kind):
+    """What loses nothing sends back all that comes, over roughness, angle and index."""
+    more = {
+        "metal": {"metallic": 1.0},
+        "dielectric": {},
+        "wall": {"transmission": 1.0},
+        "volume": {"transmission": 1.0, "thickness": 1.0},
+    }[kind]
+    found = [white(roughness=r, ior=ior, **more) for r in ROUGHNESSES for ior in (1.2, 1.5, 2.2)]
+    made = Surfaces(device, found)
+    count = 4000
+    for cosine in (1.0, 0.6, 0.15):
+        for side in (1.0, -1.0):
+            wo = np.tile(towards(side * cosine), (count * len(found), 1))
+            numbers = np.repeat(np.arange(len(found)), count)
+            fine, wi, weight, _ = sampled(made, numbers, wo, len(numbers))
+            back = np.where(fine, weight[:, 0], 0.0).astype(float)
+            if kind == "volume":  # radiance within is the index squared of that outside (Veach 1997, 5.2)
+                index = np.array([each.ior for each in found])[numbers]
+                outside = np.where(wi[:, 2] > 0, 1.0, index**2)
+                back = back * outside / (1.0 if side > 0 else index**2)
+            back = back.reshape(len(found), count)
+            error = back.std(axis=1) / np.sqrt(count)
+            # 6e-3: tables of 32 x 32 cells, between which albedos are interpolated.
+            off = np.abs(back.mean(axis=1) - 1.0)
+            assert np.all(off <= 4.5 * error + 6e-3), (cosine, side, off, error)
+
+
+def test_layers_return_no_more_than_comes(surfaces):
+    count = 4000
+    names = [name for name in MATERIALS if name != "volume" and name != "layered"]
+    for cosine in (1.0, 0.5, 0.1):
+        for name in names:
+            wo = np.tile(towards(cosine), (count, 1))
+            fine, _, weight, _ = sampled(surfaces, NUMBERS[name], wo, count, 2)
+            back = np.where(fine, weight.max(axis=1), 0.0).astype(float)
+            # Albedos of anisotropic lobes are those of the mean alpha: too much comes back along the wider one.
+            most = 0.04 if name == "anisotropy" else 6e-3
+            assert back.mean() <= 1.0 + 4.5 * back.std() / np.sqrt(count) + most, (name, cosine)
+            assert back.mean() > 0.5, (name, cosine)
+
+
+@pytest.mark.parametrize("name", MATERIALS)
+def test_sampled_directions_fall_where_the_density_says(surfaces, name):
+    """Chi-square over cells of equal solid angle; absorbed samples are left out on both sides."""
+    count, rings, columns, finer = 60_000, 8, 8, 16
+    for cosine in (0.8, -0.5):
+        wo = np.tile(towards(cosine, 0.4), (count, 1))
+        fine, wi, _, pdf = sampled(surfaces, NUMBERS[name], wo, count, 3)
+        assert np.all(pdf[fine] > 0)
+        wi = wi[fine].astype(float)
+        ring = np.minimum((1 - wi[:, 2]) / 2 * rings, rings - 1).astype(int)
+        column = ((np.arctan2(wi[:, 1], wi[:, 0]) / (2 * np.pi)) % 1 * columns).astype(int) % columns
+        found = np.bincount(ring * columns + column, minlength=rings * columns)
+        grid, cell = twin.sphere_grid(rings * finer, columns * finer)
+        at = surfaces.at(np.full(len(grid), NUMBERS[name]), wo[0])
+        (density,) = surfaces("pdf", at, np.repeat(wo[:1], len(grid), axis=0), grid)
+        (value,) = surfaces("value", at, np.repeat(wo[:1], len(grid), axis=0), grid)
+        density = np.where(value.any(axis=1), density, 0.0).astype(float) * cell  # the rest is absorbed
+        expected = count * density.reshape(rings, finer, columns, finer).sum(axis=(1, 3)).ravel()
+        used = expected > 30
+        # The midpoint rule on cells of 0.02 rad is off by about 1 % where a lobe of roughness 0.3 turns.
+        variance = expected + (0.015 * expected) ** 2
+        statistic = (((found - expected) ** 2)[used] / variance[used]).sum()
+        assert statistic < used.sum() + 5 * np.sqrt(2 * used.sum()), (cosine, statistic, used.sum())
+        assert abs(found.sum() - expected.sum()) < 5 * np.sqrt(count) + 0.01 * count
+
+
+@pytest.mark.parametrize("name", MATERIALS)
+def test_weights_are_values_over_densities(surfaces, name):
+    count = 2000
+    wo = np.tile(towards(0.6), (count, 1))
+    at = surfaces.at(np.full(count, NUMBERS[name]), wo)
+    fine, wi, weight, pdf = sampled(surfaces, NUMBERS[name], wo, count, 4)
+    value, again = surfaces("value", at, wo, wi)[0], surfaces("pdf", at, wo, wi)[0]
+    # The direction is rounded in between, and lobes of this roughness are steep by less than 100 per radian.
+    np.testing.assert_allclose(pdf[fine], again[fine], rtol=2e-4)
+    np.testing.assert_allclose(weight[fine] * pdf[fine, None], value[fine], rtol=1e-3, atol=1e-6)
+
+
+def test_reciprocity_of_a_matte_metal(device):
+    """Of what is not compensated by the direction of one side: the lobe itself, of a black metal's edge."""
+    made = Surfaces(device, [white(metallic=1.0, roughness=0.5)])
+    random = np.random.default_rng(5)
+    wo, wi = (twin.unit(np.abs(random.normal(size=(2000, 3))) + [0, 0, 0.2]) for _ in range(2))
+    at = made.at(np.zeros(2000, int))
+    one, other = made("value", at, wo, wi)[0][:, 0], made("value", at, wi, wo)[0][:, 0]
+    albedo = lambda w: made("reflectance", made.at(np.zeros(2000, int), w))[0][:, 0]  # noqa: E731
+    # White: E (1 + (1 - E) / E) is 1, so that the lobe times E is what is left without compensation.
+    assert np.allclose(albedo(wo), 1.0, atol=1e-5)
+    single = one / wi[:, 2] / (other / wo[:, 2])
+    assert np.abs(np.log(single)).max() < 0.7  # compensation alone, of E between 0.6 and 1
+
+
+def test_smooth_lobes_are_mirrors_below_the_limit(device):
+    count = 256
+    found = [white(metallic=1.0, roughness=0.2), white(roughness=0.2), white(roughness=0.2, transmission=1.0)]
+    wo = np.tile(towards(0.5), (count, 1))
+    for limit, mirrors in ((0.1, False), (0.3, True)):
+        made = Surfaces(device, found, smooth=limit)
+        for number in range(len(found)):
+            at = made.at(np.full(count, number), wo)
+            reflected, reflection, _, refraction = made("branches", at, wo)
+            _, _, _, pdf = sampled(made, number, wo, count, 6)
+            assert bool(reflection.any()) == mirrors and bool((pdf == 0).any()) == mirrors
+            assert made("delta", at)[0].all() == (mirrors and number != 1)
+            if mirrors:
+                np.testing.assert_allclose(reflected, np.tile(towards(0.5, np.pi), (count, 1)), atol=1e-6)
+                np.testing.assert_allclose((reflection + refraction).max(), 1.0, atol=1e-5 if number != 1 else 1.0)
+
+
+def test_unlit_surfaces_scatter_nothing(device):
+    made = Surfaces(device, [white(unlit=True), white()])
+    wo = np.tile(towards(0.5), (64, 1))
+    fine, *_ = sampled(made, 0, wo, 64)
+    assert not fine.any() and not made("value", made.at(np.zeros(64, int)), wo, wo)[0].any()
+    assert made("value", made.at(np.ones(64, int)), wo, wo)[0].all()
+
+
+def test_the_source_holds_what_the_scene_has():
+    """By the look, and by the lines of the BSDF's file that go in."""
+    from viewer.materials.bsdf import bsdfs
+    from viewer.stream.compile.source import Source
+
+    def text(*materials):
+        source = Source()
+        modules = bsdfs(look_of(materials))
+        source.features |= {feature for module in modules for feature in module.features}
+        for module in modules:
+            source.include(module.source)
+        return "\n".join(line.split("//")[0] for line in source.text.splitlines())
+
+    plain, full = text(white()), text(MATERIALS["layered"], white(unlit=True))
+    for word in ("sheen", "coat", "iridescent", "thin_dielectric", "Facets", "fresnel_schlick(cosine, layers.color"):
+        assert word not in plain
+        assert word in full or word == "Facets"
+    assert "principled" not in text() and "HAVE_" not in plain + full
+    assert look_of([]) == Look()

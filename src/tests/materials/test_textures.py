@@ -1,0 +1,287 @@
+"""Texture lookups on the device against a float64 twin, for all wraps and filters; and the memory of texels."""
+
+from __future__ import annotations
+
+import glsl_call
+import numpy as np
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.formats.image.color import linear_from_srgb
+from viewer.materials.textures import BLOCK, FLAGS, textures
+from viewer.scene.mipmaps import mip_levels
+from viewer.scene.texture import MINIFICATIONS, WRAPS, Image, Texture, uv_transform
+from viewer.stream.compile.generate import memory_glsl
+from viewer.stream.declare.kernel import Texels
+from viewer.stream.gl.memory import IN_BUFFER, Memory, layout
+
+LOOKUP = "vec3 texture_color(int number, vec3 place)"
+# Decoding takes a power, which drivers compute by an approximate logarithm: good to about 2^-18 of the value here.
+DECODED = 4e-6
+
+
+SHARP = -1e3  # the log2 of no footprint
+
+
+def picture(width: int, height: int, seed: int = 0, kind: type = np.uint8) -> Image:
+    random = np.random.default_rng(seed)
+    if kind is np.float16:
+        return Image((random.normal(size=(height, width, 4)) * 2.0 ** random.integers(-24, 12, 4)).astype(np.float16))
+    return Image(random.integers(0, np.iinfo(kind).max + 1, (height, width, 4), kind), f"{width} x {height}")
+
+
+def places(uv: np.ndarray, footprint: np.ndarray | float = SHARP) -> np.ndarray:
+    return np.column_stack([uv, np.broadcast_to(footprint, len(uv))]).astype(np.float32)
+
+
+def wrap(index: np.ndarray, size: int, way: str) -> np.ndarray:
+    """Texel numbers brought back into 0 .. size - 1, by NumPy's own padding modes."""
+    mode = {"repeat": "wrap", "mirrored": "symmetric", "clamp": "edge"}[way]
+    far = 40
+    padded = np.pad(np.arange(size), far * size, mode=mode)
+    return padded[index + far * size]
+
+
+def values_of(texels: np.ndarray, content: str) -> np.ndarray:
+    """(H, W, 4) float64."""
+    if texels.dtype == np.float16:
+        return texels.astype(np.float64)
+    values = texels / np.iinfo(texels.dtype).max
+    if content == "color":
+        values[..., :3] = linear_from_srgb(values[..., :3])
+    return values
+
+
+def lookup(texture: Texture, uv: np.ndarray, texels: np.ndarray | None = None, nearest: bool | None = None):
+    """(N, 4) float64: the twin, in these texels of a level."""
+    uv = np.column_stack([uv.astype(np.float64), np.ones(len(uv))]) @ texture.transform.T
+    linear = values_of(texture.image.texels if texels is None else texels, texture.content)
+    height, width = linear.shape[:2]
+    place = uv * (width, height)
+    if texture.nearest if nearest is None else nearest:
+        column, row = (np.floor(place[:, k]).astype(int) for k in (0, 1))
+        return linear[wrap(row, height, texture.wrap[1]), wrap(column, width, texture.wrap[0])]
+    place -= 0.5
+    low = np.floor(place).astype(int)
+    share = place - low
+    total = np.zeros((len(uv), 4))
+    for right in (0, 1):
+        for down in (0, 1):
+            weight = np.where(right, share[:, 0], 1 - share[:, 0]) * np.where(down, share[:, 1], 1 - share[:, 1])
+            column = wrap(low[:, 0] + right, width, texture.wrap[0])
+            row = wrap(low[:, 1] + down, height, texture.wrap[1])
+            total += weight[:, None] * linear[row, column]
+    return total
+
+
+def lookups(device, found: list[Texture], name: str, numbers, where: np.ndarray) -> np.ndarray:
+    """What a lookup gives on the device."""
+    function = glsl_call.Function(device, f"vec4 texture_{name}(int number, vec3 place)", modules=[textures(found)])
+    return function(numbers, where)[0]
+
+
+@pytest.mark.parametrize("nearest", [False, True], ids=["bilinear", "nearest"])
+def test_lookups(device, nearest):
+    found = [
+        Texture(picture(*size, seed), (across, down), nearest)
+        for seed, size in enumerate([(1, 1), (2, 5), (37, 61), (256, 1)])
+        for across in WRAPS
+        for down in WRAPS
+    ]
+    random = np.random.default_rng(1)
+    count = 600
+    uv = random.uniform(-4, 5, (count, 2)).astype(np.float32)
+    numbers = np.repeat(np.arange(len(found)), count)
+    color = lookups(device, found, "rgba", numbers, np.tile(places(uv), (len(found), 1)))
+    for number, texture in enumerate(found):
+        width, height = texture.image.size
+        want = lookup(texture, uv)
+        got = color[number * count : (number + 1) * count]
+        # A coordinate of up to 5 is rounded at 2^-22 of a period: that many texels of an error in a share.
+        slack = 2.0**-21 * (width + height) + DECODED
+        place = uv * (width, height)
+        sure = (np.abs(place - np.round(place)) > 1e-4).all(axis=1) if nearest else np.ones(count, bool)
+        assert np.abs(got - want)[sure].max() <= slack, (texture.image.name, texture.wrap)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.float16])
+@pytest.mark.parametrize("content", ["color", "data"])
+def test_texels_keep_their_precision(device, kind, content):
+    """Nearest texels of images of every type, all in one memory; of data they are exact."""
+    texture = Texture(picture(16, 9, 4, kind), nearest=True, content=content)
+    found = [Texture(picture(3, 3)), texture, Texture(picture(5, 4, 1, np.uint16))]
+    row, column = np.indices((9, 16))
+    uv = np.column_stack([(column.ravel() + 0.5) / 16, (row.ravel() + 0.5) / 9])
+    want = values_of(texture.image.texels, content).reshape(-1, 4)
+    got = lookups(device, found, "rgba", np.ones(len(uv)), places(uv))
+    # Divisions are rounded; halfs are floats of their own.
+    slack = 0.0 if kind is np.float16 else 2.0**-23 if content == "data" else DECODED
+    assert np.abs(got - want).max() <= slack
+    if content == "data":
+        np.testing.assert_array_equal(lookups(device, found, "data", np.ones(len(uv)), places(uv)), got)
+
+
+def test_levels_and_filters(device):
+    """Every minification filter: the level is the footprint's log2 in texels, with the random number that comes with
+    it, rounded down; lookups within it as in the image."""
+    image = picture(40, 21, 5)
+    found = [
+        Texture(image, ("mirrored", "clamp"), nearest, minification=name)
+        for nearest in (False, True)
+        for name in MINIFICATIONS
+    ]
+    chain = [image.texels, *mip_levels(image, "color")]
+    random = np.random.default_rng(6)
+    count = 400
+    uv = random.uniform(-1, 2, (count, 2)).astype(np.float32)
+    texels = random.uniform(-2, len(chain) + 2, count)  # log2 of those under the ray
+    texels = np.where(np.abs(texels - np.round(2 * texels) / 2) < 1e-3, texels + 0.01, texels)
+    where = places(uv, texels - 0.5 * np.log2(40 * 21))
+    got = lookups(device, found, "rgba", np.repeat(np.arange(len(found)), count), np.tile(where, (len(found), 1)))
+    for number, texture in enumerate(found):
+        nearest, mipmaps, _ = MINIFICATIONS[texture.minification]
+        level = np.clip(np.floor(texels), 0, len(chain) - 1).astype(int) * mipmaps
+        for chosen in range(len(chain)):
+            for small in (False, True):
+                rows = (level == chosen) & ((texels >= 0.5) == small)
+                if not rows.any():
+                    continue
+                want = lookup(texture, uv[rows], chain[chosen], nearest if small else texture.nearest)
+                place = uv[rows].astype(float) * chain[chosen].shape[1::-1]
+                sure = (np.abs(place - np.round(place)) > 1e-4).all(axis=1)
+                error = np.abs(got[number * count : (number + 1) * count][rows] - want)[sure]
+                assert not error.size or error.max() <= 2.0**-21 * 61 + DECODED, (texture.minification, chosen)
+
+
+def test_second_textures_are_apart(device):
+    """An image that holds colours for one texture and data for another has levels of both, and is looked up as each."""
+    image = picture(8, 8, 7)
+    found = [Texture(image), Texture(image, content="data")]
+    where = places(np.full((2, 2), 0.5), 10.0)
+    got = lookups(device, found, "rgba", [0, 1], where)
+    want = [values_of(image.texels, texture.content).mean(axis=(0, 1)) for texture in found]
+    np.testing.assert_allclose(got, want, atol=3 * 0.53 / 255)  # rounded at each of three levels
+
+
+def test_bilinear_lookups_agree_with_pillow(device):
+    """Pillow's enlargement by triangles is bilinear interpolation between the middles of texels, with clamped edges."""
+    from PIL import Image as Pillow
+
+    image = picture(9, 7, 3)
+    linear = linear_from_srgb(image.texels[..., :3] / 255.0).astype(np.float32)
+    larger = (9 * 8, 7 * 8)
+    want = np.stack(
+        [
+            np.asarray(Pillow.fromarray(np.ascontiguousarray(linear[..., k]), "F").resize(larger, Pillow.BILINEAR))
+            for k in range(3)
+        ],
+        axis=-1,
+    )
+    y, x = np.mgrid[: larger[1], : larger[0]]
+    uv = np.stack([(x.ravel() + 0.5) / larger[0], (y.ravel() + 0.5) / larger[1]], axis=1)
+    function = glsl_call.Function(device, LOOKUP, modules=[textures([Texture(image, ("clamp", "clamp"))])])
+    (color,) = function(np.zeros(len(uv)), places(uv))
+    np.testing.assert_allclose(color.reshape(want.shape), want, rtol=0, atol=2e-5)  # Pillow's weights are rounded, too
+
+
+def test_transforms(device):
+    """Khronos' own example of KHR_texture_transform turns by a right angle: u becomes v."""
+    np.testing.assert_allclose(uv_transform((0, 1), np.pi / 2, (0.5, 0.25)), [[0, 0.25, 0], [-0.5, 0, 1]], atol=1e-15)
+    transform = uv_transform((0.3, -0.2), 0.7, (2.0, -1.5))
+    texture = Texture(picture(16, 8), transform=transform)
+    function = glsl_call.Function(device, LOOKUP, modules=[textures([texture])])
+    uv = np.random.default_rng(5).random((2000, 2)).astype(np.float32)
+    (color,) = function(np.zeros(len(uv)), places(uv))
+    np.testing.assert_allclose(color, lookup(texture, uv)[:, :3], rtol=0, atol=2.0**-20 * 24 + DECODED)
+
+
+def test_white_without_a_texture_and_defined_without_a_number(device):
+    odd = np.array([[np.nan, 0.5], [np.inf, -np.inf], [3e38, -3e38], [1e9, -1e9], [0.5, 0.5]], np.float32)
+    odd = np.concatenate([places(odd, footprint) for footprint in (np.nan, np.inf, -np.inf, SHARP)])
+    for found in ([], [Texture(picture(4, 4))]):
+        function = glsl_call.Function(device, LOOKUP, modules=[textures(found)])
+        np.testing.assert_array_equal(function(np.full(20, -1), odd)[0], 1)
+    (color,) = function(np.zeros(20), odd)
+    assert np.isfinite(color).all() and (color >= 0).all() and (color <= 1).all()
+
+
+def test_images_are_held_once():
+    image, mips = picture(20, 20), 400 + 100 + 25 + 4 + 1
+    module = textures([Texture(image), Texture(image, nearest=True), Texture(picture(3, 3)), Texture(image, uv_set=1)])
+    table, levels, texels = (memory.data for memory in module.memories)
+    assert len(texels) == mips + 9 + 1
+    assert table["level"].tolist() == [0, 0, 5, 0] and table["last"].tolist() == [4, 4, 1, 4]
+    starts = levels["start"] @ (BLOCK, 1)
+    assert starts.tolist() == [0, 400, 500, 525, 529, mips, mips + 9]
+    assert [bool(flags & FLAGS["TEXTURE_NEAREST"]) for flags in table["flags"]] == [False, True, False, False]
+    assert [bool(flags & FLAGS["TEXTURE_SECOND"]) for flags in table["flags"]] == [False, False, False, True]
+
+
+def test_levels_are_held_where_they_are_asked_for():
+    for kind, words in ((np.uint8, 1), (np.uint16, 2), (np.float16, 2)):
+        module = textures([Texture(picture(6, 4, 0, kind), minification="linear")])
+        assert len(module.memories[2].data) == 24 * words
+
+
+def test_images_beyond_the_memory_are_refused_before_any_is_taken(monkeypatch):
+    monkeypatch.setattr("viewer.materials.textures.available", lambda: 4 * 1000 * 1000)
+    wide = Image(np.broadcast_to(np.uint8(0), (1000, 1001, 4)))
+    with pytest.raises(ViewerError, match=r"take 10,6.* bytes of memory, and 4,000,000 are free .reduce"):
+        textures([Texture(wide)])
+
+
+def test_faults_are_named():
+    with pytest.raises(ViewerError, match="unknown wrap 'border'"):
+        Texture(picture(1, 1), ("repeat", "border"))
+    with pytest.raises(ViewerError, match="2 x 3 finite"):
+        Texture(picture(1, 1), transform=np.full((2, 3), np.nan))
+    with pytest.raises(ViewerError, match="uint8"):
+        Image(np.zeros((2, 2, 3), np.uint8))
+
+
+# -- the memory ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["buffer texture", "2-D texture", "2-D array texture"])
+def test_texels_are_exact(device, form):
+    data = np.random.default_rng(6).integers(0, 256, (300_001, 4), np.uint8)
+    source = Texels("texels", data)
+    largest = 128 if "array" in form else 2048
+    chosen = layout(largest, source, device.max_buffer if form == "buffer texture" else 0)
+    assert (chosen.per_row == IN_BUFFER) == (form == "buffer texture")
+    assert chosen.layers == (19 if "array" in form else 0)  # of 128 x 128
+    memory = Memory(device, source, chosen)
+    rows = chosen.per_row * chosen.layers or -(-len(data) // max(1, chosen.per_row))
+    assert memory.bytes == 4 * (rows * chosen.per_row or len(data))
+    text = memory_glsl(source, chosen, counting=False) + "\nvec4 read(int i) { return fetch_texels(i); }"
+    function = glsl_call.Function(device, "vec4 read(int i)", text=text)
+    function.shader.bind("memory_texels", memory.texture)
+    at = np.random.default_rng(7).integers(0, len(data), 20_000)
+    np.testing.assert_array_equal(np.round(function(at)[0] * 255), data[at])
+    memory.release()
+
+
+def test_texels_beyond_what_a_float_numbers(device):
+    """More than 2^24 texels: addresses are integers in GLSL, and their blocks in the table."""
+    if device.max_buffer < (1 << 24) + 4096 and device.max_texture < 8192:
+        pytest.skip("this driver's textures end below 2^24 texels")
+    wide = Image(np.zeros((4096, 4096, 4), np.uint8))
+    small = Image(np.tile(np.uint8([[[255, 0, 0, 255]], [[0, 255, 0, 255]]]), (1, 3, 1)))
+    module = textures([Texture(wide, minification="linear"), Texture(small, nearest=True)])
+    assert len(module.memories[2].data) > 1 << 24
+    function = glsl_call.Function(device, LOOKUP, modules=[module])
+    (color,) = function([1, 1, 0], places([[0.9, 0.2], [0.9, 0.8], [0.3, 0.3]]))
+    np.testing.assert_array_equal(color, [[1, 0, 0], [0, 1, 0], [0, 0, 0]])
+    function.resources.release()
+
+
+def test_a_texel_counts_as_one_word():
+    source = Texels("texels", np.zeros((5, 4), np.uint8))
+    assert "random_words += 1;" in memory_glsl(source, layout(64, source, 100), counting=True)
+
+
+def test_a_texture_too_large_for_the_driver_says_so():
+    most = 256 * 64 * 64
+    assert layout(64, Texels("texels", np.zeros((most, 4), np.uint8)), 4096).layers == 256
+    with pytest.raises(ViewerError, match=r"exceed 256 textures of 64 x 64 .reduce the images by max_texture"):
+        layout(64, Texels("texels", np.zeros((most + 1, 4), np.uint8)), 4096)

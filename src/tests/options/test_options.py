@@ -1,0 +1,286 @@
+"""Every option: what it takes, from text and from Python, and the one line that says what is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viewer.base.errors import ViewerError
+from viewer.options.docs import markdown_table
+from viewer.options.table import FEW_SAMPLES, MOST_SAMPLES, OPTIONS, check, keywords, most_samples
+from viewer.options.values import LARGEST_SIDE, PolicyChoice, Unroll
+
+
+@dataclass
+class Eye:
+    """What `check` knows of a camera."""
+
+    origin: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    target: tuple[float, float, float] = (0.0, 0.0, -1.0)
+
+
+EYE = Eye()
+
+GOOD = [
+    ("size", "640x480", (640, 480)),
+    ("size", "1X32768", (1, 32768)),
+    ("size", (640, 480), (640, 480)),
+    ("size", np.array([640, 480]), (640, 480)),
+    ("size", [np.int64(640), 480], (640, 480)),
+    ("spp", "16", 16),
+    ("spp", 65536, 65536),
+    ("spp", np.uint8(3), 3),
+    ("spp", None, None),
+    ("machine", "singlepass", "singlepass"),
+    ("policy", "sweep", PolicyChoice("sweep")),
+    ("policy", "most-work", PolicyChoice("most-work")),
+    ("policy", "threshold", PolicyChoice("threshold", 0.2, "active")),
+    ("policy", "threshold=0.35", PolicyChoice("threshold", 0.35, "active")),
+    ("policy", "threshold=0.35,all", PolicyChoice("threshold", 0.35, "all")),
+    ("policy", "threshold=1,active", PolicyChoice("threshold", 1.0, "active")),
+    ("policy", PolicyChoice("threshold", 0.5, "all"), PolicyChoice("threshold", 0.5, "all")),
+    ("unroll", "auto", Unroll()),
+    ("unroll", None, Unroll()),
+    ("unroll", "1", Unroll((1,))),
+    ("unroll", "4,2", Unroll((4, 2))),
+    ("unroll", 8, Unroll((8,))),
+    ("unroll", (4, 2), Unroll((4, 2))),
+    ("unroll", Unroll((4, 2)), Unroll((4, 2))),
+    ("fuse", "none", "none"),
+    ("mask", "kill", "kill"),
+    ("grid", "auto", "auto"),
+    ("grid", None, "auto"),
+    ("grid", "64", 64),
+    ("grid", 1024, 1024),
+    ("unroll", np.array([4, 2]), Unroll((4, 2))),
+    ("intersection", "moller-trumbore", "moller-trumbore"),
+    ("aperture", "0", 0.0),
+    ("focus", 2, 2.0),
+    ("pixel_filter", "gaussian", "gaussian"),
+    ("environment", "sky", "sky"),
+    ("environment", "0,0.5,1", (0.0, 0.5, 1.0)),
+    ("environment", np.array([1, 2, 3]), (1.0, 2.0, 3.0)),
+    ("environment", "skies/a,b.hdr", "skies/a,b.hdr"),
+    ("environment", Path("a.exr"), "a.exr"),
+    ("environment_rotation", "-45", -45.0),
+    ("roulette", "auto", "auto"),
+    ("roulette", "never", None),
+    ("roulette", None, None),
+    ("roulette", "7", 7),
+    ("sun", "20,-90", (20.0, -90.0)),
+    ("sun", np.array([90, 0]), (90.0, 0.0)),
+    ("light", "lamp=1,2,-3", (("lamp", (1.0, 2.0, -3.0)),)),
+    ("light", {"a": (1, 2, 3), "b": "4,5,6"}, (("a", (1.0, 2.0, 3.0)), ("b", (4.0, 5.0, 6.0)))),
+    ("light", ["a=1,2,3", "b=1,2,3", "a=4,5,6"], (("a", (4.0, 5.0, 6.0)), ("b", (1.0, 2.0, 3.0)))),
+    ("light", None, ()),
+    ("max_texture", None, None),
+    ("max_texture", "2048", 2048),
+    ("lenient", True, True),
+    ("classic", True, True),
+    ("ground", None, None),
+    ("ground", False, None),
+    ("ground", True, "auto"),
+    ("ground", "auto", "auto"),
+    ("ground", "1.53x2.55", (1.53, 2.55)),
+    ("ground", (2, 3.5), (2.0, 3.5)),
+    ("camera", None, None),
+    ("camera", "inside", "inside"),
+    ("camera", "-1,2,3 0,0,0 0,0,1", "-1,2,3 0,0,0 0,0,1"),
+    ("camera", EYE, EYE),
+    ("fov", None, None),
+    ("fov", "39.3", 39.3),
+    ("fov", 179.999, 179.999),
+    ("fov", np.float32(45), 45.0),
+    ("layers", "depth,normal", ("depth", "normal")),
+    ("layers", "depth, normal,depth", ("depth", "normal")),
+    ("layers", ("triangle",), ("triangle",)),
+    ("layers", (), ()),
+    ("tonemap", "agx", "agx"),
+    ("exposure", "-1.5", -1.5),
+    ("exposure", 2, 2.0),
+    ("stats", "stats.json", "stats.json"),
+    ("stats", Path("a b/stats.json"), "a b/stats.json"),
+    ("frames", None, None),
+    ("frames", "0-119", range(120)),
+    ("frames", "7", range(7, 8)),
+    ("frames", range(3, 5), range(3, 5)),
+    ("fps", "23.976", 23.976),
+    ("fps", 24, 24.0),
+    ("time", None, None),
+    ("time", "0", 0.0),
+    ("time", 1.25, 1.25),
+    ("animation", "walk", "walk"),
+    ("animation", "0", "0"),
+    ("animation", np.int64(2), 2),
+    ("variant", "night", "night"),
+    ("variant", None, None),
+    ("turntable", True, True),
+    ("device", None, None),
+    ("device", "1", 1),
+    ("barrier", "off", "off"),
+    ("output", "picture.png", "picture.png"),
+    ("quiet", True, True),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "expected"), GOOD, ids=lambda v: repr(v)[:40])
+def test_good_value(name, value, expected):
+    result = check(name, value)
+    assert result == expected
+    assert type(result) is type(expected)
+    assert check(name, result) == expected  # a checked value stays itself
+
+
+def test_most_samples():
+    assert most_samples(None, None, None) == FEW_SAMPLES
+    assert most_samples(None, 10.0, None) == most_samples(None, None, 0.01) == MOST_SAMPLES
+    assert most_samples(7, None, None) == most_samples(7, 10.0, 0.01) == 7
+
+
+BAD = [
+    *(("size", v) for v in ("", "640", "640x", "x480", "0x5", "5x0", "-5x5", "32769x1", "1x32769", "640x480x3")),
+    *(("size", v) for v in ("6_4x5", "1e3x5", "٣x5", "9" * 5000 + "x5", 640, None, (640,), (640, 480.5), (True, 5))),
+    *(("spp", v) for v in ("", "0", "-1", "1.5", "many", "65537", True, 1.5, float("nan"))),
+    *(("machine", v) for v in ("", "multi pass", "Multipass", None, 3)),
+    *(("policy", v) for v in ("", "best", "threshold=", "threshold=0", "threshold=1.01", "threshold=nan")),
+    *(("policy", v) for v in ("threshold=-0.2", "threshold=0.2,", "threshold=0.2,some", "sweep=0.2", "sweep=")),
+    *(
+        ("policy", v)
+        for v in (None, 0.2, PolicyChoice("best"), PolicyChoice("threshold", 2.0), PolicyChoice(of="some"))
+    ),
+    *(("unroll", v) for v in ("", "0", "4,", "4,0", "-1", "4;2", "65537", "auto,2", 0, (), (1, 0), 1.5, True)),
+    *(("fuse", v) for v in ("", "rya", "all", None)),
+    *(("aperture", v) for v in ("-1", "wide", "1e19", float("nan"), True)),
+    *(("focus", v) for v in ("0", "-2", "inf", "far")),
+    *(("pixel_filter", v) for v in ("", "bxo", None)),
+    *(("environment", v) for v in ("", "-1,0,0", (1, 2), (1, 2, 1e31), 3, "a\0b")),
+    *(("environment_rotation", v) for v in ("", "north", "361", float("inf"), None)),
+    *(("light", v) for v in ("", "lamp", "lamp=", "=1,2,3", "lamp=1,2", "lamp=1,2,nan", 3)),
+    *(("mask", v) for v in ("", "stencils", None)),
+    *(("grid", v) for v in ("", "0", "1025", "1.5", "-4", "automatic", 0, 2.5, True, np.zeros(2))),
+    *(("intersection", v) for v in ("", "plane", None)),
+    *(("plane_slack", v) for v in ("", "0.99", "1.2", "nan", "loose", None, True)),
+    *(("traversal", v) for v in ("", "DDA", None)),
+    *(("max_texture", v) for v in ("", "0", "16385", "large", 1.5, True)),
+    *((name, v) for name in ("lenient", "classic") for v in ("yes", 1, None)),
+    *(("ground", v) for v in ("", "2", "2x", "0x1", "1x2x3", "1x20000", "large", 2, (1, True), float("nan"))),
+    *(("camera", v) for v in ("", "   ", 3, ((0, 0, 0), (0, 0, 1)))),
+    *(("fov", v) for v in ("", "0", "180", "-5", "nan", "inf", "wide", "4_0", 0, 180.0, True, "9" * 400)),
+    *(("layers", v) for v in ("", "depth,", ",", 3, None, ("depth", 3))),
+    *(("exposure", v) for v in ("", "33", "-32.5", "nan", "bright", None, True)),
+    *(("stats", v) for v in ("", "a\0b", 3, True)),
+    *(("output", v) for v in ("", 3)),
+    *(("frames", v) for v in ("", "-", "5-", "-5", "9-3", "0-1-2", "a-b", "0-99999999", 3, (0, 3), range(0))),
+    *(("frames", v) for v in (range(-1, 3), range(0, 9, 2), range(9, 3, -1))),
+    *(("fps", v) for v in ("", "0", "-30", "nan", "1e9", None, True)),
+    *(("time", v) for v in ("", "-1", "inf", "soon", 1e9)),
+    *((name, v) for name in ("animation", "variant") for v in ("", "  ", -1, 1.5, True)),
+    *(("turntable", v) for v in ("yes", 1, None)),
+    *(("device", v) for v in ("", "-1", "256", "first", 1.5)),
+    *(("barrier", v) for v in ("", "on", True)),
+    *(("quiet", v) for v in ("yes", 1, None)),
+]
+
+
+@pytest.mark.parametrize(("name", "value"), BAD, ids=lambda v: repr(v)[:40])
+def test_bad_value_is_named_with_what_is_expected(name, value):
+    with pytest.raises(ViewerError) as caught:
+        check(name, value)
+    line, typed = str(caught.value), caught.value.typed
+    shown = " ".join(repr(3 if repr(value) == "('depth', 3)" else value).split())
+    assert typed.startswith(f"--{name.replace('_', '-')} {shown}"[:40])
+    assert line.startswith(f"{name}={shown}"[:38])
+    assert "expected " in line
+    assert "\n" not in line and len(line) < 250
+
+
+def test_choices_are_handed_in():
+    assert check("program", "cast", choices=("cast", "whitted")) == "cast"
+    with pytest.raises(ViewerError, match=r"^program='path': expected cast or whitted"):
+        check("program", "path", choices=("cast", "whitted"))
+    with pytest.raises(ViewerError, match=r"^layers='dept': expected .*depth, normal.*did you mean 'depth'"):
+        check("layers", "normal,dept", choices=("depth", "normal"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "meant"),
+    [
+        ("fuse", "rya", "ray"),
+        ("mask", "deph", "depth"),
+        ("machine", "SinglePass", "singlepass"),
+        ("policy", "treshold=0.2", "threshold"),
+        ("intersection", "moeller-trumbore", "moller-trumbore"),
+    ],
+)
+def test_typing_error_gets_a_suggestion(name, value, meant):
+    with pytest.raises(ViewerError, match=f"did you mean '{meant}'"):
+        check(name, value)
+
+
+def test_unknown_option_gets_a_suggestion():
+    with pytest.raises(ViewerError, match=r"option 'machin': unknown \(did you mean 'machine'\?\)"):
+        check("machin", "x")
+
+
+@given(st.integers(1, LARGEST_SIDE), st.integers(1, LARGEST_SIDE))
+def test_size_text_and_python_agree(width, height):
+    assert check("size", f"{width}x{height}") == check("size", (width, height)) == (width, height)
+
+
+@given(st.sampled_from(["sweep", "naive", "threshold", "most-work"]), st.sampled_from(["active", "all"]))
+def test_policy_is_read_back_from_its_text(name, of):
+    choice = PolicyChoice("threshold", 0.35, of) if name == "threshold" else PolicyChoice(name)
+    assert check("policy", str(choice)) == choice
+
+
+@given(st.lists(st.integers(1, 65536), min_size=1, max_size=6))
+def test_unroll_is_read_back_from_its_text(counts):
+    assert check("unroll", str(Unroll(tuple(counts)))) == Unroll(tuple(counts))
+    assert check("unroll", str(Unroll())) == Unroll()
+
+
+@given(
+    st.sampled_from(list(OPTIONS)),
+    st.one_of(st.text(), st.integers(), st.floats(), st.none(), st.booleans(), st.tuples(st.integers(), st.text())),
+)
+def test_any_value_passes_or_is_told_in_one_line(name, value):
+    try:
+        result = check(name, value)
+    except ViewerError as error:
+        assert len(str(error).splitlines()) == 1
+    else:
+        assert check(name, result) == result
+
+
+def test_every_default_is_a_checked_value():
+    for name, option in OPTIONS.items():
+        if option.default is not None:
+            assert check(name, option.default) == option.default
+
+
+def test_every_default_text_reads_as_the_default():
+    for name, option in OPTIONS.items():
+        words = option.default_words()
+        if words and option.default not in (None, ()):
+            assert check(name, words) == option.default
+
+
+def test_keywords_name_every_option_once():
+    scopes = [keywords("renderer"), keywords("render"), keywords("command")]
+    assert sorted(name for scope in scopes for name in scope) == sorted(OPTIONS)
+    assert {"size", "spp", "layers"} <= set(keywords("render"))
+    assert {"machine", "policy", "camera", "fov", "device"} <= set(keywords("renderer"))
+
+
+def test_table_has_a_row_for_every_option():
+    rows = markdown_table({"program": ("cast", "path")}).splitlines()
+    assert len(rows) == len(OPTIONS) + 2
+    for row in rows:  # a bar inside a cell is escaped
+        assert row.replace("\\|", "").count("|") == 5
+    assert any("`--program NAME`" in row and "cast or path" in row for row in rows)
+    assert any("`--unroll N\\|N,M\\|auto`" in row for row in rows)

@@ -1,0 +1,87 @@
+"""The balance of photons' power: what the lights send is what arrives, is absorbed, goes on, or leaves the scene."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from test_photon_map import photons_of
+
+import viewer
+from viewer import Renderer
+from viewer.scene.light import Light
+from viewer.scene.material import Material
+
+ALBEDO, INTENSITY = np.array((0.8, 0.5, 0.2)), np.array((1.0, 2.0, 3.0))
+PHOTONS, BOUNCES = 4096, 5
+# A unit cube around the origin, of two triangles a side, z = -1/2 first.
+CORNERS = np.array([[x, y, z] for z in (-0.5, 0.5) for y in (-0.5, 0.5) for x in (-0.5, 0.5)])
+SIDES = [(0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5)]
+
+
+def photons_in_a_room(walls: int, final_gather: int = 0) -> np.ndarray:
+    """(bounces, photons) of `PHOTON` that a point light in the middle of a cube sends, of which ``walls`` are there."""
+    triangles = [(a, b, c) for a, b, c, d in SIDES[:walls]] + [(a, c, d) for a, b, c, d in SIDES[:walls]]
+    scene = viewer.Scene.from_triangles(CORNERS.tolist(), [list(t) for t in triangles])
+    scene.materials = [Material("wall", (*ALBEDO, 1.0))]
+    scene.lights = [Light("point", "lamp", (0.0, 0.0, 0.0), intensity=tuple(INTENSITY))]
+    options: dict[str, Any] = {"program": "photon", "machine": "singlepass", "environment": "none"}
+    options |= {"photons": PHOTONS, "photon_bounces": BOUNCES, "final_gather": final_gather}
+    renderer = Renderer(scene, **options, camera="0,0,0 0,0,1")
+    renderer.render((2, 2), spp=1)
+    return photons_of(renderer)[:, :PHOTONS]
+
+
+@pytest.fixture(scope="module")
+def closed() -> np.ndarray:
+    return photons_in_a_room(6)
+
+
+def test_all_that_is_sent_arrives_in_a_closed_room(closed: np.ndarray) -> None:
+    emitted = 4 * np.pi * INTENSITY
+    first = closed["power"][0].astype(float)
+    assert first.all() and np.allclose(first.sum(axis=0), emitted, rtol=1e-5)  # roundings of float32
+    assert np.allclose(first, emitted / PHOTONS, rtol=1e-5)
+
+
+def test_what_is_not_absorbed_goes_on(closed: np.ndarray) -> None:
+    """Each photon is absorbed in full, or goes on with its power times albedo over the chance of that, the albedo's
+    largest component: so that absorbed and going on are, within the roundings, the power that came."""
+    power = closed["power"].astype(float)
+    emitted = power[0].sum(axis=0)
+    for before, after in pairwise(power):
+        alive = after.any(axis=1)
+        assert not after[~before.any(axis=1)].any()  # none comes back
+        assert np.allclose(after[alive], before[alive] * ALBEDO / ALBEDO.max(), rtol=1e-5)
+        count, gone = before.any(axis=1).sum(), alive.sum()
+        chance = ALBEDO.max()
+        assert abs(gone - chance * count) < 4 * np.sqrt(count * chance * (1 - chance))  # standard errors
+    absorbed = power[:-1] - power[1:]
+    assert np.allclose(absorbed.sum(axis=(0, 1)) + power[-1].sum(axis=0), emitted, rtol=1e-5)
+    # And per bounce what the albedo leaves of all, within four standard errors of the number that is left.
+    for bounce in range(BOUNCES):
+        left = power[bounce].sum(axis=0) / emitted / ALBEDO**bounce
+        assert np.allclose(left, 1, atol=4 * np.sqrt((ALBEDO.max() ** -bounce - 1) / PHOTONS) + 1e-5)
+
+
+def test_what_finds_no_wall_has_left_the_scene(closed: np.ndarray) -> None:
+    """Of a cube that lacks a wall a sixth of the first photons; the others are the same ones as in the closed cube."""
+    open_ = photons_in_a_room(5)
+    there = open_["power"][0].any(axis=1)
+    assert abs(there.sum() - PHOTONS * 5 / 6) < 4 * np.sqrt(PHOTONS * 5 / 36)
+    assert np.array_equal(open_["power"][0][there], closed["power"][0][there])
+    left = closed["power"][0].astype(float)[~there].sum(axis=0)
+    emitted = 4 * np.pi * INTENSITY
+    assert np.allclose(open_["power"][0].astype(float).sum(axis=0) + left, emitted, rtol=1e-5)
+    outside = np.abs(closed["position"][0][~there]).argmax(axis=1)
+    assert (outside == 0).all()  # they would have come to the wall at x = 1/2 that is not there
+
+
+def test_direct_light_is_in_the_map_for_a_final_gather_alone(closed: np.ndarray) -> None:
+    assert not closed["stored"][0].any() and (closed["stored"][1:] > 0).sum() == closed["power"][1:].any(axis=2).sum()
+    gathered = photons_in_a_room(6, final_gather=1)
+    assert (gathered["stored"][0] > 0).all()
+    for name in ("position", "power", "bounce", "direction"):
+        assert np.array_equal(gathered[name], closed[name])

@@ -1,0 +1,73 @@
+"""The radiance estimate's search: the photons that it counts, by the published rules, and what those leave out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from estimates import Estimates, found_by, photon_records
+
+from viewer.photons.grid import PhotonGrid
+
+GRIDS = {  # not cubical, flat, and a single cell
+    "long": PhotonGrid.over((-1, 0, 0), (1, 1, 0.5), (5, 9, 2)),
+    "flat": PhotonGrid.over((-1, 0, 0), (1, 1, 0.5), (12, 12, 1)),
+    "one": PhotonGrid.over((-1, 0, 0), (1, 1, 0.5), (1, 1, 1)),
+}
+
+
+@pytest.fixture(scope="module")
+def estimates(device: Any) -> Estimates:
+    return Estimates(device)
+
+
+def numbered(count: int, rng: np.random.Generator) -> np.ndarray:
+    """Photons of which every set has a sum of powers of its own, as long as 16 bits a channel go."""
+    positions = rng.uniform((-1, 0, 0), (1, 1, 0.5), (count, 3)).astype(np.float32)
+    powers = np.zeros((count, 3))
+    powers[np.arange(count), np.arange(count) // 16 % 3] = 2.0 ** (np.arange(count) % 16)
+    return photon_records(positions, powers)
+
+
+@pytest.mark.parametrize("exact", [True, False], ids=["exact", "published"])
+@pytest.mark.parametrize("grid", GRIDS)
+def test_the_set_is_that_of_the_rules(estimates: Estimates, grid: str, exact: bool) -> None:
+    """48 photons, each a bit of a channel's sum: the sum tells which were counted."""
+    rng = np.random.default_rng(len(grid))
+    photons, places = numbered(48, rng), rng.uniform((-1, 0, 0), (1, 1, 0.5), (60, 3)).astype(np.float32)
+    for k, radius in ((1, 0.6), (7, 0.7), (7, 0.2), (48, 3.0), (100, 3.0)):
+        _, state = estimates(places, photons, GRIDS[grid], photons=k, radius=radius, exact=exact)
+        for place, got in zip(places.astype(float), state, strict=True):
+            counted, square = found_by(place, photons, GRIDS[grid], k, radius, exact)
+            wanted = photons["power"][counted].astype(float).sum(axis=0)
+            assert np.array_equal(np.rint(got["sum"].astype(float) * np.pi), wanted)  # Lambert's BSDF is 1 / pi
+            assert got["count"] == len(counted)
+            if len(counted) >= k:
+                assert got["square"] == pytest.approx(square, rel=1e-5)
+
+
+def test_at_least_k_are_found_where_they_exist(estimates: Estimates) -> None:
+    """And by the exact search all that lie within its radius, while the published stop leaves some of them out."""
+    rng = np.random.default_rng(5)
+    photons, places = numbered(500, rng), rng.uniform((-1, 0, 0), (1, 1, 0.5), (200, 3)).astype(np.float32)
+    missed = {}
+    for exact in (True, False):
+        _, state = estimates(places, photons, GRIDS["long"], photons=12, radius=0.2, exact=exact)
+        square = ((photons["position"].astype(float) - places[:, None].astype(float)) ** 2).sum(axis=-1)
+        there = (square <= 0.04).sum(axis=1)
+        assert (state["count"] >= np.minimum(there, 12)).all() and (there >= 12).any() and (there < 12).any()
+        full = state["count"] >= 12
+        within = (square[full] <= state["square"][full, None] * (1 + 1e-6)).sum(axis=1)
+        missed[exact] = int((within - state["count"][full]).sum())
+    # The first k that are met stay, also where they are not the nearest; the exact search then counts all within.
+    assert missed[True] >= 0 and missed[False] > 0
+
+
+def test_a_caustic_estimate_counts_caustic_photons(device: Any) -> None:
+    photons = photon_records(np.tile((0.1, 0.5, 0.2), (4, 1)), np.diag((1.0, 2.0, 4.0, 8.0))[:, :3])
+    photons["stored"] = 1, 2, 2, 1
+    place = np.array([[0.1, 0.5, 0.25]])
+    for caustics, wanted in ((True, (0, 2, 4)), (False, (1, 2, 4))):
+        _, state = Estimates(device, "radius", caustics)(place, photons, GRIDS["flat"], photons=None, radius=0.1)
+        assert np.rint(state["sum"][0] * np.pi).tolist() == list(wanted)

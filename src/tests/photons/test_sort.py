@@ -1,0 +1,111 @@
+"""Photons by cell: the sort and the search against NumPy, to the last integer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.kernels.photons import ENTRY, FIRST, PHOTON
+from viewer.photons.grid import PhotonGrid
+from viewer.photons.keep import Keep
+from viewer.photons.sort import PhotonSort, cell_size, list_size
+from viewer.stream.gl.stream import Stream
+from viewer.stream.jobs import Draw
+
+KEYS = {
+    "random": lambda rng, n, cells: rng.integers(0, cells, n),
+    "equal": lambda rng, n, cells: np.full(n, cells // 2),
+    "sorted": lambda rng, n, cells: np.sort(rng.integers(0, cells, n)),
+    "reversed": lambda rng, n, cells: np.sort(rng.integers(0, cells, n))[::-1],
+    "first and last empty": lambda rng, n, cells: rng.integers(cells // 3, cells // 2, n),
+}
+
+
+def run(job: Any) -> int:
+    """Draws of a job."""
+    count = 0
+    for step in job:
+        assert isinstance(step, Draw)
+        step.draw()
+        count += 1
+    return count
+
+
+def sorted_by_device(device: Any, keys: np.ndarray, cells: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """The sorted list, the first photon of each cell and of one more, and the passes of the sort."""
+    size = list_size(len(keys))
+    sort = PhotonSort(device, size)
+    first = Stream(device, FIRST, cell_size(cells))
+    entries = np.zeros(size[0] * size[1], ENTRY.dtype)
+    entries["cell"], entries["photon"] = cells, np.arange(len(entries))
+    entries["cell"][: len(keys)] = keys
+    sort.list.write(entries.reshape(size[::-1]))
+    passes = run(sort.sort())
+    assert passes == sort.passes
+    run(sort.search(first))
+    found = sort.list.read().ravel(), first.read().ravel()[: cells + 1], passes
+    sort.release()
+    return found
+
+
+@pytest.mark.parametrize("count", [2, 3, 8, 64, 777, 1024])
+@pytest.mark.parametrize("kind", KEYS)
+def test_sorted_and_found_as_by_numpy(device: Any, kind: str, count: int) -> None:
+    cells = 300
+    keys = KEYS[kind](np.random.default_rng(count), count, cells)
+    found, first, _ = sorted_by_device(device, keys, cells)
+    padded = np.full(len(found), cells)
+    padded[:count] = keys
+    order = np.lexsort((np.arange(len(found)), padded))
+    assert np.array_equal(found["photon"], order)
+    assert np.array_equal(found["cell"], padded[order])
+    expected = np.searchsorted(padded[order], np.arange(cells + 1))
+    assert np.array_equal(first["first"], expected)
+    assert np.array_equal(first["count"][:cells], np.diff(expected))
+
+
+@pytest.mark.parametrize(("count", "passes"), [(8, 6), (64, 21), (1024, 55), (5000, 91), (16_000, 105), (65_000, 136)])
+def test_passes_are_the_published_number(device: Any, count: int, passes: int) -> None:
+    """k (k + 1) / 2 for 2^k elements: 210 for 1024 x 1024 (Purcell 2004, section 6.2.2)."""
+    exponent = int(np.log2(np.prod(list_size(count))))
+    assert exponent * (exponent + 1) // 2 == passes
+    if count <= 1024:
+        assert sorted_by_device(device, np.zeros(count, int), 1)[2] == passes
+    assert np.log2(np.prod(list_size(1 << 20))) == 20 and list_size(1 << 20) == (1024, 1024)
+
+
+def test_what_is_not_stored_is_not_sorted(device: Any) -> None:
+    rng = np.random.default_rng(0)
+    grid = PhotonGrid.over((-1, 0, 2), (3, 0, 7), (5, 1, 9))  # a flat box has cells, too
+    count, size = 200, (16, 16)
+    photons = np.zeros(256, PHOTON.dtype)
+    photons["position"] = rng.uniform((-1.5, -0.1, 1.5), (3.5, 0.1, 7.5), (256, 3))  # outside, too: clamped
+    photons["stored"] = rng.integers(0, 3, 256)
+    stream = Stream(device, PHOTON, size)
+    stream.write(photons.reshape(size[::-1]))
+    kept = Stream(device, ENTRY, size)
+    keep = Keep(device)
+    number = keep.run(stream, count, grid, kept)
+    assert number == (photons["stored"][:count] > 0).sum()
+    sort = PhotonSort(device, list_size(number))
+    run(sort.enter(kept, number, grid.cells))
+    run(sort.sort())
+    first = Stream(device, FIRST, cell_size(grid.cells))
+    run(sort.search(first))
+    assert sort.list.size[0] * sort.list.size[1] < 256  # sorted is what is stored
+    keys = np.where(photons["stored"][:count] > 0, grid.numbers(photons["position"][:count]), grid.cells)
+    stored = int((photons["stored"][:count] > 0).sum())
+    assert np.array_equal(sort.list.read().ravel()["photon"][:stored], np.argsort(keys, kind="stable")[:stored])
+    begins = first.read().ravel()["first"]
+    assert begins[grid.cells] == stored and len(np.unique(keys)) > 20
+    for each in (stream, first, sort, kept, keep):
+        each.release()
+
+
+@pytest.mark.parametrize("resolution", [(0, 1, 1), (256, 256, 256), (-1, 2, 2), (1, 1)])
+def test_grids_that_cannot_be(resolution: tuple[int, ...]) -> None:
+    with pytest.raises(ViewerError, match=r"photon grid: .* cells"):
+        PhotonGrid.over((0, 0, 0), (1, 1, 1), resolution)

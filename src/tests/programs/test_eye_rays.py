@@ -1,0 +1,91 @@
+"""One eye ray of a pixel, whose hit all of its samples share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viewer
+from viewer import Renderer
+
+SIZE, SPP = (16, 12), 4
+MACHINES = {
+    "single pass": {"machine": "singlepass"},
+    "every kernel": {"machine": "multipass", "fuse": "none", "policy": "threshold=0.2", "unroll": 1},
+}
+
+
+def render(device: Any, stats: bool = False, scene: str = "cornell", **options: Any) -> Any:
+    renderer = Renderer(viewer.load(scene), device=device, **options)
+    return renderer, renderer.render(SIZE, SPP, layers=("normal", "depth"), stats=stats)
+
+
+@pytest.mark.parametrize(
+    ("machine", "first_hits"), [("single pass", "rays"), ("single pass", "raster"), ("every kernel", "rays")]
+)
+def test_the_bits_of_samples_at_the_centre_from_one_eye_ray(device, machine: str, first_hits: str) -> None:
+    options = {"depth": 2, **MACHINES[machine]}
+    _, each = render(device, stats=True, pixel_filter="point", **options)
+    renderer, shared = render(device, stats=True, eye_rays="shared", first_hits=first_hits, **options)
+    assert renderer.first_hits.mode == ("raster" if first_hits == "raster" else "shared")
+    assert np.array_equal(shared.linear, each.linear) and each.linear.max() > 0
+    for name, layer in each.layers.items():
+        assert np.array_equal(shared.layers[name], layer), name
+    pixels = SIZE[0] * SIZE[1]
+    calls = {name: total.calls for name, total in shared.stats.kernels.items()}
+    before = {name: total.calls for name, total in each.stats.kernels.items()}
+    assert calls["begin"] == before["begin"] == SPP * pixels
+    # The walks of all samples but the first are spared, and where triangles are drawn that too.
+    traced = 0 if first_hits == "raster" else 1
+    assert calls.get("eye", 0) == traced * pixels
+    assert before["setup"] - calls["setup"] == (SPP - traced) * pixels
+
+
+def test_whitted_shares_too(device) -> None:
+    options = {
+        "program": "whitted",
+        "depth": 1,
+        "machine": "singlepass",
+        "scene": "teapotahedron",
+        "first_hits": "rays",
+    }
+    _, each = render(device, pixel_filter="point", **options)
+    renderer, shared = render(device, eye_rays="shared", **options)
+    assert renderer.first_hits.mode == "shared"
+    assert np.array_equal(shared.linear, each.linear) and each.linear.max() > 0
+
+
+def test_hits_are_found_anew_for_another_view_and_scene(device) -> None:
+    options = {"machine": "singlepass", "accel": "two-level-bvh", "depth": 1}
+    scene = viewer.load("cornell")
+    renderer = Renderer(scene, device=device, eye_rays="shared", **options)
+    plain = Renderer(scene, device=device, pixel_filter="point", **options)
+    number = [each.name for each in scene.instances].index("tall_block")
+    lifted = np.eye(4)
+    lifted[1, 3] = 40.0
+    moves = ({}, {"fov": 20.0}, {"aperture": 30.0}, None)
+    pictures = []
+    for change in moves:
+        for each in (renderer, plain):
+            if change is None:
+                each.move({number: lifted})
+            elif "aperture" not in change or each is renderer:
+                each.update(**change)
+        pictures.append(renderer.render(SIZE, 2).linear)
+        assert np.array_equal(pictures[-1], plain.render(SIZE, 2).linear)
+        assert any("--aperture" in note for note in renderer.notes) == (renderer.settings.aperture is not None)
+    assert not np.array_equal(pictures[0], pictures[1]) and not np.array_equal(pictures[2], pictures[3])
+    assert np.array_equal(pictures[1], pictures[2])  # a lens has no effect, and a note says so
+
+
+def test_a_picture_goes_on_with_the_same_option_alone(device, tmp_path) -> None:
+    renderer, picture = render(device, machine="singlepass", eye_rays="shared", depth=2)
+    path = str(tmp_path / "a.exr")
+    picture.save(path)
+    longer = renderer.render(SIZE, 2 * SPP, resume=path)
+    assert longer.film.count.min() == 2 * SPP
+    renderer.update(eye_rays="each")
+    with pytest.raises(viewer.ViewerError, match="eye rays"):
+        renderer.render(SIZE, 2 * SPP, resume=path)

@@ -1,0 +1,214 @@
+"""Feature buffers: what the camera rays of a picture's samples hit, added up, against NumPy and `Renderer.trace`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import places
+import pytest
+from numpy.typing import NDArray
+
+import viewer
+from viewer.cameras.lens import lens_rays
+from viewer.film import buffers
+from viewer.film.buffers import Buffer
+from viewer.kernels.records import FEATURES
+from viewer.renderer.renderer import Renderer
+from viewer.scene.camera import Camera
+from viewer.scene.scene import Scene
+
+SIZE = (26, 19)
+SAMPLES = 5
+# A sum of so many float32 terms, none of them right beyond the rounding of the intersection.
+CLOSE = 2e-5
+
+
+def room() -> Scene:
+    """A sphere of flat triangles before a tilted wall of another colour, and sky around them."""
+    wall = places.quads(np.array([[[-2, -1, -1.5], [2, -1, -1.5], [2, 1.2, -0.5], [-2, 1.2, -0.5]]]))
+    meshes = [places.flat(0.7 * places.sphere(2)), places.flat(wall, 1)]
+    materials = [places.material(0.25), places.material(0.75)]
+    return places.scene(meshes, materials, Camera((0.3, 0.4, 4), (0, 0, 0), fov=42.0))
+
+
+def features(renderer: Renderer, *samples: int) -> NDArray:
+    """(H, W) of the record, brought to so many samples, one number after the other."""
+    buffer = Buffer(renderer.device, FEATURES, SIZE)
+    for number in samples or (SAMPLES,):
+        *_, share = renderer.features(buffer, number)
+        assert share == 1.0
+    found = buffer.read()
+    buffer.release()
+    return found
+
+
+def surfaces(renderer: Renderer, origins: NDArray, directions: NDArray) -> dict[str, NDArray]:
+    """Of unit rays (N, 3): whether they hit (N,), distance, shading normal on the ray's side and albedo, zeros without
+    a hit; of scenes without textures and vertex colours."""
+    hits = renderer.trace(origins, directions)
+    hit = hits.triangle >= 0
+    triangles = renderer.triangles
+    corners = triangles.corners()[hits.triangle[hit]].astype(np.float64)
+    face = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    weights = np.column_stack([1 - hits.barycentrics[hit].sum(axis=1), hits.barycentrics[hit]])
+    normal = np.einsum("nc,nck->nk", weights, triangles.normals[triangles.triangles[hits.triangle[hit]]])
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    normal *= -np.sign((face * directions[hit]).sum(axis=1, keepdims=True))
+    colors = np.array([material.base_color[:3] for material in renderer.scene.materials])
+    out = {"hits": hit.astype(np.float64), "depth": np.zeros(len(hit))}
+    out |= {"normal": np.zeros((len(hit), 3)), "albedo": np.zeros((len(hit), 3))}
+    out["depth"][hit] = hits.distance[hit]
+    out["normal"][hit] = normal
+    out["albedo"][hit] = colors[triangles.materials[hits.triangle[hit]]]
+    return out
+
+
+def centres(renderer: Renderer) -> tuple[NDArray, NDArray]:
+    """Rays through the pixels' centres, (N, 3) each, as a pinhole has them."""
+    y, x = np.mgrid[: SIZE[1], : SIZE[0]]
+    pixels = np.stack([x.ravel(), y.ravel()], axis=-1)
+    middle = np.full(pixels.shape, 0.5)
+    return lens_rays(renderer.camera, SIZE, pixels, middle, middle, "point")
+
+
+def flat(found: NDArray, name: str) -> NDArray[np.float64]:
+    """(N,) or (N, 3) of a field."""
+    return found[name].reshape(-1, *found[name].shape[2:]).astype(np.float64)
+
+
+@pytest.fixture
+def make(device) -> Iterator[Any]:
+    """A renderer on the shared device, released at the end."""
+    made = []
+
+    def one(scene: Scene, **options: Any) -> Renderer:
+        made.append(Renderer(scene, program="path", device=device, **options))
+        return made[-1]
+
+    yield one
+    for renderer in made:
+        renderer.release()
+
+
+@pytest.mark.parametrize("scene", ["room", "cornell"])
+@pytest.mark.parametrize("options", [{"accel": "bvh"}, {"accel": "grid"}, {"accel": "two-level-bvh"}], ids=str)
+def test_of_pixel_centres_they_are_the_sum_of_what_a_trace_finds(make, scene, options):
+    renderer = make(room() if scene == "room" else viewer.load(scene), pixel_filter="point", **options)
+    found, origins_and_directions = features(renderer), centres(renderer)
+    expected = surfaces(renderer, *origins_and_directions)
+    assert (found["count"] == SAMPLES).all()
+    sure = flat(found, "hits") == SAMPLES * expected["hits"]
+    assert (~sure).sum() <= 1  # a ray in a few hundred may pass an edge on the other side
+    assert 0.2 < expected["hits"].mean() < 1 or scene == "cornell"
+    for name in ("depth", "normal", "albedo"):
+        # The surface seen may be the other of two that meet where a ray comes within rounding of their edge.
+        off = np.abs(flat(found, name) - SAMPLES * expected[name]).reshape(len(sure), -1).max(axis=1)
+        scale = SAMPLES * max(1.0, np.abs(expected[name]).max())
+        assert (off[sure] <= CLOSE * scale).mean() > 0.99, name
+    missed = flat(found, "hits") == 0
+    for name in ("depth", "normal", "albedo"):
+        assert not flat(found, name)[missed].any(), name
+
+
+@pytest.mark.parametrize("lens", [{}, {"aperture": 0.25, "focus": 3.0}], ids=["filter", "lens and filter"])
+def test_they_are_those_of_the_samples_own_rays(make, lens):
+    """Averaged over many samples: lens and filter by NumPy's own random numbers."""
+    renderer = make(room(), pixel_filter="tent", **lens)
+    samples = 400
+    found = features(renderer, samples)
+    y, x = np.mgrid[: SIZE[1], : SIZE[0]]
+    pixels = np.stack([x.ravel(), y.ravel()], axis=-1)
+    random = np.random.default_rng(4)
+    total = {"hits": 0.0, "depth": 0.0, "normal": 0.0, "albedo": 0.0}
+    squares = dict(total)
+    for _ in range(samples):
+        film, on_lens = random.random((2, len(pixels), 2))
+        one = surfaces(renderer, *lens_rays(renderer.camera, SIZE, pixels, film, on_lens, "tent"))
+        for name, values in one.items():
+            total[name] = total[name] + values
+            squares[name] = squares[name] + values**2
+    for name in total:
+        mean = total[name] / samples
+        # Both estimates vary, ours (of Sobol points) at most as much as independent ones.
+        deviation = np.sqrt(np.maximum(squares[name] / samples - mean**2, 0) * 2 / samples)
+        off = np.abs(flat(found, name) / samples - mean)
+        assert (off <= 5 * deviation + 0.02 * max(1.0, mean.max())).all(), name
+        assert abs((flat(found, name) / samples - mean).mean()) < 5e-3 * max(1.0, mean.max()), name
+
+
+def test_a_lens_and_a_filter_change_them(make):
+    renderer = make(room(), pixel_filter="point")
+    sharp = features(renderer)
+    renderer.update(pixel_filter="box")
+    filtered = features(renderer)
+    renderer.update(pixel_filter="point", aperture=0.3, focus=2.0)
+    blurred = features(renderer)
+    for other in (filtered, blurred):
+        changed = (other["hits"] != sharp["hits"]) | (np.abs(other["depth"] - sharp["depth"]) > 1e-3)
+        assert changed.mean() > 0.2
+        partly = (other["hits"] > 0) & (other["hits"] < SAMPLES)
+        assert partly.any() and not ((sharp["hits"] > 0) & (sharp["hits"] < SAMPLES)).any()
+    assert not np.array_equal(filtered["depth"], blurred["depth"])
+    renderer.update(aperture=0.0)
+    assert features(renderer).tobytes() == sharp.tobytes()
+
+
+def test_more_samples_are_the_sum_of_all(make):
+    """The first of many is the one of one, and a buffer may be brought on; the numbers follow the seed."""
+    renderer = make(room(), pixel_filter="box")
+    one, two = features(renderer, 1), features(renderer, 2)
+    assert set(np.unique(one["hits"])) == {0, 1} and (one["count"] == 1).all() and (two["count"] == 2).all()
+    rest = two["depth"] - one["depth"]
+    assert (rest >= 0).all() and not np.allclose(rest, one["depth"])
+    assert features(renderer, 1, 2).tobytes() == two.tobytes() == features(renderer, 2, 1).tobytes()
+    renderer.update(seed=7)
+    assert not np.array_equal(features(renderer, 1)["depth"], one["depth"])
+
+
+@pytest.mark.parametrize("lens", [{}, {"aperture": 0.2, "focus": 3.0}], ids=["pinhole", "lens"])
+def test_every_machine_gives_the_same_bits(make, lens):
+    renderer = make(room(), machine="singlepass", **lens)
+    expected = features(renderer)
+    assert expected["hits"].any()
+    changes: list[dict[str, Any]] = [{"machine": "multipass", "fuse": fuse} for fuse in ("none", "ray", "surface")]
+    changes += [{"unroll": 3}, {"policy": "naive"}, {"count": "census"}, {"mask": "kill"}, {"mask": "none"}]
+    changes += [{"fuse": "none", "policy": "threshold=0.3"}]
+    for change in changes:
+        renderer.update(**change)
+        assert features(renderer).tobytes() == expected.tobytes(), change
+
+
+def test_a_picture_in_pieces_has_the_same_bits(make, monkeypatch):
+    """Cut into several runs, and in several blocks."""
+    from viewer.renderer import tracer
+
+    renderer = make(room())
+    expected = features(renderer)
+    monkeypatch.setattr(buffers, "LARGEST_BLOCK", 4 * SIZE[0])
+    assert features(renderer).tobytes() == expected.tobytes()
+    monkeypatch.setattr(tracer, "LARGEST_STREAM", 7 * SIZE[0] - 3)
+    assert features(renderer).tobytes() == expected.tobytes()
+    monkeypatch.setattr(buffers, "LARGEST_BLOCK", 1 << 24)
+    assert features(renderer).tobytes() == expected.tobytes()
+
+
+def test_of_an_empty_view_they_are_zeros_that_are_counted(make):
+    renderer = make(room(), camera=Camera((0, 0, 4), (0, 0, 9)))
+    found = features(renderer)
+    assert (found["count"] == SAMPLES).all()
+    for name in ("hits", "depth", "normal", "albedo"):
+        assert not found[name].any()
+
+
+def test_progress_is_told_and_samples_of_the_picture_stay(make):
+    """Beside a picture on its way: buffers of their own."""
+    renderer = make(room())
+    before = renderer.render(SIZE, spp=2).film
+    buffer = Buffer(renderer.device, FEATURES, SIZE)
+    shares = list(renderer.features(buffer, 3))
+    assert shares == sorted(shares) and shares[-1] == 1.0 and len(shares) > 1
+    after = renderer.render(SIZE, spp=2).film
+    assert before is not None and after is not None
+    assert before.records().tobytes() == after.records().tobytes()

@@ -1,0 +1,207 @@
+"""glTF's materials in pictures: machines agree, holes, volumes, maps, second coordinates; nothing of it elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import places
+import pytest
+
+from viewer.cli.shader_check import layered
+from viewer.renderer.prepared import prepare
+from viewer.renderer.renderer import Renderer
+from viewer.scene.camera import Camera
+from viewer.scene.environment import ConstantEnvironment
+from viewer.scene.material import TEXTURE_FIELDS, Material
+from viewer.scene.mesh import Mesh
+from viewer.scene.scene import Instance, Scene
+from viewer.scene.texture import Image, Texture
+from viewer.stream.compile.generate import Form, fragment
+
+WHITE = ConstantEnvironment((1.0, 1.0, 1.0))
+CORNERS = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32)
+UVS = np.array([[0, 1], [1, 1], [1, 0], [0, 0]], np.float32)
+SIZE = (16, 16)
+
+
+def plate(material: Material, textures=(), behind: Material | None = None, **more) -> Scene:
+    """A square of two triangles before the camera, and another one behind it."""
+    mesh = Mesh(CORNERS, np.array([[0, 1, 2], [0, 2, 3]]), uvs=UVS, **more)
+    scene = Scene([mesh], [Instance(0, material=0)], [material], [Camera((0, 0, 2.0), (0, 0, 0), fov=40.0)])
+    scene.textures = list(textures)
+    if behind is not None:
+        scene.materials.append(behind)
+        back = np.diag([4.0, 4.0, 1.0, 1.0])
+        back[2, 3] = -1.0
+        scene.instances.append(Instance(0, back, 1))
+    return scene
+
+
+def shown(device, scene: Scene, spp: int = 64, **more) -> np.ndarray:
+    chosen = {"program": "path", "environment": WHITE, "machine": "singlepass", **more}
+    return Renderer(scene, device=device, **chosen).render(SIZE, spp).linear
+
+
+def dark(name: str, **more) -> Material:
+    """It sends nothing of its own."""
+    return Material(name, kind="lambert", **{"base_color": (0.0, 0.0, 0.0, 1.0), **more})
+
+
+def flat_map(texel=(128, 128, 255, 255), **more) -> Texture:
+    return Texture(Image(np.full((4, 4, 4), texel, np.uint8)), content="normal", **more)
+
+
+def everything() -> Scene:
+    """Two of a material with all lobes, and a plain one."""
+    maps = {"normal_texture": 1, "clearcoat_normal_texture": 1}
+    full = replace(layered(), **{**dict.fromkeys(TEXTURE_FIELDS, 0), **maps})
+    random = np.random.default_rng(1).integers(0, 255, (4, 4, 4)).astype(np.uint8)
+    scene = plate(full, [Texture(Image(random)), flat_map((100, 150, 220, 255))], Material(kind="principled"))
+    return scene
+
+
+def some() -> Scene:
+    """Holes, a normal map, a volume and a coat; all lobes take a minute to compile for all passes."""
+    glass = Material(
+        "glass",
+        (0.9, 0.8, 0.7, 0.6),
+        kind="principled",
+        roughness=0.4,
+        transmission=0.5,
+        thickness=1.0,
+        attenuation_distance=1.0,
+        attenuation_color=(0.5, 0.9, 0.5),
+        clearcoat=0.5,
+        normal_texture=0,
+        alpha_mode="blend",
+    )
+    return plate(glass, [flat_map((100, 150, 220, 255))], Material(kind="principled"))
+
+
+@pytest.mark.parametrize(
+    ("program", "make"),
+    [
+        ("path", some),
+        pytest.param("whitted", some, marks=pytest.mark.slow),
+        pytest.param("photon", some, marks=pytest.mark.slow),
+        pytest.param("path", everything, marks=pytest.mark.slow),
+    ],
+)
+def test_machines_agree(device, program, make):
+    scene, found = make(), []
+    more = {"photons": 256} if program == "photon" else {}
+    for machine, accel in (("singlepass", "bvh"), ("multipass", "bvh")):
+        found.append(shown(device, scene, 2, program=program, machine=machine, accel=accel, **more))
+    assert np.isfinite(found[0]).all() and found[0].std() > 0.01
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+@pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
+def test_opacity_lets_pass_its_share(device, accel):
+    half = dark("half", alpha_mode="blend")
+    half.base_color = (0.0, 0.0, 0.0, 0.3)
+    picture = shown(device, plate(half), 256, accel=accel)
+    # A mean of 256 samples of chance 0.7 in 256 pixels: within 5 deviations of 0.0018.
+    assert picture[4:12, 4:12].mean() == pytest.approx(0.7, abs=5 * np.sqrt(0.21 / (256 * 64)))
+    colors = np.ones((4, 4), np.float32)
+    colors[:, 3] = 0.5
+    picture = shown(device, plate(half, colors=colors), 256, accel=accel)
+    assert picture[4:12, 4:12].mean() == pytest.approx(0.85, abs=5 * np.sqrt(0.13 / (256 * 64)))
+    solid = replace(half, alpha_mode="opaque")
+    assert not shown(device, plate(solid), 2, accel=accel)[4:12, 4:12].any()
+
+
+def test_masks_have_holes_for_shadow_rays_as_well(device):
+    texels = np.full((1, 2, 4), 255, np.uint8)
+    texels[0, 0, 3] = 100  # the left half is below the cutoff
+    texture = Texture(Image(texels), ("clamp", "clamp"), nearest=True)
+    leaf = dark("leaf", alpha_mode="mask", texture=0)
+    picture = shown(device, plate(leaf, [texture]), 4)
+    assert np.all(picture[4:12, 4:7] == 1.0) and not picture[4:12, 9:12].any()
+    from viewer.scene.light import Light
+
+    floor = Material("floor", (1.0, 1.0, 1.0, 1.0))
+    scene = plate(leaf, [texture], floor)
+    scene.lights = [Light("directional", direction=(0.0, 0.0, -1.0), intensity=(1.0, 1.0, 1.0))]
+    lit = shown(device, scene, 4, environment="none", program="whitted")
+    assert lit[4:12, 5:7].mean() > 0.2 and not lit[4:12, 9:12].any()
+
+
+def test_the_same_rays_pass_in_every_structure(device):
+    half = dark("half", alpha_mode="blend")
+    half.base_color = (0.0, 0.0, 0.0, 0.5)
+    pictures = [shown(device, plate(half), 4, accel=accel) for accel in ("bvh", "grid", "none")]
+    for other in pictures[1:]:
+        np.testing.assert_array_equal(pictures[0], other)
+
+
+def test_volumes_absorb_by_the_way_through_them(device):
+    """A slab of index 1, which bends nothing: Beer's law by its thickness."""
+    glass = Material(
+        "glass",
+        (1.0, 1.0, 1.0, 1.0),
+        kind="principled",
+        roughness=0.0,
+        ior=1.0,
+        transmission=1.0,
+        thickness=1.0,
+        attenuation_color=(0.5, 0.25, 1.0),
+        attenuation_distance=2.0,
+    )
+    scene = places.alone(places.box(), glass, Camera((0, 0, 40.0), (0, 0, 0), fov=2.0))
+    for program in ("path", "whitted"):
+        picture = shown(device, scene, 4, program=program, depth=6)
+        # Two units through at the middle; rays slanted by 1 degree go 0.02 % further.
+        np.testing.assert_allclose(picture[7:9, 7:9].mean(axis=(0, 1)), (0.5, 0.25, 1.0), rtol=2e-3)
+
+
+def test_normal_maps_lose_next_to_nothing(device):
+    """In a white furnace a white metal under a leaning map stays white but for what is reflected below the surface."""
+    metal = Material("metal", (1.0, 1.0, 1.0, 1.0), kind="principled", metallic=1.0, roughness=0.4, normal_texture=0)
+    flat = shown(device, plate(metal, [flat_map()]), 16, depth=8)[4:12, 4:12]
+    assert flat.mean() == pytest.approx(1.0, abs=0.01)  # 128 / 255 is not quite upright
+    bent = shown(device, plate(metal, [flat_map((190, 140, 210, 255))]), 64, depth=8)[4:12, 4:12]
+    assert 0.8 < bent.mean() < 1.005  # 37 degrees off
+    # 70 degrees: bent to 45, where the mirror's image lies level, and half of the lobe above it; else it were black.
+    steep = shown(device, plate(metal, [flat_map((248, 128, 171, 255))]), 64, depth=8)[4:12, 4:12]
+    assert 0.35 < steep.mean() < 0.65
+
+
+def test_tangents_follow_from_texture_coordinates(device):
+    """With the file's tangents and without, on both sides, in both kinds of structure; and they matter."""
+    metal = Material("metal", (1.0, 1.0, 1.0, 1.0), kind="principled", metallic=1.0, roughness=0.3, normal_texture=0)
+    map_ = flat_map((200, 128, 200, 255))
+    along = np.tile(np.array([1, 0, 0, 1], np.float32), (4, 1))
+    sky = {"environment": "sky"}
+    derived = shown(device, plate(metal, [map_]), 8, **sky)
+    given = shown(device, plate(metal, [map_], tangents=along), 8, **sky)
+    np.testing.assert_array_equal(derived, given)
+    objects = shown(device, plate(metal, [map_], tangents=along), 8, accel="two-level-bvh", **sky)
+    np.testing.assert_allclose(objects, given, atol=1e-4)
+    turned = np.tile(np.array([0, 1, 0, 1], np.float32), (4, 1))
+    assert np.abs(shown(device, plate(metal, [map_], tangents=turned), 8, **sky) - given).max() > 0.05
+
+
+def test_second_coordinates(device):
+    texels = np.zeros((1, 2, 4), np.uint8)
+    texels[0, 0], texels[0, 1] = (255, 0, 0, 255), (0, 255, 0, 255)
+    second = Texture(Image(texels), ("clamp", "clamp"), nearest=True, uv_set=1)
+    uvs = np.full((4, 2), 0.9, np.float32)
+    for kind in ("lambert", "principled"):
+        material = Material("two", (1.0, 1.0, 1.0, 1.0), kind=kind, texture=0, metallic=1.0)
+        picture = shown(device, plate(material, [second], uvs_1=uvs), 4)[4:12, 4:12]
+        assert np.all(picture[..., 1] > 0.5) and np.all(picture[..., 0] < 0.3)
+
+
+def test_plain_scenes_have_no_part_of_it(device):
+    """What a scene has not is neither in its source nor in its records."""
+    scene = plate(Material("matte"))
+    renderer = Renderer(scene, device=device, program="path", machine="singlepass")
+    linked = renderer.bind(renderer.program())
+    text = fragment(linked, linked.single(), Form(scheduled=False), renderer.resources).text
+    for word in ("principled", "opacity", "ggx", "solid_test", "fetch_details", "absorb", "at.uv_1"):
+        assert word not in "\n".join(line.split("//")[0] for line in text.splitlines())
+    assert linked.records["interaction"].texels == 5
+    look = prepare(everything()).look
+    assert {"normal", "sheen", "volume"} <= look.lobes and look.alpha and look.interaction.texels == 5

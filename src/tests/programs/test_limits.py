@@ -1,0 +1,106 @@
+"""Every step of every program is within what each OpenGL 3.3 grants, and nothing is fused less for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import pytest
+
+from viewer.accel.bvh import tree as bvh
+from viewer.accel.grid import grid
+from viewer.accel.two_level.top import TOPS
+from viewer.cli.shader_check import everything
+from viewer.kernels.photons import MAPS, SEARCHES
+from viewer.lighting.sampler import SAMPLERS
+from viewer.programs import DISPERSIVE, LEVELS, PICTURES, trace
+from viewer.renderer.prepared import prepare
+from viewer.renderer.renderer import Renderer
+from viewer.renderer.settings import Settings
+from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
+
+RECIPES = [
+    *({"accel": "bvh", "traversal": traversal} for traversal in bvh.TRAVERSALS),
+    *({"accel": "grid", "traversal": traversal} for traversal in grid.TRAVERSALS),
+    *({"accel": f"two-level-{kind}", "top": top} for kind in ("bvh", "grid") for top in TOPS),
+]
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=lambda recipe: " ".join(recipe.values()))
+def test_steps_are_within_the_limits(recipe):
+    prepared = prepare(everything(), Settings(environment="sky", **recipe))
+    traversal = LEVELS[prepared.structure.levels]
+    programs = [make(traversal, first_hits=hits) for make in PICTURES.values() for hits in ("rays", "raster")]
+    for hits in ("rays", "raster"):
+        programs += [PICTURES["photon"](traversal, first_hits=hits, kind="stencil", gather=g) for g in (False, True)]
+    # With the sampler that reads from most textures, programs come nearest to the limit.
+    most = max(SAMPLERS, key=lambda name: len(SAMPLERS[name]().memories))
+    samplers = SAMPLERS if recipe == RECIPES[0] else (most,)
+    programs += [PICTURES["cast"](traversal, layers=True), PICTURES["whitted"](traversal, depth=8), trace(traversal)]
+    for program in programs:
+        for sampler in samplers:
+            for fuse in ("none", "ray", "surface"):
+                stepwise = fuse == "none"
+                if stepwise and recipe.get("traversal") == "stack":
+                    continue  # its locals end with a pass
+                linked = LinkedProgram(program, prepared.modules(stepwise, "film" in program.inputs, sampler))
+                linked = linked if stepwise else linked.inlined()
+                steps = linked.steps(fuse)
+                assert linked.limits == []
+                for step in steps:
+                    assert linked.attachments(step) <= MOST_ATTACHMENTS and linked.samplers(step) <= MOST_SAMPLERS
+            linked.single()
+
+
+def test_layered_surfaces_are_within_the_limits():
+    """With all kinds beside them and two sets of texture coordinates, when interactions take six texels: less may be
+    fused for it than elsewhere, but rays still go to their hits in one pass."""
+    prepared = prepare(everything(layers=True), Settings(environment="sky", accel="two-level-bvh"))
+    assert prepared.wide and prepared.look.second_uv
+    traversal, form = LEVELS[prepared.structure.levels], {"volumes": prepared.absorbing}
+    programs = [PICTURES[name](traversal, **form) for name in ("path", "whitted")]
+    for kind, search, gather in product(MAPS, SEARCHES, (False, True)):
+        programs.append(PICTURES["photon"](traversal, kind=kind, search=search, gather=gather, apart=True, **form))
+    for program in programs:
+        for fuse in ("none", "ray"):
+            linked = LinkedProgram(program, prepared.modules(fuse == "none", True, "table"))
+            linked = linked if fuse == "none" else linked.inlined()
+            steps = linked.steps(fuse)
+            for step in steps:
+                assert linked.attachments(step) <= MOST_ATTACHMENTS and linked.samplers(step) <= MOST_SAMPLERS
+        assert any("traverse" in step.name and "intersect" in step.name for step in steps), program.name
+        linked.single()
+
+
+@pytest.mark.parametrize("name", sorted(DISPERSIVE))
+def test_steps_where_channels_part_are_within_the_limits(name):
+    prepared = prepare(everything(dispersion=1.0), Settings(environment="sky"))
+    program = PICTURES[name](LEVELS[1], dispersion=True)
+    for fuse in ("none", "ray", "surface"):
+        linked = LinkedProgram(program, prepared.modules(fuse == "none", True, "sobol"))
+        linked = linked if fuse == "none" else linked.inlined()
+        steps = linked.steps(fuse)
+        assert linked.limits == []
+        assert all(linked.attachments(step) <= MOST_ATTACHMENTS for step in steps)
+    linked.single()
+
+
+def test_scenes_without_dispersion_have_no_part_of_it(device):
+    """Nothing of it is in the program, and nothing in the modules, so that shaders and pictures are the same."""
+    for scene in (everything(), everything(dispersion=1.0)):
+        if scene.materials[2].dispersion:
+            scene.materials[2] = replace(scene.materials[2], ior=1.0)  # alike for all channels, whatever the dispersion
+        renderer = Renderer(scene, device=device, program="path", machine="singlepass")
+        assert not renderer.prepared.dispersive and "channel" not in renderer.program().by_name
+        linked = renderer.bind(renderer.program())
+        text = fragment(linked, linked.single(), Form(scheduled=False), renderer.resources).text
+        assert "dielectric_sample" in text and "channels_part" not in text and "channel_index" not in text
+
+
+def test_a_path_takes_turns_from_surface_to_surface():
+    prepared = prepare(everything(), Settings())
+    linked = LinkedProgram(PICTURES["path"](), prepared.modules(False, True, "sobol")).inlined()
+    (step,) = linked.steps("surface")
+    assert step.turns and set(step.entries) == {"begin", "setup@arrive"}
+    assert {"interaction", "pending", "hit", "traversal"}.isdisjoint((*step.loads, *step.stores))

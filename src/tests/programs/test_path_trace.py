@@ -1,0 +1,319 @@
+"""Path tracing: the same bits however it runs; moving mirrors; awkward scenes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import places
+import pytest
+
+import viewer
+from viewer import Camera, Renderer, Scene, ViewerError
+from viewer.film.buffers import FilmBuffer
+from viewer.film.film import Film
+from viewer.scene.environment import ImageEnvironment
+from viewer.scene.light import Light
+from viewer.scene.scene import Instance
+
+SIZE, SAMPLES = (29, 22), 3
+SINGLE = {"machine": "singlepass"}
+
+
+def render(scene: Scene, size: tuple[int, int] = SIZE, spp: int = SAMPLES, **options: Any) -> Film:
+    """Under an uneven sky, unless the options name another."""
+    return places.film(scene, size, spp, **{"depth": 4, "environment": spread(), **options})
+
+
+def everything() -> Scene:
+    """A box, open in front, with a ball of each kind of material, an area lamp and a point light."""
+    kinds = [
+        places.material(0.6),
+        places.material(0.9, kind="mirror"),
+        places.material(1.0, kind="dielectric"),
+        places.material(0.4, kind="phong", specular=0.5, exponent=30.0),
+        places.material(0.5, shines=6.0),
+    ]
+    sides = places.box(inwards=True).reshape(6, 2, 3, 3)[:5].reshape(-1, 3, 3)
+    lamp = places.quads(np.array([[[-0.4, 0.95, -0.4], [0.4, 0.95, -0.4], [0.4, 0.95, 0.4], [-0.4, 0.95, 0.4]]]))
+    meshes = [places.flat(sides, name="walls"), places.flat(lamp, 4, name="lamp")]
+    for number, at in enumerate(((-0.5, -0.5, 0.2), (0.5, -0.5, 0.2), (0.0, 0.3, -0.3)), 1):
+        meshes.append(places.flat(places.sphere(1) * 0.4 + np.float32(at), number))
+    point = Light("point", "point", (0.7, 0.7, 0.7), intensity=(0.5, 0.4, 0.3))
+    return places.scene(meshes, kinds, Camera((0, 0, 3.2), (0, 0, 0)), lights=[point])
+
+
+def spread() -> ImageEnvironment:
+    rng = np.random.default_rng(5)
+    return ImageEnvironment(rng.uniform(0.0, 0.6, (8, 16, 3)).astype(np.float32))
+
+
+def assert_same(one: Film, other: Film) -> None:
+    """Sum, compensation, second moment and count, bit for bit."""
+    for name, array in one.arrays.items():
+        assert array.tobytes() == other.arrays[name].tobytes(), name
+
+
+@pytest.fixture(scope="module")
+def scene() -> Scene:
+    return everything()
+
+
+@pytest.fixture(scope="module")
+def expected(device, scene: Scene) -> Film:
+    film = render(scene, **SINGLE)
+    assert (film.count == SAMPLES).all() and np.isfinite(film.sum).all() and (film.mean().mean(axis=(0, 1)) > 0.2).all()
+    return film
+
+
+# -- bits -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"fuse": "surface"},
+        {"fuse": "surface", "unroll": 1, "mask": "tiles"},
+        {"fuse": "surface", "unroll": 3, "mask": "none"},
+        {"fuse": "surface", "unroll": 2, "barrier": "off", "count": "census"},
+        {"fuse": "ray"},
+        {"fuse": "ray", "count": "census", "mask": "stencil"},
+        {"fuse": "none"},
+        {"fuse": "none", "count": "census", "mask": "kill"},
+        {"fuse": "none", "policy": "threshold=0.2", "unroll": 1, "mask": "stencil"},
+        {"fuse": "none", "policy": "most-work", "unroll": "3,2", "mask": "tiles"},
+        {"fuse": "none", "policy": "threshold=0.5,all", "mask": "kill", "unroll": 2},
+        {"fuse": "ray", "mask": "none"},
+        {"fuse": "none", "mask": "none", "traversal": "escape"},
+        {"fuse": "ray", "memory": "texture", "barrier": "off"},
+        {"fuse": "none", "barrier": "off", "traversal": "octants"},
+        {"machine": "singlepass", "memory": "texture", "barrier": "off"},
+    ],
+    ids=lambda options: " ".join(f"{key}={value}" for key, value in options.items()),
+)
+def test_however_it_runs_the_bits_are_the_same(device, scene: Scene, expected: Film, options: dict[str, Any]) -> None:
+    assert_same(render(scene, **options), expected)
+
+
+@pytest.mark.parametrize("accel", ["grid", "two-level-bvh", "two-level-grid"])
+def test_over_every_structure_machines_agree(device, scene: Scene, accel: str) -> None:
+    single = render(scene, (12, 9), 2, accel=accel, **SINGLE)
+    # of the others the program's structure is the same, and its passes are equated over the tree above
+    for fuse in ("surface", "ray", "none") if accel == "two-level-grid" else ("none",):
+        assert_same(render(scene, (12, 9), 2, accel=accel, fuse=fuse), single)
+
+
+def test_the_naive_policy_too(device, scene: Scene) -> None:
+    """One step at a time for one state at a time: few pixels, for it takes thousands of passes."""
+    size = (5, 4)
+    naive = render(scene, size, 1, fuse="none", policy="naive", unroll=1)
+    assert_same(naive, render(scene, size, 1, **SINGLE))
+
+
+@pytest.mark.parametrize("sampler", ["sobol", "independent", "table"])
+@pytest.mark.parametrize("strategy", ["lights", "bsdf"])
+def test_samplers_and_strategies_on_both_machines(device, scene: Scene, sampler: str, strategy: str) -> None:
+    options: dict[str, Any] = {"sampler": sampler, "strategy": strategy, "roulette": 2, "seed": 11, "clamp": 3.0}
+    single = render(scene, (12, 9), 2, **SINGLE, **options)
+    assert_same(render(scene, (12, 9), 2, fuse="ray", **options), single)
+    assert single.mean().mean() > 0.05
+
+
+@pytest.mark.parametrize("environment", [ImageEnvironment, None])
+def test_another_strategy_compiles_nothing(device, scene: Scene, environment: Any) -> None:
+    """Though each has its own density of the environment: pictures of renderers made for them."""
+    lighting = spread() if environment else (0.2, 0.3, 0.4)
+    renderer = Renderer(scene, depth=4, environment=lighting, **SINGLE)
+    renderer.render(SIZE, spp=1)
+    compiled, made = device.compiled, []
+    for strategy in ("lights", "bsdf", "both"):
+        renderer.update(strategy=strategy)
+        made.append(renderer.render(SIZE, spp=2).film)
+    assert device.compiled == compiled
+    for strategy, film in zip(("lights", "bsdf", "both"), made, strict=True):
+        assert_same(film, render(scene, spp=2, strategy=strategy, environment=lighting, **SINGLE))
+    assert all((made[a].sum != made[b].sum).mean() > 0.2 for a, b in ((0, 1), (0, 2), (1, 2)))
+    renderer.release()
+
+
+@pytest.mark.parametrize("machine", ["singlepass", "multipass"])
+def test_tiles_and_samples_in_a_run_change_no_bit(device, scene: Scene, expected: Film, machine: str) -> None:
+    renderer = Renderer(scene, machine=machine, depth=4, environment=spread())
+    for tile, runs in ((None, (1, 2, 3)), ((8, 8), (3,)), ((13, 5), (2, 3)), ((64, 64), (1, 3))):
+        film = FilmBuffer(renderer.device, SIZE)
+        for samples in runs:
+            for _ in renderer.slices(SIZE, tile=tile, film=film, samples=samples):
+                pass
+        assert_same(film.film(), expected)
+    renderer.release()
+
+
+def test_a_pixel_needs_no_other(device, scene: Scene, expected: Film) -> None:
+    """Its samples depend on its place in the picture alone: a row of the stream that holds other pixels gives them."""
+    renderer = Renderer(scene, depth=4, environment=spread(), **SINGLE)
+    film, rows = FilmBuffer(renderer.device, SIZE), iter([3, 1, 7, 2, 100])
+    for _ in renderer.slices(SIZE, tile=(29, 30), rows=lambda: next(rows, 5), film=film, samples=SAMPLES):
+        pass
+    renderer.release()
+    assert_same(film.film(), expected)
+
+
+def test_counting_does_not_disturb(device, scene: Scene, expected: Film) -> None:
+    for options in (SINGLE, {"fuse": "none"}):
+        renderer = Renderer(scene, depth=4, environment=spread(), **options)
+        picture = renderer.render(SIZE, spp=SAMPLES, stats=True)
+        renderer.release()
+        assert picture.film is not None
+        assert_same(picture.film, expected)
+        calls = {name: total.calls for name, total in picture.stats.kernels.items()}
+        pixels = SIZE[0] * SIZE[1] * SAMPLES
+        assert calls["finish"] == pixels <= calls["begin"] <= 2 * pixels
+        assert calls["arrive"] >= calls["scatter"] and calls["light"] >= calls["resolve"] > 0
+
+
+def test_seeds_and_samples_differ(device, scene: Scene, expected: Film) -> None:
+    other = render(scene, seed=1, **SINGLE)
+    assert (other.sum != expected.sum).mean() > 0.9
+    assert abs(other.mean().mean() / expected.mean().mean() - 1) < 0.1
+
+
+# -- motion -----------------------------------------------------------------------------------------------------------
+
+
+def two_mirrors() -> Scene:
+    """Two mirrors that face each other across a shining ball on a grey ground."""
+    square = places.quads(np.array([[[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]]]))
+    kinds = [
+        places.material(0.5),
+        places.material(0.95, kind="mirror"),
+        places.material(0.2, shines=4.0),
+    ]
+    ground = places.quads(np.array([[[-4, -1.2, 4], [4, -1.2, 4], [4, -1.2, -4], [-4, -1.2, -4]]]))
+    meshes = [places.flat(square, 1, "mirror"), places.flat(places.sphere(2) * 0.3, 2, "lamp"), places.flat(ground)]
+    made = places.scene(meshes, kinds, Camera((0.5, 1.2, 4.5), (0, 0, 0)))
+    made.instances = [Instance(0, orbit(0.0)), Instance(0, orbit(np.pi)), Instance(1), Instance(2)]
+    return made
+
+
+def orbit(angle: float) -> np.ndarray:
+    """On a circle of radius 1.8 around +Y, facing the middle."""
+    c, s = np.cos(angle), np.sin(angle)
+    out = np.eye(4)
+    out[:3, :3] = [[-s, 0, -c], [0, 1, 0], [c, 0, -s]]
+    out[:3, 3] = 1.8 * c, 0.0, 1.8 * s
+    return out
+
+
+@pytest.mark.parametrize("accel", ["two-level-bvh", "two-level-grid"])
+def test_mirrors_that_orbit_each_other_equal_a_fresh_build(device, accel: str) -> None:
+    options: dict[str, Any] = {
+        "accel": accel,
+        "depth": 6,
+        "environment": (0.1, 0.15, 0.2),
+        "sampler": "sobol",
+        **SINGLE,
+    }
+    moving = Renderer(two_mirrors(), **options)
+    pictures = []
+    for angle in (0.4, 1.3, 3.7):
+        moving.move({0: orbit(angle), 1: orbit(angle + np.pi)})
+        picture = moving.render((40, 30), spp=2)
+        fresh = two_mirrors()
+        fresh.instances[0].transform, fresh.instances[1].transform = orbit(angle), orbit(angle + np.pi)
+        built = Renderer(fresh, **options)
+        again = built.render((40, 30), spp=2)
+        built.release()
+        assert picture.film is not None and again.film is not None
+        assert_same(picture.film, again.film)
+        pictures.append(picture.linear)
+    moving.release()
+    assert all((pictures[0] != other).mean() > 0.1 for other in pictures[1:])
+
+
+def test_flat_and_two_level_structures_make_one_picture(device) -> None:
+    """Not to the bit, for rays are taken into each instance's own space: but for few paths that hit an edge."""
+    made = {
+        accel: render(two_mirrors(), (40, 30), 2, accel=accel, environment=(0.1, 0.15, 0.2), **SINGLE).mean()
+        for accel in ("bvh", "grid", "two-level-bvh", "two-level-grid")
+    }
+    for other in ("grid", "two-level-bvh", "two-level-grid"):
+        close = np.isclose(made[other], made["bvh"], rtol=1e-3, atol=1e-4).all(axis=-1)
+        assert close.mean() > 0.97, other
+
+
+# -- awkward scenes ---------------------------------------------------------------------------------------------------
+
+
+def test_a_scene_without_light_stands_in_the_studio_and_says_so(device) -> None:
+    ball = places.alone(places.sphere(2), places.material(0.5))
+    lit = Renderer(ball, depth=2, **SINGLE)
+    assert len(lit.notes) == 1 and "studio" in lit.notes[0] and "--environment sky or none" in lit.notes[0]
+    assert lit.render((16, 16), spp=2).linear.min() > 0
+    dark = Renderer(ball, depth=2, environment="none", **SINGLE)
+    assert dark.notes == [] and not dark.render((16, 16), spp=2).linear.any()
+    assert not dark.render((16, 16), spp=2, layers=("bounce",)).layers["bounce.1"].any()
+    for renderer in (lit, dark):
+        renderer.release()
+
+
+def test_an_emitter_of_no_area_is_left_out_in_one_line(device) -> None:
+    """Its two triangles are a line and a point; the ball beside it is as without them."""
+    corners = np.float32([[[-1, 2, 0], [1, 2, 0], [0, 2, 0]], [[0, 2, 0], [0, 2, 0], [0, 2, 0]]])
+    normals = np.tile(np.float32([0, -1, 0]), (6, 1))
+    nothing = viewer.scene.mesh.Mesh(corners.reshape(-1, 3), np.arange(6).reshape(2, 3), [1, 1], normals, name="lamp")
+    kinds = [places.material(0.5), places.material(0.5, shines=5.0)]
+    scene = places.scene([places.flat(places.sphere(2)), nothing], kinds)
+    renderer = Renderer(scene, depth=2, environment=(0.5, 0.5, 0.5), **SINGLE)
+    picture = renderer.render((16, 16), spp=2).linear
+    assert len([note for note in renderer.notes if "area" in note or "shine" in note]) == 1
+    renderer.release()
+    without = render(places.scene(scene.meshes[:1], kinds), (16, 16), 2, depth=2, environment=(0.5, 0.5, 0.5), **SINGLE)
+    np.testing.assert_array_equal(picture, without.mean())
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -1.0])
+def test_an_environment_that_is_no_light_is_named(tmp_path: Path, value: float) -> None:
+    from viewer.film import image
+
+    pixels = np.ones((4, 8, 3), np.float32)
+    pixels[1, 2, 0] = value
+    path = tmp_path / "sky.exr"
+    image.save(path, pixels, {}, {})
+    with pytest.raises(ViewerError) as raised:
+        Renderer(places.alone(places.sphere(1), places.material()), environment=str(path))
+    assert "sky.exr" in str(raised.value) and "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("aperture", -0.1),
+        ("aperture", "wide"),
+        ("focus", 0.0),
+        ("focus", np.inf),
+        ("depth", -1),
+        ("depth", 1025),
+        ("depth", 2.5),
+        ("roulette", 0),
+        ("clamp", -1.0),
+        ("seed", -1),
+        ("strategy", "luck"),
+        ("sampler", "dice"),
+    ],
+)
+def test_values_out_of_range_are_told_in_one_line(option: str, value: object) -> None:
+    with pytest.raises(ViewerError) as raised:
+        Renderer(places.alone(places.sphere(1), places.material()), **{option: value})
+    assert option in str(raised.value) and "\n" not in str(raised.value)
+
+
+def test_extremes_of_depth_and_aperture(device) -> None:
+    """Depth 0 is light seen; a lens as large as the scene blurs it; nothing breaks."""
+    scene = everything()
+    seen = render(scene, depth=0, environment="none", **SINGLE).mean()
+    # The lamp as the camera sees it, or in no mirror: nothing else shines.
+    assert set(np.unique(seen.round(3))) <= {0.0, 2.0, 4.0, 6.0}
+    for options in ({"depth": 1024, "roulette": 3}, {"aperture": 2.0, "focus": 3.0}, {"aperture": 1e18}):
+        film = render(scene, (8, 6), 2, **SINGLE, **options)
+        assert np.isfinite(film.sum).all() and (film.sum >= 0).all()

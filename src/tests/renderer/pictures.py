@@ -1,0 +1,34 @@
+"""What tests of pictures share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from viewer import Picture, Scene
+
+MACHINES = (
+    {"machine": "singlepass"},
+    {"machine": "multipass", "fuse": "ray"},
+    {"machine": "multipass", "fuse": "none"},
+)
+
+
+def assert_same(one: Picture, other: Picture) -> None:
+    """Bit for bit."""
+    assert one.linear.tobytes() == other.linear.tobytes()
+    assert one.layers.keys() == other.layers.keys()
+    for name, layer in one.layers.items():
+        assert layer.dtype == other.layers[name].dtype and layer.tobytes() == other.layers[name].tobytes(), name
+
+
+def triangles_with_normals() -> Scene:
+    """200 triangles with corner normals (some opposite) and colours, and a base colour."""
+    rng = np.random.default_rng(1)
+    corners = rng.uniform(-1, 1, (200, 1, 3)) + rng.uniform(-0.5, 0.5, (200, 3, 3))
+    normals = rng.normal(size=(600, 3))
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    normals[:9] = np.repeat(np.eye(3), 3, axis=0) * np.tile([1, -1, 1], 3)[:, None]
+    colors = rng.uniform(0, 1, (600, 3))
+    return Scene.from_triangles(
+        corners.reshape(-1, 3), np.arange(600).reshape(-1, 3), normals, colors, base_color=(0.9, 0.5, 0.25)
+    )

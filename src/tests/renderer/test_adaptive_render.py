@@ -1,0 +1,171 @@
+"""Adaptive pictures through the renderer: the same bits however they are cut, stopped and resumed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import places
+import pytest
+
+from viewer import Camera, Picture, Renderer, Scene
+from viewer.film.adaptive import LEAST
+from viewer.film.buffers import FilmBuffer
+from viewer.film.checkpoint import resume, save
+from viewer.film.film import Film
+
+SIZE = (36, 28)  # blocks of 8 x 8 go on together
+SINGLE: dict[str, Any] = {"machine": "singlepass", "depth": 2}
+ERROR = 0.035  # some pixels end after 32 samples, others after more than 64
+
+
+@pytest.fixture(scope="module")
+def scene() -> Scene:
+    """A ball and a lamp over nothing: most of the picture is black and has no noise."""
+    lamp = places.quads(np.array([[[-0.5, 0.95, -0.5], [0.5, 0.95, -0.5], [0.5, 0.95, 0.5], [-0.5, 0.95, 0.5]]]))
+    meshes = [places.flat(places.sphere(1) * 0.5), places.flat(lamp, 1)]
+    kinds = [places.material(0.7), places.material(0.5, shines=5.0)]
+    return places.scene(meshes, kinds, Camera((0, 0, 3.4), (0, 0, 0)), name="adaptive")
+
+
+@pytest.fixture(scope="module")
+def renderer(device, scene: Scene) -> Renderer:
+    return Renderer(scene, **SINGLE)
+
+
+@pytest.fixture(scope="module")
+def whole(renderer: Renderer) -> Picture:
+    """Unbroken."""
+    return renderer.render(SIZE, error=ERROR, layers="samples")
+
+
+def film_of(picture: Picture) -> Film:
+    assert picture.film is not None
+    return picture.film
+
+
+def assert_same(one: Picture, other: Picture) -> None:
+    for name, array in film_of(one).arrays.items():
+        assert array.tobytes() == film_of(other).arrays[name].tobytes(), name
+    first, second = film_of(one).account, film_of(other).account
+    assert first is not None and second is not None
+    assert first.granted.tobytes() == second.granted.tobytes() and first.error == second.error
+    assert one.linear.tobytes() == other.linear.tobytes()
+
+
+def test_pixels_end_where_there_is_no_noise(renderer: Renderer, whole: Picture) -> None:
+    film = film_of(whole)
+    assert film.count.min() == LEAST and film.count.max() > 2 * LEAST
+    assert 0 < film.error() <= ERROR and whole.metadata["stopped by"] == "error"
+    assert (
+        film.count[film.square > 0].mean() > 1.5 * film.count[film.square == 0].mean()
+    )  # of blocks at the ball's edge
+    np.testing.assert_array_equal(whole.layers["samples"], film.count)
+    assert whole.metadata["samples"].startswith(f"{film.count.mean():.1f} (32 to ")
+    even = renderer.render(SIZE, spp=int(film.count.max())).film
+    assert even is not None
+    same = film.count == film.count.max()  # those that did not end have the samples of the even picture, bit by bit
+    assert same.any() and film.sum[same].tobytes() == even.sum[same].tobytes()
+
+
+def test_without_it_all_pixels_have_as_many(renderer: Renderer) -> None:
+    renderer.update(adaptive="off")
+    film = film_of(renderer.render(SIZE, error=ERROR))
+    renderer.update(adaptive="on")
+    assert film.account is None and (film.count == film.count.max()).all()
+
+
+@pytest.mark.parametrize(
+    "machine", [{"machine": "multipass"}, {"machine": "multipass", "fuse": "none", "mask": "none"}]
+)
+def test_every_machine_leaves_the_same_bits(scene: Scene, whole: Picture, machine: dict[str, Any]) -> None:
+    other = Renderer(scene, **{**SINGLE, **machine})
+    assert_same(other.render(SIZE, error=ERROR), whole)
+    other.release()
+
+
+@pytest.mark.parametrize("samples", [(20, 45, 77), (33, 64, 65), (16, 32), (40, 41, 63)])
+def test_resumed_in_the_midst_of_a_level(
+    renderer: Renderer, whole: Picture, tmp_path: Path, samples: tuple[int, ...]
+) -> None:
+    last: dict[str, Any] = {}
+    for number, most in enumerate(samples):
+        part = renderer.render(SIZE, spp=most, error=ERROR, **last)
+        part.save(tmp_path / f"{number}.exr")
+        last = {"resume": str(tmp_path / f"{number}.exr")}
+    assert_same(renderer.render(SIZE, error=ERROR, **last), whole)
+
+
+@pytest.mark.parametrize("step", [1, 13])
+def test_tiles_and_rounds_of_any_size(renderer: Renderer, whole: Picture, step: int) -> None:
+    with renderer.device.current():
+        film = FilmBuffer(renderer.device, SIZE)
+    most = int(film_of(whole).count.max())
+    for samples in range(step, most + step, step):
+        for _ in renderer.slices(SIZE, tile=(8, 8), film=film, samples=samples, goal=ERROR):
+            pass
+    with renderer.device.current():
+        made = film.film()
+        film.release()
+    for name, array in film_of(whole).arrays.items():
+        assert array.tobytes() == made.arrays[name].tobytes(), name
+
+
+@pytest.mark.parametrize("tiles", [1, 4, 11])
+def test_broken_off_within_a_run_it_goes_on_with_the_same_bits(
+    renderer: Renderer, whole: Picture, tmp_path: Path, tiles: int
+) -> None:
+    """Some rectangles have had their samples, others not: what the film itself, and a state of it, holds counts."""
+    with renderer.device.current():
+        film = FilmBuffer(renderer.device, SIZE)
+    for _ in renderer.slices(SIZE, film=film, samples=LEAST, goal=ERROR):
+        pass
+    pieces = renderer.slices(SIZE, tile=(8, 8), film=film, samples=2 * LEAST, goal=ERROR)
+    done = (part for _, part in pieces if part is not None)
+    for _ in range(tiles):
+        next(done)
+    pieces.close()
+    with renderer.device.current():
+        begun = film.film()
+        film.release()
+        save(tmp_path / "state.exr", begun, {})
+        begun = resume(tmp_path / "state.exr", SIZE, {})
+        again = FilmBuffer(renderer.device, SIZE, begun)
+    assert begun.account is not None and (begun.count < begun.account.granted).any()
+    assert len(np.unique(begun.count)) > 1
+    for _ in renderer.slices(SIZE, film=again, samples=1024, goal=ERROR):
+        pass
+    with renderer.device.current():
+        made = again.film()
+        again.release()
+    assert made.sum.tobytes() == film_of(whole).sum.tobytes() and made.count.tobytes() == film_of(whole).count.tobytes()
+
+
+def test_ended_pixels_cost_nothing(renderer: Renderer) -> None:
+    """Kernels are called for the chosen pixels alone."""
+    counted = renderer.render(SIZE, error=ERROR, stats=True)
+    paths = film_of(counted).count.sum() - SIZE[0] * SIZE[1] * LEAST
+    every = renderer.render(SIZE, spp=LEAST, stats=True)
+    begun = counted.stats.kernels["begin"].calls - every.stats.kernels["begin"].calls
+    assert begun == pytest.approx(paths, rel=0.02)  # a run that begins with no sample left for a pixel calls it, too
+
+
+@pytest.mark.parametrize("size", [(1, 1), (9, 1)])
+def test_the_smallest_pictures_end(renderer: Renderer, size: tuple[int, int]) -> None:
+    film = film_of(renderer.render(size, error=0.2, spp=4096))
+    assert np.isfinite(film.sum).all() and film.error() <= 0.2
+
+
+def test_where_nothing_is_lit_or_all_is_light_there_is_no_noise(device) -> None:
+    """No hits, all hits on a lamp, and all hits on what reflects nothing."""
+    wall = np.array([[[-9.0, -9, 0], [9, -9, 0], [9, 9, 0], [-9, 9, 0]]])
+    meshes = [places.flat(places.quads(wall)), places.flat(places.quads(wall + [40, 0, 0]), 1)]
+    kinds = [places.material(0.0), places.material(0.0, shines=5.0)]
+    one = Renderer(places.scene(meshes, kinds, Camera((0, 0, 3), (0, 0, 0))), **SINGLE)
+    for x, z, light in ((0, 0, 0.0), (40, 0, 5.0), (0, 9, 0.0)):
+        one.update(camera=Camera((x, 0, 3), (x, 0, z)))
+        picture = one.render((12, 9), error=0.01)
+        assert (picture.linear == light).all()
+        assert film_of(picture).error() == 0.0 and film_of(picture).count.max() <= LEAST
+    one.release()

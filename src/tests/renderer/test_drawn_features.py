@@ -1,0 +1,136 @@
+"""Features of moving pictures by drawing the triangles are those that rays find."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import places
+import pytest
+
+from viewer import Camera, Renderer
+from viewer.film.buffers import Buffer
+from viewer.kernels.records import FEATURES
+from viewer.renderer.drawn_features import DrawnFeatures, drawable
+from viewer.renderer.faster_features import AGAIN, Cost, FasterFeatures
+from viewer.renderer.moving import of_motion
+from viewer.renderer.quick_features import QuickFeatures
+from viewer.scene.material import Material
+from viewer.scene.scene import Scene
+
+SIZE = 96, 72
+RED = Material("red", (0.8, 0.1, 0.1, 1.0), kind="lambert", backface_culling=True)
+LAMP = Material("lamp", (0.5, 0.5, 0.5, 1.0), emission=(0.0, 2.0, 0.0), double_sided=True)
+
+
+def terrain(count: int = 40) -> Scene:
+    """Waves of 2 count^2 triangles over (-8 .. 8)^2 before a wall that shines, the camera among them."""
+    steps = np.linspace(-8, 8, count + 1)
+    x, y = np.meshgrid(steps, steps)
+    points = np.stack([x, y, 0.5 * np.sin(1.3 * x) * np.cos(1.1 * y)], axis=-1).astype(np.float32)
+    quads = np.stack([points[:-1, :-1], points[:-1, 1:], points[1:, 1:], points[1:, :-1]], axis=2).reshape(-1, 4, 3)
+    wall = places.quads([[(-9, 7, -3), (9, 7, -3), (9, 7, 4), (-9, 7, 4)]])
+    waves = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+    camera = Camera((0.3, -2.0, 0.9), (0.0, 6.0, 0.2), up=(0.0, 0.0, 1.0), fov=60.0)
+    return places.scene([places.flat(waves, 0), places.flat(wall, 1)], [RED, LAMP], camera)
+
+
+def both(device: Any, scene: Any, camera: Camera | None = None, **options: Any) -> tuple[Any, Any, DrawnFeatures]:
+    """What is drawn, what rays find, and what has drawn."""
+    renderer = Renderer(scene, device=device, program="path", machine="singlepass", **options)
+    camera = camera or renderer.camera
+    drawn, cast = Buffer(device, FEATURES, SIZE), Buffer(device, FEATURES, SIZE)
+    features = DrawnFeatures(device, renderer.prepared, renderer.resources)
+    features.draw(camera, drawn.blocks[0].stream)
+    for _ in QuickFeatures(renderer).fill(cast, 1, camera, 1e9, of_motion(renderer.settings)):
+        pass
+    return drawn.blocks[0].stream.read(), cast.blocks[0].stream.read(), features
+
+
+def agree(drawn: Any, cast: Any) -> None:
+    """But where edges run within a rasteriser's step of 1 / 256 pixel of a centre, or surfaces touch."""
+    other = drawn["triangle"] != cast["triangle"]
+    assert other.mean() < 0.005
+    padded = np.pad(cast["triangle"], 1, constant_values=-2)
+    for row, column in np.argwhere(other):
+        assert drawn["triangle"][row, column] in padded[row : row + 3, column : column + 3]
+    same = ~other
+    for name in ("hits", "count", "instance"):
+        np.testing.assert_array_equal(drawn[name][same], cast[name][same])
+    # Weights of the corners are float32's, of triangles far smaller than their distance from the origin.
+    for name in ("normal", "albedo", "emission", "depth"):
+        np.testing.assert_allclose(drawn[name][same], cast[name][same], rtol=1e-3, atol=1e-3)
+
+
+def test_what_is_drawn_is_what_rays_hit(device: Any) -> None:
+    drawn, cast, _ = both(device, "cornell")
+    assert 5 < len(np.unique(cast["triangle"])) < 38 and cast["emission"].max() > 1
+    agree(drawn, cast)
+
+
+def test_what_lies_outside_is_left_out(device: Any) -> None:
+    drawn, cast, features = both(device, terrain())
+    assert (cast["triangle"] < 0).any() and cast["emission"].any()
+    assert 0 < features.triangles.drawn < 0.8 * 3202
+    agree(drawn, cast)
+
+
+def test_what_is_near_is_not_cut(device: Any) -> None:
+    """The floor reaches from behind the eye to the wall, and the eye is a hair above it."""
+    floor = places.quads([[(-9, -9, 0), (9, -9, 0), (9, 9, 0), (-9, 9, 0)]])
+    wall = places.quads([[(-9, 7, -3), (9, 7, -3), (9, 7, 4), (-9, 7, 4)]])
+    camera = Camera((0.1, 0.0, 0.001), (0.1, 1.0, -0.2), up=(0.0, 0.0, 1.0), fov=90.0)
+    scene = places.scene([places.flat(floor, 0), places.flat(wall, 1)], [LAMP, LAMP], camera)
+    drawn, cast, _ = both(device, scene)
+    assert cast["depth"][cast["triangle"] >= 0].min() < 0.002 and len(np.unique(cast["triangle"])) == 5
+    agree(drawn, cast)
+
+
+@pytest.mark.parametrize("side", [1, -1])
+def test_back_faces_are_culled_as_for_rays(device: Any, side: int) -> None:
+    plate = places.quads([[(-9, -9, 0), (9, -9, 0), (9, 8.1, 0), (-9, 8.1, 0)]])
+    behind = [places.flat(plate + np.array([0, 0, z], np.float32), 1) for z in (-3.0, 3.0)]
+    scene = places.scene(
+        [behind[0], places.flat(plate, 0), behind[1]], [RED, LAMP], Camera((0, 0, 2 * side), (0, 0, 0))
+    )
+    drawn, cast, features = both(device, scene)
+    assert features.triangles.twofold == 4
+    assert ((cast["albedo"][..., 0] > 0.7).mean() > 0.5) == (side == 1)
+    agree(drawn, cast)
+
+
+def test_where_rays_are_needed_nothing_is_drawn(device: Any) -> None:
+    renderer = Renderer("cornell", device=device, program="path", accel="two-level-bvh")
+    faster = FasterFeatures(renderer, QuickFeatures(renderer))
+    assert not drawable(renderer.prepared) and faster.ready
+    assert list(faster.warm()) == [] and not faster.chosen(10**6)
+
+
+def test_whichever_is_faster_is_chosen_and_tried_again(device: Any) -> None:
+    renderer = Renderer("cornell", device=device, program="path", machine="singlepass")
+    faster = FasterFeatures(renderer, QuickFeatures(renderer))
+    list(faster.warm())
+    assert faster.ready and min(faster.drawing.scene, faster.rays.pixel) > 0
+    faster.drawing, faster.rays = Cost(0.01, 1e-9), Cost(0.0, 1e-7)
+    assert faster.chosen(10**6)
+    answers = [faster.chosen(1000) for _ in range(2 * (AGAIN + 1))]  # the scene is 100 times as dear as these rays
+    assert answers == 2 * [*[False] * AGAIN, True]
+    buffer = Buffer(device, FEATURES, SIZE)
+    before = faster.drawing.pixel
+    faster.draw(buffer, renderer.camera)
+    assert faster.pictures == 1 and buffer.samples == 1 and faster.drawing.pixel != before
+    faster.drawing, faster.longest = Cost(0.1, 1e-7), 0.2
+    assert faster.scale(10**6) == 1 and faster.scale(4 * 10**6) == 0.5
+
+
+def test_a_scene_is_drawn_from_its_second_picture_on(device: Any) -> None:
+    """One that changes with every picture is not worth new buffers; where only light is another they are kept."""
+    renderer = Renderer("cornell", device=device, program="path", machine="singlepass")
+    faster = FasterFeatures(renderer, QuickFeatures(renderer))
+    faster.drawing, faster.rays = Cost(), Cost(1.0)
+    assert not faster.chosen(100) and faster.chosen(100)
+    made = faster._made
+    assert made is not None
+    renderer.update(environment="sky")
+    assert not faster.chosen(100) and faster.chosen(100)
+    assert faster._made is not made and faster._made.triangles is made.triangles  # type: ignore[union-attr]

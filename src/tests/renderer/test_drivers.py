@@ -1,0 +1,86 @@
+"""Bits are promised for one build of a driver: pictures name it, and going on with those of another says so."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import viewer
+from viewer import Renderer
+from viewer.base.errors import DriverWarning
+from viewer.film.image import read_exr
+
+SIZE = (8, 8)
+
+
+@pytest.fixture(scope="module")
+def renderer() -> Renderer:
+    return Renderer(viewer.load("cornell"), machine="singlepass")
+
+
+@pytest.fixture(scope="module")
+def saved(renderer: Renderer, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("pictures") / "a.exr"
+    renderer.render(SIZE, spp=2).save(path)
+    return path
+
+
+def by_another(renderer: Renderer, path: Path) -> Path:
+    """The same picture as if other drivers had made it."""
+    picture = renderer.render(SIZE, spp=2)
+    picture.metadata["driver"] = "Old GPU, OpenGL 3.3; Older GPU, OpenGL 3.3"
+    picture.save(path)
+    return path
+
+
+def test_a_picture_names_renderer_and_version(renderer: Renderer, saved: Path) -> None:
+    header, _ = read_exr(saved)
+    info = renderer.device.info
+    assert header["renderer"] == info["GL_RENDERER"]
+    assert header["driver"] == f"{info['GL_RENDERER']}, OpenGL {info['GL_VERSION']}"
+
+
+def test_going_on_with_the_same_driver_is_silent(renderer: Renderer, saved: Path) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        picture = renderer.render(SIZE, spp=4, resume=str(saved))
+    assert picture.metadata["driver"] == renderer.device.driver
+    assert np.array_equal(picture.linear, renderer.render(SIZE, spp=4).linear)
+
+
+def test_another_driver_s_samples_are_gone_on_from_with_a_warning(renderer: Renderer, tmp_path: Path) -> None:
+    other, state = by_another(renderer, tmp_path / "other.exr"), renderer.checkpoint(tmp_path / "b.exr")
+    with pytest.warns(DriverWarning) as told:
+        picture = renderer.render(SIZE, spp=4, resume=str(other), state=state)
+    (line,) = {str(each.message) for each in told}
+    assert str(other) in line and "Older GPU" in line and renderer.device.driver in line
+    assert told[0].filename == __file__  # blames the caller
+    drivers = f"Old GPU, OpenGL 3.3; Older GPU, OpenGL 3.3; {renderer.device.driver}"
+    assert picture.metadata["driver"] == drivers and state is not None and state.metadata["driver"] == drivers
+    assert (picture.film.count == 4).all()
+    picture.save(tmp_path / "c.exr")
+    with warnings.catch_warnings():  # said once
+        warnings.simplefilter("error")
+        renderer.render(SIZE, spp=5, resume=str(tmp_path / "c.exr"))
+
+
+def test_the_command_says_it_in_one_line(saved: Path, tmp_path: Path, renderer: Renderer) -> None:
+    """On another driver indeed: Mesa's softpipe."""
+    chosen = {"LIBGL_ALWAYS_SOFTWARE": "1", "GALLIUM_DRIVER": "softpipe"}
+    environment = {**os.environ, **chosen, "PYTHONPATH": str(Path(viewer.__file__).parents[1])}
+    options = ["--machine", "singlepass", "--size", "8x8", "--spp", "3", "--resume", str(saved)]
+    command = [sys.executable, "-m", "viewer", "render", "cornell", "-o", str(tmp_path / "b.exr"), *options]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    header, _ = read_exr(tmp_path / "b.exr")
+    if not header["renderer"].startswith("softpipe"):
+        pytest.skip(f"no softpipe here, but {header['renderer']}")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("raystream: note: ") and renderer.device.driver in line and "softpipe" in line
+    assert header["samples"] == "3" and header["driver"].startswith(renderer.device.driver + "; softpipe")

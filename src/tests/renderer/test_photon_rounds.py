@@ -1,0 +1,73 @@
+"""Photon maps in pieces of pictures: one for each sample, others than the exact one while something moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viewer
+from viewer import Renderer
+from viewer.film.buffers import FilmBuffer
+from viewer.renderer.photon_maps import LEAST_ROUGH, ROUGH
+
+SIZE, TILE = (24, 16), (16, 8)
+FEW: dict[str, Any] = {"photons": 4 * LEAST_ROUGH, "photon_bounces": 2, "depth": 1}
+
+
+@pytest.fixture(scope="module")
+def renderer(device: Any) -> Renderer:
+    return Renderer(viewer.load("cornell"), device=device, program="photon", machine="singlepass", **FEW)
+
+
+def traced(renderer: Renderer, **choices: Any) -> int:
+    """Photon maps that a picture takes."""
+    maps = renderer.photon_maps
+    before = maps.traced if maps is not None else 0
+    for _ in renderer.slices(SIZE, tile=TILE, **choices):
+        pass
+    assert renderer.photon_maps is not None
+    return renderer.photon_maps.traced - before
+
+
+@pytest.mark.parametrize(("estimate", "maps"), [("nearest", 1), ("progressive", 2)])
+def test_a_round_of_samples_has_a_map_for_each(renderer: Renderer, estimate: str, maps: int) -> None:
+    """Not for each tile of each sample; of an estimate of the nearest one for all, which is the first of others."""
+    renderer.update(estimate=estimate, seed=5)
+    with renderer.device.current():
+        film = FilmBuffer(renderer.device, SIZE)
+    assert traced(renderer, film=film, samples=3) == maps and film.samples == 3
+    with renderer.device.current():
+        fields = film.fields()
+    np.testing.assert_array_equal(fields["count"], 3)
+    linear = fields["sum"] / fields["count"][..., None]
+    np.testing.assert_array_equal(linear, renderer.render(SIZE, spp=3).linear)
+
+
+def test_what_moves_is_followed_by_what_there_is(renderer: Renderer) -> None:
+    """Another sample's photons serve while the camera moves; under a moving light fewer are traced."""
+    renderer.update(estimate="progressive", seed=6)
+    renderer.render(SIZE, spp=2)
+    maps = renderer.photon_maps
+    assert maps is not None
+    stored = maps.stored
+    renderer.update(camera="278,273,-700 278,273,0")
+    assert traced(renderer, rough=True) == 0 and maps.stored == stored
+    scene = renderer.scene
+    renderer.update(seed=7)
+    assert traced(renderer, rough=True) == 1
+    assert stored / ROUGH / 1.2 < maps.stored < 1.2 * stored / ROUGH  # within three standard deviations of chance
+    assert traced(renderer) == 1 and maps.stored > stored / 1.2  # at rest all of them
+    assert renderer.scene is scene
+
+
+def test_compiling_ahead_makes_the_first_map(device: Any) -> None:
+    """With the shapes of its streams: nothing is compiled, nor traced again, when the picture comes."""
+    renderer = Renderer(viewer.load("cornell"), device=device, program="photon", machine="singlepass", **FEW)
+    assert not renderer.ready(TILE)
+    for _ in renderer.warm(TILE):
+        pass
+    assert renderer.ready(TILE)
+    compiled = device.compiled
+    assert traced(renderer) == 0 and device.compiled == compiled

@@ -1,0 +1,357 @@
+"""Pictures: layers against NumPy, sizes and cuts, abandoned and alternating runs, options, files, awkward scenes."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import exact
+import meshes
+import numpy as np
+import pytest
+from pictures import MACHINES, assert_same, triangles_with_normals
+
+import viewer
+from viewer import Camera, Renderer, Scene, ViewerError
+from viewer.cameras.pinhole import BACKGROUND
+from viewer.film.layers import LAYERS
+
+
+@pytest.fixture(scope="module")
+def scene() -> Scene:
+    return triangles_with_normals()
+
+
+@pytest.fixture(scope="module")
+def renderer(scene: Scene) -> Renderer:
+    return Renderer(
+        scene, traversal="octants", program="cast"
+    )  # which all machines can walk, so that they count the same steps
+
+
+# --- layers
+
+
+def test_layers_against_numpy(scene: Scene, renderer: Renderer) -> None:
+    size = (160, 120)
+    picture = renderer.render(size, layers="depth,normal,albedo,triangle")
+    assert list(picture.layers) == ["depth", "normal", "albedo", "triangle"]
+    for name, layer in picture.layers.items():
+        assert layer.shape[:2] == (120, 160) and layer.dtype == LAYERS[name].dtype
+    flat = renderer.triangles
+    corners = flat.corners()
+    origins, directions = (a.reshape(-1, 3) for a in renderer.camera.rays(*size))
+    depth, triangle = picture.layers["depth"].ravel(), picture.layers["triangle"].ravel()
+    verdict = exact.judge(corners, origins, directions, triangle, depth)
+    assert not len(verdict.wrong) and len(verdict.near_edge) < 5
+    hit = triangle >= 0
+    assert 0.1 < hit.mean() < 0.9
+    assert np.array_equal(np.isinf(depth), ~hit) and (depth > 0).all()
+    # normals and colours at the exact point of the triangle that was hit
+    number, o, d = triangle[hit], origins[hit], directions[hit]
+    own = corners[number].astype(np.float64)
+    point = o + d * exact.plane_distance(own, o, d)[:, None]
+    a, ab, ac = own[:, 0], own[:, 1] - own[:, 0], own[:, 2] - own[:, 0]
+    n = np.cross(ab, ac)
+    v = (np.cross(point - a, ac) * n).sum(1) / (n * n).sum(1)
+    w = (np.cross(ab, point - a) * n).sum(1) / (n * n).sum(1)
+    weights = np.stack([1 - v - w, v, w], axis=1)[..., None]
+    # Weights are off by rounding over the area that the ray sees of the triangle: compare where that is not thin.
+    cosine = np.abs((n * d).sum(1)) / np.linalg.norm(n, axis=1)
+    height = np.linalg.norm(n, axis=1) / np.linalg.norm(own - np.roll(own, 1, axis=1), axis=-1).max(axis=1)
+    normal = (flat.normals[flat.triangles[number]] * weights).sum(axis=1)
+    length = np.linalg.norm(normal, axis=1)
+    plain = (cosine > 0.1) & (height > 0.05) & (length > 0.1)
+    assert plain.mean() > 0.7
+    normal /= length[:, None]
+    facing = (normal * d).sum(axis=1)
+    normal[facing > 0] *= -1
+    plain &= np.abs(facing) > 1e-3  # which side rounding may decide
+    found = picture.layers["normal"].reshape(-1, 3)[hit]
+    # distances of some units, rounded to 2^-24, over heights of 0.05 and cosines of 0.1: 5e-5, and slopes of normals
+    assert np.abs(found - normal)[plain].max() < 1e-3
+    assert np.abs(np.linalg.norm(found, axis=1) - 1)[length > 1e-3].max() < 1e-6
+    assert ((found * d).sum(axis=1) <= 1e-6).all()
+    base = np.array(scene.materials[0].base_color[:3])
+    albedo = (flat.colors[flat.triangles[number]] * weights).sum(axis=1) * base
+    assert np.abs(picture.layers["albedo"].reshape(-1, 3)[hit] - albedo)[plain].max() < 1e-4
+    # the picture itself: Lambert under a light at the eye, and the background
+    shaded = picture.layers["albedo"].reshape(-1, 3)[hit] * np.maximum(0, -(found * d).sum(axis=1))[:, None]
+    linear = picture.linear.reshape(-1, 3)
+    assert np.allclose(linear[hit], shaded, atol=2e-6)
+    assert (linear[~hit] == np.float32(BACKGROUND)).all()
+    for name in ("normal", "albedo"):
+        assert not picture.layers[name].reshape(-1, 3)[~hit].any()
+
+
+def test_layers_do_not_change_the_picture_and_machines_agree(renderer: Renderer) -> None:
+    plain = renderer.render((97, 61))
+    every = None
+    for choices in MACHINES:
+        renderer.update(**choices)
+        picture = renderer.render((97, 61), layers=tuple(LAYERS))
+        assert picture.linear.tobytes() == plain.linear.tobytes()
+        assert_same(every or picture, picture)
+        every = every or picture
+        assert_same(picture, renderer.render((97, 61), layers=tuple(LAYERS), stats=True))
+    assert every is not None
+    hit = every.layers["triangle"] >= 0
+    assert (every.layers["tests"][hit] > 0).all() and (every.layers["steps"][hit] > 0).all()
+    assert renderer.render((97, 61), layers=["depth"]).layers.keys() == {"depth"}
+    renderer.update(machine="multipass", fuse="ray")
+
+
+# --- sizes
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 777), (777, 1), (513, 257)])
+def test_odd_sizes(renderer: Renderer, size: tuple[int, int]) -> None:
+    first = None
+    for choices in MACHINES:
+        renderer.update(**choices)
+        picture = renderer.render(size, layers=("triangle", "depth", "normal", "steps"))
+        assert picture.linear.shape == (size[1], size[0], 3)
+        assert_same(first or picture, picture)
+        first = first or picture
+    assert first is not None
+    origins, directions = (a.reshape(-1, 3) for a in renderer.camera.rays(*size))
+    triangle, depth = first.layers["triangle"].ravel(), first.layers["depth"].ravel()
+    sample = np.random.default_rng(2).integers(0, len(triangle), 2000)
+    verdict = exact.judge(
+        renderer.triangles.corners(), origins[sample], directions[sample], triangle[sample], depth[sample]
+    )
+    assert not len(verdict.wrong)
+    renderer.update(machine="multipass", fuse="ray")
+
+
+@pytest.mark.parametrize("choices", MACHINES)
+def test_a_cut_picture_equals_the_whole_one(
+    renderer: Renderer, choices: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renderer.update(**choices)
+    size, layers = (131, 67), ("depth", "normal", "triangle", "steps", "tests")
+    whole = renderer.render(size, layers=layers)
+    for largest in (131 * 10, 1000, 97):  # rows, several rows; parts of a row
+        monkeypatch.setattr("viewer.renderer.tracer.LARGEST_STREAM", largest)
+        cut = renderer.render(size, layers=layers)
+        assert_same(whole, cut)
+        monkeypatch.undo()
+    parts = [part for _, part in renderer.slices(size, tile=(40, 30)) if part is not None]
+    assert len(parts) == 12
+    covered = np.zeros((67, 131), int)
+    for part in parts:
+        covered[part.rows, part.columns] += 1
+    assert (covered == 1).all()
+    renderer.update(machine="multipass", fuse="ray")
+
+
+def test_counters_of_a_cut_picture_are_those_of_the_whole_one(
+    renderer: Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = renderer.render((131, 67), stats=True).stats
+    monkeypatch.setattr("viewer.renderer.tracer.LARGEST_STREAM", 1000)
+    cut = renderer.render((131, 67), stats=True).stats
+    for state, total in whole.kernels.items():
+        assert (cut.kernels[state].calls, cut.kernels[state].words_random) == (total.calls, total.words_random), state
+    assert cut.kernel_passes > whole.kernel_passes
+
+
+def test_progress_ends_at_one_and_does_not_go_back(renderer: Renderer) -> None:
+    renderer.update(machine="multipass", fuse="none")
+    shares: list[float] = []
+    renderer.render((64, 64), progress=lambda share, text: shares.append(share))
+    assert shares[-1] == 1 and shares == sorted(shares) and shares[0] >= 0
+    renderer.update(machine="multipass", fuse="ray")
+
+
+# --- options
+
+
+def test_cameras_by_name_text_and_object(scene: Scene) -> None:
+    text = "3,2,4 0,0,0 0,1,0"
+    camera = Camera((3, 2, 4), (0, 0, 0), fov=40.0)
+    size = (48, 40)
+    one = Renderer(scene, camera=text, program="cast").render(size)
+    assert_same(one, Renderer(scene, camera=camera, program="cast").render(size))
+    named = Scene(scene.meshes, scene.instances, scene.materials, [Camera((0, 0, 9), (0, 0, 0), name="far"), camera])
+    assert_same(one, Renderer(named, camera="camera", program="cast").render(size))
+    assert Renderer(named, program="cast").camera.name == "far"
+    wide = Renderer(scene, camera=text, fov=80, program="cast")
+    assert wide.camera.fov == 80 and wide.render(size).linear.tobytes() != one.linear.tobytes()
+    for bad in ("nowhere", "1,2 3,4", "1,2,3", "0,0,0 0,0,0", "1,2,3 4,5,x", "1,2,3 4,5,nan"):
+        with pytest.raises(ViewerError):
+            Renderer(scene, camera=bad, program="cast")
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value"),
+    [
+        ("machine", "vliw"),
+        ("policy", "lazy"),
+        ("policy", "threshold=0"),
+        ("unroll", 0),
+        ("unroll", "4,x"),
+        ("fuse", "all"),
+        ("mask", "scissors"),
+        ("grid", 0),
+        ("grid", "coarse"),
+        ("intersection", "plucker"),
+        ("plane_slack", 0.5),
+        ("traversal", "run"),
+        ("program", "radiosity"),
+        ("fov", 180),
+        ("device", -1),
+        ("barrier", "on"),
+    ],
+)
+def test_options_of_the_renderer_are_checked(scene: Scene, keyword: str, value: object) -> None:
+    with pytest.raises(ViewerError, match=keyword):
+        Renderer(scene, **{"program": "cast", keyword: value})
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value"),
+    [
+        ("size", (0, 5)),
+        ("size", (5,)),
+        ("size", "5by5"),
+        ("size", (2.5, 3)),
+        ("size", (1 << 20, 1)),
+        ("layers", ("depth", "colour")),
+        ("layers", 3),
+        ("spp", 0),
+        ("spp", "many"),
+    ],
+)
+def test_options_of_render_are_checked(renderer: Renderer, keyword: str, value: object) -> None:
+    with pytest.raises(ViewerError, match=keyword):
+        renderer.render(**{keyword: value})
+
+
+def test_an_update_that_fails_changes_nothing(scene: Scene) -> None:
+    renderer = Renderer(scene, program="cast")
+    with pytest.raises(ViewerError, match="fixed"):
+        renderer.update(barrier="off")
+    with pytest.raises(ViewerError, match=r"keyword 'machin': unknown.*'machine'"):
+        renderer.update(machin="singlepass")
+    before = renderer.settings
+    with pytest.raises(ViewerError):
+        renderer.update(machine="singlepass", mask="scissors")
+    assert renderer.settings == before  # all or nothing
+
+
+def test_stats_count_when_asked(renderer: Renderer) -> None:
+    off = renderer.render((40, 30)).stats
+    assert off.kernel_passes > 0 and not off.passes and not off.kernels
+    on = renderer.render((40, 30), stats=True).stats
+    assert on.rays == 1200 and len(on.passes) == on.kernel_passes and on.kernels["eye"].calls == 1200
+    assert on.kernels["shade"].calls == 1200 and on.kernels["traverse"].calls > 1200
+    data = json.loads(json.dumps(on.to_json()))
+    assert data["size"] == "40x30" and data["triangles"] == 200
+
+
+def test_from_triangles_checks_its_arrays() -> None:
+    points = np.eye(3)
+    for vertices, faces, more in (
+        (points, [[0, 1, 3]], {}),
+        (points, [[0, 1, -1]], {}),
+        (points, [[0, 1, 2]], {"normals": np.eye(2)}),
+        (points, [[0, 1, 2]], {"colors": np.ones((2, 3))}),
+        (points, [[0, 1, 2]], {"colors": np.ones((3, 5))}),
+        (points, [[0, 1, 2]], {"colors": np.ones(3)}),
+        (points, [[0, 1, 2]], {"normals": np.ones(3)}),
+        (points[:, :2], [[0, 1, 1]], {}),
+        (points.ravel(), [[0, 1, 2]], {}),
+        (points, [0, 1, 2], {}),
+        (points, [[0, 1, 2, 0]], {}),
+        (points, [[0.5, 1, 2]], {}),
+        (points, [["a", "b", "c"]], {}),
+        ("corners", [[0, 1, 2]], {}),
+    ):
+        with pytest.raises(ViewerError):
+            Scene.from_triangles(vertices, faces, **more)
+    scene = Scene.from_triangles(points.tolist(), [[0, 1, 2]], colors=np.ones((3, 4)))
+    assert scene.triangle_count == 1
+
+
+# --- files
+
+
+def test_pictures_are_saved(renderer: Renderer, tmp_path: Path) -> None:
+    from PIL import Image
+
+    picture = renderer.render((50, 40), layers="depth,normal,triangle")
+    for ending in ("png", "exr", "npz"):
+        picture.save(tmp_path / f"picture.{ending}", exposure=0.0, tonemap="none")
+    with np.load(tmp_path / "picture.npz") as held:
+        assert held["linear"].tobytes() == picture.linear.tobytes()
+        for name, layer in picture.layers.items():
+            assert np.array_equal(held[name], layer) and held[name].dtype == layer.dtype
+    with Image.open(tmp_path / "picture.png") as png:
+        pixels = np.asarray(png)
+    assert pixels.shape == (40, 50, 3) and pixels.dtype == np.uint8
+    x = np.clip(picture.linear, 0, 1)
+    srgb = np.where(x <= 0.0031308, 12.92 * x, 1.055 * np.maximum(x, 1e-9) ** (1 / 2.4) - 0.055)
+    assert np.abs(pixels - 255 * srgb).max() <= 0.51
+    import OpenEXR
+
+    with OpenEXR.File(str(tmp_path / "picture.exr"), separate_channels=True) as file:
+        channels = file.channels()
+        assert np.array_equal(channels["R"].pixels, picture.linear[..., 0])
+        assert np.array_equal(channels["depth"].pixels, picture.layers["depth"])
+    with pytest.raises(ViewerError):
+        picture.save(tmp_path / "picture.bmp")
+    assert sorted(os.listdir(tmp_path)) == ["picture.exr", "picture.npz", "picture.png"]
+
+
+# --- awkward scenes
+
+
+def test_scenes_without_triangles_show_the_background() -> None:
+    nothing = Scene.from_triangles([], [])
+    points = Scene.from_triangles(np.ones((3, 3)), [[0, 1, 2]])
+    lost = Scene.from_triangles(np.full((3, 3), np.nan), [[0, 1, 2]])
+    for scene in (nothing, Scene(), points, lost):
+        renderer = Renderer(scene, program="cast")
+        for choices in MACHINES:
+            renderer.update(**choices)
+            picture = renderer.render((20, 10), layers=tuple(LAYERS))
+            assert (picture.linear == np.float32(BACKGROUND)).all()
+            assert (picture.layers["triangle"] == -1).all() and np.isinf(picture.layers["depth"]).all()
+            assert not picture.layers["normal"].any()
+            assert scene is points or not picture.layers["tests"].any()  # it has no area, and is tested
+        assert (renderer.trace([[0, 0, 5]], [[0, 0, -1]]).triangle == -1).all()
+
+
+def test_triangles_that_are_not_finite_are_left_out_and_numbers_stay() -> None:
+    corners = np.float32([[[0, 0, 0], [1, 0, 0], [0, 1, 0]]] * 4) + np.float32([0, 0, 1]) * np.arange(4)[:, None, None]
+    corners[3, 1, 1], corners[1, 0, 2] = np.nan, np.inf
+    renderer = Renderer(meshes.scene(corners), camera="0.2,0.2,9 0.2,0.2,0", program="cast")
+    picture = renderer.render((32, 32), layers=("triangle", "depth", "normal"))
+    assert set(np.unique(picture.layers["triangle"])) == {-1, 2}
+    assert np.isfinite(picture.linear).all() and np.isfinite(picture.layers["normal"]).all()
+    hits = renderer.trace([[0.2, 0.2, 9], [0.2, 0.2, 1.5]], [[0, 0, -1], [0, 0, -1]])
+    assert hits.triangle.tolist() == [2, 0] and hits.distance.tolist() == [7, 1.5]
+
+
+def _broken_files() -> list[str]:
+    folder = Path(os.environ.get("RAYSTREAM_SHARED", Path(__file__).resolve().parents[3] / "shared"))
+    expected = folder / "scenes" / "broken" / "expect.json"
+    return sorted(json.loads(expected.read_text())) if expected.is_file() else [""]
+
+
+@pytest.mark.parametrize("name", _broken_files())
+def test_broken_files_that_load_also_render(name: str, shared_scenes: Path) -> None:
+    """With finite pictures, or a refusal that says why."""
+    expect = json.loads((shared_scenes / "broken" / "expect.json").read_text())[name]["expect"]
+    try:
+        scene = viewer.load(shared_scenes / "broken" / name)
+        renderer = Renderer(scene, program="cast")
+        picture = renderer.render((64, 64), layers=("normal", "triangle"))
+    except ViewerError:
+        assert expect != "load"
+        return
+    assert expect != "reject"
+    assert np.isfinite(picture.linear).all() and np.isfinite(picture.layers["normal"]).all()
+    renderer.release()

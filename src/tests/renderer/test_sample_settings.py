@@ -1,0 +1,55 @@
+"""What a state must agree in to be gone on with: every option that a sample depends on, and no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import viewer
+from viewer import Renderer
+from viewer.renderer.facts import sample_settings
+
+SINGLE: dict[str, Any] = {"machine": "singlepass", "aperture": 0.1, "focus": 3.0}
+PLANES: dict[str, Any] = {"intersection": "planes"}
+
+
+@pytest.fixture(scope="module")
+def renderer(device: Any) -> Iterator[Renderer]:
+    made = Renderer(viewer.load("cornell"), device=device, **SINGLE)
+    yield made
+    made.release()
+
+
+@pytest.mark.parametrize(
+    ("given", "change", "names"),
+    [
+        ({}, {"focus": 3.5}, {"lens"}),
+        ({}, {"aperture": 0.2}, {"lens"}),
+        ({"aperture": 0.0}, {"focus": 3.5}, set()),  # a pinhole has no focus
+        ({}, {"fov": 30.0}, {"fov"}),
+        ({}, PLANES, {"intersection"}),
+        (PLANES, {"plane_slack": 1.004}, {"intersection"}),
+        ({}, {"plane_slack": 1.004}, set()),  # the watertight test has none
+        ({}, {"accel": "grid"}, set()),
+        ({}, {"accel": "two-level-bvh"}, {"levels"}),
+        ({}, {"machine": "multipass"}, set()),
+        ({}, {"program": "whitted"}, {"program", "depth", "roulette"}),
+        ({}, {"environment": (1, 1, 1)}, {"environment", "content"}),
+        ({}, {"roulette": 3}, {"roulette"}),
+        ({"depth": None}, {"depth": 16}, {"roulette"}),  # who asks for a depth gets all of it
+        ({"depth": None}, {"depth": 16, "roulette": 5}, set()),
+    ],
+    ids=lambda value: " ".join(sorted(value)) if isinstance(value, set) else str(value),
+)
+def test_what_differs_is_named(
+    renderer: Renderer, given: dict[str, Any], change: dict[str, Any], names: set[str]
+) -> None:
+    before = renderer.settings
+    renderer.update(**given)
+    first = sample_settings(renderer)
+    renderer.update(**change)
+    second = sample_settings(renderer)
+    assert {name for name in first.keys() | second.keys() if first.get(name) != second.get(name)} == names
+    renderer.update(settings=before)

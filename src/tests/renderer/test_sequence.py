@@ -1,0 +1,271 @@
+"""Frames of motion: each equals a fresh picture of the posed scene; what the command writes, refuses and leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from signals import heeding
+
+import viewer
+from viewer.base.errors import ViewerError
+from viewer.cli import main as cli
+from viewer.renderer.renderer import Renderer
+from viewer.renderer.sequence import render_frames, save_frames
+from viewer.scene import builtin
+from viewer.scene.animation import Animation, Track, turntable
+from viewer.scene.camera import Camera
+from viewer.scene.hierarchy import Hierarchy
+from viewer.scene.light import Light
+
+ROOT = Path(__file__).resolve().parents[2]
+SIZE = {"size": (40, 30)}
+CAST = {"program": "cast"}
+
+
+@pytest.fixture
+def balls():
+    """The built-in scene that moves."""
+    return builtin.build("balls")
+
+
+def fresh(scene, seconds, **options):
+    """The picture of a scene that is posed and built for it alone."""
+    renderer = Renderer(scene.posed(seconds), **options, program="cast")
+    picture = renderer.render(**SIZE, layers=("triangle",))
+    renderer.release()
+    return picture
+
+
+def test_every_frame_is_a_fresh_picture_of_its_moment(device, balls):
+    frames = list(
+        render_frames(balls, range(3, 7), fps=4, render={**SIZE, "layers": ("triangle",)}, device=device, **CAST)
+    )
+    assert [(each.number, each.seconds) for each in frames] == [(3, 0.75), (4, 1.0), (5, 1.25), (6, 1.5)]
+    for each in frames:
+        expected = fresh(balls, each.seconds, device=device)
+        assert np.array_equal(each.picture.linear, expected.linear)
+        assert np.array_equal(each.picture.layers["triangle"], expected.layers["triangle"])
+        assert each.picture.metadata["frame"] == str(each.number)
+    assert not np.array_equal(frames[0].picture.linear, frames[2].picture.linear)
+    assert np.array_equal(balls.instances[0].transform, builtin.build("balls").instances[0].transform)
+
+
+def test_lights_move_with_their_nodes_unless_they_are_put_somewhere(device):
+    """A point light that rises over a floor that slides: as in the posed scene; with ``light`` where that says."""
+    scene = viewer.Scene.from_triangles([[-2, 0, -2], [-2, 0, 2], [2, 0, 2], [2, 0, -2]], [[0, 1, 2], [0, 2, 3]])
+    scene.lights = [Light("point", "lamp", (0.0, 1.0, 0.0), intensity=(5.0, 5.0, 5.0))]
+    scene.cameras = [Camera((0.0, 3.0, 3.0), (0.0, 0.0, 0.0))]
+    seconds = np.array([0.0, 1.0])
+    rise = Track(0, "translation", seconds, np.array([[0.0, 1.0, 0.0], [1.0, 3.0, 0.0]]))
+    slide = Track(1, "translation", seconds, np.array([[0.0, 0.0, 0.0], [0.5, 0.0, 0.0]]))
+    shadow = {"program": "shadow", "machine": "singlepass", "device": device, "environment": "none"}
+    shown = {**SIZE, "spp": 1}
+    for tracks in ((rise,), (rise, slide)):
+        scene.hierarchy = Hierarchy.of([-1, -1], np.zeros((2, 3)), [1], light_nodes=[0])
+        scene.animations = [Animation("rise", tracks)]
+        for options in ({}, {"light": "lamp=1,2,1"}):
+            made = [
+                each.picture.linear for each in render_frames(scene, range(3), 2, render=shown, **options, **shadow)
+            ]
+            for k, picture in enumerate(made):
+                renderer = Renderer(scene.posed(k / 2), **options, **shadow)
+                assert np.array_equal(picture, renderer.render(**shown).linear)
+                renderer.release()
+            assert np.array_equal(made[0], made[2]) == (bool(options) and tracks == (rise,))
+
+
+def test_the_turntable_goes_around_once_while_the_animation_plays(device, balls):
+    camera = balls.cameras[2]
+    made = list(
+        render_frames(balls, range(4), fps=2, turntable=True, camera="side", render=SIZE, device=device, **CAST)
+    )
+    low, high = np.full(3, np.inf), np.full(3, -np.inf)
+    for k in range(4):
+        box = balls.posed(k / 2).bounds()
+        low, high = np.minimum(low, box[0]), np.maximum(high, box[1])
+    for k, each in enumerate(made):
+        seen = turntable(camera, np.stack([low, high]), k / 4)
+        assert np.array_equal(each.picture.linear, fresh(balls, k / 2, camera=seen, device=device).linear)
+
+
+def test_nothing_is_built_again_where_only_the_camera_moves(device, monkeypatch):
+    made = []
+    build = Renderer.__init__
+
+    def counted(self, *args, **options):
+        made.append(self)
+        build(self, *args, **options)
+
+    monkeypatch.setattr(Renderer, "__init__", counted)
+    still = builtin.build("cornell")
+    pictures = [
+        each.picture for each in render_frames(still, range(3), turntable=True, render=SIZE, device=device, **CAST)
+    ]
+    assert len(made) == 1
+    assert not np.array_equal(pictures[0].linear, pictures[1].linear)
+    # A camera that hangs on a moving node.
+    balls = builtin.build("balls")
+    balls.hierarchy.instance_nodes[:] = -1
+    balls.hierarchy.camera_nodes[0] = 1
+    pictures = [each.picture for each in render_frames(balls, range(2), fps=1, render=SIZE, device=device, **CAST)]
+    assert len(made) == 2
+    assert pictures[0].metadata["camera"] != pictures[1].metadata["camera"]
+
+
+def test_a_camera_that_frames_the_scene_stands_still(device):
+    scene = viewer.Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    rise = Track(0, "translation", np.array([0.0, 1.0]), np.array([[0, 0, 0], [0, 8, 0]]))
+    scene.hierarchy = Hierarchy.of([-1], [[0, 0, 0]], [0])
+    scene.animations = [Animation("rise", (rise,))]
+    pictures = [each.picture for each in render_frames(scene, range(5), fps=4, render=SIZE, device=device, **CAST)]
+    cameras = {each.metadata["camera"] for each in pictures}
+    assert cameras == {Camera.framing([[0, 0, 0], [1, 9, 0]]).text()}
+    rows = [np.nonzero((each.linear != each.linear[0, 0]).any(axis=(1, 2)))[0].mean() for each in pictures]
+    assert (np.diff(rows) < -2).all()  # upwards, and seen in every frame
+
+
+def test_a_scene_in_which_nothing_moves_is_refused(device):
+    frames = render_frames(builtin.build("cornell"), range(3), render=SIZE, device=device, **CAST)
+    with pytest.raises(ViewerError, match=r"cornell: nothing moves in it \(turntable"):
+        next(frames)
+
+
+def test_frames_are_saved_as_they_come(device, balls, tmp_path):
+    seen = []
+    frames = render_frames(balls, range(9, 12), render=SIZE, device=device, **CAST)
+    save_frames(str(tmp_path / "f%03d.npz"), frames, 30, lambda each: seen.append((each.number, os.listdir(tmp_path))))
+    assert [number for number, _ in seen] == [9, 10, 11]
+    assert sorted(seen[-1][1]) == ["f009.npz", "f010.npz"]
+    assert sorted(os.listdir(tmp_path)) == ["f009.npz", "f010.npz", "f011.npz"]
+
+
+# The command
+
+
+def error_line(capsys):
+    out, err = capsys.readouterr()
+    assert out == "" and err.count("\n") == 1
+    return err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (
+            ("--frames", "9-3", "-o", "a%d.png"),
+            "--frames '9-3': expected two whole numbers such as 0-119, the first not",
+        ),
+        (
+            ("--frames", "0-3", "-o", "a.png"),
+            "a.png: no %d in the file name for the frame's number (such as frame_%04d",
+        ),
+        (("--frames", "0-3", "-o", "%d%d.png"), "%d%d.png: 2 times %d in the file name"),
+        (("--frames", "0-3", "-o", "no/%d.png"), "no/3.png: there is no folder"),
+        (("--frames", "0-3", "-o", "a.mp4", "--layers", "depth"), "a.mp4: a movie cannot hold the layers depth"),
+        (("--frames", "0-3", "-o", "a.gif", "--fps", "90"), "a.gif: 90 frames a second (a GIF shows 50 at most"),
+        (("--frames", "0-3", "-o", "a%d.png", "--moment", "2"), "--moment: is for one picture, and --frames for many"),
+        (("-o", "a.gif"), "a.gif: a movie needs --frames (such as --frames 0-119)"),
+        (("-o", "a.png", "--turntable"), "--turntable: needs --frames (such as"),
+        (("-o", "a.png", "--animation", "x"), "--animation: needs --moment or --frames"),
+        (("-o", "a.png", "--animation", "x", "--moment", "1"), "balls: no animation 'x' (animations: 0 'orbit')"),
+        (("-o", "a.png", "--moment", "-1"), "--moment '-1': expected a number of seconds from 0 to"),
+    ],
+)
+def test_wrong_usage_is_told_in_one_line(arguments, line, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(("render", "balls", *arguments)) == 2
+    assert line in error_line(capsys)
+    assert os.listdir() == []
+
+
+def test_a_missing_library_is_told_in_one_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    assert cli.main(("render", "balls", "--frames", "0-3", "-o", "a.mp4")) == 2
+    assert "a.mp4: an .mp4 needs the package imageio-ffmpeg (pip install 'raystream[video]'" in error_line(capsys)
+    assert os.listdir() == []
+
+
+@pytest.mark.usefixtures("device")
+def test_pictures_movie_and_statistics_of_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    words, single = ("--size", "40x30", "--fps", "2"), ("--machine", "singlepass", "--spp", "2")
+    words += (*single, "--exposure", "0")  # auto is the first frame's
+    assert cli.main(("render", "balls", "--frames", "0-2", "-o", "f%02d.png", "--stats", "s.json", *words)) == 0
+    out, err = capsys.readouterr()
+    assert err == "" and out.startswith("f%02d.png: 3 frames of 40 x 30, 31,200 triangles; ")
+    assert sorted(os.listdir()) == ["f00.png", "f01.png", "f02.png", "s.json"]
+    told = json.loads(Path("s.json").read_text())
+    assert [each["time"] for each in told["frames"]] == [0, 0.5, 1]
+    assert all(each["kernel_passes"] > 0 for each in told["frames"])
+    for arguments in (
+        ("--moment", "0.5"),
+        ("--moment", "0.5", "--animation", "orbit"),
+        ("--moment", "0.5", "--animation", "0"),
+    ):
+        assert cli.main(("render", "balls", "-o", "one.png", *words, *arguments)) == 0
+        with Image.open("one.png") as one, Image.open("f01.png") as frame:
+            assert np.array_equal(np.asarray(one), np.asarray(frame))
+            assert frame.info["frame"] == "1" and frame.info["time"] == "0.5"
+    assert cli.main(("render", "balls", "--frames", "0-2", "-o", "a.gif", "--quiet", *words)) == 0
+    with Image.open("a.gif") as movie:
+        assert movie.n_frames == 3
+
+
+def test_a_movie_shows_the_frames(tmp_path, device):
+    """Decoded, .mp4 has the pictures of the .png files, in their order, at their exposure."""
+    ffmpeg = pytest.importorskip("imageio_ffmpeg", reason="imageio-ffmpeg is not installed").get_ffmpeg_exe()
+    size, shown = (96, 64), {"exposure": 0.5, "tonemap": "agx"}
+    made = list(render_frames("balls", range(4), fps=1, render={"size": size}, device=device, **CAST))
+    for output in ("f%d.png", "a.mp4"):
+        save_frames(str(tmp_path / output), (frame for frame in made), 1, **shown)
+    pictures = np.array([np.asarray(Image.open(tmp_path / f"f{number}.png")) for number in range(4)], int)
+    command = [ffmpeg, "-loglevel", "error", "-i", str(tmp_path / "a.mp4"), "-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    raw = subprocess.run(command, capture_output=True, check=True).stdout
+    found = np.frombuffer(raw, np.uint8).reshape(-1, size[1], size[0], 3).astype(int)
+    assert len(found) == 4
+    # Blocks of 8 x 8: colours are kept for 2 x 2 pixels, and x264 quantises by blocks. Codes in limited range, 220 of
+    # 256, are off by one or so; taken for full range or for BT.601 bright areas would be off by 10 and more.
+    means = [v.reshape(4, size[1] // 8, 8, size[0] // 8, 8, 3).mean(axis=(2, 4)) for v in (found, pictures)]
+    assert np.abs(means[0] - means[1]).max() < 6 and means[1].max() > 150
+    apart = np.abs(means[0][:, None] - means[1]).mean(axis=(2, 3, 4))
+    assert (apart.argmin(axis=1) == range(4)).all() and (np.diag(apart) < 1.5).all()
+
+
+@pytest.mark.parametrize("output", ["f%d.png", "a.gif"])
+@pytest.mark.usefixtures("device")
+def test_an_interrupted_run_leaves_whole_files(output, tmp_path):
+    command = [sys.executable, "-P", "-m", "viewer", "render", "balls", "--frames", "0-9999", "-o", output]
+    command += ["--program", "cast", "--size", "160x120"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    child = subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True, preexec_fn=heeding
+    )
+    begin = time.monotonic()
+    # A first whole frame, not the part of one; of a movie the part is all that there is.
+    while not list(tmp_path.glob("f*.png" if output == "f%d.png" else ".*")) and time.monotonic() - begin < 30:
+        time.sleep(0.05)
+    time.sleep(0.7)
+    child.send_signal(signal.SIGINT)
+    try:
+        _, err = child.communicate(timeout=30)
+    finally:
+        child.kill()
+    assert (child.returncode, err) == (130, "raystream: stopped\n")
+    left = sorted(os.listdir(tmp_path))
+    if output == "a.gif":
+        assert left == []
+        return
+    assert left == sorted(f"f{number}.png" for number in range(len(left))) and left
+    for name in left:
+        with Image.open(tmp_path / name) as picture:
+            picture.load()

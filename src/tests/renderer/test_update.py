@@ -1,0 +1,427 @@
+"""One `update` for every change: the picture of a renderer made anew, and no more work than the change asks for."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viewer
+from viewer import Renderer, Scene
+from viewer.accel import structures
+from viewer.accel.two_level.structure import TwoLevel
+from viewer.base.errors import ViewerError
+from viewer.cli.shader_check import everything
+from viewer.options.declare import Affects
+from viewer.options.photons import PHOTONS
+from viewer.options.table import OPTIONS, keywords
+from viewer.renderer.prepared import prepare
+from viewer.renderer.settings import NAMES, Settings
+from viewer.scene.camera import Camera
+from viewer.scene.environment import ConstantEnvironment
+from viewer.scene.light import Light
+from viewer.scene.movable import with_light_at
+from viewer.scene.sky import sky
+
+SHOWN = {"size": (24, 16), "spp": 2}
+OPTIONS_HERE = {"machine": "singlepass", "camera": "1.6,1,4 1.6,1,0"}
+
+
+def side_by_side() -> Scene:
+    """A triangle of every kind of surface, none before another, above a large one."""
+    scene = everything()
+    for number, instance in enumerate(scene.instances):
+        instance.transform[:3, 3] = 1.1 * (number % 3), 1.1 * (number // 3), 0.0
+    floor = np.array([[12, 0, 0, -5], [0, 0, 1, -0.2], [0, -12, 0, 6], [0, 0, 0, 1]], np.float64)
+    scene.instances.append(replace(scene.instances[0], transform=floor))
+    return scene
+
+
+@pytest.fixture
+def builds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the structures that are built."""
+    made: list[str] = []
+
+    def noting(name: str, build: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *given: made.append(name) or build(*given)
+
+    for name, build in list(structures.FLAT.items()):
+        monkeypatch.setitem(structures.FLAT, name, noting(name, build))  # type: ignore[arg-type]
+    monkeypatch.setattr(structures, "over_instances", noting("two-level", structures.over_instances))
+    return made
+
+
+@pytest.fixture
+def renderer(device: Any, builds: list[str]) -> Iterator[Renderer]:
+    made = Renderer(side_by_side(), device=device, environment="sky", **OPTIONS_HERE)
+    made.render(**SHOWN)
+    builds.clear()
+    yield made
+    made.release()
+
+
+def assert_as_made_anew(renderer: Renderer, **more: Any) -> np.ndarray:
+    """Its picture, which has the bits of another renderer's of the same scene by the same settings."""
+    other = Renderer(renderer.scene, renderer.settings, device=renderer.device, **more)
+    picture = renderer.render(**SHOWN).linear
+    np.testing.assert_array_equal(picture, other.render(**SHOWN).linear)
+    other.release()
+    return picture
+
+
+# -- settings ----------------------------------------------------------------------------------------------------------
+
+
+def test_settings_are_one_value() -> None:
+    plain = Settings()
+    assert dict(plain) == {name: OPTIONS[name].default for name in NAMES}
+    other = plain.replace(depth="7", policy="threshold=0.5")
+    assert other.depth == 7 and other["policy"].share == 0.5 and plain.depth is None
+    assert other != plain and other.replace(depth=None, policy="sweep") == plain
+    assert hash(plain) == hash(Settings()) and len({plain, Settings(), other}) == 2
+    assert plain.replace(depth=None) is plain
+    assert pickle.loads(pickle.dumps(other)) == other
+    assert repr(other) == "Settings(depth=7, policy=PolicyChoice(name='threshold', share=0.5, of='active'))"
+    assert plain.differences(other) == {"depth": Affects.UNIFORMS, "policy": Affects.NOTHING}
+    with pytest.raises(AttributeError, match="replace"):
+        plain.depth = 3
+    with pytest.raises(AttributeError, match="no setting 'deph'"):
+        _ = plain.deph
+    with pytest.raises(ViewerError, match=r"keyword 'deph': unknown.*'depth'"):
+        plain.replace(deph=3)
+    with pytest.raises(ViewerError, match=r"^depth=-1"):
+        Settings(depth=-1)
+
+
+def test_every_option_says_what_it_affects() -> None:
+    for name, option in OPTIONS.items():
+        assert isinstance(option.affects, Affects), name
+    assert all(OPTIONS[name].affects == Affects.STRUCTURE for name in NAMES if OPTIONS[name].scope == "prepare")
+    # Of Whitted's tracer the number of streams follows from the depth.
+    whitted = Settings(program="whitted")
+    assert whitted.differences(whitted.replace(depth=2)) == {"depth": Affects.PROGRAM}
+
+
+def test_help_explains_every_option() -> None:
+    for documented, names in ((Renderer, NAMES), (Renderer.render, keywords("render"))):
+        text = " ".join((documented.__doc__ or "").split())
+        for name in names:
+            option = OPTIONS[name]
+            told = f"{name} : {option.help}. " + ("" if name in ("program", "layers") else option.expected())
+            assert told.replace("--", "") in text and option.default_words().replace("--", "") in text
+        assert "--" not in text  # Python has keywords
+    assert "cast, shadow, whitted, path or photon; default: path." in (Renderer.__doc__ or "")
+
+
+def test_editors_see_every_option() -> None:
+    found = inspect.signature(Renderer).parameters
+    assert list(found)[:4] == ["scene", "settings", "device", "progress"] and set(NAMES) <= set(found)
+    defaults = {name: found[name].default for name in NAMES if name != "device"}
+    assert Settings(**defaults) == Settings()
+    assert "unknown" not in inspect.signature(Renderer.render).parameters
+
+
+# -- what the host alone uses ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fuse", ["none", "ray"])
+def test_policy_and_unroll_keep_the_machine(device: Any, builds: list[str], fuse: str) -> None:
+    renderer = Renderer(viewer.load("balls"), device=device, program="cast", fuse=fuse)
+    before = renderer.render((32, 24), stats=True)
+    machines, compiled = list(renderer._machines.values()), device.compiled
+    builds.clear()
+    assert renderer.update(policy="threshold=0.3", unroll=1) == Affects.NOTHING
+    after = renderer.render((32, 24), stats=True)
+    assert list(renderer._machines.values()) == machines and device.compiled == compiled and not builds
+    np.testing.assert_array_equal(after.linear, before.linear)
+    fresh = Renderer(renderer.scene, renderer.settings, device=device).render((32, 24), stats=True)
+    assert after.stats.kernel_passes == fresh.stats.kernel_passes  # it is at work
+    assert fuse == "ray" or after.stats.kernel_passes > before.stats.kernel_passes
+    renderer.release()
+
+
+# -- uniforms ----------------------------------------------------------------------------------------------------------
+
+UNIFORMS = {
+    "depth": 0,
+    "strategy": "bsdf",
+    "roulette": 1,
+    "clamp": 0.25,
+    "seed": 5,
+    "offsets": "sample",
+    "pixel_filter": "gaussian",
+    "camera": Camera((0.5, 0.6, 3.0), (1.3, 0.8, 0.0)),
+    "fov": 30.0,
+    "aperture": 0.3,
+    "focus": 2.0,
+    "environment_rotation": 40.0,
+    "shadows": False,
+    "reflections": False,
+    "refractions": False,
+    "photons": 77,
+    "caustic_photons": 55,
+    "photon_bounces": 3,
+    "estimate": "nearest",
+    "nearest": 9,
+    "photon_radius": 0.5,
+    "photon_grid": (3, 2, 4),
+    "footprint": 5,
+    "redistribution": "power",
+    "light_samples": 3,
+    "photon_filter": "cone",
+    "final_gather": 3,
+}
+
+
+def test_every_uniform_is_tried_here() -> None:
+    assert set(UNIFORMS) == {name for name in NAMES if OPTIONS[name].affects == Affects.UNIFORMS}
+
+
+@pytest.mark.parametrize(("name", "value"), UNIFORMS.items(), ids=lambda v: str(v)[:20])
+def test_uniforms_compile_nothing(renderer: Renderer, builds: list[str], name: str, value: Any) -> None:
+    before, compiled, prepared = renderer.render(**SHOWN).linear, renderer.device.compiled, renderer.prepared
+    assert renderer.update(**{name: value}) == Affects.UNIFORMS
+    picture = renderer.render(**SHOWN).linear
+    assert renderer.device.compiled == compiled and not builds
+    assert renderer.structure is prepared.structure
+    np.testing.assert_array_equal(assert_as_made_anew(renderer), picture)
+    quiet = {"shadows", "reflections", "refractions", "light_samples"}  # Whitted's
+    quiet |= {"focus", *(option.name for option in PHOTONS)}  # a pinhole's, photon mapping's
+    assert (name in quiet) == np.array_equal(picture, before)
+    builds.clear()
+    renderer.update(**{name: OPTIONS_HERE.get(name, OPTIONS[name].default)})
+    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, before)
+    assert not builds
+
+
+def test_the_program_and_back_again(renderer: Renderer, builds: list[str]) -> None:
+    before = renderer.render(**SHOWN).linear
+    for program in ("whitted", "cast", "shadow"):
+        assert renderer.update(program=program) == Affects.PROGRAM
+        assert_as_made_anew(renderer)
+    compiled = renderer.device.compiled
+    renderer.update(program="path")
+    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, before)
+    assert renderer.device.compiled == compiled  # its machine is kept
+    assert renderer.update(sampler="independent") == Affects.PROGRAM
+    assert_as_made_anew(renderer)
+
+
+def test_rays_of_ones_own_are_compiled_once(renderer: Renderer) -> None:
+    """Whatever program makes the pictures."""
+    rays = ([[0.2, 0.3, 4.0]], [[0.0, 0.0, -1.0]])
+    first, compiled = renderer.trace(*rays), renderer.device.compiled
+    renderer.update(program="cast", sampler="table", seed=3)
+    assert renderer.trace_ready()
+    second = renderer.trace(*rays)
+    assert renderer.device.compiled == compiled and second.triangle[0] == first.triangle[0] >= 0
+
+
+# -- light -------------------------------------------------------------------------------------------------------------
+
+
+def test_lights_that_keep_number_and_kinds_compile_nothing(renderer: Renderer, builds: list[str]) -> None:
+    compiled, structure = renderer.device.compiled, renderer.structure
+    brighter = [replace(light, intensity=(3.0, 2.0, 1.0)) for light in renderer.scene.lights]
+    assert renderer.update(replace(renderer.scene, lights=brighter)) == Affects.SCENE
+    picture = assert_as_made_anew(renderer)
+    renderer.update(with_light_at(renderer.scene, "light", (1.0, 2.0, 3.0)))
+    assert not np.array_equal(assert_as_made_anew(renderer), picture)
+    builds.clear()
+    made = renderer.device.compiled
+    renderer.render(**SHOWN)
+    assert renderer.device.compiled == made and renderer.structure is structure
+    assert made - compiled == 2 * (made - compiled) // 2  # those of the two made anew
+
+
+def test_other_kinds_of_lights_are_compiled(renderer: Renderer) -> None:
+    for lights in ([], [Light("point", position=(0.0, 1.0, 1.0))], renderer.scene.lights):
+        renderer.update(replace(renderer.scene, lights=lights))
+        assert_as_made_anew(renderer)
+
+
+def test_lights_are_placed_by_an_option_and_put_back(renderer: Renderer, builds: list[str]) -> None:
+    before, name = renderer.render(**SHOWN).linear, renderer.scene.lights[0].name
+    given = renderer.scene
+    renderer.update(light={name: (0.5, 1.0, 2.0)})
+    other = Renderer(given, renderer.settings, device=renderer.device)
+    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, other.render(**SHOWN).linear)
+    assert not np.array_equal(renderer.render(**SHOWN).linear, before)
+    builds.clear()
+    renderer.update(light=())
+    assert renderer.scene is given and not builds
+    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, before)
+
+
+def test_environments(renderer: Renderer, builds: list[str]) -> None:
+    compiled, held = renderer.device.compiled, len(renderer.resources.bytes())
+    before = renderer.render(**SHOWN).linear
+    for environment in (sky(128), ConstantEnvironment((0.5, 1.0, 2.0)), "none", (0.1, 0.2, 0.3), "sky"):
+        assert renderer.update(environment=environment) == Affects.LIGHTING
+        renderer.render(**SHOWN)
+    assert not builds and len(renderer.resources.bytes()) == held
+    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, before)
+    compiled = renderer.device.compiled
+    for degrees in (30.0, 90.0, -20.0):
+        renderer.update(environment_rotation=degrees)
+        renderer.render(**SHOWN)
+    assert renderer.device.compiled == compiled and not builds
+    assert_as_made_anew(renderer)
+
+
+def test_the_sky_comes_where_no_light_is_left(device: Any) -> None:
+    scene = viewer.load("cornell")
+    renderer = Renderer(scene, device=device, machine="singlepass")
+    lit = renderer.render(**SHOWN).linear
+    dark = replace(scene, materials=[replace(each, emission=(0.0, 0.0, 0.0)) for each in scene.materials])
+    renderer.update(dark)
+    assert renderer.prepared.lighting.environment.name == "sky" and "sky" in renderer.notes[0]
+    assert_as_made_anew(renderer)
+    renderer.update(scene)
+    assert renderer.prepared.lighting.environment.name == "none" and not renderer.notes
+    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, lit)
+    renderer.release()
+
+
+# -- surfaces ----------------------------------------------------------------------------------------------------------
+
+
+def test_materials_keep_the_structure(renderer: Renderer, builds: list[str]) -> None:
+    before, scene = renderer.render(**SHOWN).linear, renderer.scene
+    compiled, structure = renderer.device.compiled, renderer.structure
+    shades = [replace(each, base_color=(0.1, 0.5, 0.9, 1.0), ior=1.2) for each in scene.materials]
+    shades[-2] = replace(shades[-2], emission=(0.2, 0.3, 0.4))
+    assert renderer.update(replace(scene, materials=shades)) == Affects.SCENE
+    picture = renderer.render(**SHOWN).linear
+    assert renderer.device.compiled == compiled and not builds and renderer.structure is structure
+    assert not np.array_equal(assert_as_made_anew(renderer), before)
+    np.testing.assert_array_equal(assert_as_made_anew(renderer), picture)
+    builds.clear()
+    renderer.update(replace(scene, materials=[replace(each, kind="lambert") for each in scene.materials]))
+    assert not builds and renderer.structure is structure  # other kinds: another switch is compiled
+    assert_as_made_anew(renderer)
+
+
+@pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
+def test_faces_take_other_materials(renderer: Renderer, builds: list[str], accel: str) -> None:
+    renderer.update(accel=accel)
+    renderer.render(**SHOWN)
+    builds.clear()
+    instances = [replace(each, material=0) for each in renderer.scene.instances]
+    renderer.update(replace(renderer.scene, instances=instances))
+    assert bool(builds) == (accel != "bvh")
+    assert_as_made_anew(renderer)
+
+
+# -- what moves --------------------------------------------------------------------------------------------------------
+
+
+def test_instances_under_two_levels_refit_the_top_alone(
+    device: Any, builds: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = viewer.load("balls")
+    renderer = Renderer(scene, device=device, accel="two-level-bvh", program="cast")
+    before = renderer.render(**SHOWN).linear
+    builds.clear()
+    compiled, structure, shading = device.compiled, renderer.structure, renderer.prepared.shading
+    moved: list[int] = []
+    move = TwoLevel.move
+    monkeypatch.setattr(
+        TwoLevel, "move", lambda self, numbers, *rest: moved.append(len(numbers)) or move(self, numbers, *rest)
+    )
+    for seconds, count in ((1.0, 2), (2.0, 2), (2.0, 0)):
+        moved.clear()
+        renderer.update(scene.posed(seconds))
+        assert moved == [count] * bool(count)
+        renderer.render(**SHOWN)
+        assert renderer.structure is structure and renderer.prepared.shading is shading
+    assert device.compiled == compiled and not builds
+    assert_as_made_anew(renderer)
+    renderer.update(scene)
+    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, before)
+    renderer.release()
+
+
+def test_a_flat_structure_is_built_anew(device: Any, builds: list[str]) -> None:
+    scene = viewer.load("cornell")
+    renderer = Renderer(scene, device=device, machine="singlepass")
+    renderer.render(**SHOWN)
+    builds.clear()
+    matrix = scene.instances[0].transform.copy()
+    matrix[0, 3] += 20.0
+    renderer.move({0: matrix})
+    assert builds == ["bvh"]
+    assert_as_made_anew(renderer, camera=renderer.camera)
+    renderer.release()
+
+
+def test_a_scene_as_a_whole(device: Any, builds: list[str]) -> None:
+    """Another one, prepared by somebody else, and back: nothing is left behind on the device."""
+    scenes = [viewer.load("cornell"), viewer.load("balls")]
+    renderer = Renderer(scenes[0], device=device, machine="singlepass")
+    first = renderer.render(**SHOWN).linear
+    held = renderer.resources.bytes()
+    ahead = prepare(scenes[1], renderer.settings)
+    builds.clear()
+    for _ in renderer.upload(ahead):
+        pass
+    renderer.update(ahead)
+    assert not builds and renderer.prepared.structure is ahead.structure
+    assert renderer.camera == Renderer(scenes[1], device=device).camera
+    assert_as_made_anew(renderer)
+    renderer.update(scenes[0])
+    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, first)
+    assert renderer.resources.bytes() == held
+    renderer.release()
+
+
+@pytest.mark.parametrize("accel", ["grid", "two-level-grid"])
+def test_another_structure(renderer: Renderer, builds: list[str], accel: str) -> None:
+    textures = next(module for module in renderer.prepared.shading if module.name == "textures")
+    (texels,) = (renderer.resources.get(memory) for memory in textures.memories if memory.name == "texels")
+    assert renderer.update(accel=accel, grid=6) == Affects.STRUCTURE
+    assert len(builds) == 1
+    assert_as_made_anew(renderer)
+    assert renderer.resources.get(texels.source) is texels  # pictures stay where they are
+
+
+# -- failure -----------------------------------------------------------------------------------------------------------
+
+
+def far_away(scene: Scene) -> Scene:
+    matrix = np.eye(4)
+    matrix[0, 3] = 1e19
+    return replace(scene, instances=[replace(scene.instances[0], transform=matrix), *scene.instances[1:]])
+
+
+@pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"traversal": "dda", "seed": 3},
+        {"environment": "missing.hdr", "exposure": 1},
+        {"environment": "missing.hdr", "depth": 2},
+        {"light": {"nobody": (0, 0, 0)}, "fov": 20},
+        {"camera": "nobody", "accel": "grid"},
+        {"memory": "texture", "seed": 1},
+        {"scene": far_away, "program": "cast"},
+        {"scene": lambda scene: replace(scene, materials=[replace(scene.materials[0], texture=99)]), "seed": 2},
+    ],
+    ids=lambda change: str(next(iter(change))),
+)
+def test_a_failed_update_changes_nothing(renderer: Renderer, accel: str, change: dict[str, Any]) -> None:
+    renderer.update(accel=accel)
+    before = renderer.render(**SHOWN).linear
+    held = renderer.settings, renderer.scene, renderer.prepared, renderer.camera, renderer.resources.bytes()
+    given = dict(change)
+    scene = given.pop("scene", lambda scene: None)(renderer.scene)
+    with pytest.raises(ViewerError):
+        renderer.update(scene, **given)
+    now = renderer.settings, renderer.scene, renderer.prepared, renderer.camera, renderer.resources.bytes()
+    assert all(one is other or one == other for one, other in zip(now, held, strict=True))
+    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, before)

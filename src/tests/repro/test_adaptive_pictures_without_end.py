@@ -1,0 +1,44 @@
+"""Noise within one block of 8 x 8 pixels, which none around it has: its neighbours told of none, so that it got no more
+samples, all others got ever more, and the picture never came to its error."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from viewer.film.adaptive import LEAST, decide, keep, next_run
+from viewer.film.film import Film
+
+GOAL = 0.02
+
+
+def test_noise_that_no_neighbours_tell_of_comes_to_an_end() -> None:
+    rng, side = np.random.default_rng(0), 40
+    deviation = np.full((side, side), 0.01)
+    deviation[17:23, 17:23] = 1.5  # within the block from (16, 16) to (23, 23)
+    film = Film(side, side)
+
+    def add(chosen: np.ndarray, samples: int) -> None:
+        before = {name: array.copy() for name, array in film.arrays.items()}
+        for _ in range(samples):
+            values = np.where(chosen, 1 + deviation * rng.standard_normal(deviation.shape), 0)
+            film.add(np.repeat(values[..., None], 3, axis=-1))
+        for name, array in film.arrays.items():
+            array[~chosen] = before[name][~chosen]
+
+    everywhere = np.ones(deviation.shape, bool)
+    add(everywhere, LEAST // 2)
+    film.keep()
+    add(everywhere, LEAST // 2)
+    decide(film, GOAL)
+    assert film.account is not None and film.error() > GOAL
+    # 36 pixels of 1,600 leave 0.04 after 32 samples; all of the picture with 128 would leave 0.02.
+    for _ in range(40):
+        chosen, end = next_run(film.count, film.account.granted, 4096)
+        if end:
+            keep(film, chosen)
+            add(chosen, end - int(film.count[chosen].max()))
+            continue
+        decide(film, GOAL)
+        if (film.account.granted == film.count).all():
+            break
+    assert film.error() <= GOAL and film.count.max() <= 512

@@ -1,0 +1,73 @@
+"""llvmpipe ends the loops of a fragment program after 65,535 turns in all, and rays came back without their hits.
+
+The built-in stadium, with 57,000 triangles in one voxel, had black and wrong pixels with `singlepass` and with
+`multipass --fuse ray`, and right ones with `--fuse none`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from viewer import Renderer, Scene
+
+COUNT = 70_000  # triangles above one another, all tested by every ray that comes near
+
+
+@pytest.fixture(scope="module")
+def renderer() -> Renderer:
+    corner = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    points = np.tile(corner, (COUNT, 1))
+    points[:, 2] = np.repeat(np.linspace(-0.25, 0, COUNT), 3)
+    points[-3:, 2] += 0.25  # the nearest is the last
+    return Renderer(
+        Scene.from_triangles(points, np.arange(3 * COUNT).reshape(-1, 3)), accel="grid", grid=1, program="cast"
+    )
+
+
+CHOICES = (
+    {"machine": "singlepass"},
+    {"machine": "multipass", "fuse": "ray", "mask": "depth"},
+    {"machine": "multipass", "fuse": "ray", "mask": "none"},
+    {"machine": "multipass", "fuse": "none", "mask": "depth"},
+)
+
+
+@pytest.mark.parametrize("choices", CHOICES)
+def test_no_ray_is_left_in_the_middle_of_a_long_list(renderer: Renderer, choices: dict[str, str]) -> None:
+    renderer.update(**choices)
+    picture = renderer.render((12, 10), layers=("triangle", "depth", "tests"))
+    origins, directions = (a.reshape(-1, 3) for a in renderer.camera.rays(12, 10))
+    near = 0.25 - origins[:, 2]
+    point = origins + directions * (near / directions[:, 2])[:, None]
+    hit = ((point[:, :2] > 0).all(axis=1) & (point[:, :2].sum(axis=1) < 1)).reshape(10, 12)
+    assert 20 < hit.sum() < 100
+    assert np.array_equal(picture.layers["triangle"] == COUNT - 1, hit)
+    assert (picture.layers["tests"][hit] == COUNT).all()
+    assert (picture.linear[hit] > 0.1).all()
+    assert np.isfinite(picture.linear).all()
+
+
+@pytest.mark.parametrize("choices", CHOICES)
+def test_the_rays_beside_them_keep_theirs(renderer: Renderer, choices: dict[str, str]) -> None:
+    """Given rays, not as many as the streams hold, of which some have nothing to do."""
+    renderer.update(**choices)
+    origins = np.zeros((300, 3)) + [0.2, 0.2, 1]
+    origins[::3, 0] = 5
+    hits = renderer.trace(origins, np.broadcast_to([0, 0, -1.0], origins.shape))
+    expected = np.where(np.arange(300) % 3 == 0, -1, COUNT - 1)
+    assert np.array_equal(hits.triangle, expected)
+    assert np.array_equal(hits.distance, np.where(expected < 0, np.inf, 0.75).astype(np.float32))
+
+
+def test_paths_that_are_cut_short_go_on(renderer: Renderer) -> None:
+    """Programs that add samples in place: pixels whose passes were cut short get theirs, and none gets one twice."""
+    pictures = []
+    for choices in CHOICES:
+        renderer.update(**choices, program="path", depth=1)  # the way to a surface, and from there to the light
+        pictures.append(renderer.render((6, 5), spp=2))
+    renderer.update(program="cast", depth=None)
+    assert pictures[0].linear.max() > 0.1
+    for picture in pictures:
+        assert picture.film is not None and (picture.film.count == 2).all()
+        assert picture.linear.tobytes() == pictures[0].linear.tobytes()

@@ -1,0 +1,35 @@
+"""Nothing was seen of a light that was dragged under photon mapping: after each of its moves the photons' kernels were
+taken for kernels to compile, and all photons were traced to warm them; the next move began that anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import viewer
+from tests.renderer.test_session import Paper
+from viewer import Renderer
+from viewer.renderer.photon_maps import LEAST_ROUGH
+from viewer.renderer.session import Session
+from viewer.scene.light import Light
+from viewer.scene.movable import with_light_at
+
+
+def test_every_move_shows_a_picture_and_compiles_nothing(device: Any) -> None:
+    scene = viewer.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
+    scene.lights = [Light("point", "lamp", (0.0, 0.5, 0.5))]
+    options: dict[str, Any] = {"program": "photon", "machine": "singlepass", "photons": 4 * LEAST_ROUGH, "depth": 1}
+    renderer = Renderer(scene, device=device, camera="0,1,1 0,0.3,0.3", environment="none", photon_bounces=2, **options)
+    session = Session(renderer, (8, 6), screen=Paper())
+    while not session.idle:
+        session.advance(1e-3)
+    maps = renderer.photon_maps
+    assert maps is not None
+    for step in range(3):
+        compiled, pictures, traced = device.compiled, session.pictures, maps.traced
+        session.update(with_light_at(renderer.scene, "lamp", (0.0, 0.5, 0.6 + 0.1 * step)))
+        while session.pictures == pictures:
+            session.advance(1e-3, moving=True)
+            assert not session.compiling
+        assert device.compiled == compiled and maps.traced == traced + 1
+    session.release()
+    renderer.release()

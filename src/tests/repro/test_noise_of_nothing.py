@@ -1,0 +1,27 @@
+"""A black picture had "0 % noise", as if it were perfect."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import meshes
+import pytest
+
+from viewer import Renderer
+from viewer.film.stop import Stop
+from viewer.renderer.session import Session
+
+
+def test_noise_is_a_word_where_it_is_no_number(device: Any) -> None:
+    pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
+    from viewer.window.panels.widgets import noise
+
+    dark = meshes.scene([[[0, 0, 0], [1, 0, 0], [0, 1, 0]]])
+    renderer = Renderer(dark, device=device, machine="singlepass", program="path", environment="none")
+    session = Session(renderer, (8, 6), Stop(3))
+    session.finish()
+    assert session.developing.error() == 0.0 and noise(session.developing.error()) == "none"
+    session.release()
+    assert noise(math.inf) == "unknown"  # of a single sample
+    assert noise(0.0321) == "3.21 %"

@@ -1,0 +1,87 @@
+"""Indoors orbit turned about a point behind the walls, where a file's camera looks, and left the room at the first
+drag; and from outside Home then showed the unlit backs of the walls."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viewer
+from viewer import Camera, Renderer
+from viewer.renderer.session import Session
+from viewer.window.input.actions import Keymap
+from viewer.window.input.flight import NEAREST_PIVOT, Flight
+from viewer.window.view.pivot import choose_pivot
+from viewer.window.view.preferences import Preferences
+from viewer.window.view.view import View
+
+ROOM = viewer.load("cornell")  # open in front, at z = 0
+
+
+@pytest.fixture(scope="module")
+def view(device: Any) -> View:
+    made = View(Session(Renderer(ROOM, device=device, program="cast", machine="singlepass")), Preferences(), Keymap())
+    made.renderer.trace([(0, 0, 0)], [(0, 0, 1)])  # else it is compiled after the window has said so
+    return made
+
+
+def pivot(view: View, origin: tuple[float, float, float], target: tuple[float, float, float]) -> np.ndarray:
+    view.flight = Flight(Camera(origin, target), ROOM.bounds())
+    before = view.flight.camera
+    choose_pivot(view)
+    assert view.flight.camera.origin == before.origin
+    np.testing.assert_allclose(view.flight.camera.basis(), before.basis(), atol=1e-12)  # the picture stays
+    return np.array(view.flight.camera.target)
+
+
+def test_it_turns_about_the_first_surface(view: View) -> None:
+    far = ROOM.bounds()[1]
+    # The back wall is the bounds' far side; the distance of the hit is float32.
+    np.testing.assert_allclose(pivot(view, (278, 400, 100), (278, 400, 9000)), (278, 400, far[2]), atol=1e-3)
+    np.testing.assert_allclose(pivot(view, (278, 400, 100), (278, 400, 101)), (278, 400, far[2]), atol=1e-3)
+
+
+def test_it_is_bounded(view: View) -> None:
+    # Out of the open front no surface is met: the target stays, but within the bounds.
+    np.testing.assert_allclose(pivot(view, (278, 400, 100), (278, 400, -900)), (278, 400, 0), atol=1e-9)
+    np.testing.assert_allclose(pivot(view, (278, 400, 100), (278, 400, 60)), (278, 400, 60), atol=1e-9)
+    near = float(np.linalg.norm(ROOM.bounds()[1] - ROOM.bounds()[0])) * NEAREST_PIVOT
+    eye = ROOM.bounds()[1, 2] - 0.01  # close to the back wall
+    assert pivot(view, (278, 400, eye), (278, 400, 9000))[2] == pytest.approx(eye + near)
+
+
+def test_outdoors_it_is_left_alone(view: View) -> None:
+    np.testing.assert_array_equal(pivot(view, (278, 273, -800), (278, 273, 5000)), (278, 273, 5000))
+
+
+@pytest.mark.parametrize(
+    ("cameras", "forward"),
+    [
+        (ROOM.cameras[:1], (0, 0, 1)),  # as its first camera, which stands outside
+        (ROOM.cameras[3:], Camera.framing([(-1, -1, -1), (1, 1, 1)]).basis()[2]),  # within
+        ([], Camera.framing([(-1, -1, -1), (1, 1, 1)]).basis()[2]),
+    ],
+)
+def test_home_of_a_scene_that_was_entered(cameras: list[Camera], forward: Any) -> None:
+    from viewer.window.commands import _frame
+
+    def framed(flight: Flight) -> np.ndarray:
+        shown = SimpleNamespace(cameras=cameras)
+        desk: Any = SimpleNamespace(
+            view=SimpleNamespace(shown=lambda: (SimpleNamespace(scene=shown), flight), size=(320, 240))
+        )
+        _frame(desk)
+        flight.update(1.0)
+        return flight.camera.basis()[2]
+
+    flight = Flight(Camera((500, 60, 60), (250, 420, 300)), ROOM.bounds())
+    assert flight.indoors
+    flight.orbit(0, 100)
+    assert not flight.indoors  # it has left through the floor
+    np.testing.assert_allclose(framed(flight), forward, atol=1e-12)
+    flight.orbit(50, 20)
+    turned = flight.camera.basis()[2]
+    np.testing.assert_allclose(framed(flight), turned, atol=1e-12)  # outside: as it is seen now

@@ -1,0 +1,35 @@
+"""A window with photons never showed its picture again: a machine that had traced them was given back to make room for
+another, and as the map itself was still there, warming made no new one; it was waited for without end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import viewer
+from tests.renderer.test_session import Paper
+from viewer import Renderer
+from viewer.film.stop import Stop
+from viewer.renderer import machine_pool
+from viewer.renderer.session import Session
+from viewer.scene.light import Light
+
+
+def test_machines_given_back_are_made_again(device: Any, monkeypatch) -> None:
+    scene = viewer.Scene.from_triangles([[-1, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 2]], [[0, 1, 2], [0, 1, 3]])
+    scene.lights = [Light("point", "lamp", (0.0, 0.5, 0.5))]
+    options: dict[str, Any] = {"program": "photon", "machine": "singlepass", "photons": 64, "depth": 1}
+    renderer = Renderer(scene, device=device, camera="0,1,1 0,0.3,0.3", environment="none", photon_bounces=2, **options)
+    session = Session(renderer, (8, 6), Stop(1), screen=Paper())
+    session.finish()
+    held = len(renderer._machines)
+    monkeypatch.setattr(machine_pool, "MOST_MACHINES", held)
+    renderer.trace([[0, 1, 1]], [[0, 0, -1]])  # one more: the oldest goes
+    assert len(renderer._machines) == held and not renderer.ready((256, 128))
+    session.restart()
+    for _ in range(500):
+        if session.idle:
+            break
+        session.advance(0.0)
+    assert session.converged and session.samples == 1
+    session.release()
+    renderer.release()

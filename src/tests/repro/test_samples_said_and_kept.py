@@ -1,0 +1,63 @@
+"""The bar counted samples that were under way, and Ctrl-C then kept fewer; of the ray caster nothing was said."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import viewer
+from viewer.cli import main as cli
+from viewer.film.checkpoint import Checkpoint
+from viewer.film.image import read_exr
+from viewer.film.stop import Stop
+from viewer.renderer import tracer
+from viewer.renderer.facts import sample_settings
+from viewer.renderer.session import Session
+
+SIZE = (16, 8)
+
+
+def test_stopped_amid_a_round(device: Any, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(tracer, "LARGEST_STREAM", SIZE[0] * SIZE[1] // 2)  # one half after the other
+    renderer = viewer.Renderer("cornell", device=device, fuse="none", depth=1)
+    clock = itertools.count(0.0, 10.0).__next__  # saving is worth its time, and never due
+    state = Checkpoint(tmp_path / "a.exr", sample_settings(renderer), every=1e9, clock=clock)
+    session = Session(renderer, SIZE, Stop(33), state=state)
+    session.rhythm = replace(session.rhythm, seconds=1e9)  # one sample, then as many as may be, at any speed
+    told: list[tuple[float, str]] = []
+
+    def watch(share: float, text: str) -> None:
+        told.append((share, text))
+        if share > 0.37:  # eight samples are done, of the round from 1 to 17, and the next eight in the upper half
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        session.finish(progress=watch)
+    header, channels = read_exr(tmp_path / "a.exr.state.exr")
+    assert session.running and channels["film.count"].max() == 16
+    assert channels["film.count"].min() == state.samples == int(header["samples"]) == 8
+    assert told[-1][1] == "8 of 33 samples" and told[-1][0] < 1
+    session.release()
+
+
+@pytest.mark.usefixtures("device")
+@pytest.mark.parametrize(
+    ("words", "samples"),
+    [(("--spp", "3"), 3), (("--program", "cast", "--spp", "3"), 1), (("--spp", "2", "--resume", "four.exr"), 4)],
+)
+def test_report_file_and_statistics_agree(words, samples, tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    small = ("--size", "12x8", "--depth", "1", "--machine", "singlepass")
+    if "--resume" in words:
+        assert cli.main(("render", "cornell", "-o", "four.exr", "--spp", "4", "--quiet", *small)) == 0
+    assert cli.main(("render", "cornell", "-o", "a.exr", "--stats", "a.json", *small, *words)) == 0
+    said = re.search(r", (\d+) samples? a pixel", capsys.readouterr().out)
+    with open("a.json") as file:
+        assert said and int(said[1]) == json.load(file)["samples"] == int(read_exr("a.exr")[0]["samples"]) == samples
+    os.remove("a.exr")

@@ -1,0 +1,111 @@
+"""A picture of 32768 x 32768 took 34 GB before anything was said."""
+
+from __future__ import annotations
+
+import tracemalloc
+
+import pytest
+
+from viewer import Renderer
+from viewer.base import memory
+from viewer.base.errors import ViewerError
+from viewer.renderer import footprint, tracer
+from viewer.renderer.footprint import check_memory, picture_bytes
+from viewer.scene import builtin
+
+
+@pytest.fixture(scope="module")
+def renderers(device):
+    scene = builtin.build("cornell")
+    return {name: Renderer(scene, program=name, machine="singlepass") for name in ("cast", "path")}
+
+
+def test_to_the_byte(monkeypatch) -> None:
+    needed = picture_bytes((640, 480), True, ("depth", "normal"), True)
+    monkeypatch.setattr(footprint, "available", lambda: needed + 10)
+    check_memory((640, 480), True, ("depth", "normal"), True, beside=10)
+    with pytest.raises(ViewerError) as caught:
+        check_memory((640, 480), True, ("depth", "normal"), True, beside=11)
+    assert "size 640x480: takes about " in str(caught.value) and "MiB are free" in str(caught.value)
+    wide, tall = (int(side) for side in str(caught.value).split("size ")[-1].split()[0].split("x"))
+    assert (wide, tall) == (592, 448)  # sqrt(0.9) of it, in sixteens
+    check_memory((wide, tall), True, ("depth", "normal"), True)
+    monkeypatch.setattr(footprint, "available", lambda: None)
+    check_memory((32768, 32768), True)
+
+
+@pytest.mark.parametrize("program", ["cast", "path"])
+def test_nothing_is_taken_before_it_is_refused(renderers, monkeypatch, program) -> None:
+    monkeypatch.setattr(footprint, "available", lambda: 16 << 30)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ViewerError, match=r"size 32768x32768: takes about .* GiB of memory, and 16.0 GiB are free"):
+            renderers[program].render((32768, 32768), spp=1)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_little_is_taken_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("viewer.renderer.footprint.available", lambda: 0)
+    check_memory((512, 512), False, ("depth", "normal", "triangle"), True)
+    with pytest.raises(ViewerError, match="memory"):
+        check_memory((2048, 1024), False)
+
+
+def test_the_command_says_so_before_it_loads(monkeypatch, capsys, tmp_path) -> None:
+    from viewer.cli.main import main
+
+    monkeypatch.setattr(footprint, "available", lambda: 16 << 30)
+    assert main(["render", "nowhere.glb", "--size", "32768x32768", "-o", str(tmp_path / "a.png")]) == 2
+    assert "size 32768x32768: takes about 56.0 GiB of memory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("program", "layers"), [("cast", ("normal", "steps")), ("path", ("depth",))])
+def test_what_is_told_is_what_is_taken(renderers, program, layers, tmp_path, monkeypatch) -> None:
+    """NumPy's part of it, which is all but the textures; in streams that are small beside the picture."""
+    monkeypatch.setattr(tracer, "LARGEST_STREAM", 1 << 12)
+    size = 192, 160
+    renderers[program].render((16, 16), spp=2, layers=layers)
+    tracemalloc.start()
+    try:
+        picture = renderers[program].render(size, spp=2, layers=layers)
+        picture.save(tmp_path / "a.npz")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    told = picture_bytes(size, program == "path", layers)
+    assert 0.5 * told < peak < told + (1 << 20)  # a stream's arrays do not grow with the picture
+
+
+def test_memory_is_the_least_of_all_limits(tmp_path) -> None:
+    (tmp_path / "proc/self").mkdir(parents=True)
+    (tmp_path / "proc/meminfo").write_text("MemTotal: 999 kB\nMemAvailable:   5000 kB\n")
+    assert memory.available(tmp_path) == 5000 * 1024
+    groups = {
+        "0::/a/b": ("sys/fs/cgroup/a", "memory.max", "memory.current", "inactive_file"),
+        "3:cpu,memory:/a/b": (
+            "sys/fs/cgroup/memory/a",
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+            "total_inactive_file",
+        ),
+    }
+    for line, (folder, limit, used, idle) in groups.items():
+        (tmp_path / "proc/self/cgroup").write_text(f"2:cpu:/x\n{line}\n")
+        above, own = tmp_path / folder, tmp_path / folder / "b"
+        own.mkdir(parents=True)
+        (own / limit).write_text("max\n" if limit == "memory.max" else f"{(1 << 63) - 4096}\n")
+        (own / used).write_text("100\n")
+        assert memory.available(tmp_path) == 5000 * 1024
+        (above / limit).write_text("3000000\n")
+        (above / used).write_text("2000000\n")
+        (above / "memory.stat").write_text(f"anon 5\n{idle} 700\n")
+        assert memory.available(tmp_path) == 1_000_700
+        (above / used).write_text("4000000\n")
+        assert memory.available(tmp_path) == 0
+
+
+def test_the_machine_is_asked() -> None:
+    found = memory.available()
+    assert found is None or 1 << 20 < found < 1 << 50

@@ -1,0 +1,31 @@
+"""`tonemap` was the option's name and `tone_map` the keyword's: one name, wherever a tone map is chosen."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+
+import pytest
+from PIL import Image
+
+from viewer.film import image, tonemap
+from viewer.options.table import OPTIONS
+from viewer.renderer.picture import Picture
+from viewer.renderer.sequence import save_frames
+from viewer.window.input.action_table import ACTIONS
+from viewer.window.view.preferences import Preferences
+
+
+def test_one_name(tmp_path) -> None:
+    assert "tonemap" in OPTIONS
+    for call in (Picture.save, Picture.srgb8, Picture.png, save_frames):
+        assert inspect.signature(call).parameters["tonemap"].default == OPTIONS["tonemap"].default, call
+    for call in (image.save, tonemap.srgb8):  # which know of no scene: neutral
+        assert inspect.signature(call).parameters["tonemap"].default == "none", call
+    assert "tonemap" in {field.name for field in fields(Preferences)}
+    assert "tonemap.next" in {action.name for action in ACTIONS}
+    image.save(tmp_path / "a.png", [[[1.0, 1.0, 1.0]]], tonemap="aces")
+    with Image.open(tmp_path / "a.png") as file:
+        assert file.info["tonemap"] == "aces"
+    with pytest.raises(TypeError, match="tone_map"):
+        image.save(tmp_path / "a.png", [[[1.0, 1.0, 1.0]]], **{"tone_map": "aces"})

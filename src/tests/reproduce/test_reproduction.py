@@ -1,0 +1,221 @@
+"""``tools/reproduce.py``: the report is whole whatever is absent, goes on where it was, and leads nowhere."""
+
+from __future__ import annotations
+
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+pytest.importorskip("jinja2", reason="jinja2 is not installed")
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+
+import reproduce
+from reproduction import kept, page, plots, run
+from reproduction.context import Context
+from reproduction.model import Absent, AbsentError, Cell, Check, Fault, Figure, Section, Table, Text
+from reproduction.registry import SECTIONS, Registered
+
+from viewer.base.errors import ViewerError
+
+FACTS: dict[str, Any] = dict.fromkeys(("raystream", "renderer", "driver", "cpu", "os", "python", "date"), "<x>")
+FACTS |= {"cpus": 2, "quick": True}
+
+
+def registered(make: Any, name: str = "toy", quick: bool = True) -> Registered:
+    return Registered(name, "A toy", "D 5.2.1, P2 3.2", quick, 0, make)
+
+
+@pytest.fixture
+def context(device: Any, tmp_path: Path) -> Context:
+    made = Context(tmp_path / "report", quick=True)
+    made.__dict__["device"] = device
+    return made
+
+
+PARTS = [
+    Text("a < b & c"),
+    Check("agrees", 1, np.float32(1), True),
+    Check("differs", 5, 7, False, "because"),
+    Check("beside", 5, 7, None),
+    Table("t", ("row", "a", "b"), [("x", Cell(1.5, 12345.6, True), None), ("y", 2, "text")], "note"),
+    Figure("drawn", svg='<?xml version="1.0"?><svg xmlns="x"><g id="a"/><use href="#a" clip-path="url(#a)"/></svg>'),
+    Figure("painted", png=plots.png(np.zeros((2, 3, 3), np.uint8))),
+    Fault("D 1", "wrong", "right"),
+    Absent("Quake3", "no level"),
+]
+
+
+class Addresses(HTMLParser):
+    """All that a page would fetch or follow."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: Any) -> None:
+        self.tags.append(tag)
+        self.found += [value for name, value in attributes if name in ("src", "href", "xlink:href", "data", "srcset")]
+
+
+def check_self_contained(text: str) -> Addresses:
+    reader = Addresses()
+    reader.feed(text)
+    assert all(each.startswith(("#", "data:image/")) for each in reader.found), reader.found
+    assert not {"script", "link", "iframe", "object"} & set(reader.tags)
+    assert "@import" not in text and not re.search(r"url\((?!#)", text)
+    return reader
+
+
+def test_the_page_holds_everything_and_leads_nowhere(tmp_path: Path) -> None:
+    section = Section("toy", "A toy", "D 5.2.1", PARTS)
+    path = page.write(tmp_path, [section, Section("other", "Other", "A", PARTS)], FACTS, "python tools/reproduce.py")
+    text = path.read_text()
+    reader = check_self_contained(text)
+    inner = [each for each in reader.found if each.startswith("#")]
+    ids = re.findall(r'\bid="([^"]*)"', text)
+    assert {each[1:] for each in inner} <= set(ids) and len(ids) == len(set(ids))
+    assert "a &lt; b &amp; c" in text and "12,346" in text and "2 of 4" in text and "&lt;x&gt;" in text
+    files = {each.name for each in (tmp_path / "figures").iterdir()}
+    assert files == {f"{name}_{each}" for name in ("toy", "other") for each in ("5_drawn.svg", "6_painted.png")}
+
+
+def test_kept_values_come_back(tmp_path: Path) -> None:
+    value = {"a": [1, 2.5, None, True, "x"], "b": np.arange(6).reshape(2, 3), "c": b"\x00\x01", "d": PARTS[3:5]}
+    kept.save(tmp_path / "x.npz", value)
+    back = kept.read(tmp_path / "x.npz")
+    assert back["a"] == value["a"] and back["c"] == value["c"] and (back["b"] == value["b"]).all()
+    assert back["d"][0] == PARTS[3] and back["d"][1].rows[0][1] == Cell(1.5, 12345.6, True)
+    with pytest.raises(TypeError, match="cannot be kept"):
+        kept.save(tmp_path / "y.npz", object())
+
+
+def test_an_interrupted_run_goes_on(context: Context) -> None:
+    calls: list[int] = []
+    stop = [True]
+
+    def make(context: Context) -> Any:
+        for number in range(3):
+            if number == 2 and stop[0]:
+                raise KeyboardInterrupt
+            yield Text(context.keep(("unit", number), lambda number=number: calls.append(number) or f"unit {number}"))
+
+    with pytest.raises(KeyboardInterrupt):
+        run.make(context, registered(make))
+    stop[0] = False
+    section = run.make(context, registered(make))
+    assert calls == [0, 1, 2] and [part.text for part in section.parts] == ["unit 0", "unit 1", "unit 2"]
+    assert not list(context.folder.rglob("*.part"))
+    context.quick = False  # another key: other sizes
+    run.make(context, registered(make))
+    assert calls == [0, 1, 2, 0, 1, 2]
+
+
+def test_what_is_absent_is_told_and_the_rest_is_there(context: Context, monkeypatch: Any, tmp_path: Path) -> None:
+    monkeypatch.setenv("RAYSTREAM_SHARED", str(tmp_path))
+
+    def make(context: Context) -> Any:
+        yield Text("before")
+        context.scene("nowhere.ply")
+
+    section = run.make(context, registered(make))
+    assert section.parts[0] == Text("before") and "nowhere.ply not found" in section.parts[1].why
+    slow = run.make(context, registered(make, quick=False))
+    assert [type(part) for part in slow.parts] == [Absent] and "--only toy" in slow.parts[0].why
+    with pytest.raises(AbsentError):
+        context.file("nowhere.ply")
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "text"])
+def test_a_damaged_kept_file_is_one_line(context: Context, damage: str) -> None:
+    def make(context: Context) -> Any:
+        yield Text(context.keep("unit", lambda: "a text of some length " * 20))
+
+    run.make(context, registered(make))
+    (path,) = context.folder.rglob("*.npz")
+    data = bytearray(path.read_bytes())
+    if damage == "flip":
+        data[len(data) // 3] ^= 0xFF
+    path.write_bytes({"cut": data[: len(data) // 2], "flip": data, "text": b"nothing of the kind"}[damage])
+    with pytest.raises(ViewerError, match=r"kept result is damaged.*remove it") as error:
+        run.make(context, registered(make))
+    assert str(path) in str(error.value) and "\n" not in str(error.value)
+
+
+def test_other_sources_are_another_key(context: Context, monkeypatch: Any) -> None:
+    calls: list[int] = []
+
+    def make(context: Context) -> Any:
+        yield Text(context.keep("unit", lambda: calls.append(1) or "x"))
+
+    run.make(context, registered(make))
+    monkeypatch.setattr(context, "code", lambda section: "other")
+    run.make(context, registered(make))
+    assert len(calls) == 2
+
+
+def test_the_command(tmp_path: Path, capsys: Any) -> None:
+    folder = tmp_path / "out"
+    assert reproduce.main(["--quick", "-o", str(folder), "--only", "fig_7_1", "memory_layout", "faults"]) == 0
+    text = (folder / "report.html").read_text()
+    check_self_contained(text)
+    assert "wrote" in capsys.readouterr().out and str(tmp_path) not in text
+    assert {each.name for each in folder.iterdir()} == {"report.html", "report.json", "figures"}
+    assert reproduce.main(["--list"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert len(listed) == len(SECTIONS) and listed[0].startswith("kernel_streams")
+
+
+@pytest.mark.parametrize(
+    "line, said",
+    [
+        (["--only", "nothing"], "--only nothing: no such section (there are kernel_streams, "),
+        (["-o", "{file}", "--only", "fig_7_1"], "is a file (name a folder)"),
+    ],
+)
+def test_bad_input_is_one_line(line: list[str], said: str, tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "file").write_text("")
+    assert reproduce.main([each.format(file=tmp_path / "file") for each in line]) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1 and error.startswith("reproduce.py: error: ")
+
+
+def test_ctrl_c_leaves_the_last_report(tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+    line = ["-o", str(tmp_path), "--only", "fig_7_1"]
+    assert reproduce.main(line) == 0
+    before = (tmp_path / "report.html").read_bytes()
+
+    def stopped(context: Context) -> Any:
+        raise KeyboardInterrupt
+        yield
+
+    monkeypatch.setitem(SECTIONS, "fig_7_1", registered(stopped, "fig_7_1"))
+    assert reproduce.main(line) == 130
+    assert (tmp_path / "report.html").read_bytes() == before and "goes on from here" in capsys.readouterr().err
+
+
+# The sections that take no pictures of weight; the others are made by the command.
+CHEAP = ("bitonic", "knn_grid", "stencil_routing", "photon_flow", "faults")
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_every_check_that_can_be_decided_agrees(context: Context, name: str) -> None:
+    (section,) = run.chosen([name])
+    made = run.make(context, section)
+    assert made.parts
+    for check in made.checks():
+        assert check.passed is not False or check.why, f"{check} has no reason"
+        if not check.why:
+            assert check.passed is not False, check
+
+
+def test_places_are_sorted_as_in_the_papers() -> None:
+    found = [each.identifier for each in run.chosen()]
+    assert found.index("table_5_1") < found.index("bitonic") < found.index("fig_7_1") < found.index("faults")
+    assert len(set(found)) == len(found)

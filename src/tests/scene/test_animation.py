@@ -1,0 +1,402 @@
+"""Motion: interpolation against scalar evaluations of the definitions, hierarchies node by node, the turntable."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from counting import python_calls
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from viewer.base.errors import ViewerError
+from viewer.scene import builtin
+from viewer.scene.animation import INTERPOLATIONS, PATHS, Animation, Poser, Track, turntable
+from viewer.scene.camera import Camera
+from viewer.scene.hierarchy import Hierarchy
+from viewer.scene.scene import Instance, Scene
+
+IDENTITY = (0.0, 0.0, 0.0, 1.0)
+
+
+# The oracle: one number, one node at a time.
+
+
+def product(a, b):
+    """Hamilton's product of quaternions x y z w."""
+    ax, ay, az, aw = a
+    bx, by, bz, bw = b
+    return np.array(
+        [
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+            aw * bw - ax * bx - ay * by - az * bz,
+        ]
+    )
+
+
+def power(q, exponent):
+    """A unit quaternion's turn taken ``exponent`` times, by its axis and angle."""
+    sine = math.hypot(*q[:3])
+    half = math.atan2(sine, q[3]) * exponent
+    axis = np.asarray(q[:3]) / sine if sine > 0 else np.zeros(3)
+    return np.array([*(axis * math.sin(half)), math.cos(half)])
+
+
+def rotate(q, point):
+    """The point turned by a unit quaternion: q p q*."""
+    conjugate = np.array([-q[0], -q[1], -q[2], q[3]])
+    return product(product(q, [*point, 0.0]), conjugate)[:3]
+
+
+def value_at(track: Track, seconds: float):
+    """The definition, for one track: interval by linear search, slerp by powers, splines by de Casteljau."""
+    times = [float(t) for t in track.times]
+    keys = np.asarray(track.values, np.float64)
+    spline = track.interpolation == "CUBICSPLINE"
+    turns = track.path == "rotation"
+
+    def key(k):
+        value = keys[k, 1] if spline else keys[k]
+        return value / np.linalg.norm(value) if turns else value
+
+    if seconds <= times[0]:
+        return key(0)
+    if seconds >= times[-1]:
+        return key(-1)
+    k = max(k for k, t in enumerate(times) if t <= seconds)
+    span = times[k + 1] - times[k]
+    u = (seconds - times[k]) / span
+    if track.interpolation == "STEP":
+        return key(k)
+    if spline:
+        # A Hermite span's Bezier points.
+        points = [keys[k, 1], keys[k, 1] + keys[k, 2] * span / 3, keys[k + 1, 1] - keys[k + 1, 0] * span / 3]
+        points.append(keys[k + 1, 1])
+        while len(points) > 1:
+            points = [(1 - u) * a + u * b for a, b in pairwise(points)]
+        return points[0] / np.linalg.norm(points[0]) if turns else points[0]
+    a, b = key(k), key(k + 1)
+    if not turns:
+        return (1 - u) * a + u * b
+    if a @ b < 0:
+        b = -b
+    return product(power(product(b, [-a[0], -a[1], -a[2], a[3]]), u), a)
+
+
+def matrix_of(translation, rotation, scale):
+    """(4, 4) by turning the axes one by one."""
+    unit = np.asarray(rotation) / np.linalg.norm(rotation)
+    matrix = np.eye(4)
+    for axis in range(3):
+        matrix[:3, axis] = rotate(unit, np.eye(3)[axis]) * scale[axis]
+    matrix[:3, 3] = translation
+    return matrix
+
+
+def world_of(nodes: Hierarchy, animation: Animation, node: int, seconds: float):
+    """One node's transform by the chain of its parents."""
+    if node < 0:
+        return np.eye(4)
+    parts = {"translation": nodes.translation[node], "rotation": nodes.rotation[node], "scale": nodes.scale[node]}
+    moved = False
+    for track in animation.tracks:
+        if track.node == node:
+            parts[track.path], moved = value_at(track, seconds), True
+    local = matrix_of(**parts) if moved else nodes.local[node]
+    return world_of(nodes, animation, int(nodes.parents[node]), seconds) @ local
+
+
+def track(rng, node, path, interpolation, keys):
+    """A track of random keys."""
+    times = np.cumsum(rng.uniform(0.05, 1.0, keys)).astype(np.float32)
+    shape = (keys, 3, PATHS[path]) if interpolation == "CUBICSPLINE" else (keys, PATHS[path])
+    return Track(node, path, times, rng.normal(size=shape).astype(np.float32), interpolation)
+
+
+def alone(one: Track) -> Poser:
+    """A poser of one node that only this track moves."""
+    nodes = Hierarchy.of([-1], [[0, 0, 0]], [0])
+    return Poser(nodes, Animation("one", (one,)))
+
+
+def value(one: Track, seconds: float):
+    """What the poser makes of a track: its one batch."""
+    (batch,) = alone(one)._batches[one.path]
+    return batch.at(seconds)[0]
+
+
+# Interpolation
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+@pytest.mark.parametrize("keys", [1, 2, 3, 8, 33])
+def test_interpolation_is_the_definition_s(path, interpolation, keys):
+    rng = np.random.default_rng(keys)
+    one = track(rng, 0, path, interpolation, keys)
+    first, last = float(one.times[0]), float(one.times[-1])
+    for seconds in [0.0, first, last, last + 1, *map(float, one.times), *rng.uniform(0, last + 0.2, 40).tolist()]:
+        found, expected = value(one, seconds), value_at(one, seconds)
+        # float64 throughout; splines of random tangents reach some tens
+        np.testing.assert_allclose(found, expected, atol=1e-12, rtol=1e-12, err_msg=f"at {seconds}")
+
+
+def test_many_tracks_at_once_are_each_the_definition_s():
+    """Tracks of all lengths in one batch: the binary search keeps to each one's keys."""
+    rng = np.random.default_rng(7)
+    tracks = [track(rng, k, "translation", "LINEAR", 1 + k * k) for k in range(12)]
+    poser = Poser(Hierarchy.of([-1] * 12, np.zeros((12, 3)), []), Animation("many", tuple(tracks)))
+    for seconds in rng.uniform(0, 30, 60).tolist():
+        expected = [value_at(each, seconds) for each in tracks]
+        np.testing.assert_allclose(poser.world(seconds)[:, :3, 3], expected, atol=1e-12)
+
+
+def test_a_spline_through_a_cubic_is_that_cubic():
+    times = np.array([0.0, 0.5, 2.0, 2.25])
+    cubic = np.polynomial.Polynomial([1.0, -2.0, 0.5, 0.75])
+    keys = np.stack([np.stack([f(times)] * 3, axis=-1) for f in (cubic.deriv(), cubic, cubic.deriv())], axis=1)
+    one = Track(0, "scale", times, keys, "CUBICSPLINE")
+    for seconds in np.linspace(0, 2.25, 37).tolist():
+        np.testing.assert_allclose(value(one, seconds), cubic(seconds), atol=1e-12)
+
+
+def test_a_turn_goes_the_short_way_at_even_speed():
+    degrees = np.array([0.0, 270.0])  # 90 the other way
+    half = np.radians(degrees / 2)
+    one = Track(
+        0, "rotation", np.array([0.0, 1.0]), np.stack([0 * half, np.sin(half), 0 * half, np.cos(half)], axis=-1)
+    )
+    for share in (0.0, 0.1, 1 / 3, 0.5, 1.0):
+        angle = -90 * share
+        x, _, z = alone(one).world(share)[0, :3, 2]  # where +Z goes
+        assert math.degrees(math.atan2(x, z)) == pytest.approx(angle, abs=1e-9)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-9, 1e-7, 1e-4, math.pi - 1e-7, math.pi])
+def test_turns_by_next_to_nothing_and_by_half(angle):
+    one = Track(
+        0, "rotation", np.array([0.0, 1.0]), np.array([IDENTITY, (math.sin(angle / 2), 0, 0, math.cos(angle / 2))])
+    )
+    for share in (0.0, 0.25, 0.5, 1.0):
+        expected = [math.sin(share * angle / 2), 0, 0, math.cos(share * angle / 2)]
+        np.testing.assert_allclose(value(one, share), expected, atol=1e-15)
+
+
+def test_opposite_quaternions_are_one_turn():
+    one = Track(0, "rotation", np.array([0.0, 1.0]), np.array([(0.6, 0, 0, 0.8), (-0.6, 0, 0, -0.8)]))
+    for share in (0.3, 0.5):
+        assert np.abs(value(one, share)) == pytest.approx((0.6, 0, 0, 0.8))
+
+
+@pytest.mark.parametrize("interpolation", INTERPOLATIONS)
+def test_quaternions_without_length_turn_nothing(interpolation):
+    shape = (2, 3, 4) if interpolation == "CUBICSPLINE" else (2, 4)
+    one = Track(0, "rotation", np.array([0.0, 1.0]), np.zeros(shape), interpolation)
+    assert np.array_equal(alone(one).world(0.5)[0], np.eye(4))
+
+
+@pytest.mark.parametrize("fps", [24, 25, 30, 60])
+def test_steps_are_met_by_the_frames_that_they_were_made_for(fps):
+    """Times are float32 in files: float32(0.1) lies behind 3 / 30."""
+    numbers = np.arange(600)
+    one = Track(0, "scale", (numbers / fps).astype(np.float32), np.repeat(numbers[:, None], 3, axis=1), "STEP")
+    assert [int(value(one, number / fps)[0]) for number in numbers.tolist()] == numbers.tolist()
+
+
+@pytest.mark.parametrize(
+    ("times", "values", "path", "interpolation"),
+    [
+        ([0.0, 1.0], np.zeros((3, 3)), "translation", "LINEAR"),
+        ([0.0, 1.0], np.zeros((2, 4)), "translation", "LINEAR"),
+        ([0.0, 1.0], np.zeros((6, 3)), "scale", "CUBICSPLINE"),
+        ([], np.zeros((0, 3)), "scale", "LINEAR"),
+        ([0.0], np.zeros((1, 3)), "weights", "LINEAR"),
+        ([0.0], np.zeros((1, 3)), "scale", "CUBIC"),
+    ],
+)
+def test_tracks_that_do_not_fit(times, values, path, interpolation):
+    with pytest.raises(ViewerError, match="track of node 0"):
+        Track(0, path, np.array(times), values, interpolation)
+
+
+# Hierarchies
+
+
+def tree(rng, count: int, instances: int, animated: int) -> Scene:
+    """A random tree of nodes, some of which move by tracks of all kinds."""
+    parents = [-1] + [int(rng.integers(-1, k)) for k in range(1, count)]
+    nodes = Hierarchy.of(
+        parents,
+        rng.normal(size=(count, 3)),
+        rng.integers(-1, count, instances),
+        [count - 1, 0],
+        rng.normal(size=(count, 4)),
+        rng.uniform(0.5, 1.5, (count, 3)) * rng.choice([-1, 1], (count, 3)),
+    )
+    tracks = tuple(
+        track(rng, int(node), path, str(rng.choice(INTERPOLATIONS)), int(rng.integers(2, 9)))
+        for node in rng.permutation(count)[:animated]
+        for path in PATHS
+        if rng.random() < 0.7
+    )
+    rest = nodes.world()
+    placed = [Instance(0, np.eye(4) if node < 0 else rest[node]) for node in nodes.instance_nodes]
+    cameras = [Camera((0, 0, 5), (0, 0, 0), fov=35, name=name) for name in ("last", "first")]
+    scene = Scene.from_triangles(np.eye(3), [[0, 1, 2]])
+    scene.instances, scene.cameras, scene.hierarchy = placed, cameras, nodes
+    scene.animations = [Animation("tree", tracks)]
+    return scene
+
+
+@given(st.integers(0, 10_000), st.integers(1, 12), st.integers(0, 6))
+@settings(max_examples=60, deadline=None)
+def test_poses_are_products_down_the_tree(seed, count, animated):
+    rng = np.random.default_rng(seed)
+    scene = tree(rng, count, 9, animated)
+    for seconds in rng.uniform(0, 6, 3).tolist():
+        pose = scene.pose(seconds)
+        worlds = {n: world_of(scene.hierarchy, scene.animations[0], n, seconds) for n in range(-1, count)}
+        expected = np.array([worlds[n] for n in scene.hierarchy.instance_nodes.tolist()])
+        # products of up to 12 matrices whose entries splines take to some tens
+        np.testing.assert_allclose(pose.transforms, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+
+
+def test_cameras_hang_on_nodes():
+    rng = np.random.default_rng(3)
+    scene = tree(rng, 6, 4, 6)
+    for node, name in ((5, "last"), (0, "first")):
+        world = world_of(scene.hierarchy, scene.animations[0], node, 1.3)
+        camera = next(camera for camera in scene.pose(1.3).cameras if camera.name == name)
+        np.testing.assert_allclose(camera.origin, world[:3, 3])
+        back = world[:3, 2] / np.linalg.norm(world[:3, 2])
+        np.testing.assert_allclose(np.subtract(camera.target, camera.origin), -back, atol=1e-12)
+        np.testing.assert_allclose(camera.up, world[:3, 1])
+        assert camera.fov == 35
+    assert scene.cameras[0].origin == (0, 0, 5)  # the scene itself stays at rest
+
+
+def test_what_hangs_on_no_moving_node_stays_where_it_was_put():
+    nodes = Hierarchy.of([-1, 0, -1], np.zeros((3, 3)), [1, 2, -1])
+    lift = Track(0, "translation", np.array([0.0, 1.0]), np.array([[0, 0, 0], [0, 2, 0]]))
+    scene = Scene.from_triangles(np.eye(3), [[0, 1, 2]])
+    scene.instances = [Instance(0, name=name) for name in "abc"]
+    scene.hierarchy, scene.animations = nodes, [Animation("lift", (lift,))]
+    for instance in scene.instances:
+        instance.transform[0, 3] = 7.0  # moved by hand
+    posed = scene.posed(0.5)
+    assert [tuple(each.transform[:3, 3]) for each in posed.instances] == [(0, 1, 0), (7, 0, 0), (7, 0, 0)]
+    assert [each.name for each in posed.instances] == ["a", "b", "c"]
+    assert posed.meshes[0] is scene.meshes[0] and scene.instances[0].transform[1, 3] == 0
+    assert [tuple(each.transform[:3, 3]) for each in posed.posed(1.0).instances] == [(0, 2, 0), (7, 0, 0), (7, 0, 0)]
+
+
+def test_scenes_without_motion():
+    scene = builtin.build("cornell")
+    pose = scene.pose(3.0)
+    assert scene.duration == 0
+    assert pose.transforms.shape == (8, 4, 4) and pose.cameras == scene.cameras
+    assert all(np.array_equal(matrix, each.transform) for matrix, each in zip(pose.transforms, scene.instances))  # noqa: B905
+    assert Scene().pose(0).transforms.shape == (0, 4, 4)
+
+
+def test_faults_are_told():
+    scene = builtin.build("balls")
+    for seconds in (math.nan, math.inf):
+        with pytest.raises(ViewerError, match="a time of"):
+            scene.pose(seconds)
+    huge = Track(1, "scale", np.array([0.0, 1.0]), np.array([[1.0] * 3, [1e300] * 3]))
+    scene.animations = [Animation("grow", (huge,))]
+    scene.hierarchy.translation[2:4] *= 1e10
+    scene.hierarchy.local[2:4, :3, 3] *= 1e10
+    scene.pose(0.0)
+    with pytest.raises(ViewerError, match=r"'grow': at 1 s a transform is beyond"):
+        scene.pose(1.0)
+    scene.instances.append(Instance(0, np.diag([2.0, 2.0, 2.0, 1.0])))  # stands in the world
+    scene.cameras.append(scene.cameras[0])
+    assert np.array_equal(scene.pose(0.0).transforms[10], np.diag([2.0, 2.0, 2.0, 1.0]))
+    del scene.instances[3:]
+    with pytest.raises(
+        ViewerError, match="nodes for 10 instances, 4 cameras and 0 lights, of which there are 3, 5 and 2"
+    ):
+        scene.pose(0.0)
+
+
+def test_animations_are_chosen_by_name_or_number():
+    scene = builtin.build("balls")
+    longer = Track(1, "scale", np.array([0.0, 9.0]), np.ones((2, 3)))
+    scene.animations += [Animation("1", (longer,)), Animation("grow", (longer,))]
+    before = scene.pose(1.0)
+    for which, number in (("grow", 2), (2, 2), ("2", 2), ("orbit", 0), (0, 0), ("1", 1), (1, 1)):
+        scene.play(which)
+        assert scene.animation == number, which
+        assert scene.duration == (9.0 if number else 4.0)
+    assert not np.array_equal(scene.pose(1.0).transforms, before.transforms)
+    for which in ("run", 3, "-1", "³", "9" * 5000):
+        with pytest.raises(ViewerError, match=r"animations: 0 'orbit', 1 '1', 2 'grow'"):
+            scene.play(which)
+    with pytest.raises(ViewerError, match="animations: none"):
+        builtin.build("cornell").play(0)
+
+
+def moving_tree(count: int) -> Scene:
+    """Instances each on a node of its own that moves in every way, below a root that moves; posed once."""
+    rng = np.random.default_rng(0)
+    scene = tree(rng, 1, 0, 0)
+    nodes = Hierarchy.of([-1] + [0] * (count - 1), rng.normal(size=(count, 3)), np.arange(1, count))
+    tracks = tuple(track(rng, k, path, "LINEAR", 100) for k in range(count) for path in PATHS)
+    scene.instances = [Instance(0) for _ in range(1, count)]
+    scene.cameras, scene.hierarchy, scene.animations = [], nodes, [Animation("all", tracks)]
+    scene.pose(0.0)  # puts the tracks in order, once
+    return scene
+
+
+def test_posing_works_in_arrays():
+    """A thousand instances are posed by as many calls as ten: no loop of Python over nodes or tracks."""
+    few, many = moving_tree(11), moving_tree(1001)
+    assert python_calls(lambda: many.pose(0.3)) == python_calls(lambda: few.pose(0.3))
+
+
+# Turntable and the built-in scene
+
+
+def test_turntable_circles_the_middle():
+    bounds = np.array([[1.0, -2.0, 3.0], [3.0, 4.0, 9.0]])
+    middle = np.array([2.0, 1.0, 6.0])
+    camera = Camera((7.0, 3.5, 8.0), (2.5, 0.0, 6.0), up=(0.1, 1.0, 0.0), fov=33, name="one")
+    assert turntable(camera, bounds, 0.0) == turntable(camera, bounds, 1.0) == camera
+    quarter = turntable(camera, bounds, 0.25)
+    # (x, z) from the middle goes to (z, -x), exactly
+    assert quarter.origin == (4.0, 3.5, 1.0) and quarter.target == (2.0, 0.0, 5.5)
+    assert quarter.up == (0.0, 1.0, -0.1)
+    for share in np.linspace(0, 2, 23).tolist():
+        turned = turntable(camera, bounds, share)
+        assert (turned.fov, turned.name) == (33, "one")
+        for label in ("origin", "target"):
+            old, new = (np.subtract(getattr(each, label), middle) for each in (camera, turned))
+            assert new[1] == old[1]
+            assert math.hypot(new[0], new[2]) == pytest.approx(math.hypot(old[0], old[2]))
+            angle = math.atan2(new[0], new[2]) - math.atan2(old[0], old[2])
+            assert math.remainder(angle - 2 * math.pi * share, 2 * math.pi) == pytest.approx(0, abs=1e-12)
+
+
+def test_two_of_the_balls_orbit_each_other_and_touch_none():
+    scene = builtin.build("balls")
+    assert len(scene.meshes) == 1 and len(scene.meshes[0].triangles) == 3120 and len(scene.instances) == 10
+    rest = scene.pose(0).transforms
+    assert np.allclose(rest, [each.transform for each in scene.instances], atol=1e-15)
+    assert np.allclose(scene.pose(scene.duration).transforms, rest, atol=1e-15)  # it can be repeated
+    for seconds in np.linspace(0, scene.duration, 33).tolist():
+        transforms = scene.pose(seconds).transforms
+        centres = transforms[:, :3, 3]
+        assert np.array_equal(transforms[2:], rest[2:])
+        assert np.allclose(centres[0], -centres[1])
+        assert np.linalg.norm(centres[0]) == pytest.approx(1.3)
+        apart = np.linalg.norm(centres[:, None] - centres[None], axis=-1) + 9 * np.eye(10)
+        assert apart.min() > 2.05
+        # Even speed: the angle from the start, 90 degrees a second.
+        cosine = centres[0] @ rest[0, :3, 3] / 1.69
+        assert cosine == pytest.approx(math.cos(math.pi / 2 * seconds), abs=1e-9)

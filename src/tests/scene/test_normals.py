@@ -1,0 +1,239 @@
+"""Vertex normals by crease angle: against a plain NumPy evaluation, and on meshes whose normals are known."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from viewer.scene import normals as normals_module
+from viewer.scene.mesh import Mesh
+from viewer.scene.normals import unit_normals, with_normals
+from viewer.scene.weld import weld
+
+CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], np.float32)
+CUBE_FACES = np.array(
+    [[0, 1, 3], [0, 3, 2], [4, 6, 7], [4, 7, 5], [0, 4, 5], [0, 5, 1], [2, 3, 7], [2, 7, 6], [0, 2, 6], [0, 6, 4]]
+    + [[1, 5, 7], [1, 7, 3]]
+)
+
+
+def sphere(around: int, down: int) -> Mesh:
+    """A unit sphere of latitude and longitude, outward; its poles have ``around`` faces each."""
+    theta = np.pi * np.arange(1, down) / down
+    phi = 2 * np.pi * np.arange(around) / around
+    ring = np.stack(
+        [
+            np.sin(theta)[:, None] * np.cos(phi),
+            np.cos(theta)[:, None] * np.ones(around),
+            -np.sin(theta)[:, None] * np.sin(phi),
+        ],
+        axis=-1,
+    )
+    positions = np.concatenate([ring.reshape(-1, 3), [[0, 1, 0], [0, -1, 0]]])
+    i, j = np.meshgrid(np.arange(down - 2), np.arange(around), indexing="ij")
+    a, b = i * around + j, i * around + (j + 1) % around
+    c, d = a + around, b + around
+    top, bottom, k = len(positions) - 2, len(positions) - 1, np.arange(around)
+    last = (down - 2) * around
+    faces = [
+        np.stack([a, c, d], -1).reshape(-1, 3),
+        np.stack([a, d, b], -1).reshape(-1, 3),
+        np.stack([np.full(around, top), k, (k + 1) % around], -1),
+        np.stack([np.full(around, bottom), last + (k + 1) % around, last + k], -1),
+    ]
+    return Mesh(positions, np.concatenate(faces))
+
+
+def slowly(mesh: Mesh, degrees: float) -> np.ndarray:
+    """The definition, corner by corner, in float64: (T, 3, 3)."""
+    p = mesh.positions.astype(np.float64)
+    t = mesh.triangles
+    place = {}
+    group = [place.setdefault(tuple(q + 0.0), k) for k, q in enumerate(mesh.positions)]
+    normal, angle = [], []
+    for a, b, c in t:
+        n = np.cross(p[b] - p[a], p[c] - p[a])
+        length = np.linalg.norm(n)
+        normal.append(n / length if length > 0 else n * 0)
+        angle.append([])
+        for x, y, z in ((a, b, c), (b, c, a), (c, a, b)):
+            u, v = p[y] - p[x], p[z] - p[x]
+            size = np.linalg.norm(u) * np.linalg.norm(v)
+            angle[-1].append(math.acos(min(1, max(-1, u @ v / size))) if size > 0 else 0)
+    out = np.zeros((len(t), 3, 3))
+    for i in range(len(t)):
+        for c in range(3):
+            total = np.zeros(3)
+            for j in range(len(t)):
+                for k in range(3):
+                    near = group[t[j, k]] == group[t[i, c]]
+                    if near and normal[i] @ normal[j] >= math.cos(math.radians(degrees)) - 1e-12:
+                        total += angle[j][k] * normal[j]
+            length = np.linalg.norm(total)
+            out[i, c] = total / length if length > 1e-9 else normal[i]
+    return out
+
+
+def corner_normals(mesh: Mesh) -> np.ndarray:
+    return mesh.normals[mesh.triangles]
+
+
+def check_kept(before: Mesh, after: Mesh) -> None:
+    """Triangle order, corner positions and the first vertices are those of the mesh before."""
+    assert np.array_equal(after.positions[after.triangles], before.positions[before.triangles], equal_nan=True)
+    assert np.array_equal(after.positions[: len(before.positions)], before.positions, equal_nan=True)
+    assert np.array_equal(after.materials, before.materials)
+    # float32 unit vectors: three roundings of 2^-24
+    assert np.allclose(np.linalg.norm(after.normals, axis=1), 1, atol=3e-7)
+
+
+def test_mesh_with_normals_comes_back_itself():
+    mesh = Mesh(CUBE, CUBE_FACES, normals=np.tile(np.float32([0, 0, 1]), (8, 1)))
+    assert with_normals(mesh) is mesh
+
+
+def test_cube_is_flat_at_40_degrees_and_split_in_24():
+    mesh = with_normals(Mesh(CUBE, CUBE_FACES, materials=np.arange(12)))
+    check_kept(Mesh(CUBE, CUBE_FACES, materials=np.arange(12)), mesh)
+    assert len(mesh.positions) == 24
+    faces = normals_module.face_normals(CUBE, CUBE_FACES)
+    assert np.allclose(corner_normals(mesh), faces[:, None], atol=1e-7)
+
+
+def test_cube_at_90_degrees_is_smooth_and_whole():
+    mesh = with_normals(Mesh(CUBE, CUBE_FACES), 90.0)
+    assert len(mesh.positions) == 8
+    # Angle weights make the corner's normal the diagonal however its squares are cut: the point of them.
+    assert np.allclose(mesh.normals, (CUBE * 2 - 1) / math.sqrt(3), atol=1e-6)
+
+
+@pytest.mark.parametrize("small", [True, False], ids=["plain", "compiled"])
+@pytest.mark.parametrize("degrees", [1.0, 25.0, 40.0, 100.0, 180.0])
+def test_against_the_definition(degrees, small, monkeypatch):
+    monkeypatch.setattr(normals_module, "SMALL", 10**9 if small else 0)
+    rng = np.random.default_rng(1)
+    mesh = sphere(9, 6)
+    mesh.positions = (mesh.positions + rng.normal(0, 0.08, mesh.positions.shape)).astype(np.float32)
+    made = with_normals(mesh, degrees)
+    check_kept(mesh, made)
+    # float64 sums, rounded once to float32
+    assert np.allclose(corner_normals(made), slowly(mesh, degrees), atol=2e-7)
+
+
+def test_flat_at_0_degrees():
+    mesh = sphere(12, 8)
+    mesh.uvs = np.arange(2 * len(mesh.positions), dtype=np.float32).reshape(-1, 2)
+    mesh.colors = np.arange(4 * len(mesh.positions), dtype=np.float32).reshape(-1, 4)
+    mesh.uvs_1, mesh.tangents = mesh.uvs + 1, mesh.colors + 1
+    made = with_normals(mesh, 0.0)
+    check_kept(mesh, made)
+    faces = normals_module.face_normals(mesh.positions, mesh.triangles)
+    assert np.allclose(corner_normals(made), faces[:, None], atol=1e-7)
+    assert np.array_equal(made.uvs[made.triangles], mesh.uvs[mesh.triangles])
+    assert np.array_equal(made.colors[made.triangles], mesh.colors[mesh.triangles])
+    assert np.array_equal(made.uvs_1[made.triangles], mesh.uvs_1[mesh.triangles])
+    assert np.array_equal(made.tangents[made.triangles], mesh.tangents[mesh.triangles])
+
+
+def test_smooth_sphere_points_outward():
+    mesh = with_normals(sphere(64, 32))
+    # The finite mesh deviates from the sphere by less than its facets' half angle.
+    assert ((mesh.normals * mesh.positions).sum(axis=1) > math.cos(math.radians(180 / 32))).all()
+
+
+def test_seams_of_equal_positions_stay_smooth():
+    whole = sphere(16, 8)
+    torn = Mesh(whole.positions[whole.triangles].reshape(-1, 3), np.arange(3 * len(whole.triangles)).reshape(-1, 3))
+    assert np.allclose(corner_normals(with_normals(torn)), corner_normals(with_normals(whole)), atol=2e-7)
+    assert len(with_normals(torn).positions) == len(torn.positions)
+
+
+def test_pole_of_100k_faces():
+    """All pairs would take minutes."""
+    mesh = sphere(100_000, 4)
+    made = with_normals(mesh, 180.0)
+    poles = np.isin(made.triangles, [len(mesh.positions) - 2, len(mesh.positions) - 1])
+    assert np.allclose(np.abs(corner_normals(made)[poles][:, 1]), 1, atol=1e-6)
+
+
+def test_pole_with_creases_is_split_by_direction():
+    """A steep cone of many faces: cells of directions hold to the crease angle within their size of 3.75 degrees."""
+    around, phi = 720, 2 * np.pi * np.arange(720) / 720
+    rim = np.stack([np.cos(phi), np.zeros(around), -np.sin(phi)], -1)
+    mesh = Mesh(np.concatenate([rim, [[0, 2, 0]]]), [[around, k, (k + 1) % around] for k in range(around)])
+    made = with_normals(mesh, 30.0)
+    faces = normals_module.face_normals(mesh.positions, mesh.triangles)
+    tip = corner_normals(made)[:, 0]
+    assert ((tip * faces).sum(axis=1) > math.cos(math.radians(5))).all()
+    assert len(np.unique(tip, axis=0)) > 30
+
+
+def test_degenerate_and_stray_things():
+    positions = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0], [np.nan, 0, 0], [2, 0, 0], [9, 9, 9], [np.inf, 1, 1]])
+    triangles = [[0, 1, 2], [0, 1, 4], [1, 2, 3], [0, 0, 0], [6, 1, 2]]
+    for degrees in (0.0, 40.0, 180.0):
+        mesh = Mesh(positions, triangles)
+        made = with_normals(mesh, degrees)
+        check_kept(mesh, made)
+        assert np.allclose(made.normals, [0, 0, 1])
+
+
+def test_empty_meshes():
+    assert with_normals(Mesh(np.zeros((0, 3)), np.zeros((0, 3), int))).normals.shape == (0, 3)
+    assert with_normals(Mesh(CUBE, np.zeros((0, 3), int))).normals.shape == (8, 3)
+
+
+@given(
+    st.integers(1, 12).flatmap(
+        lambda v: st.tuples(
+            st.lists(
+                st.tuples(*[st.floats(width=32, allow_nan=True, allow_infinity=True)] * 3), min_size=v, max_size=v
+            ),
+            st.lists(st.tuples(*[st.integers(0, v - 1)] * 3), max_size=20),
+            st.sampled_from([0.0, 1.0, 40.0, 180.0]),
+        )
+    )
+)
+@settings(max_examples=150, deadline=None)
+def test_anything_gives_unit_normals(case):
+    positions, triangles, degrees = case
+    mesh = Mesh(np.array(positions, np.float32), np.array(triangles, np.int32).reshape(-1, 3))
+    made = with_normals(mesh, degrees)
+    check_kept(mesh, made)
+
+
+@pytest.mark.parametrize("small", [True, False], ids=["plain", "compiled"])
+def test_weld_finds_equal_rows(small):
+    rng = np.random.default_rng(2)
+    rows = rng.integers(-2, 3, (500, 3)).astype(np.float32)
+    rows[rng.random(rows.shape) < 0.2] *= -1  # negative zeros
+    number, first = weld(rows.view(np.uint32), small)
+    expected, index = np.unique(rows + 0.0, axis=0, return_inverse=True)
+    assert len(first) == len(expected)
+    assert np.array_equal(rows[first][number], rows)
+    assert (np.diff(first) > 0).all()  # numbered by first appearance
+    assert len(set(zip(number.tolist(), index.ravel().tolist(), strict=True))) == len(first)
+
+
+def test_kernel_is_the_same_plain_and_compiled():
+    mesh = sphere(80, 5)  # poles beyond FEW
+    group, _ = weld(mesh.positions.view(np.uint32), small=True)
+    plain = normals_module._creased(mesh.positions, mesh.triangles, group, 0.9, small=True)
+    fast = normals_module._creased(mesh.positions, mesh.triangles, group, 0.9, small=False)
+    assert np.array_equal(plain[0], fast[0])
+    assert np.array_equal(plain[1], fast[1])
+    # fused multiply-adds may differ in the last bit of float64, so of float32
+    assert np.allclose(plain[2], fast[2], atol=2e-7)
+
+
+def test_unit_normals_mends_what_has_no_direction():
+    positions = np.float32([[0, 0, 0], [1, 0, 0], [0, 1, 0], [5, 5, 5]])
+    triangles = np.array([[0, 1, 2]], np.int32)
+    given_normals = np.float32([[0, 0, 0], [0, 3, 4], [np.nan, 0, 0], [0, 0, 0]])
+    unit, mended = unit_normals(positions, triangles, given_normals)
+    assert mended == 2  # the fourth is not in use
+    assert np.allclose(unit, [[0, 0, 1], [0, 0.6, 0.8], [0, 0, 1], [0, 0, 1]])

@@ -1,0 +1,29 @@
+"""Shared by the tests of the stream processor: a folder of shaders that holds the toy kernels beside the real ones."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import toys
+
+from viewer.base import paths
+
+
+@pytest.fixture(scope="session")
+def shader_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of ``shaders/`` with the toys' kernels."""
+    folder = tmp_path_factory.mktemp("shaders") / "shaders"
+    shutil.copytree(paths.shaders(), folder)
+    for name, text in toys.SHADERS.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _toy_shaders(shader_folder: Path) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(paths, "shaders", lambda: shader_folder)
+        yield

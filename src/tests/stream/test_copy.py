@@ -1,0 +1,151 @@
+"""Copies between row order and rectangles, both ways, against NumPy: odd sizes, and rectangles that reach outside."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from viewer.stream.declare.record import Field, Record
+from viewer.stream.gl.copy import Copies
+from viewer.stream.gl.stream import Stream
+
+RECORDS = {
+    1: Record("One", Field("a", "float"), Field("b", "int")),
+    3: Record("Three", Field("a", "vec4"), Field("b", "vec3"), Field("c", "int"), Field("d", "vec2")),
+}
+# Size of the picture and of the stream in row order, corner and size of the rectangle in the picture.
+CASES = {
+    "whole": ((7, 5), (7, 5), (0, 0), (7, 5)),
+    "wider stream": ((7, 5), (16, 3), (0, 0), (7, 5)),
+    "narrow stream": ((7, 5), (2, 19), (0, 0), (7, 5)),
+    "inside": ((31, 17), (13, 6), (5, 9), (11, 7)),
+    "a row": ((31, 17), (64, 1), (3, 16), (28, 1)),
+    "a column": ((31, 17), (5, 4), (30, 0), (1, 17)),
+    "a pixel": ((31, 17), (1, 1), (12, 8), (1, 1)),
+    "left and above": ((31, 17), (13, 6), (-4, -3), (11, 7)),
+    "right and below": ((31, 17), (13, 6), (26, 13), (11, 6)),
+    "all around": ((5, 3), (9, 9), (-2, -3), (9, 9)),
+    "beside": ((31, 17), (13, 6), (31, 2), (9, 8)),
+    "below": ((31, 17), (13, 6), (2, 17), (9, 8)),
+    "more than the stream holds": ((31, 17), (10, 2), (5, 9), (11, 7)),
+}
+
+
+def random(record: Record, size: tuple[int, int], seed: int) -> NDArray:
+    """(H, W) of random records."""
+    numbers = np.random.default_rng(seed)
+    array = np.zeros(size[::-1], record.dtype)
+    for field in record.fields:
+        array[field.name] = numbers.integers(-(2**20), 2**20, array[field.name].shape)
+    return array
+
+
+def pairs(case: str) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """(row, column) in the picture and in the stream of the records that a copy moves."""
+    picture, rows, corner, size = CASES[case]
+    found = []
+    for number in range(min(size[0] * size[1], rows[0] * rows[1])):
+        x, y = corner[0] + number % size[0], corner[1] + number // size[0]
+        if 0 <= x < picture[0] and 0 <= y < picture[1]:
+            found.append(((y, x), divmod(number, rows[0])))
+    return found
+
+
+@pytest.fixture(scope="module")
+def copies(device) -> Copies:
+    """One for all cases: programs are compiled once."""
+    with device.current():
+        return Copies(device)
+
+
+@pytest.fixture(params=list(RECORDS))
+def record(request) -> Record:
+    """Of one texture or three."""
+    return RECORDS[request.param]
+
+
+def filled(device, record: Record, size: tuple[int, int], seed: int) -> tuple[Stream, NDArray]:
+    """A stream, and what it holds."""
+    stream, array = Stream(device, record, size), random(record, size, seed)
+    stream.write(array)
+    return stream, array
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_rectangle_in_row_order(device, copies, record, case):
+    picture, rows, corner, size = CASES[case]
+    source, given = filled(device, record, picture, 1)
+    target, expected = filled(device, record, rows, 2)
+    copies.to_rows(source, target, corner, size)
+    for place, at in pairs(case):
+        expected[at] = given[place]
+    np.testing.assert_array_equal(target.read(), expected)  # and all else as it was
+    np.testing.assert_array_equal(source.read(), given)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "more than" not in case])
+def test_row_order_into_a_rectangle(device, copies, record, case):
+    picture, rows, corner, size = CASES[case]
+    source, given = filled(device, record, rows, 3)
+    target, expected = filled(device, record, picture, 4)
+    copies.from_rows(source, target, corner, size)
+    for place, at in pairs(case):
+        expected[place] = given[at]
+    np.testing.assert_array_equal(target.read(), expected)
+    np.testing.assert_array_equal(source.read(), given)
+
+
+def test_the_cases_are_what_they_say():
+    assert {case for case in CASES if not pairs(case)} == {"beside", "below"}
+    clipped = {case for case, (_, _, _, size) in CASES.items() if len(pairs(case)) < size[0] * size[1]}
+    assert clipped == {"left and above", "right and below", "all around", "beside", "below"} | {
+        "more than the stream holds"
+    }
+
+
+def test_what_goes_there_comes_back(device, copies, record):
+    picture, given = filled(device, record, (23, 19), 5)
+    rows, back = Stream(device, record, (8, 20)), Stream(device, record, (23, 19))
+    back.clear()
+    for y in range(0, 19, 7):
+        for x in range(0, 23, 9):
+            size = min(9, 23 - x), min(7, 19 - y)
+            copies.to_rows(picture, rows, (x, y), size)
+            copies.from_rows(rows, back, (x, y), size)
+    np.testing.assert_array_equal(back.read(), given)
+
+
+def test_state_that_others_have_left_does_not_matter(device, copies):
+    """Blending, a mask's depth test and another viewport."""
+    import moderngl
+
+    context, record = device.context, RECORDS[1]
+    source, given = filled(device, record, (6, 4), 6)
+    target, _ = filled(device, record, (6, 4), 7)
+    target.framebuffer.viewport = (0, 0, 1, 1)
+    context.enable(moderngl.BLEND | moderngl.DEPTH_TEST | moderngl.CULL_FACE)
+    context.blend_func = moderngl.ONE, moderngl.ONE
+    context.depth_func = "=="
+    copies.to_rows(source, target, (0, 0), (6, 4))
+    context.disable(moderngl.BLEND | moderngl.DEPTH_TEST | moderngl.CULL_FACE)
+    np.testing.assert_array_equal(target.read(), given)
+    assert target.framebuffer.viewport == (0, 0, 6, 4)
+
+
+def test_programs_are_compiled_once_for_each_width_and_way(device):
+    fresh, before = Copies(device), device.compiled
+    for record in RECORDS.values():
+        for size in ((3, 4), (7, 2)):
+            one, other = Stream(device, record, size), Stream(device, record, (4, 4))
+            one.clear()
+            other.clear()
+            fresh.to_rows(one, other, (0, 0), size)
+            fresh.from_rows(other, one, (0, 0), size)
+    assert device.compiled == before + 2 * len(RECORDS)
+
+
+def test_another_record_is_no_copy(device, copies):
+    one, other = Stream(device, RECORDS[1], (2, 2)), Stream(device, RECORDS[3], (2, 2))
+    with pytest.raises(AssertionError, match="keeps the record"):
+        copies.to_rows(one, other, (0, 0), (2, 2))

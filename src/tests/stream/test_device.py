@@ -1,0 +1,186 @@
+"""Opening contexts, and what the driver can do."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+import pytest
+
+from viewer.base.errors import DeviceError
+from viewer.stream.gl import device as devices_module
+from viewer.stream.gl.device import VARIABLE, Device, devices, open_device, shared_device
+
+egl = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="devices are chosen through EGL, on Linux")
+
+
+@egl
+def test_a_device_that_is_no_number(device, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "the fast one")
+    with pytest.raises(DeviceError, match=rf"{VARIABLE}: not a number: 'the fast one'.*raystream devices"):
+        open_device()
+
+
+@egl
+@pytest.mark.parametrize("index", [99, -1])
+def test_a_device_that_is_not_there(device, monkeypatch, index):
+    with pytest.raises(DeviceError, match=f"no device {index}"):
+        open_device(index)
+    monkeypatch.setenv(VARIABLE, str(index))
+    with pytest.raises(DeviceError, match=f"no device {index}"):
+        open_device()
+
+
+@egl
+def test_the_variable_chooses_and_an_argument_goes_first(device, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "99")
+    opened = open_device(0)
+    assert opened.name
+    opened.release()
+
+
+@egl
+def test_devices_are_listed_with_one_default(device):
+    found = devices()
+    assert [d["index"] for d in found] == list(range(len(found))) and found
+    usable = [d for d in found if "error" not in d]
+    assert sum(d["default"] for d in usable) == 1
+    for d in usable:
+        assert d["max_texture_size"] >= 1024 and d["max_attachments"] >= 8 and d["max_samplers"] >= 16
+        assert d["renderer"] and d["version"] and d["glsl"] and float(d["opengl"]) >= 3.3
+        assert isinstance(d["texture_barrier"], bool) and isinstance(d["software"], bool)
+
+
+def test_a_device_survives_others(device):
+    """Contexts are switched by `current`, which puts back what was there before."""
+    devices()
+    with device.current():
+        other = open_device()
+        with other.current():
+            other.context.texture((2, 2), 4, dtype="f4").release()
+        other.release()
+    with device.current():
+        texture = device.context.texture((2, 2), 4, dtype="f4")
+        assert device.context.error == "GL_NO_ERROR"
+        texture.release()
+
+
+def test_the_shared_device_is_opened_once(device):
+    assert shared_device() is device
+    plain = shared_device(barrier=False)
+    assert plain is shared_device(barrier=False) and plain is not device
+    with plain.current():
+        assert plain.texture_barrier is None and plain.describe()["texture_barrier"] is False
+
+
+def test_functions_that_the_driver_lacks_are_none(device):
+    """EGL may hand out a stub for any name in gl: this is none."""
+    assert device.load("noSuchThing", None) is None
+    with pytest.raises(DeviceError, match=r"the driver has no noSuchThing \(update the graphics driver\)"):
+        device.require("noSuchThing")
+    number, count = ctypes.c_int(), device.require("glGetIntegerv", ctypes.c_uint, ctypes.c_void_p)
+    count(0x821B, ctypes.byref(number))  # GL_MAJOR_VERSION
+    assert number.value == device.context.version_code // 100
+
+
+def test_an_old_opengl_is_refused(device):
+    class Old:
+        version_code = 320
+        info = {"GL_RENDERER": "an old card"}  # noqa: RUF012
+        extensions = ()
+
+    with pytest.raises(DeviceError, match=r"an old card: OpenGL 3\.2; 3\.3 is needed"):
+        Device(Old())
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("libEGL.so: cannot open shared object file", "library not found"),
+        ("eglInitialize failed (0x3001)", "no context of OpenGL 3.3"),
+        ("requested device index 7, but found 2 devices", "no device 7"),
+    ],
+)
+def test_why_there_is_no_context(message, said):
+    error = devices_module._no_context(Exception(message), 7)
+    assert said in str(error) and error.hint
+
+
+@egl
+def test_devices_that_cannot_be_opened_are_listed_with_the_reason(device, monkeypatch):
+    """Up to the first number that is none."""
+
+    class Opened:
+        def __init__(self, renderer: str) -> None:
+            self.renderer = renderer
+
+        def describe(self) -> dict[str, str]:
+            return {"renderer": self.renderer}
+
+        def release(self) -> None:
+            pass
+
+    def opened(index=None):
+        if index == 1:
+            raise DeviceError("OpenGL", "no context of OpenGL 3.3", "update")
+        if index == 3:
+            raise DeviceError("OpenGL", "no device 3", "see")
+        return Opened("slow" if index == 0 else "fast")
+
+    monkeypatch.setattr(devices_module, "open_device", opened)
+    found = devices()
+    assert [each["index"] for each in found] == [0, 1, 2] and [each["default"] for each in found] == [
+        False,
+        False,
+        True,
+    ]
+    assert "no context of OpenGL 3.3" in found[1]["error"]
+    monkeypatch.setattr(devices_module.sys, "platform", "darwin")
+    assert devices() == [{"index": None, "default": True, "renderer": "fast"}]
+
+
+def test_devices_have_numbers_on_linux_alone(device, monkeypatch):
+    monkeypatch.setattr(devices_module.sys, "platform", "darwin")
+    with pytest.raises(DeviceError, match="choosing a device needs EGL"):
+        open_device(0)
+
+
+def test_a_process_that_was_forked_is_told(device, monkeypatch):
+    """What runs in the child; the parent is as it was (tests/repro/test_forks.py forks)."""
+    registered = []
+
+    class Library:
+        _exit = "exit"
+
+        def on_exit(self, function, argument) -> None:
+            registered.append((function, argument))
+
+    process = devices_module._Process
+    monkeypatch.setattr(process, "opened", True)
+    monkeypatch.setattr(process, "forked", False)
+    monkeypatch.setattr(devices_module.ctypes, "CDLL", lambda name: Library())
+    monkeypatch.setattr(devices_module.sys, "platform", "linux")
+    process.after_fork()
+    assert registered == [("exit", None)]
+    with pytest.raises(DeviceError, match="this process was forked from one that had opened it"):
+        open_device()
+    monkeypatch.setattr(process, "opened", False)
+    process.after_fork()
+    process.check()  # forked before anything was opened: no harm
+
+
+def test_a_barrier_by_an_older_name_or_none(device):
+    """ARB's, else NVIDIA's, where the driver gives a function for it."""
+
+    def barrier(version: int, extensions: set[str], given: set[str]) -> object:
+        made = object.__new__(Device)
+        made.context = type("Context", (), {"version_code": version})
+        made.extensions, made.allow_barrier = frozenset(extensions), True
+        made.load = lambda name, result: name if name in given else None
+        return made.texture_barrier
+
+    nvidia, both = {"GL_NV_texture_barrier"}, {"glTextureBarrier", "glTextureBarrierNV"}
+    assert barrier(450, set(), both) == "glTextureBarrier"
+    assert barrier(330, nvidia, both) == "glTextureBarrierNV"
+    assert barrier(330, {"GL_ARB_texture_barrier", *nvidia}, {"glTextureBarrierNV"}) == "glTextureBarrierNV"
+    assert barrier(330, nvidia, set()) is None and barrier(330, set(), both) is None

@@ -1,0 +1,267 @@
+"""Jobs: each of the five steps with a toy program, what is sent back, what is yielded, and what abandoning leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import toys
+from numpy.typing import NDArray
+from toys import COLLATZ, NESTED, NUMBER, SEED, Toy, simulate
+
+from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.stream import Stream
+from viewer.stream.jobs import Clear, Copy, Draw, Executor, Host, Job, Run
+from viewer.stream.machines.common import Machine
+from viewer.stream.machines.multipass import Multipass
+from viewer.stream.machines.registry import MACHINES
+
+SIZE = (19, 11)
+RAYS = SIZE[0] * SIZE[1]
+
+
+class Machines:
+    """Hands out the machine of a run, made once for each key."""
+
+    def __init__(self, device: Any, resources: Resources, kind: str) -> None:
+        self.device, self.resources, self.kind = device, resources, kind
+        self.made: dict[Any, Machine] = {}
+
+    def of(self, run: Run) -> Machine:
+        """The machine, which owns no stream that the run lends."""
+        key = run.key, run.size, run.counting
+        if key not in self.made:
+            toy = next(toy for toy in (COLLATZ, NESTED) if toy.program is run.program)
+            form: dict[str, Any] = {"counting": run.counting, "streams": run.streams}
+            self.made[key] = MACHINES[self.kind](self.device, toy.linked, run.size, self.resources, **form)
+        return self.made[key]
+
+
+@pytest.fixture(params=list(MACHINES))
+def machines(request, device) -> Iterator[Machines]:
+    """Of each kind."""
+    resources = Resources(device)
+    made = Machines(device, resources, request.param)
+    yield made
+    for machine in made.made.values():
+        machine.release()
+    resources.release()
+
+
+@pytest.fixture
+def executor(device, machines) -> Executor:
+    """Runs jobs on those machines."""
+    return Executor(device, machines.resources, machines.of)
+
+
+def expected(toy: Toy, count: int = RAYS) -> dict[str, NDArray]:
+    """Results (N,) of the NumPy model."""
+    return simulate(toy, toy.fill(count)).streams
+
+
+def finish(steps: Iterator[float]) -> list[float]:
+    """What is yielded."""
+    return list(steps)
+
+
+def test_the_order_of_steps_is_the_job_s_and_their_answers_are_sent_into_it(device, executor, machines):
+    """Copy, clear, draw, run, copy back, host: a rectangle of a larger stream of seeds is worked on."""
+    seeds, answers = (Stream(device, toys.SEED, (40, 30)), Stream(device, toys.ANSWER, (40, 30)))
+    given = np.zeros((30, 40), SEED.dtype)
+    given["n"] = 1 + np.arange(1200).reshape(30, 40) * 3 % 1999
+    seeds.write(given)
+    resources, told = machines.resources, []
+
+    def job() -> Job:
+        rows = resources.stream("seed", SEED, SIZE)
+        found = resources.stream("answer", toys.ANSWER, SIZE)
+        told.append((yield Copy(seeds, rows, (5, 7), (13, 16))))
+        told.append((yield Clear(answers, [(1.0, 2.0, 0.0, 0.0)])))
+        told.append((yield Draw(lambda: told.append("drawn"))))
+        told.append((yield Run(COLLATZ.program, "collatz", SIZE, 13 * 16, {"seed": rows, "answer": found})))
+        told.append((yield Copy(answers, found, (5, 7), (13, 16), back=True)))
+        told.append((yield Host(lambda: "told")))
+
+    shares = finish(executor.run(job()))
+    (machine,) = machines.made.values()
+    assert told == [None, None, "drawn", None, machine, None, "told"]
+    assert executor.machine is machine
+    assert shares[:3] == [0.0] * 3 and shares[-3:] == [1.0] * 3  # of the last run; none at first
+    assert shares == sorted(shares)
+    inside = given["n"][7:23, 5:18]
+    model = simulate(COLLATZ, {"seed": given[7:23, 5:18].reshape(-1)}).streams["answer"]
+    out = answers.read()
+    np.testing.assert_array_equal(out["steps"][7:23, 5:18].reshape(-1), model["steps"])
+    np.testing.assert_array_equal(out["began"][7:23, 5:18], inside)
+    out[7:23, 5:18] = 0
+    outside = np.ones((30, 40), bool)
+    outside[7:23, 5:18] = False
+    np.testing.assert_array_equal(out["steps"], outside * 1)  # what the clearing gave
+    np.testing.assert_array_equal(out["began"], outside * 2)
+
+
+def test_a_run_fills_lends_and_sets(device, executor, machines):
+    """Its own streams are filled by ``fill``, results are lent, uniforms reach the modules."""
+    results = []
+
+    def job(scale: float) -> Job:
+        path = machines.resources.stream("path", toys.PATH, SIZE)
+
+        def fill(machine: Machine) -> None:
+            assert machine.streams["path"] is path
+            machine.write("path", NESTED.fill(RAYS)["path"].reshape(SIZE[::-1]))
+
+        yield Run(NESTED.program, "nested", SIZE, RAYS, {"path": path}, {"cell_scale": scale}, fill)
+        results.append(path.read().reshape(-1))
+
+    finish(executor.run(job(float(np.float32(0.7)))))
+    np.testing.assert_array_equal(results[0], expected(NESTED)["path"])
+    finish(executor.run(job(0.5)))
+    assert not np.array_equal(results[1]["sum"], results[0]["sum"])
+    finish(executor.run(job(float(np.float32(0.7)))))
+    np.testing.assert_array_equal(results[2], results[0])
+    assert len(machines.made) == 1  # which served all three
+
+
+def collatz(machines: Machines, rays: int = RAYS, counting: bool = False, note: Callable[[], Any] = int) -> Job:
+    """Seeds of the toy, run into the resources' stream of answers."""
+    seed = machines.resources.stream("seed", SEED, SIZE)
+    answer = machines.resources.stream("answer", toys.ANSWER, SIZE)
+    yield Host(lambda: seed.write(COLLATZ.fill(RAYS)["seed"].reshape(SIZE[::-1])))
+    yield Clear(answer)
+    yield Run(COLLATZ.program, "collatz", SIZE, rays, {"seed": seed, "answer": answer}, counting=counting)
+    yield Host(note)
+
+
+@pytest.mark.parametrize("rays", [RAYS, RAYS - 1, 40, 1])
+def test_only_the_first_rays_run(executor, machines, rays):
+    finish(executor.run(collatz(machines, rays)))
+    found = machines.resources.stream("answer", toys.ANSWER, SIZE).read().reshape(-1)
+    np.testing.assert_array_equal(found[:rays], expected(COLLATZ)["answer"][:rays])
+    assert not found[rays:]["began"].any() and not found[rays:]["steps"].any()
+
+
+def test_counters_are_those_of_the_runs_of_one_job(executor, machines):
+    def twice() -> Job:
+        yield from collatz(machines, counting=True)
+        yield from collatz(machines, counting=True)
+
+    finish(executor.run(collatz(machines, counting=True)))
+    once = {name: total.calls for name, total in executor.stats.kernels.items()}
+    assert once == {name: calls.sum() for name, calls in simulate(COLLATZ, COLLATZ.fill(RAYS)).calls.items()}
+    finish(executor.run(twice()))
+    assert {name: total.calls for name, total in executor.stats.kernels.items()} == {
+        name: 2 * calls for name, calls in once.items()
+    }
+    finish(executor.run(collatz(machines, counting=True)))
+    assert {name: total.calls for name, total in executor.stats.kernels.items()} == once
+
+
+def test_clearing_the_first_rays_alone(device, executor):
+    stream = Stream(device, NUMBER, (7, 5))
+
+    def job() -> Job:
+        yield Clear(stream, [(3.0, 4.0, 0.0, 0.0)])
+        yield Clear(stream, [(8.0, 9.0, 0.0, 0.0)], rays=17)
+
+    finish(executor.run(job()))
+    found = stream.read().reshape(-1)
+    assert found["n"].tolist() == [8] * 17 + [3] * 18
+    assert found["steps"].tolist() == [9] * 17 + [4] * 18
+    finish(executor.run(iter_of(Clear(stream))))
+    assert not stream.read()["n"].any()
+
+
+def iter_of(*steps: Any) -> Job:
+    """A job of just these."""
+    yield from (step for step in steps)  # a generator takes what is sent
+
+
+# -- abandoning --------------------------------------------------------------------------------------------------------
+
+
+def test_abandoned_between_steps_nothing_more_is_done(device, executor):
+    stream, done = Stream(device, NUMBER, (4, 4)), []
+
+    def job() -> Job:
+        try:
+            yield Clear(stream, [(1.0, 1.0, 0.0, 0.0)])
+            yield Host(lambda: done.append("first"))
+            yield Clear(stream, [(2.0, 2.0, 0.0, 0.0)])
+        finally:
+            done.append("ended")
+
+    steps = executor.run(job())
+    next(steps), next(steps)
+    steps.close()
+    assert done == ["first", "ended"]
+    assert (stream.read()["n"] == 1).all()
+
+
+def test_abandoned_between_passes_the_machine_serves_the_next_job(executor, machines):
+    """Wherever it is left; what has been left half done does not show in the next."""
+    total, reached = len(finish(executor.run(collatz(machines)))), []
+    assert total > (4 if machines.kind == "singlepass" else 10)
+    for left in range(1, min(total, 30)):
+        steps = executor.run(collatz(machines, note=lambda: reached.append("end")))
+        for _ in range(left):
+            next(steps)
+        steps.close()
+    assert not reached
+    finish(executor.run(collatz(machines, note=lambda: reached.append("end"))))
+    found = machines.resources.stream("answer", toys.ANSWER, SIZE).read().reshape(-1)
+    np.testing.assert_array_equal(found, expected(COLLATZ)["answer"])
+    assert reached == ["end"] and len(machines.made) == 1
+
+
+def test_a_run_yields_after_every_pass_how_much_is_done(executor, machines):
+    shares = finish(executor.run(collatz(machines)))
+    (machine,) = machines.made.values()
+    assert shares[:2] == [0.0, 0.0] and shares[-2:] == [1.0, 1.0]
+    during = shares[2:-2]
+    assert all(0 <= one <= 1 for one in during) and during == sorted(during)
+    if isinstance(machine, Multipass):
+        assert len(during) > 3 and any(0 < one < 1 for one in during)
+
+
+def test_a_fault_of_a_step_reaches_the_caller_and_ends_the_job(executor):
+    ended = []
+
+    def fails() -> None:
+        raise OSError("no more")
+
+    def job() -> Job:
+        try:
+            yield Host(fails)
+        finally:
+            ended.append(True)
+
+    with pytest.raises(OSError, match="no more"):
+        finish(executor.run(job()))
+    assert ended == [True]
+    assert finish(executor.run(iter_of(Host(int)))) == [0.0]
+
+
+def test_steps_have_the_context_and_the_caller_needs_none(device, monkeypatch):
+    """Between two yields another context may be made current, or none."""
+    from viewer.stream.gl import device as module
+
+    found: list[bool] = []
+    resources = Resources(device)
+
+    def look() -> None:
+        found.append(module._thread.device is device)
+
+    def job() -> Job:
+        look()
+        yield Host(look)
+        yield Draw(look)
+        look()
+
+    monkeypatch.setattr(module._thread, "device", None)  # as if the test were not within the device's context
+    for _ in Executor(device, resources, lambda run: pytest.fail("no run")).run(job()):
+        assert module._thread.device is None
+    assert found == [True] * 4
+    device.context.__enter__()  # leaving left none current

@@ -1,0 +1,175 @@
+"""Tables and volumes: random access at 1-D and 3-D addresses over textures."""
+
+from __future__ import annotations
+
+import glsl_call
+import numpy as np
+import pytest
+
+from viewer.base.errors import DeviceError, WiringError
+from viewer.stream.compile.generate import VERSION, memory_glsl
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.kernel import Module, Table, Volume
+from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.memory import IN_BUFFER, Memory, layout
+from viewer.stream.gl.stream import float_texture
+
+RECORDS = {
+    1: Record("One", Field("a", "int")),
+    2: Record("Two", Field("a", "float"), Field("b", "int")),
+    3: Record("Three", Field("a", "vec2"), Field("b", "int")),
+    9: Record("Nine", Field("a", "ivec4"), Field("b", "vec3"), Field("c", "vec2")),
+}
+SIZES = (1, 63, 64, 65, 4095, 4097, 100_000)
+
+
+class Fetcher(glsl_call.Function):
+    """``fetch_t`` on arrays of addresses."""
+
+    def __init__(self, device, table: Table) -> None:
+        module = Module("table", ("fetch_t",), "empty.glsl", memories=(table,))
+        super().__init__(device, f"{table.record.name} fetch_t(int i)", modules=[module])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _empty_source(shader_folder):
+    (shader_folder / "empty.glsl").write_text("")
+
+
+@pytest.fixture(scope="module")
+def textures(device) -> Device:
+    """The same context, as if its buffer textures were too small: rows of 2-D textures."""
+    with device.current():
+        return Device(device.context, allow_buffers=False)
+
+
+@pytest.fixture(params=["buffers", "textures"])
+def either(request, device, textures) -> Device:
+    """A device whose memories lie in buffer textures, and one whose do not."""
+    return device if request.param == "buffers" else textures
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scalars", list(RECORDS))
+def test_every_record_is_found(either, scalars, size):
+    record = RECORDS[scalars]
+    random = np.random.default_rng(size + scalars)
+    data = np.zeros(size, record.dtype)
+    for f in record.fields:
+        shape = data[f.name].shape
+        numbers = random.integers(-LARGEST_INTEGER, LARGEST_INTEGER + 1, shape)
+        data[f.name] = numbers if f.integer else random.normal(size=shape)
+    addresses = np.arange(size) if size <= 5000 else random.integers(0, size, 5000)
+    for at in (0, size - 1):
+        addresses[at % len(addresses)] = at
+    (found,) = Fetcher(either, Table("t", record, data))(addresses)
+    np.testing.assert_array_equal(found, data[addresses])
+
+
+@pytest.mark.parametrize("scalars", list(RECORDS))
+@pytest.mark.parametrize("most", [64, 256, 1024, 16384, 32768])
+def test_layouts_fit_the_texture_and_straddle_no_row(scalars, most):
+    record = RECORDS[scalars]
+    for size in (0, *SIZES):
+        table = Table("t", record, np.zeros(size, record.dtype))
+        try:
+            made = layout(most, table)
+        except DeviceError:
+            assert size * record.texels > most * most / 4  # a power of two may leave half a row and more unused
+            continue
+        assert made.per_row & (made.per_row - 1) == 0
+        assert made.per_row * record.texels <= most
+        assert -(-size // made.per_row) <= most
+        assert made.channels >= min(4, scalars)
+
+
+def test_a_table_too_large_for_the_driver_is_refused():
+    record = RECORDS[9]
+    with pytest.raises(DeviceError, match=r"memory t: 4,097 records of 3 texels exceed a texture of 64 x 64"):
+        layout(64, Table("t", record, np.zeros(4097, record.dtype)))
+
+
+def test_addresses_beyond_a_float_are_refused():
+    record = RECORDS[1]
+    Table("t", record, np.zeros(LARGEST_INTEGER, record.dtype))
+    with pytest.raises(WiringError, match=r"memory t: 16,777,217 records.*2\^24"):
+        Table("t", record, np.zeros(LARGEST_INTEGER + 1, record.dtype))
+
+
+def test_a_table_of_nothing_is_refused():
+    with pytest.raises(WiringError, match=r"memory t.*no fields"):
+        Table("t", Record("Nothing"), np.zeros(3, []))
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 1), (2, 3, 5), (31, 17, 65)])
+def test_every_voxel_is_found(either, shape):
+    data = np.random.default_rng(1).normal(size=shape).astype(np.float32)
+    module = Module("volume", ("fetch_v",), "empty.glsl", memories=(Volume("v", data),))
+    z, y, x = (part.ravel() for part in np.indices(shape))
+    (found,) = glsl_call.Function(either, "float fetch_v(ivec3 at)", modules=[module])(np.stack([x, y, z], axis=1))
+    np.testing.assert_array_equal(found, data.ravel())
+
+
+def test_a_volume_too_large_for_the_driver_is_refused(device):
+    edge = device.max_volume + 1
+    volume = Volume("v", np.zeros((1, 1, edge), np.float32))
+    with pytest.raises(DeviceError, match=rf"memory v: {edge} x 1 x 1 voxels"):
+        Memory(device, volume, layout(device.max_texture, volume))
+
+
+def test_bytes_are_those_of_the_texture(device):
+    source = Table("t", RECORDS[1], np.zeros(64, RECORDS[1].dtype))
+    table = Memory(device, source, layout(device.max_texture, source))
+    assert table.bytes == 4 * table.texture.width * table.texture.height * table.texture.components
+    volume = Memory(device, Volume("v", np.zeros((2, 3, 4), np.float32)))
+    assert volume.bytes == 4 * 24
+    table.release()
+    volume.release()
+
+
+def test_a_memory_lies_in_a_buffer_texture_where_it_fits():
+    table = Table("t", RECORDS[9], np.zeros(100, RECORDS[9].dtype))
+    assert layout(1024, table, 300).per_row == IN_BUFFER and layout(1024, table, 299).per_row > 0
+    volume = Volume("v", np.zeros((2, 3, 4), np.float32))
+    assert layout(1024, volume, 24).per_row == IN_BUFFER and layout(1024, volume, 23).per_row > 0
+
+
+@pytest.mark.parametrize("scalars", list(RECORDS))
+def test_buffer_textures_hold_the_same(device, scalars):
+    if not device.max_buffer:
+        pytest.skip("this driver's buffer textures are small")
+    record, count = RECORDS[scalars], 4097
+    data = np.zeros(count, record.dtype)
+    for k, f in enumerate(record.fields):
+        data[f.name] = np.random.default_rng(k).integers(-LARGEST_INTEGER, LARGEST_INTEGER, data[f.name].shape)
+    volume = np.random.default_rng(9).normal(size=(17, 13, 19)).astype(np.float32)
+    memories = [Memory(device, source) for source in (Table("t", record, data), Volume("v", volume))]
+    assert all(memory.layout.per_row == IN_BUFFER for memory in memories)
+    source = Source()
+    source.add(VERSION, "version")
+    for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
+        source.add(part, "record")
+    for memory in memories:
+        source.add(memory_glsl(memory.source, memory.layout, counting=False), "memory")
+    outputs = "".join(f"layout(location = {k}) out vec4 o{k};\n" for k in range(record.texels + 1))
+    packed = ", ".join(f"o{k}" for k in range(record.texels))
+    source.add(
+        f"""{outputs}void main() {{
+            int i = int(gl_FragCoord.x);
+            pack_{record.name}(fetch_t(i), {packed});
+            o{record.texels} = vec4(fetch_v(ivec3(i % 19, i / 19 % 13, i / 247)));
+        }}""",
+        "test",
+    )
+    targets = [float_texture(device, (count, 1)) for _ in range(record.texels + 1)]
+    device.context.framebuffer(targets).use()
+    shader, tiles = Shader(device, source), Tiles(device, (count, 1), count)
+    tiles.keep(None)
+    for memory in memories:
+        shader.bind(f"memory_{memory.source.name}", memory.texture)
+    Drawing(device, shader, tiles).render()
+    read = [np.frombuffer(target.read(), np.float32).reshape(count, 4) for target in targets]
+    np.testing.assert_array_equal(record.unpack(np.stack(read[:-1], axis=1)), data)
+    np.testing.assert_array_equal(read[-1][:, 0], volume.ravel()[:count])

@@ -1,0 +1,406 @@
+"""Kernels, programs and bound programs: every wiring fault is told, by name, before any OpenGL."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import toys
+
+from viewer import programs
+from viewer.base.errors import WiringError
+from viewer.stream.compile.link import LinkedProgram
+from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Kernel, Module, ModuleState, Table, Volume
+from viewer.stream.declare.program import DONE, RETURN, Call, Program, State
+from viewer.stream.declare.record import Field, Record
+
+A = Record("A", Field("x", "float"))
+B = Record("B", Field("y", "vec4"), Field("z", "vec4"))
+MAKE = Kernel("make", (IN("a", A), OUT("b", B)), ("go", "stop"))
+USE = Kernel("use", (INOUT("b", B), IN("a", A)), ("again", "back"))
+BIG = Record("Big", *(Field(f"f{k}", "vec4") for k in range(9)))
+STATES = (State("make", MAKE, {"go": "use", "stop": DONE}), State("use", USE, {"again": "use", "back": DONE}))
+
+
+def program(*states: State, **changed: object) -> Program:
+    """A proper program of two states, with a part of it changed."""
+    parts = {"streams": {"a": A, "b": B}, "inputs": ("a",), "results": ("b",), "start": "make"}
+    return Program("toy", states=states or STATES, **(parts | changed))
+
+
+def test_the_proper_program_is_accepted():
+    made = program()
+    assert made.looping() == ["use"] and made.successors("make") == ("use",) and made.number("use") == 2
+
+
+MADE = STATES[0]
+FAULTS = {
+    "exit not wired": (lambda: program(State("make", MAKE, {"go": DONE})), "state make", "exit 'stop'"),
+    "extra exit": (
+        lambda: program(State("make", MAKE, {"go": DONE, "stop": DONE, "up": DONE})),
+        "state make",
+        "no exit 'up'",
+    ),
+    "unknown target": (
+        lambda: program(State("make", MAKE, {"go": "nowhere", "stop": DONE})),
+        "state make",
+        "unknown state 'nowhere'",
+    ),
+    "unknown target of a call": (
+        lambda: program(State("make", MAKE, {"go": Call("use", then="nowhere"), "stop": DONE}), STATES[1]),
+        "state make",
+        "unknown state 'nowhere'",
+    ),
+    "unknown start": (lambda: program(start="begin"), "start", "unknown state 'begin'"),
+    "two states of one name": (lambda: program(MADE, MADE), "toy", "two states of one name"),
+    "unknown stream": (
+        lambda: program(State("make", MAKE, MADE.exits, {"b": "c"}), STATES[1]),
+        "state make",
+        "no stream 'c'",
+    ),
+    "unknown argument": (
+        lambda: program(State("make", MAKE, MADE.exits, {"q": "b"}), STATES[1]),
+        "state make",
+        "no argument 'q'",
+    ),
+    "unknown input": (lambda: program(inputs=("a", "q")), "toy", "input 'q'"),
+    "unknown result": (lambda: program(results=("q",)), "toy", "result 'q'"),
+    "record mismatch": (
+        lambda: program(State("make", MAKE, MADE.exits, {"b": "a"}), STATES[1]),
+        "state make",
+        "takes B, stream 'a' holds A",
+    ),
+    "stream used twice": (
+        lambda: program(
+            State("make", Kernel("make", (IN("a", A), OUT("c", A)), ("go",)), {"go": DONE}, {"c": "a"}), results=()
+        ),
+        "state make",
+        "stream 'a' serves two",
+    ),
+    "read before written": (lambda: program(start="use"), "state make|state use", "never reached|reads stream 'b'"),
+    "read before written on one way": (
+        lambda: program(
+            State("pick", Kernel("pick", (IN("a", A),), ("left", "right")), {"left": "make", "right": "use"}),
+            *STATES,
+            start="pick",
+        ),
+        "state use",
+        "reads stream 'b'",
+    ),
+    "result not written": (
+        lambda: program(State("look", Kernel("look", (IN("a", A),), ("end",)), {"end": DONE}), start="look"),
+        "toy",
+        "result 'b'",
+    ),
+    "return nobody called": (
+        lambda: program(MADE, State("use", USE, {"again": "use", "back": RETURN})),
+        "state use",
+        "nobody called",
+    ),
+    "return also without a call": (
+        lambda: program(
+            State("make", MAKE, {"go": Call("use", then=DONE), "stop": "use"}),
+            State("use", USE, {"again": "use", "back": RETURN}),
+        ),
+        "state use",
+        "nobody called",
+    ),
+    "call inside a call": (
+        lambda: program(
+            MADE, State("use", USE, {"again": Call("make", then=DONE), "back": RETURN}), start=Call("make", then=DONE)
+        ),
+        "state use",
+        "inside a call",
+    ),
+    "call back to a return": (
+        lambda: program(State("make", MAKE, {"go": Call("use", then=RETURN), "stop": DONE}), STATES[1]),
+        "state make",
+        "must name a state",
+    ),
+    "unreachable": (
+        lambda: program(*STATES, State("spare", USE, {"again": DONE, "back": DONE})),
+        "state spare",
+        "never reached",
+    ),
+    "nothing after a call that never returns": (
+        lambda: program(
+            State("make", MAKE, {"go": Call("use", then="after"), "stop": DONE}),
+            STATES[1],
+            State("after", USE, {"again": DONE, "back": DONE}),
+        ),
+        "state after",
+        "never reached",
+    ),
+    "no end": (
+        lambda: program(State("make", MAKE, {"go": "make", "stop": "make"})),
+        "toy",
+        "no exit leads to DONE",
+    ),
+    "unknown state in a fusion": (lambda: program(groups={"all": (("make", "sue"),)}), "toy", "unknown state 'sue'"),
+    "a state twice in a fusion": (
+        lambda: program(groups={"all": (("make", "use"), ("use",))}),
+        "toy",
+        "names state 'use' twice",
+    ),
+    "a stream named as the machines' own": (
+        lambda: program(streams={"a": A, "b": B, "state": A}),
+        "toy",
+        "named 'state'",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_wiring_faults_name_program_and_state(fault):
+    make, where, what = FAULTS[fault]
+    with pytest.raises(WiringError) as caught:
+        make()
+    assert "toy" in caught.value.where
+    assert any(part in caught.value.where for part in where.split("|")), caught.value
+    assert any(part in caught.value.what for part in what.split("|")), caught.value
+
+
+def test_faults_of_a_kernel():
+    with pytest.raises(WiringError, match=r"kernel k.*two arguments"):
+        Kernel("k", (IN("a", A), OUT("a", B)), ("go",))
+    with pytest.raises(WiringError, match=r"kernel k.*two exits"):
+        Kernel("k", (IN("a", A),), ("go", "GO"))  # both are EXIT_GO
+    with pytest.raises(WiringError, match=r"kernel k.*no exits"):
+        Kernel("k", (IN("a", A),), ())
+    with pytest.raises(WiringError, match=r"'go-on' is no name"):
+        Kernel("k", (IN("a", A),), ("go-on",))
+
+
+def test_what_one_caller_has_written_is_not_asked_of_another():
+    traversal = Kernel("walk", (IN("a", A),), ("again", "end"))
+    write = Kernel("write", (IN("a", A), OUT("b", B)), ("go",))
+    use = Kernel("use", (IN("b", B), OUT("c", A)), ("done",))
+    first = Kernel("first", (IN("a", A),), ("go",))
+    states = (
+        State("first", first, {"go": Call("walk", then="write")}),
+        State("walk", traversal, {"again": "walk", "end": RETURN}),
+        State("write", write, {"go": Call("walk", then="use")}),
+        State("use", use, {"done": DONE}),
+    )
+    parts = {"streams": {"a": A, "b": B, "c": A}, "inputs": ("a",), "results": ("c",), "start": "first"}
+    assert Program("calls", states=states, **parts).successors("walk") == ("walk", "write", "use")
+    swapped = (replace(states[0], exits={"go": Call("walk", then="use")}), *states[1:])
+    with pytest.raises(WiringError, match=r"state use.*reads stream 'b'|state write.*never reached"):
+        Program("calls", states=swapped, **parts)
+
+
+# -- with modules ----------------------------------------------------------------------------------------------------
+
+KEEP = ModuleState("Memo")
+MEMO = Record("Memo", Field("m", "vec3"))
+ASK = Kernel("ask", (IN("a", A), OUT("memo", KEEP), OUT("b", B)), ("done",), needs=("answer",))
+ASKING = Program(
+    "asking", {"a": A, "memo": KEEP, "b": B}, ("a",), ("b", "memo"), (State("ask", ASK, {"done": DONE}),), "ask"
+)
+ORACLE = Module("oracle", ("answer",), "oracle.glsl", module_state=MEMO)
+
+
+def _table(name: str, rows: int = 1, record: Record = A) -> Table:
+    return Table(name, record, np.zeros(rows, record.dtype))
+
+
+BOUND_FAULTS = {
+    "nobody provides": ([replace(ORACLE, provides=())], "kernel ask", "no module provides answer"),
+    "two provide": ([ORACLE, Module("seer", ("answer",), "s")], "asking", "answer is provided by oracle and seer"),
+    "a need of a need": ([replace(ORACLE, needs=("dream",))], "module oracle", "no module provides dream"),
+    "needs in a circle": (
+        [replace(ORACLE, needs=("dream",)), Module("sleep", ("dream",), "s", needs=("answer",))],
+        "asking",
+        "oracle -> sleep -> oracle",
+    ),
+    "kept record missing": ([replace(ORACLE, module_state=None)], "asking", "'memo' holds Memo, which no module keeps"),
+    "two keep": (
+        [ORACLE, Module("diary", ("note",), "d", module_state=MEMO)],
+        "asking",
+        "two modules keep record Memo",
+    ),
+    "two records of one name": (
+        [replace(ORACLE, uses=(Record("A", Field("x", "vec2")),))],
+        "asking",
+        "two records are named A",
+    ),
+    "two memories of one name": (
+        [replace(ORACLE, memories=(_table("t"), Volume("t", np.zeros((1, 1, 1), np.float32))))],
+        "asking",
+        "two memories are named t",
+    ),
+    "two uniforms of one name": (
+        [replace(ORACLE, uniforms={"k": ("float", 1.0)}, constants={"k": 2})],
+        "asking",
+        "named k",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", BOUND_FAULTS)
+def test_faults_of_modules_name_the_program(fault):
+    modules, where, what = BOUND_FAULTS[fault]
+    with pytest.raises(WiringError) as caught:
+        LinkedProgram(ASKING, modules)
+    assert "asking" in caught.value.where and where in caught.value.where and what in caught.value.what, caught.value
+
+
+def test_kept_records_come_from_the_module():
+    linked = LinkedProgram(ASKING, [ORACLE])
+    assert linked.records == {"a": A, "memo": MEMO, "b": B}
+    step = linked.steps("none")[0]
+    assert step.loads == ("a",) and step.stores == ("memo", "b")
+
+
+def test_too_many_attachments_name_the_step():
+    grow = Kernel("grow", (IN("a", A), OUT("big", BIG)), ("done",))
+    big = Program("big", {"a": A, "big": BIG}, ("a",), ("big",), (State("grow", grow, {"done": DONE}),), "grow")
+    linked = LinkedProgram(big, [])
+    for build in (lambda: linked.steps("none"), linked.single):
+        with pytest.raises(WiringError, match=r"step (grow|big): needs (10|9) attachments, 8 are granted"):
+            build()
+
+
+def _needy(*memories) -> LinkedProgram:
+    needy = Kernel("needy", (IN("a", A), OUT("b", B)), ("done",), needs=("fetch_all",))
+    program = Program("needs", {"a": A, "b": B}, ("a",), ("b",), (State("needy", needy, {"done": DONE}),), "needy")
+    return LinkedProgram(program, [Module("many", ("fetch_all",), "many.glsl", memories=memories)])
+
+
+def _hot(count: int) -> list[Table]:
+    return [replace(_table(f"h{k}"), hot=True) for k in range(count)]
+
+
+def test_too_many_samplers_name_the_step():
+    linked = _needy(*_hot(14))
+    assert linked.samplers(linked.steps("none")[0]) == 16
+    with pytest.raises(WiringError, match=r"step needy: needs 17 samplers, 16 are granted"):
+        _needy(*_hot(15)).steps("none")
+    _needy(*_hot(15)).single()  # reads no state
+
+
+def test_cold_tables_share_one_sampler():
+    linked = _needy(*_hot(13), *(_table(f"t{k}", 40_000) for k in range(50)))
+    (step,) = linked.steps("none")
+    assert linked.samplers(step) == 16 and linked.samplers(linked.single(), scheduled=False) == 15
+
+
+def test_a_group_beyond_the_limits_is_cut_and_says_so():
+    wide = Record("Wide", *(Field(f"f{k}", "vec4") for k in range(5)))
+    first = Kernel("first", (IN("a", A), OUT("b", wide)), ("go",))
+    second = Kernel("second", (IN("a", A), OUT("c", wide)), ("done",))
+    states = (State("first", first, {"go": "second"}), State("second", second, {"done": DONE}))
+    streams = {"a": A, "b": wide, "c": wide}
+    program = Program("wide", streams, ("a",), ("b", "c"), states, "first", groups={"both": (("first", "second"),)})
+    linked = LinkedProgram(program, [])
+    assert [step.name for step in linked.steps("both")] == ["first", "second"]
+    (line,) = linked.limits
+    assert (
+        line
+        == "program wide, step first+second: needs 11 attachments, 8 are granted; 'second' becomes a pass of its own"
+    )
+
+
+def test_counting_needs_no_attachments_of_the_step(device):
+    """What a machine fuses is the same whether it counts or not."""
+
+    wide = Record("Wide", *(Field(f"f{k}", "vec4") for k in range(7)))
+    grow = Kernel("grow", (IN("a", A), OUT("wide", wide)), ("done",))
+    program = Program("wide", {"a": A, "wide": wide}, ("a",), ("wide",), (State("grow", grow, {"done": DONE}),), "grow")
+    linked = LinkedProgram(program, [])
+    (step,) = linked.steps("none")
+    assert linked.attachments(step) == 8 and linked.count_parts(step) == [(0,)]
+
+
+# -- gathered streams --------------------------------------------------------------------------------------------------
+
+
+def _gathering(writes: str = "b", loop: bool = False) -> Program:
+    """``write`` fills a stream; ``read`` gathers stream "b"."""
+    write = Kernel("write", (IN("a", A), OUT("b", B)), ("go",))
+    read = Kernel("read", (GATHER("table", B), IN("a", A), OUT("c", B)), ("again", "done"))
+    states = (
+        State("write", write, {"go": "read"}, {"b": writes}),
+        State("read", read, {"again": "write" if loop else "read", "done": DONE}, {"table": "b"}),
+    )
+    streams = {"a": A, "b": B, "c": B, "other": B}
+    return Program("gathering", streams, ("a", "b"), ("c",), states, "write", groups={"all": (("write", "read"),)})
+
+
+def test_a_gathered_stream_is_no_argument_and_takes_samplers():
+    linked = LinkedProgram(_gathering("other"), [])
+    (step,) = linked.steps("all")
+    assert step.gathers == ("b",) and step.loads == ("a",) and linked.samplers(step) == 1 + A.texels + B.texels
+    assert linked.program.by_name["read"].kernel.prototype() == "int read(in A a, out B c);"
+
+
+def test_no_step_gathers_what_it_writes():
+    linked = LinkedProgram(_gathering(), [])
+    assert len(linked.stages(linked.steps("none"))) == 2  # one behind the other: the stream is complete
+    with pytest.raises(WiringError, match="step gathering: gathers from stream 'b', which it writes"):
+        linked.single()
+    linked.steps("all")
+    assert "gathers from stream 'b', which it writes" in linked.limits[0]
+    again = LinkedProgram(_gathering(loop=True), [])
+    with pytest.raises(WiringError, match="loop of write: gathers from stream 'b'"):
+        again.stages(again.steps("none"))
+
+
+def test_a_fused_group_that_is_entered_again_keeps_what_it_wrote():
+    """The group (first, last) is left between its states: what first writes, last must find."""
+    first = Kernel("first", (IN("a", A), OUT("b", B)), ("go",))
+    middle = Kernel("middle", (IN("a", A), OUT("c", A)), ("go",))
+    last = Kernel("last", (IN("b", B), IN("c", A), OUT("d", A)), ("done",))
+    program = Program(
+        "sandwich",
+        {"a": A, "b": B, "c": A, "d": A},
+        ("a",),
+        ("d",),
+        (
+            State("first", first, {"go": "middle"}),
+            State("middle", middle, {"go": "last"}),
+            State("last", last, {"done": DONE}),
+        ),
+        "first",
+        {"bread": (("first", "last"),)},
+    )
+    bread, _ = LinkedProgram(program, []).steps("bread")
+    assert set(bread.stores) == {"b", "d"} and set(bread.loads) >= {"a", "b", "c"}
+
+
+def test_fused_groups_keep_inner_streams_to_themselves():
+    step = next(s for s in toys.NESTED.linked.steps("ray") if s.fused)
+    assert step.states == ("enter", "walk", "take") and step.stores == ("path",)
+    line = toys.STRAIGHT.linked.steps("line")[0]
+    assert line.loads == ("term",) and line.stores == ("total",)  # which every way through it writes
+
+
+def test_the_ray_casters_are_sound():
+    assert [s.name for s in programs.ray_cast().states] == ["eye", "setup", "traverse", "intersect", "shade"]
+    assert programs.ray_cast(layers=True).results == ("radiance", "hit", "surface")
+    assert programs.trace().looping() == ["traverse", "intersect"]
+
+
+def test_programs_need_no_opengl():
+    """The floors that wire must import, and find faults, where OpenGL is not to be had."""
+    code = """
+import sys
+sys.modules["moderngl"] = None  # importing it raises ImportError
+import viewer.stream.declare.record, viewer.stream.declare.kernel, viewer.stream.declare.program
+import viewer.stream.compile.order, viewer.stream.compile.link, viewer.stream.compile.source
+import viewer.stream.compile.generate, viewer.stream.machines.policy, viewer.stream.machines.counters
+import viewer.programs, viewer.kernels, viewer.accel.grid.grid, viewer.accel.triangles, viewer.cameras.pinhole
+from viewer.base.errors import WiringError
+from viewer.stream.compile.link import LinkedProgram
+viewer.programs.ray_cast(layers=True)
+try:
+    LinkedProgram(viewer.programs.trace(), [])
+except WiringError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "program trace" in done.stdout

@@ -1,0 +1,204 @@
+"""Records: packing on the host and in GLSL, to the bit, in the fewest texels."""
+
+from __future__ import annotations
+
+import moderngl
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError, WiringError
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.record import LARGEST_INTEGER, WIDTHS, Field, Record
+from viewer.stream.gl.stream import Stream
+
+# A NaN's payload may be lost on the way through a register, so one NaN stands for all.
+SPECIAL = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-38, 3.4028235e38, 1.1754944e-38], np.float32)
+ENDS = np.array([0, 1, -1, LARGEST_INTEGER, -LARGEST_INTEGER, LARGEST_INTEGER - 1], np.int32)
+
+types = st.sampled_from(list(WIDTHS))
+records = st.lists(types, min_size=1, max_size=9).map(
+    lambda kinds: Record("Made", *(Field(f"f{k}", kind) for k, kind in enumerate(kinds)))
+)
+
+
+def bits(array: NDArray) -> bytes:
+    return np.ascontiguousarray(array).tobytes()
+
+
+@st.composite
+def filled(draw: st.DrawFn) -> tuple[Record, NDArray]:
+    """A record and an array of it, with the values that are hard to carry."""
+    record = draw(records)
+    shape = draw(st.tuples(st.integers(1, 5), st.integers(1, 5)))
+    array = np.zeros(shape, record.dtype)
+    for f in record.fields:
+        values = (
+            st.integers(-LARGEST_INTEGER, LARGEST_INTEGER)
+            if f.integer
+            else st.floats(width=32, allow_nan=False) | st.just(np.nan)
+        )
+        part = array[f.name]
+        part[...] = draw(arrays.arrays(part.dtype, part.shape, elements=values))
+    return record, array
+
+
+@given(filled())
+@settings(max_examples=60, deadline=None)
+def test_packing_is_undone_by_unpacking(made):
+    record, array = made
+    packed = record.pack(array)
+    assert packed.shape == (*array.shape, record.texels, 4) and packed.dtype == np.float32
+    assert bits(record.unpack(packed)) == bits(array)
+
+
+@given(records)
+@settings(max_examples=60, deadline=None)
+def test_records_take_the_fewest_texels_and_no_scalar_twice(record):
+    assert record.texels == -(-record.scalars // 4)
+    places = [(r.texel, r.component + k) for r in record.runs for k in range(r.size)]
+    assert len(set(places)) == len(places) == record.scalars
+    assert all(texel < record.texels and component < 4 for texel, component in places)
+    for f in record.fields:  # every scalar of a field once, in order
+        runs = [r for r in record.runs if r.field == f]
+        assert [r.first + k for r in runs for k in range(r.size)] == list(range(f.width))
+
+
+def test_fields_stay_whole_where_they_can():
+    record = Record("Ray", Field("o", "vec3"), Field("t", "float"), Field("d", "vec3"), Field("k", "int"))
+    assert len(record.runs) == 4 and record.texels == 2
+    split = Record("Three", Field("a", "vec3"), Field("b", "vec3"), Field("c", "vec3"))
+    assert split.texels == 3 and len(split.runs) == 3
+    tight = Record("Tight", Field("a", "vec3"), Field("b", "vec3"), Field("c", "vec2"))
+    assert tight.texels == 2 and len(tight.runs) == 4  # c lies in the two gaps
+
+
+# -- on the device ---------------------------------------------------------------------------------------------------
+
+
+def through_glsl(device, record: Record, array: NDArray) -> NDArray:
+    """The array, written to a stream, unpacked and packed by a fragment program, and read back."""
+    source, vertex = Source(), Source()
+    source.add(VERSION, "version")
+    for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
+        source.add(part, "record")
+    for k in range(record.texels):
+        source.add(f"uniform sampler2D in_{k};\nlayout(location = {k}) out vec4 out_{k};", "streams")
+    fetched = ", ".join(f"texelFetch(in_{k}, ivec2(gl_FragCoord.xy), 0)" for k in range(record.texels))
+    stored = ", ".join(f"out_{k}" for k in range(record.texels))
+    source.add(f"void main() {{ pack_{record.name}(unpack_{record.name}({fetched}), {stored}); }}", "main")
+    vertex.add(VERSION, "version")
+    vertex.add("void main() { gl_Position = vec4(4 * (gl_VertexID & 1) - 1, 4 * (gl_VertexID >> 1) - 1, 0, 1); }", "v")
+    program = device.program(vertex, source)
+    size = array.shape[::-1]
+    before, after = Stream(device, record, size), Stream(device, record, size)
+    before.write(array)
+    assert bits(before.read()) == bits(array)  # the texture alone
+    for k, texture in enumerate(before.textures):
+        texture.use(k)
+        if f"in_{k}" in program:
+            program[f"in_{k}"].value = k
+    device.context.framebuffer(after.textures).use()
+    device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND)
+    device.context.vertex_array(program, []).render(moderngl.TRIANGLES, vertices=3)
+    return after.read()
+
+
+@pytest.mark.parametrize("kind", list(WIDTHS))
+def test_every_type_comes_through_glsl_to_the_bit(device, kind):
+    record = Record("Made", Field("before", "vec3"), Field("value", kind), Field("after", "vec2"))
+    array = np.zeros((7, 5), record.dtype)
+    random = np.random.default_rng(4)
+    for f in record.fields:
+        part = array[f.name].reshape(-1)  # a copy, in rows of one field
+        hard = ENDS if f.integer else SPECIAL
+        part[:] = (
+            random.integers(-LARGEST_INTEGER, LARGEST_INTEGER, part.size)
+            if f.integer
+            else random.normal(size=part.size)
+        )
+        part[: len(hard)] = hard
+        array[f.name] = part.reshape(array[f.name].shape)
+    assert bits(through_glsl(device, record, array)) == bits(array)
+
+
+# Each example compiles a program: few of them, and the wide ones that one by one would not try.
+@given(filled())
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_random_records_come_through_glsl_to_the_bit(device, made):
+    record, array = made
+    if record.texels > 8:
+        record = Record("Made", *record.fields[:8])
+        array = np.array(array[[f.name for f in record.fields]].tolist(), record.dtype)
+    assert bits(through_glsl(device, record, array)) == bits(array)
+
+
+# -- errors ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_field_that_begins_a_texture_is_read_where_it_belongs(device):
+    record = Record("Made", Field("colour", "vec3"), Field("pair", "vec2"), Field("more", "vec4"))
+    stream = Stream(device, record, (5, 7))
+    array = np.zeros((7, 5), record.dtype)
+    for number, name in enumerate(("colour", "pair", "more")):
+        array[name] = 100 * number + np.arange(array[name].size).reshape(array[name].shape)
+    stream.write(array)
+    assert [run.component for run in record.runs] == [0, 0, 0]
+    colour, pair = np.full((9, 5, 3), -1, np.float32), np.full((4, 5, 2), -1, np.float32)
+    found = stream.fields(("colour", "pair"), {"colour": colour[1:8], "pair": pair})
+    assert np.shares_memory(found["colour"], colour) and np.shares_memory(found["pair"], pair)
+    np.testing.assert_array_equal(colour[1:8], array["colour"])
+    assert (colour[[0, 8]] == -1).all()
+    np.testing.assert_array_equal(pair, array["pair"][:4])  # as many rows as there are
+    np.testing.assert_array_equal(stream.fields()["more"], array["more"])
+
+
+def test_a_field_beside_others_is_not_read_where_it_belongs(device):
+    record = Record("Made", Field("colour", "vec3"), Field("beside", "float"))
+    stream = Stream(device, record, (5, 7))
+    array = np.zeros((7, 5), record.dtype)
+    array["colour"], array["beside"] = 1, 2
+    stream.write(array)
+    rows = np.full((7, 5), -1, np.float32)
+    found = stream.fields(("colour", "beside"), {"colour": np.zeros((7, 5, 3), np.float32), "beside": rows})
+    np.testing.assert_array_equal(found["colour"], array["colour"])
+    np.testing.assert_array_equal(found["beside"], array["beside"])
+    found = stream.fields(("beside",), {"beside": rows})  # the last of four components
+    np.testing.assert_array_equal(found["beside"], array["beside"])
+
+
+@pytest.mark.parametrize("value", [LARGEST_INTEGER + 1, -LARGEST_INTEGER - 1, 2**31 - 1, -(2**31)])
+def test_integers_beyond_a_floats_are_refused(value):
+    record = Record("Link", Field("weight", "float"), Field("to", "ivec2"))
+    array = np.zeros((2, 3), record.dtype)
+    array["to"][1, 2, 1] = value
+    with pytest.raises(ViewerError, match=rf"Link\.to.*{value}.*2\^24"):
+        record.pack(array)
+
+
+def test_fields_in_another_order_are_refused():
+    record = Record("Pair", Field("a", "float"), Field("b", "float"))
+    with pytest.raises(ViewerError, match="Pair"):
+        record.pack(np.zeros(3, [("b", "f4"), ("a", "f4")]))
+    with pytest.raises(ViewerError, match="Pair"):
+        record.pack(np.zeros((3, 2), np.float32))
+
+
+def test_faults_of_a_declaration():
+    with pytest.raises(WiringError, match="unknown type 'double'"):
+        Field("x", "double")
+    with pytest.raises(WiringError, match="two fields of one name"):
+        Record("Twice", Field("x", "float"), Field("x", "vec2"))
+    for name in ("no-hyphen", "1st", "gl_Thing", "two__lines", ""):
+        with pytest.raises(WiringError, match="no name in GLSL"):
+            Record("Odd", Field(name, "float"))
+
+
+def test_an_empty_record_has_no_texels():
+    record = Record("Nothing")
+    assert record.texels == 0 and record.glsl_pack() == "" and "struct Nothing" in record.glsl_struct()
+    assert record.pack(np.zeros((2, 2), record.dtype)).shape == (2, 2, 0, 4)

@@ -1,0 +1,118 @@
+"""The floors of the house: a file of ``viewer/`` imports from its own floor or from below, and never in a circle."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+# The first that fits, of a module's name without ``viewer.``.
+FLOORS = (
+    *(
+        ("cli", 8),
+        ("__main__", 8),
+        ("launch", 8),
+        ("window", 7),
+        ("simulate", 6),
+        ("renderer", 5),
+        ("programs", 4),
+        ("photons", 4),
+        ("film", 4),
+    ),
+    *((name, 3) for name in ("kernels", "accel", "materials", "lighting", "cameras", "formats")),
+    *(("scene", 2), ("stream", 1), ("base", 0), ("options", 0)),
+)
+
+
+@cache
+def files():
+    """Every module of viewer/, as a dotted name, with its file."""
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in (ROOT / "viewer").rglob("*.py")
+    }
+
+
+@cache
+def imports():
+    """Of every module of viewer/ all that it imports from there, as dotted names: in functions and for types, too."""
+    names, found = files(), {}
+    for name, path in names.items():
+        used = set()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "viewer":
+                for alias in node.names:
+                    inner = f"{node.module}.{alias.name}"
+                    used.add(inner if inner in names else node.module)
+            elif isinstance(node, ast.Import):
+                used |= {alias.name for alias in node.names if alias.name in names}
+        found[name] = used - {name, "viewer"}  # which hands out names of all floors when they are asked for
+    return found
+
+
+@cache
+def outside(name):
+    """The packages beside viewer/ that a module imports."""
+    tree = ast.parse(files()[name].read_text(encoding="utf-8"))
+    found = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module}
+    found |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    return {each.split(".")[0] for each in found}
+
+
+def without_circles(graph):
+    """Fail with the circle that a graph of names has."""
+    try:
+        list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def floor(name):
+    """The floor of a module."""
+    short = name.removeprefix("viewer").removeprefix(".")
+    return next(number for part, number in FLOORS if short == part or short.startswith(f"{part}."))
+
+
+@pytest.mark.parametrize("name", sorted(imports()))
+def test_imports_go_down(name):
+    if name == "viewer":  # hands out names of all floors when they are asked for
+        return
+    above = {other for other in imports()[name] - {"viewer"} if floor(other) > floor(name)}
+    assert not above
+
+
+def test_no_module_needs_itself():
+    without_circles({name: used for name, used in imports().items() if name != "viewer"})
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in files().values()}), ids=lambda p: p.name)
+def test_no_folder_needs_itself(folder):
+    """What lies in a folder, files and folders alike, forms no circle; its ``__init__`` speaks for the folder."""
+    here = ".".join(folder.relative_to(ROOT).parts)
+
+    def child(name):
+        return name.removeprefix(f"{here}.").split(".")[0] if name.startswith(f"{here}.") else None
+
+    graph = {}
+    for name, used in imports().items():
+        if child(name) is not None:
+            graph.setdefault(child(name), set()).update({child(other) for other in used} - {None, child(name)})
+    without_circles(graph)
+
+
+def test_folders_are_no_piles():
+    assert {path.name for path in (ROOT / "viewer").glob("*.py")} == {"__init__.py", "__main__.py"}
+    assert len(list((ROOT / "viewer" / "window").glob("*.py"))) <= 5
+
+
+def test_who_knows_the_window():
+    """OpenGL's window and panels are known to their rooms alone: a session is driven by anybody."""
+    rooms = ("viewer.window.app", "viewer.window.commands", "viewer.window.events")
+    rooms += ("viewer.window.input.", "viewer.window.panels.")
+    for name in files():
+        if not name.startswith(rooms):
+            assert not outside(name) & {"glfw", "imgui_bundle"}, name

@@ -1,0 +1,54 @@
+"""The printer of generated GLSL."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parents[1] / "tools"
+sys.path.insert(0, str(TOOLS))
+
+import glsl  # noqa: E402
+
+from viewer.base.paths import shaders  # noqa: E402
+
+
+def test_glsl_shows_where_each_line_comes_from(capsys: pytest.CaptureFixture[str]) -> None:
+    assert glsl.main(["--step", "traverse"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    shown = dict(
+        line.split(" | ", 1) for line in printed if line.startswith("kernels/traversal_step.glsl:") and " | " in line
+    )
+    shown = {origin.strip(): text for origin, text in shown.items()}
+    written = (shaders() / "kernels/traversal_step.glsl").read_text().splitlines()
+    for number, line in enumerate(written, 1):
+        if line.strip() and "#include" not in line:
+            assert shown[f"kernels/traversal_step.glsl:{number}"] == line
+    assert any(line.startswith("record Ray ") for line in printed)
+    assert not any("triangle_test" in line for line in printed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["--fuse", "ray", "--step", "intersect"], "setup@shade+traverse@shade+intersect@shade"),
+        (["--program", "path", "--machine", "singlepass"], "sample_light("),
+        (["--program", "path", "--fuse", "surface", "--step", "scatter"], "begin_path("),
+        (["--program", "whitted", "--fuse", "ray", "--step", "resolve"], "resolve_shadow("),
+        (["--machine", "singlepass", "--counting"], "random_words"),
+        (["--program", "trace", "--mask", "none"], "discard"),
+        (["--step", "depth mask: mask"], "gl_FragDepth"),
+    ],
+)
+def test_glsl_of_every_kind(arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert glsl.main(arguments) == 0
+    assert expected in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [["--step", "nothing"], ["--fuse", "nothing"]])
+def test_glsl_names_what_there_is(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert glsl.main(arguments) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1 and "nothing" in error

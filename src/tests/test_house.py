@@ -1,0 +1,444 @@
+"""The distribution and the two newcomer commands: set-up once, then quick; every fault one line that says what to do.
+
+The commands run on a copy of the project whose Python is a script that only pretends to make an environment, so that
+what is tested is what the commands decide, in a fraction of a second.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from viewer.base import paths
+from viewer.base.version import __version__
+
+ROOT = Path(__file__).resolve().parents[1]
+BASH = shutil.which("bash")
+WORKERS = "-n|auto|--maxprocesses|4|--dist|loadfile"  # where no file of tests is named
+needs_linux = pytest.mark.skipif(not sys.platform.startswith("linux") or BASH is None, reason="bash on Linux is needed")
+
+# What tools/ calls; a PATH of these alone knows no apt-get and no sudo.
+USED = (
+    "bash",
+    "uname",
+    "dirname",
+    "readlink",
+    "cksum",
+    "sed",
+    "tail",
+    "mktemp",
+    "rm",
+    "mkdir",
+    "flock",
+    "env",
+    "chmod",
+)
+USED += ("cat", "grep", "cp", "id", "true")
+
+# A Python that makes environments in which it is the Python, and whose pip only takes notes.
+PYTHON = """#!/bin/sh
+case "$*" in
+    *"sys.version_info <"*) exit $(cat "{work}/old" 2>/dev/null || echo 0) ;;
+    *ensurepip*) [ ! -e "{work}/no-ensurepip" ] ;;
+    *"sys.version.split"*) echo "python 3.12.0 /usr" ;;
+    *"python%d.%d-venv"*) echo python3.12-venv ;;
+    "-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python" && echo venv >>"{work}/calls" ;;
+    "-m pip --version") ;;
+    "-m pip install"*)
+        echo "pip $*" >>"{work}/calls"
+        if [ -e "{work}/no-network" ]; then echo "ERROR: no network"; exit 1; fi ;;
+    "--version") echo "Python 3.10.12" ;;
+    *) printf '%s|' "$PWD" "$@" ;;
+esac
+"""
+
+
+class House:
+    """A copy of the project's set-up with a PATH of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.work = folder / "work"
+        self.root = folder / "a house"
+        self.bin = folder / "bin"
+        for each in (self.work, self.root / "viewer" / "base", self.bin):
+            each.mkdir(parents=True)
+        shutil.copytree(ROOT / "tools", self.root / "tools")
+        shutil.copy(ROOT / "pyproject.toml", self.root)
+        shutil.copy(ROOT / "viewer" / "base" / "version.py", self.root / "viewer" / "base")
+        for name in USED:
+            (self.bin / name).symlink_to(str(shutil.which(name)))
+        self.program("python3", PYTHON.format(work=self.work))
+        self.program("ldconfig", "#!/bin/sh\necho libEGL.so.1 libGL.so.1 libEGL_nvidia.so.0\n")
+
+    def program(self, name: str, text: str) -> None:
+        """Put a program into the PATH."""
+        (self.bin / name).unlink(missing_ok=True)
+        (self.bin / name).write_text(text)
+        (self.bin / name).chmod(0o755)
+
+    def set(self, *marks: str) -> None:
+        """Switch the fake Python's behaviours on."""
+        for mark in marks:
+            (self.work / mark).write_text("1")
+
+    def run(self, command: str | Path, *arguments: str, cwd: Path | None = None, code: int = 0, **variables: str):
+        """Run one of tools/, or a path, and hold it to the exit code; (output, lines of standard error)."""
+        environment = {"PATH": str(self.bin), "HOME": str(self.work), **variables}
+        path = command if os.sep in str(command) else self.root / "tools" / command
+        done = subprocess.run(
+            [str(BASH), str(path), *arguments],
+            cwd=cwd or self.work,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == code, done.stderr
+        return done.stdout, done.stderr.splitlines()
+
+    def calls(self) -> list[str]:
+        """What was made and installed since the last question."""
+        notes = self.work / "calls"
+        found = notes.read_text().splitlines() if notes.exists() else []
+        notes.unlink(missing_ok=True)
+        return found
+
+
+@pytest.fixture
+def house(tmp_path):
+    """A fresh one."""
+    return House(tmp_path)
+
+
+@needs_linux
+def test_sets_up_once_and_then_only_runs(house):
+    out, err = house.run("run", "render", "a scene", "--camera", "1,2,3 4,5,6")
+    assert out == f"{house.work}|-P|-m|viewer|render|a scene|--camera|1,2,3 4,5,6|"
+    assert err == ["raystream: making .venv (once, about a minute)", "raystream: installing the Python packages"]
+    venv, pip = house.calls()
+    assert venv == "venv" and pip.endswith("--editable .")
+    assert house.run("run", "--help") == (f"{house.work}|-P|-m|viewer|--help|", [])
+    assert house.calls() == []
+
+
+@needs_linux
+def test_through_a_link_from_any_folder(house):
+    link = house.work / "start"
+    link.symlink_to(house.root / "tools" / "run")
+    second = house.work / "again"
+    second.symlink_to("start")
+    house.run(second, cwd=house.bin)
+    assert (house.root / ".venv" / "raystream-stamp").exists()
+    # CDPATH makes cd print, and look elsewhere.
+    out, err = house.run("tools/run", cwd=house.root, CDPATH=f"{house.bin}:{house.root}")
+    assert (out, err) == (f"{house.root}|-P|-m|viewer|", [])
+
+
+@needs_linux
+def test_tests_get_their_extra_and_keep_it(house):
+    house.run("run")
+    house.calls()
+    out, err = house.run("test", "-k", "two words")
+    assert out == f"{house.root}|-m|pytest|{WORKERS}|-k|two words|"
+    assert err == ["raystream: updating .venv", "raystream: installing the Python packages"]
+    assert house.calls()[0].endswith("--editable .[test]")
+    house.run("run")
+    house.run("test")
+    assert house.calls() == []
+    (house.root / "pyproject.toml").write_text("# other\n")
+    house.run("run")
+    assert house.calls()[0].endswith("--editable .[test]")
+
+
+@needs_linux
+def test_a_test_may_be_named_from_any_folder(house):
+    (house.work / "test_here.py").write_text("")
+    (house.root / "test_there.py").write_text("")
+    out, _ = house.run("test", "test_here.py::test_a", "test_there.py", "-x")
+    assert out == f"{house.root}|-m|pytest|{house.work}/test_here.py::test_a|test_there.py|-x|"
+
+
+@needs_linux
+def test_an_unfinished_set_up_is_repeated(house):
+    house.set("no-network")
+    _, err = house.run("run", code=2)
+    assert "ERROR: no network" in err
+    assert err[-1].startswith("raystream: error: could not install the Python packages")
+    (house.work / "no-network").unlink()
+    _, err = house.run("run")
+    assert err[0] == "raystream: making .venv (once, about a minute)"
+    assert house.run("run")[1] == []
+
+
+@needs_linux
+def test_an_unfinished_update_is_repeated(house):
+    house.run("run")
+    house.set("no-network")
+    house.run("test", code=2)
+    (house.work / "no-network").unlink()
+    assert house.run("run")[1][0] == "raystream: making .venv (once, about a minute)"
+
+
+@needs_linux
+def test_a_moved_project_is_set_up_anew(house):
+    house.run("run")
+    house.root = house.root.rename(house.root.with_name("new house"))
+    assert house.run("run")[1][0] == "raystream: making .venv (once, about a minute)"
+
+
+@needs_linux
+def test_an_environment_without_its_python_is_made_anew(house):
+    house.run("run")
+    (house.root / ".venv" / "bin" / "python").unlink()
+    assert house.run("run")[1][0] == "raystream: making .venv (once, about a minute)"
+
+
+@needs_linux
+def test_somebody_s_own_environment_is_kept(house):
+    (house.root / ".venv" / "bin").mkdir(parents=True)
+    shutil.copy(house.bin / "python3", house.root / ".venv" / "bin" / "python")
+    (house.root / ".venv" / "mine").write_text("")
+    assert house.run("run")[1][0] == "raystream: updating .venv"
+    assert (house.root / ".venv" / "mine").exists()
+
+
+@needs_linux
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_project(house):
+    house.root.chmod(0o555)
+    _, (line,) = house.run("run", code=2)
+    house.root.chmod(0o755)
+    assert "cannot write to" in line
+
+
+APT = """#!/bin/sh
+echo "apt-get $*" >>"{work}/apt"
+[ ! -e "{work}/no-network" ] || {{ echo "E: no network"; exit 100; }}
+"""
+
+
+def without_libraries(house, user):
+    """A Debian without OpenGL, as root or as a user."""
+    house.program("ldconfig", "#!/bin/sh\necho libEGL_nvidia.so.0\n")
+    house.program("apt-get", APT.format(work=house.work))
+    house.program("id", f"#!/bin/sh\necho {user}\n")
+
+
+@needs_linux
+def test_missing_libraries_are_installed_by_root(house):
+    without_libraries(house, 0)
+    _, err = house.run("run")
+    assert err[0] == "raystream: installing libegl1 libgl1 (once)"
+    update, install = (house.work / "apt").read_text().splitlines()
+    assert update.startswith("apt-get update")
+    assert install == "apt-get install -y --no-install-recommends libegl1 libgl1 -qq"
+
+
+@needs_linux
+def test_missing_libraries_are_installed_through_sudo(house):
+    without_libraries(house, 1000)
+    house.program("sudo", '#!/bin/sh\n[ "$1" = -n ] && shift\nexec "$@"\n')
+    house.run("run")
+    assert (house.work / "apt").exists()
+
+
+@needs_linux
+@pytest.mark.parametrize("network", [True, False])
+def test_what_the_window_s_tests_need_is_installed_where_it_can(house, network):
+    house.program("apt-get", APT.format(work=house.work).replace("no-network", "no-packages"))
+    house.program("id", "#!/bin/sh\necho 0\n")
+    if not network:
+        house.set("no-packages")
+    out, err = house.run("test", "-q")
+    assert f"-m|pytest|{WORKERS}|-q|" in out  # whatever comes of it
+    assert "raystream: installing xvfb xdotool for the window's tests (once)" in err
+    asked = (house.work / "apt").read_text().splitlines()
+    assert any("install -y -qq --no-install-recommends xvfb xdotool" in line for line in asked) == network
+    assert any("will skip" in line for line in err) != network
+    if not network:  # tried once
+        assert house.run("test", "-q")[1] == []
+
+
+# The package: three files, the way dpkg-deb hands them out.
+DRIVER = """#!/bin/sh
+mkdir -p usr/lib/chromium && cd usr/lib/chromium
+for name in libvk_swiftshader.so libvulkan.so.1 vk_swiftshader_icd.json chromium; do echo "$name" >"$name"; done
+cd ../../.. && tar -c ./usr && rm -r usr
+"""
+
+
+@needs_linux
+@pytest.mark.parametrize("network", [True, False])
+def test_the_second_driver_is_fetched_once_and_not_installed(house, network):
+    house.program(
+        "apt-get",
+        APT.format(work=house.work).replace("no-network", "no-packages")
+        + 'case "$1" in download) : >chromium-common_1_amd64.deb ;; esac',
+    )
+    house.program("dpkg-deb", DRIVER)
+    for name in ("tar", "ls"):
+        (house.bin / name).symlink_to(str(shutil.which(name)))
+    for name in ("Xvfb", "xdotool", "id"):
+        house.program(name, "#!/bin/sh\necho 1000\n")
+    if not network:
+        house.set("no-packages")
+    out, err = house.run("test", "-q")
+    assert f"-m|pytest|{WORKERS}|-q|" in out  # whatever comes of it
+    assert "raystream: fetching a second driver for the tests, 32 MB (once)" in err
+    assert any("will skip" in line for line in err) != network
+    found = sorted(path.name for path in (house.root / ".venv" / "raystream-swiftshader").iterdir())
+    assert found == (["libvk_swiftshader.so", "libvulkan.so.1", "vk_swiftshader_icd.json"] if network else [])
+    assert house.run("test", "-q")[1] == []
+    assert not any("install" in line for line in (house.work / "apt").read_text().splitlines())
+
+
+@needs_linux
+@pytest.mark.parametrize("sudo", [False, True])
+def test_missing_libraries_without_rights_say_what_to_type(house, sudo):
+    without_libraries(house, 1000)
+    if sudo:
+        house.program("sudo", "#!/bin/sh\nexit 1\n")
+    _, (line,) = house.run("run", code=2)
+    prefix = "sudo " if sudo else ""
+    assert f"{prefix}apt-get install -y --no-install-recommends libegl1 libgl1" in line
+    assert not (house.work / "apt").exists() and house.calls() == []
+
+
+@needs_linux
+def test_missing_libraries_that_cannot_be_had(house):
+    without_libraries(house, 0)
+    house.set("no-network")
+    _, err = house.run("run", code=2)
+    assert "E: no network" in err and err[-1].startswith("raystream: error: could not install libegl1 libgl1; try: ")
+
+
+@needs_linux
+def test_missing_libraries_elsewhere_are_only_noted(house):
+    house.program("ldconfig", "#!/bin/sh\n:\n")
+    _, err = house.run("run")
+    assert err[0].startswith("raystream: note: OpenGL libraries seem to be missing")
+    assert house.run("run")[1] == []
+
+
+@needs_linux
+def test_too_old_a_python(house):
+    house.set("old")
+    _, (line,) = house.run("run", code=2)
+    assert line.startswith("raystream: error: needs Python 3.11 or newer, found Python 3.10.12; install one")
+
+
+@needs_linux
+def test_a_newer_python_beside_an_old_one(house):
+    house.program("python3.13", (house.bin / "python3").read_text())
+    house.program("python3", "#!/bin/sh\nexit 1\n")
+    house.run("run")
+    assert house.calls()[0] == "venv"
+
+
+@needs_linux
+def test_no_python_at_all_is_installed(house):
+    without_libraries(house, 0)
+    house.program("ldconfig", "#!/bin/sh\necho libEGL.so.1 libGL.so.1 libEGL_nvidia.so.0\n")
+    (house.bin / "python3").unlink()
+    _, err = house.run("run", code=2)  # this apt-get installs nothing
+    assert "python3 python3-venv" in (house.work / "apt").read_text()
+    assert "found none" in err[-1]
+
+
+@needs_linux
+def test_python_without_its_venv_package(house):
+    house.set("no-ensurepip")
+    _, (line,) = house.run("run", code=2)
+    assert "cannot make virtual environments" in line and "sudo apt-get install -y python3-venv" in line
+    house.program("apt-get", APT.format(work=house.work))
+    house.program("id", "#!/bin/sh\necho 1000\n")
+    _, (line,) = house.run("run", code=2)
+    assert "as root type: apt-get update && apt-get install -y --no-install-recommends python3.12-venv" in line
+
+
+@needs_linux
+def test_another_python_by_name(house):
+    _, (line,) = house.run("run", code=2, PYTHON="python9")
+    assert "found none as PYTHON=python9" in line
+
+
+# The distribution
+
+
+def project():
+    """pyproject.toml as data."""
+    return tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def test_shaders_and_assets_are_found():
+    assert (paths.shaders() / "kernels").is_dir()
+    assert any(paths.assets().iterdir())
+
+
+def test_every_dependency_has_its_reason():
+    lines = (ROOT / "pyproject.toml").read_text().splitlines()
+    for dependency in project()["project"]["dependencies"]:
+        (line,) = [line for line in lines if f'"{dependency}",' in line]
+        assert len(line.partition("#")[2]) > 3, line
+
+
+def test_continuous_integration_runs_the_readme_s_command():
+    assert 'exec bash tools/test "$@"' in (ROOT / ".ci" / "run").read_text()
+
+
+@needs_linux
+@pytest.mark.parametrize("script", ["tools/run", "tools/test", "tools/common", ".ci/run"])
+def test_scripts_are_well_formed(script):
+    subprocess.run([str(BASH), "-n", str(ROOT / script)], check=True)
+
+
+def test_readme_s_table_of_options_is_the_program_s():
+    from viewer.cli.main import options_table
+
+    readme = ROOT / "README.md"
+    assert options_table() in readme.read_text()
+
+
+def files_below(folder):
+    """The files of a folder, as paths from there."""
+    return {path.relative_to(folder) for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.slow
+def test_wheel_in_an_empty_environment(tmp_path):
+    """The wheel brings shaders and assets, and its command starts; takes the packages from where pip finds them."""
+
+    def python(*arguments, **settings):
+        done = subprocess.run([*map(str, arguments)], capture_output=True, text=True, cwd=tmp_path, **settings)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    source = tmp_path / "source"
+    kept = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "out")
+    shutil.copytree(ROOT, source, ignore=kept)
+    python(sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", tmp_path, source)
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name.startswith(f"raystream-{__version__}-py3-none-any")
+    shutil.rmtree(source)
+    python(sys.executable, "-m", "venv", tmp_path / "empty")
+    inside = tmp_path / "empty" / ("Scripts" if sys.platform == "win32" else "bin")
+    python(inside / "python", "-m", "pip", "install", "-q", wheel)
+    assert python(inside / "raystream", "--version") == f"raystream {__version__}\n"
+    assert "usage: raystream" in python(inside / "raystream", "--help")
+    where = python(
+        inside / "python", "-c", "from viewer.base import paths; print(paths.shaders()); print(paths.assets())"
+    )
+    for folder, original in zip(where.splitlines(), (paths.shaders(), paths.assets()), strict=True):
+        assert str(tmp_path / "empty") in folder
+        assert files_below(Path(folder)) == files_below(original)
+    assert (Path(where.splitlines()[0]).parent / "py.typed").is_file()  # its types count for those who import it
+    if sys.platform.startswith("linux"):
+        python(inside / "raystream", "render", "cornell", "-o", "a.png", "--size", "16x16")
+        assert (tmp_path / "a.png").exists()

@@ -1,0 +1,73 @@
+"""The list of small faults fits the code, and the tool that puts them in tells caught from survived."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import mutate  # noqa: E402
+
+KNOWN = mutate.faults()
+
+
+def test_every_fault_fits_the_code_and_names_tests_that_are_there() -> None:
+    assert len(KNOWN) >= 67
+    texts = {name: (ROOT / name).read_text("utf-8") for fault in KNOWN for name in (fault.file, *files_of(fault))}
+    for fault in KNOWN:
+        assert fault.put(texts[fault.file]) != texts[fault.file]
+        assert fault.about and fault.tests
+        for test in fault.tests:
+            name, _, function = test.partition("::")
+            wanted = rf"^def {re.escape(function.partition('[')[0])}\(" if function else r"^def test_"
+            assert re.search(wanted, texts[name], re.MULTILINE), f"{fault.name}: no test {test}"
+
+
+def files_of(fault: mutate.Fault) -> list[str]:
+    return [test.partition("::")[0] for test in fault.tests]
+
+
+def test_every_room_has_faults() -> None:
+    """Those that compute; the window's are tried by hand."""
+    rooms = {"/".join(fault.file.split("/")[:2]) for fault in KNOWN}
+    viewers = ("accel", "cli", "film", "formats", "lighting", "materials", "options", "renderer", "scene", "stream")
+    shaders = ("accel", "film", "kernels", "lib", "raster", "shading", "stream")
+    assert rooms >= {f"viewer/{name}" for name in viewers} | {f"shaders/{name}" for name in shaders}
+
+
+def fault(**more: object) -> mutate.Fault:
+    given = {"name": "one", "file": "lamp.py", "old": "1", "new": "2", "tests": ("test_lamp.py",), "about": "two"}
+    return mutate.Fault(**{**given, **more})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("old", "new"), [("a", "b"), ("x", "y"), ("1", "1")])
+def test_a_text_that_is_not_there_once_is_refused(old: str, new: str) -> None:
+    with pytest.raises(ValueError, match="one: "):
+        fault(old=old, new=new).put("a = 1  # a")
+
+
+def test_faults_are_chosen_by_name() -> None:
+    known = [fault(name=name) for name in ("edge-low", "edge-high", "middle")]
+    assert mutate.chosen(known, []) == known
+    assert mutate.chosen(known, ["edge-*", "edge-low"]) == known[:2]
+    with pytest.raises(ValueError, match="no fault is named side"):
+        mutate.chosen(known, ["edge-*", "side"])
+
+
+def test_a_fault_is_caught_or_survives_and_is_taken_out_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # which takes most of the time
+    code = "low, high = 1, 5\n"
+    (tmp_path / "lamp.py").write_text(code)
+    (tmp_path / "test_lamp.py").write_text("import lamp\n\ndef test_low():\n    assert lamp.low == 1\n")
+    found = [
+        mutate.tried(each, tmp_path, 60.0)
+        for each in (fault(), fault(old="5", new="6"), fault(tests=("test_lamp.py::test_high",)))
+    ]
+    assert [outcome.what for outcome in found] == [mutate.CAUGHT, mutate.SURVIVED, mutate.WRONG]
+    assert found[0].said == "test_lamp.py::test_low"
+    assert (tmp_path / "lamp.py").read_text() == code

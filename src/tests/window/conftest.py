@@ -1,0 +1,260 @@
+"""A screen of its own for the window (Xvfb), hands on its keyboard and mouse (xdotool), and the application on it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+PATIENCE = 120.0  # seconds, against hanging alone: a busy machine compiles shaders slowly
+SCREEN = (640, 512)
+
+
+@pytest.fixture(scope="session")
+def screen() -> Iterator[str]:
+    """The name of a bare X display of `SCREEN` without a window manager."""
+    for tool in ("Xvfb", "xdotool"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"{tool} is not installed: on Debian and Ubuntu apt-get install xvfb xdotool")
+    pytest.importorskip("glfw", reason="glfw is not installed")
+    pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
+    reading, writing = os.pipe()
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", "{}x{}x24".format(*SCREEN), "-nolisten", "tcp"]
+    command.append("-noreset")  # or it begins anew, and is away for a moment, whenever the last window is closed
+    server = subprocess.Popen(command, pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.close(writing)
+    with os.fdopen(reading) as answer:
+        number = answer.readline().strip()  # ends with the server
+    if not number:
+        server.wait()
+        pytest.fail(f"Xvfb did not start: it ended with {server.returncode}")
+    yield f":{number}"
+    server.terminate()
+    server.wait()
+
+
+@pytest.fixture
+def place(screen: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for settings and pictures, and the display, in the environment."""
+    monkeypatch.setenv("DISPLAY", screen)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setenv("RAYSTREAM_SETTINGS", str(tmp_path / "settings.toml"))
+    monkeypatch.setenv("XDG_PICTURES_DIR", str(tmp_path))
+    return tmp_path
+
+
+def xdotool(*words: Any) -> str:
+    """What xdotool says."""
+    command = ["xdotool", *map(str, words)]
+    return subprocess.run(command, check=True, capture_output=True, text=True, timeout=PATIENCE).stdout.strip()
+
+
+class Hands:
+    """An application in this process, and the user's hands: real events of the X server, taken by the loop's turns."""
+
+    def __init__(self, app: Any) -> None:
+        import glfw
+
+        self.app = app
+        self.number = glfw.get_x11_window(app.window.handle)
+        self.until(lambda: app.draws > 0)
+        xdotool("windowfocus", self.number)
+        self.turn(3)
+
+    def turn(self, times: int = 1) -> None:
+        """Let the loop run, without sleeping."""
+        for _ in range(times):
+            self.app.view.wake()
+            self.app.turn()
+
+    def until(self, condition: Callable[[], Any], what: str = "") -> None:
+        """Let the loop run until something holds."""
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < end, f"never came: {what or condition.__code__.co_names}"
+            self.turn()
+
+    def rest(self) -> None:
+        """Until nothing moves, loads or compiles, and the picture is complete."""
+        app = self.app
+        self.until(
+            lambda: (
+                app.view.renderer is not None
+                and app.stage.loading is None
+                and not app.view.compiling
+                and not app.studies.inspecting
+                and app.studies.probing is None
+                and not app.view.flight.moving
+                and app.session.complete
+                and (app.studies.heat is None or (app.studies.heat_map is not None and app.studies.heat_map.complete))
+            ),
+            "rest",
+        )
+        self.turn(3)
+
+    def key(self, *texts: str) -> None:
+        """Type keys, each as xdotool names it; what they do has begun afterwards."""
+        for text in texts:
+            heard = len(self.heard)
+            xdotool("key", "--clearmodifiers", text)
+            self.until(lambda before=heard: len(self.heard) > before and self.heard[-1][1] == 0, f"key {text}")
+
+    @property
+    def heard(self) -> list[tuple[int, int]]:
+        """Keys and their actions as the window has reported them."""
+        return self.app.heard
+
+    def click(self, button: int) -> None:
+        """Press and release a button of the mouse, or turn its wheel (4, 5)."""
+        heard = self.app.clicks
+        xdotool("click", button)
+        self.until(lambda: self.app.clicks > heard, f"button {button}")
+
+    def move(self, x: int, y: int) -> None:
+        """The cursor to a place of the window."""
+        xdotool("mousemove", "--window", self.number, x, y)
+        self.until(lambda: self.app.view.cursor == (x, y), "cursor")
+        self.turn()
+
+    def drag(self, button: int, start: tuple[int, int], end: tuple[int, int], modifier: str = "") -> None:
+        """Press, move in four steps, release."""
+        self.move(*start)
+        words = ["keydown", modifier] if modifier else []
+        words += ["mousedown", button]
+        for step in range(1, 5):
+            at = (round(a + (b - a) * step / 4) for a, b in zip(start, end, strict=True))
+            words += ["mousemove", "--window", self.number, *at]
+        words += ["mouseup", button]
+        heard = self.app.clicks, len(self.heard)
+        xdotool(*words, *(("keyup", modifier) if modifier else ()))
+        self.until(
+            lambda: (
+                self.app.clicks > heard[0]
+                and self.app.view.cursor == end
+                and (not modifier or (len(self.heard) > heard[1] and self.heard[-1][1] == 0))
+            ),
+            "drag",
+        )
+
+    def pixels(self) -> np.ndarray:
+        """(H, W, 3) uint8 of the window as drawn next."""
+        taken: list[bytes] = []
+        self.app.view.after_draw(lambda: taken.append(self.app.window.read()))
+        self.until(lambda: taken)
+        width, height = self.app.window.pixels
+        return np.frombuffer(taken[0], np.uint8).reshape(height, width, 3)[::-1]
+
+
+def note_events(app: Any) -> None:
+    """Have the application also note the keys that it hears, and count clicks that end and turns of the wheel."""
+    app.heard, app.clicks = [], 0
+    on_key, on_button, on_wheel = app.events.on_key, app.events.on_button, app.events.on_wheel
+
+    def heard(key: int, scancode: int, action: int, mods: int) -> None:
+        app.heard.append((key, action))
+        on_key(key, scancode, action, mods)
+
+    def clicked(button: int, action: int, mods: int) -> None:
+        on_button(button, action, mods)
+        app.clicks += action == 0
+
+    def turned(x: float, y: float) -> None:
+        on_wheel(x, y)
+        app.clicks += 1
+
+    app.events.on_key, app.events.on_button, app.events.on_wheel = heard, clicked, turned
+
+
+@pytest.fixture
+def opened(place: Path) -> Iterator[Callable[..., Hands]]:
+    """Opens the application on a scene; closes it at the end, and fails on an OpenGL error that it leaves behind."""
+    from viewer.window.app import App
+
+    made: list[Any] = []
+
+    def open_(scene: str = "cornell", size: tuple[int, int] = (320, 240), **choices: Any) -> Hands:
+        made.append(App(scene, size=size, **{"program": "cast", **choices}))
+        note_events(made[-1])
+        hands = Hands(made[-1])
+        hands.rest()
+        return hands
+
+    yield open_
+    for app in made:
+        error = app.window.context.error
+        app.release()
+        assert error == "GL_NO_ERROR", f"the window left an OpenGL error behind: {error}"
+
+
+SCENE, SIZE = "teapotahedron", (240, 180)
+
+
+@pytest.fixture(scope="module")
+def window(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
+    """One application for all gentle tests of a module: closing any other window would close this one too."""
+    import glfw
+
+    from viewer.window.app import App
+    from viewer.window.view.preferences import Preferences
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DISPLAY", screen)
+        patch.delenv("WAYLAND_DISPLAY", raising=False)
+        preferences = Preferences(path=tmp_path_factory.mktemp("window") / "settings.toml", panels=False)
+        app = App(SCENE, SIZE, preferences, program="cast", machine="singlepass")
+        note_events(app)
+        app.start = app.stage.requested
+        made = Hands(app)
+        glfw.make_context_current(None)
+        yield made
+        glfw.make_context_current(app.window.handle)
+        app.release()
+
+
+@pytest.fixture
+def hands(window: Hands, place: Path) -> Iterator[Hands]:
+    """The module's application on the teapotahedron, as it was opened; fails on an OpenGL error that a test leaves."""
+    import glfw
+
+    app, view = window.app, window.app.view
+    glfw.make_context_current(app.window.handle)  # between two tests other contexts are looked at
+    if view.renderer is not None and view.path != SCENE:
+        app.stage.open(SCENE)
+    window.until(lambda: view.renderer is not None and view.path == SCENE and app.stage.loading is None, SCENE)
+    asked = app.stage.requested.differences(app.start)
+    app.stage.set(**{name: app.start[name] for name in asked})
+    view.drag, view.exposure, view.tonemap = None, 0.0, "none"
+    view.panels_visible = view.stats_visible = view.help_visible = view.wires = view.paused = False
+    app.studies.heat = app.studies.probe = app.studies.probing = None
+    if app.studies.inspector is not None:
+        app.studies.toggle_inspector()
+    view.flight.release_all()
+    view.flight.mode, view.flight.speed = "orbit", view.flight.natural_speed
+    view.take(view.scene.camera())
+    view.say("")
+    window.rest()
+    yield window
+    error = app.window.context.error
+    glfw.make_context_current(None)
+    assert error == "GL_NO_ERROR", f"the window left an OpenGL error behind: {error}"
+
+
+@pytest.fixture
+def stage(device: Any) -> Iterator[Any]:
+    """A desk without a window, see `panel_stage`."""
+    imgui = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed").imgui
+    from panel_stage import Stage
+
+    made = Stage(device)
+    yield made
+    if made.studies.inspector is not None:
+        made.studies.inspector.release()
+    made.draw_imgui.release()
+    imgui.destroy_context(made.imgui)

@@ -1,0 +1,127 @@
+"""A desk without a window, for tests of panels: drawn into a texture, under a mouse of the test's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from imgui_bundle import ImVec2, imgui
+
+SIZE = (1280, 800)
+
+
+class Stage:
+    """A desk without a window: the panels are drawn into a texture, and what they ask for is written down."""
+
+    def __init__(self, device: Any) -> None:
+        from viewer.renderer.renderer import Renderer
+        from viewer.renderer.session import Session
+        from viewer.renderer.settings import Settings
+        from viewer.scene.scene import Scene
+        from viewer.window.input.actions import Keymap
+        from viewer.window.input.flight import Flight
+        from viewer.window.panels.imgui_draw import ImguiDraw
+        from viewer.window.picture.canvas import Canvas
+        from viewer.window.view import stage, view
+        from viewer.window.view.desk import Desk
+        from viewer.window.view.markers import Markers
+        from viewer.window.view.motion import Motion
+        from viewer.window.view.preferences import Preferences
+        from viewer.window.view.studies import Studies
+
+        asked = self.asked = []
+
+        class View(view.View):
+            compiling = ""
+
+            def programs(self) -> list[tuple[str, bool]]:
+                return [("cast", True), ("path", False)]
+
+            def available(self, action: Any) -> bool:
+                return action.requires is None
+
+            def do(self, name: str) -> None:
+                asked.append(name)
+
+            def wake(self) -> None:
+                asked.append("wake")
+
+        class Bringing(stage.Stage):
+            loading = None
+
+            def set(self, **changes: Any) -> None:
+                asked.append(changes)
+                if isinstance(self.requested, Settings):
+                    super().set(**changes)
+
+            def open(self, path: str) -> None:
+                asked.append(path)
+
+        self.device, self.imgui = device, imgui.create_context()
+        imgui.get_io().set_ini_filename("")
+        self.draw_imgui = ImguiDraw(device.context)
+        scene = Scene.from_triangles([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0.5]], [[0, 1, 2], [1, 3, 2]])
+        self.session = Session(Renderer(scene, device=device, program="cast"), SIZE, screen=Canvas(device))
+        preferences = Preferences(path=Path())
+        preferences.recent, preferences.panels = ["/a/b.ply"], True
+        self.view = View(self.session, preferences, Keymap())
+        self.view.size, self.view.pixels = SIZE, SIZE
+        self.studies, self.markers = Studies(self.view), Markers(self.view)
+        self.stage = Bringing(self.view, self.studies, device, self.renderer.settings, lambda path: scene)
+        self.motion = Motion(self.view, self.stage, self.studies, self.markers)
+        self.desk = Desk(self.view, self.stage, self.motion, self.markers, self.studies)
+        self.view.flight = Flight(self.renderer.camera, scene.bounds())
+        self.session.complete = self.session.converged = True
+        self.session.samples, self.session.seconds = 1, 0.1
+        self.target = device.context.framebuffer([device.context.texture(SIZE, 4)])
+
+    @property
+    def renderer(self) -> Any:
+        return self.session.renderer
+
+    def draw(self, frames: int = 3, size: tuple[int, int] = SIZE, mouse: Any = None, down: bool = False) -> np.ndarray:
+        """(height, width) bool: where something was drawn."""
+        self.turn(frames, size, mouse, down)
+        self.target.use()
+        self.target.clear()
+        self.draw_imgui.render(imgui.get_draw_data())
+        pixels = np.frombuffer(self.target.read(components=4), np.uint8).reshape(SIZE[1], SIZE[0], 4)[::-1]
+        return pixels[..., 3] > 0
+
+    def turn(self, frames: int = 1, size: tuple[int, int] = SIZE, mouse: Any = None, down: bool = False) -> None:
+        """Frames that nobody looks at."""
+        from viewer.window.panels.panels import draw_panels
+
+        io = imgui.get_io()
+        for _ in range(frames):
+            io.display_size, io.delta_time = ImVec2(*size), 1 / 60
+            if mouse is not None:
+                io.add_mouse_pos_event(*mouse)
+                io.add_mouse_button_event(0, down)
+            imgui.new_frame()
+            draw_panels(self.desk, self.draw_imgui)
+            imgui.render()
+
+    def click(self, x: float, y: float) -> list[Any]:
+        """What the panels ask for when the mouse is pressed there."""
+        return self.drag((x, y), (x, y))
+
+    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> list[Any]:
+        """What they ask for when it is pressed at one place and released at another."""
+        self.asked.clear()
+        self.turn(2, mouse=start)
+        self.turn(1, mouse=start, down=True)
+        if end != start:
+            self.turn(1, mouse=tuple((a + b) / 2 for a, b in zip(start, end, strict=True)), down=True)
+            self.turn(1, mouse=end, down=True)
+        self.turn(2, mouse=end)
+        return list(self.asked)
+
+    def inspect(self) -> None:
+        from viewer.window.study.inspector import Inspector
+
+        self.studies.inspector = Inspector(self.renderer, size=(24, 16))
+        self.studies.inspector.begin(self.view.flight.camera)
+        for _ in range(5):
+            self.studies.inspector.step()

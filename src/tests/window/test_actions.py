@@ -1,0 +1,321 @@
+"""The table of actions, key texts, and what the user's own keys make of them."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from viewer.base.errors import ViewerError
+from viewer.programs import PICTURES
+from viewer.window.input import actions
+from viewer.window.input.actions import ACTIONS, BY_NAME, MODIFIERS, MOUSE, NAMED, Keymap, key_text, parse_key
+from viewer.window.input.thrust import MOTIONS, PACES
+
+needs_glfw = pytest.mark.skipif(importlib.util.find_spec("glfw") is None, reason="glfw is not installed")
+
+# What the window promises.
+PROMISED = {
+    "program.cast": ["1"],
+    "program.shadow": ["2"],
+    "program.whitted": ["3"],
+    "program.path": ["4"],
+    "program.photon": ["5"],
+    "camera.mode": ["Tab"],
+    "camera.frame": ["Home"],
+    "camera.focus": ["F"],
+    "camera.copy": ["Ctrl+C"],
+    "camera.paste": ["Ctrl+V"],
+    "fov.narrower": ["["],
+    "fov.wider": ["]"],
+    "tonemap.next": ["T"],
+    "exposure.up": ["+"],
+    "exposure.down": ["-"],
+    "pause": ["P"],
+    "statistics": ["Z"],
+    "panels": ["Ctrl+B"],
+    "full_screen": ["F11", "Alt+Enter"],
+    "screenshot.window": ["F12"],
+    "screenshot.picture": ["Ctrl+F12"],
+    "save.exr": ["Ctrl+S"],
+    "scene.open": ["Ctrl+O"],
+    "scene.reload": ["F5"],
+    "scene.previous": ["Left"],
+    "scene.next": ["Right"],
+    "help": ["H", "F1", "?"],
+    "quit": ["Ctrl+Q"],
+    "escape": ["Esc"],
+    "fly.forward": ["W"],
+    "fly.left": ["A"],
+    "fly.back": ["S"],
+    "fly.right": ["D"],
+    "fly.down": ["Q"],
+    "fly.up": ["E"],
+    "fly.fast": ["Shift"],
+    "fly.slow": ["Alt"],
+}
+
+
+# The table
+
+
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.name)
+def test_every_action_has_help_keys_and_a_group(action) -> None:
+    assert action.help.strip() == action.help and "\n" not in action.help
+    assert 4 <= len(action.help) <= 70 and not action.help.endswith(".")
+    assert action.group and action.keys
+    for key in action.keys:
+        assert parse_key(key) == key
+    assert Keymap().text(action)
+
+
+def test_the_promised_keys_perform_what_they_should() -> None:
+    keymap = Keymap()
+    for name, keys in PROMISED.items():
+        for key in keys:
+            assert keymap.lookup(key) is BY_NAME[name]
+
+
+def test_names_are_unique_and_motions_are_those_of_flight() -> None:
+    assert len(BY_NAME) == len(ACTIONS)
+    held = {action.name for action in ACTIONS if action.hold}
+    assert held == {f"fly.{motion}" for motion in (*MOTIONS, *PACES)}
+
+
+def test_programs_light_up_by_being_registered() -> None:
+    for name in ("cast", "shadow", "whitted", "path", "photon"):
+        action = BY_NAME[f"program.{name}"]
+        assert action.available(PICTURES) == (name in PICTURES)
+        assert action.available([*PICTURES, name])
+    assert not BY_NAME["accel.next"].available([]) and BY_NAME["accel.next"].available(["accel"])
+    assert BY_NAME["help"].available([])
+
+
+# Key texts
+
+
+@pytest.mark.parametrize(
+    "typed, text",
+    [
+        ("f", "F"),
+        ("shift+ctrl+s", "Ctrl+Shift+S"),
+        (" Control + Alt + f12 ", "Ctrl+Alt+F12"),
+        ("escape", "Esc"),
+        ("return", "Enter"),
+        ("page up", "PageUp"),
+        ("pgdn", "PageDown"),
+        ("+", "+"),
+        ("ctrl++", "Ctrl++"),
+        ("plus", "+"),
+        ("Shift+=", "+"),
+        ("shift+/", "?"),
+        ("Shift+?", "?"),
+        ("ctrl+shift+/", "Ctrl+?"),
+        ("num+", "Num+"),
+        ("ctrl+num+", "Ctrl+Num+"),
+        ("num 5", "Num5"),
+        ("cmd+q", "Super+Q"),
+        ("shift", "Shift"),
+        ("é", "É"),
+        (";", ";"),
+    ],
+)
+def test_key_texts_have_one_spelling(typed: str, text: str) -> None:
+    assert parse_key(typed) == text
+    assert parse_key(text) == text
+
+
+@pytest.mark.parametrize(
+    "typed, words",
+    [
+        ("", "names no key"),
+        ("  ", "names no key"),
+        ("Ctrl+", "'Ctrl+' is no key"),
+        ("Ctrl+Ctlr+S", "is no key"),
+        ("Homer", "did you mean 'Home'?"),
+        ("F26", "is no key"),
+        ("ß", "is no key"),
+        ("Ctrl+Spce", "'Spce' is no key (did you mean 'Space'?)"),
+        ("\n", "names no key"),
+        ("\x07", "is no key"),
+    ],
+)
+def test_what_is_no_key_is_told(typed: str, words: str) -> None:
+    with pytest.raises(ViewerError) as error:
+        parse_key(typed)
+    assert words in str(error.value) and "\n" not in str(error.value)
+
+
+characters = st.characters(min_codepoint=33, max_codepoint=126).filter(lambda c: not c.islower())
+
+
+@given(st.sets(st.sampled_from(list(MODIFIERS))), st.one_of(characters, st.sampled_from(list(NAMED))))
+def test_key_texts_come_back(modifiers, key: str) -> None:
+    text = parse_key("+".join([*modifiers, key]))
+    assert parse_key(text) == text
+    assert parse_key(text.lower()) == text
+
+
+@given(st.text(max_size=12))
+def test_any_text_is_a_key_or_an_error(text: str) -> None:
+    try:
+        assert parse_key(parse_key(text)) == parse_key(text)
+    except ViewerError as error:
+        assert "key" in str(error)
+
+
+@needs_glfw
+def test_key_texts_of_glfw_s_keys() -> None:
+    import glfw
+
+    control, shift, alt, caps = glfw.MOD_CONTROL, glfw.MOD_SHIFT, glfw.MOD_ALT, glfw.MOD_CAPS_LOCK
+    for key, mods, text in (
+        (glfw.KEY_F, 0, "F"),
+        (glfw.KEY_F, caps | glfw.MOD_NUM_LOCK, "F"),
+        (glfw.KEY_S, control | shift, "Ctrl+Shift+S"),
+        (glfw.KEY_SLASH, shift, "?"),
+        (glfw.KEY_EQUAL, shift, "+"),
+        (glfw.KEY_EQUAL, 0, "="),
+        (glfw.KEY_MINUS, 0, "-"),
+        (glfw.KEY_LEFT_BRACKET, 0, "["),
+        (glfw.KEY_RIGHT_BRACKET, 0, "]"),
+        (glfw.KEY_KP_ADD, 0, "Num+"),
+        (glfw.KEY_ENTER, alt, "Alt+Enter"),
+        (glfw.KEY_F12, control, "Ctrl+F12"),
+        (glfw.KEY_LEFT_SHIFT, shift, "Shift"),
+        (glfw.KEY_RIGHT_ALT, control, "Alt"),
+        (glfw.KEY_ESCAPE, 0, "Esc"),
+        (glfw.KEY_SPACE, glfw.MOD_SUPER, "Super+Space"),
+        (glfw.KEY_1, 0, "1"),
+        (glfw.KEY_UNKNOWN, 0, ""),
+        (glfw.KEY_WORLD_1, 0, ""),
+    ):
+        assert key_text(key, mods) == text
+
+
+@needs_glfw
+def test_every_key_of_the_table_can_be_pressed() -> None:
+    import glfw
+
+    keys = [getattr(glfw, name) for name in dir(glfw) if name.startswith("KEY_")]
+    pressed = {key_text(key, mods) for key in keys for mods in range(16)}
+    for action in ACTIONS:
+        assert pressed.issuperset(action.keys), action.name
+    for text in pressed - {""}:
+        assert parse_key(text) == text
+
+
+@needs_glfw
+def test_letters_are_those_printed_on_the_keyboard(monkeypatch) -> None:
+    import glfw
+
+    printed = {glfw.KEY_Y: "z", glfw.KEY_A: "ф", glfw.KEY_1: "&", glfw.KEY_RIGHT_BRACKET: "+", glfw.KEY_W: None}
+    monkeypatch.setattr(glfw, "get_key_name", lambda key, scancode: printed[key])
+    assert key_text(glfw.KEY_Y, 0, 29) == "Z"
+    assert key_text(glfw.KEY_A, glfw.MOD_CONTROL, 38) == "Ctrl+A"  # a keyboard without Latin letters keeps the places
+    assert key_text(glfw.KEY_1, 0, 10) == "1"
+    assert key_text(glfw.KEY_RIGHT_BRACKET, 0, 35) == "+"
+    assert key_text(glfw.KEY_W, 0, 25) == "W"
+    assert key_text(glfw.KEY_F1, 0, 67) == "F1"  # not asked for
+
+
+# The user's keys
+
+
+def test_the_user_s_keys_take_the_place_of_the_table_s() -> None:
+    keymap = Keymap({"camera.focus": "ctrl+f", "help": ["F1", "f10"], "quit": "", "panels": []})
+    assert keymap.lookup("F") is None and keymap.lookup("Ctrl+F") is BY_NAME["camera.focus"]
+    assert keymap.keys("help") == ("F1", "F10") and keymap.text("help") == "F1 or F10" and keymap.lookup("H") is None
+    assert keymap.text("quit") == "" and keymap.lookup("Ctrl+Q") is None and keymap.keys("panels") == ()
+    assert "quit" not in keymap.markdown_table()
+    assert Keymap().text("help") == "H, F1 or ?"  # the table itself is as it was
+
+
+def test_two_actions_may_change_places() -> None:
+    keymap = Keymap({"fly.left": "D", "fly.right": "A"})
+    assert keymap.lookup("A") is BY_NAME["fly.right"] and keymap.lookup("D") is BY_NAME["fly.left"]
+
+
+@pytest.mark.parametrize(
+    "keys, words",
+    [
+        ({"camera.focus": "h"}, ["key 'H'", "camera.focus", "help"]),
+        ({"camera.focus": "F7", "pause": ["F8", "f7"]}, ["key 'F7'", "camera.focus", "pause"]),
+        ({"camera.focsu": "F7"}, ["'camera.focsu'", "did you mean 'camera.focus'?"]),
+        ({"xyz": "F7"}, ["'xyz'", "README"]),
+        ({"camera.focus": "Ctrl+Spce"}, ["camera.focus", "'Spce' is no key", "did you mean 'Space'?"]),
+        ({"camera.focus": 5}, ["camera.focus", "5 is no key"]),
+        ({"camera.focus": ["F", 5]}, ["camera.focus", "no key"]),
+        ({"camera.focus": {"a": "F"}}, ["camera.focus", "no key"]),
+    ],
+)
+def test_wrong_keys_are_one_line(keys, words) -> None:
+    with pytest.raises(ViewerError) as error:
+        Keymap(keys, "settings.toml, [keys]")
+    line = str(error.value)
+    assert line.startswith("settings.toml, [keys]: ") and "\n" not in line
+    for word in words:
+        assert word in line
+
+
+def test_a_clash_in_the_table_itself_would_be_found(monkeypatch) -> None:
+    twin = dataclasses.replace(BY_NAME["pause"], keys=("T",))
+    monkeypatch.setattr(actions, "ACTIONS", tuple(twin if a.name == "pause" else a for a in ACTIONS))
+    with pytest.raises(ViewerError, match=r"tonemap\.next and pause|pause and tonemap\.next"):
+        Keymap()
+
+
+def test_shift_and_alt_do_not_stop_flight() -> None:
+    keymap = Keymap()
+    forward = BY_NAME["fly.forward"]
+    for text in ("W", "Shift+W", "Alt+W", "Alt+Shift+W"):
+        assert keymap.lookup(text) is forward
+    assert keymap.lookup("Ctrl+W") is None and keymap.lookup("Super+W") is None
+    assert keymap.lookup("Ctrl+S") is BY_NAME["save.exr"]  # S flies back
+    assert keymap.lookup("Shift+F") is None  # not held: another key
+    assert keymap.lookup("") is None and keymap.lookup("Shift+") is None
+    other = Keymap({"fly.fast": "F6", "fly.down": "Ctrl"})
+    assert other.lookup("Shift+W") is None and other.lookup("Ctrl+W") is forward
+    assert other.lookup("Ctrl+S") is BY_NAME["save.exr"]
+
+
+def test_a_held_key_ends_whatever_modifiers_there_are_by_then() -> None:
+    keymap = Keymap({"fly.up": ["E", "Ctrl+U"]})
+    for text in ("W", "Shift+W", "Ctrl+W", "Ctrl+Alt+Shift+Super+W"):
+        assert keymap.released(text) is BY_NAME["fly.forward"]
+    assert keymap.released("Ctrl+S") is BY_NAME["fly.back"]
+    assert keymap.released("Shift") is BY_NAME["fly.fast"]
+    assert keymap.released("U") is BY_NAME["fly.up"]
+    assert keymap.released("F") is None and keymap.released("") is None
+
+
+# What is shown
+
+
+def test_help_shows_every_action_once_and_the_mouse() -> None:
+    groups = Keymap().help_lines()
+    lines = [line for _, found in groups for line in found]
+    assert [line.action for line in lines if line.action] == list(ACTIONS)
+    assert [(line.keys, line.help) for line in lines if not line.action] == list(MOUSE)
+    assert len({title for title, _ in groups}) == len(groups)
+    assert ("H, F1 or ?", BY_NAME["help"].help, BY_NAME["help"]) in lines
+
+
+def test_markdown_table_is_one() -> None:
+    rows = actions.markdown_table().splitlines()
+    assert all((row.startswith("| ") and row.endswith(" |")) or row == "|---|---|---|" for row in rows)
+    assert all(row.replace("\\|", "").count("|") == 4 for row in rows)
+    assert "| `F11`, `Alt+Enter` | full screen | `full_screen` |" in rows
+    for action in ACTIONS:
+        assert sum(f"| `{action.name}` |" in row for row in rows) == 1
+    assert "`Ctrl+F`" in Keymap({"camera.focus": "Ctrl+F"}).markdown_table()
+
+
+def test_readme_s_list_of_keys_is_the_program_s():
+    readme = Path(__file__).resolve().parents[2] / "README.md"
+    shown = readme.read_text(encoding="utf-8").split("<!-- keys -->")[1].split("<!-- /keys -->")[0]
+    assert shown.strip() == Keymap().markdown_table().strip()

@@ -1,0 +1,234 @@
+"""A session on a canvas: previews that follow the hand, and the full picture in pieces, without a window."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viewer
+from viewer.base.errors import ViewerError
+from viewer.renderer.pace import LEAST_ROWS, LONGEST, SCALES, STEP, Pace, stream_shape
+from viewer.renderer.renderer import Renderer
+from viewer.renderer.session import Session
+from viewer.window.picture.canvas import Canvas
+
+SIZE = (300, 150)  # more than a tile wide, and no multiple of one
+
+
+@pytest.fixture
+def session(device: Any) -> Session:
+    renderer = Renderer(viewer.load("teapotahedron"), device=device, program="cast")
+    return Session(renderer, SIZE, screen=Canvas(device))
+
+
+def test_the_picture_is_the_renderers(session: Session) -> None:
+    session.finish(converged=False)
+    assert session.complete and session.scale == 1.0 and session.progress == 1.0 and session.samples == 1
+    assert session.renderer is not None
+    np.testing.assert_array_equal(session.linear(), session.renderer.render(SIZE).linear)
+
+
+@pytest.mark.parametrize("size", [(1, 1), (1, 300), (513, 2), (257, 129)])
+def test_sizes(session: Session, size: tuple[int, int]) -> None:
+    session.resize(size)
+    session.finish(converged=False)
+    assert session.renderer is not None
+    np.testing.assert_array_equal(session.linear(), session.renderer.render(size).linear)
+
+
+def test_what_compiles_is_told_first(session: Session) -> None:
+    session.advance(1.0)
+    assert session.compiling == "cast" and session.progress == 0.0 and session.pictures == 0
+    session.finish(converged=False)
+    assert not session.compiling
+    session.restart()
+    session.advance(0.0001)
+    assert not session.compiling  # it is ready now
+
+
+@pytest.mark.parametrize("choices", [{"fuse": "none"}, {"mask": "none"}, {"mask": "kill"}, {"machine": "singlepass"}])
+@pytest.mark.parametrize("barrier", ["auto", "off"])
+def test_compiling_ahead_leaves_no_trace(device: Any, choices: dict[str, str], barrier: str) -> None:
+    """Drivers compile when a pass is first drawn: it is drawn for no ray before the first picture."""
+    from viewer.stream.gl.device import shared_device
+
+    chosen = device if barrier == "auto" else shared_device(None, False, True)
+    renderer = Renderer(viewer.load("cornell"), device=chosen, program="cast", **choices)
+    expected = renderer.render((64, 32)).linear
+    tile = (64, 32)
+    shares = list(renderer.warm(tile, counting=True))
+    assert shares == sorted(shares) and shares[-1] == 1.0 and renderer.ready(tile, counting=True)
+    (part,) = [part for _, part in renderer.slices(tile, ("steps",), tile=tile) if part is not None]
+    with renderer.device.current():
+        np.testing.assert_array_equal(part.machine.read("radiance")["rgb"], expected)
+    before = renderer.device.compiled
+    assert part.machine.stats.calls["traverse"].any() and renderer.device.compiled == before
+
+
+def test_only_previews_while_moving(session: Session) -> None:
+    session.finish(converged=False)
+    pictures = session.pictures
+    for _ in range(3):
+        session.restart()
+        session.advance(1.0, moving=True)
+    assert session.pictures - pictures == 3
+    # Each fits a second's budget at full size: then it is complete already.
+    assert session.scale == 1.0 and session.complete
+    session.restart()
+    for _ in range(1000):
+        session.advance(0.001, moving=True)  # a millisecond is not enough for the whole
+    assert (
+        session.scale < 1.0
+        and not session.complete
+        and session.waiting(moving=True)
+        and not session.waiting(moving=False)
+    )
+    assert session.linear().any()
+    session.finish(converged=False)
+    assert session.complete and session.scale == 1.0
+
+
+def test_the_scale_follows_the_rate(session: Session) -> None:
+    session.finish(converged=False)
+    choose = lambda: session.previews.choose(SIZE[0] * SIZE[1], 0.02, session.rate)  # noqa: E731
+    chosen = []
+    for rate in (1e3, 1e5, 1e6, 1e9):
+        session.previews.rate = rate
+        chosen.append(choose())
+    assert chosen[0] == SCALES[-1] and chosen[-1] == 1.0 and chosen == sorted(chosen)
+    pixels = SIZE[0] * SIZE[1]
+    assert chosen[2] ** 2 * pixels <= 1e6 * 0.02 < (chosen[2] * 2**0.25) ** 2 * pixels
+    for share in (1.05, 0.65):  # of the budget, at a rate a little other: the scale stays, or the picture would shimmer
+        session.previews.rate, session.previews.scale = chosen[2] ** 2 * pixels / (0.02 * share), chosen[2]
+        assert choose() == chosen[2]
+    for share, factor in ((1.15, 2**-0.25), (0.55, 2**0.25)):  # too slow, or too small: the next scale
+        session.previews.rate, session.previews.scale = chosen[2] ** 2 * pixels / (0.02 * share), chosen[2]
+        assert choose() == pytest.approx(factor * chosen[2])
+
+
+def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that a step takes 3 ms of: so many steps as fit, the first one in any case, whatever the machine."""
+    session.finish(converged=False)
+    clock, slices = [0.0], session.renderer.slices
+    for module in ("session", "beginning"):
+        monkeypatch.setattr(f"viewer.renderer.{module}.time", SimpleNamespace(perf_counter=lambda: clock[0]))
+
+    def timed(*words: Any, **choices: Any) -> Any:
+        for piece in slices(*words, **{**choices, "rows": lambda: 1}):
+            clock[0] += 0.003
+            yield piece
+
+    monkeypatch.setattr(session.renderer, "slices", timed)
+    session.reset_timing()  # of real steps
+    for budget, steps in ((0.0, 1), (0.002, 1), (0.008, 2), (0.0149, 4), (0.0301, 10)):
+        session.restart()
+        session._again = False  # the full picture at once
+        before = session.steps
+        session.advance(budget)
+        assert session.steps - before == steps
+        session.abandon()
+
+
+def test_a_picture_is_never_empty(session: Session) -> None:
+    """At rest the full picture begins from the last one, enlarged."""
+    session.finish(converged=False)
+    before = session.linear().mean()
+    session.restart()
+    for _ in range(200):
+        session.advance(1e-6)
+        assert session.linear().mean() > 0.5 * before > 0
+        if session.complete:
+            break
+    assert session.complete
+
+
+def test_what_cannot_be_made_leaves_the_last_picture(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    session.finish(converged=False)
+    before = session.linear()
+
+    def broken(*_: Any, **__: Any) -> Any:
+        raise ViewerError("shader", "broken")
+        yield
+
+    monkeypatch.setattr(session.renderer, "slices", broken)
+    session.restart()
+    with pytest.raises(ViewerError):
+        session.advance(1.0)
+    session.fail()
+    assert session.idle and not session.complete
+    np.testing.assert_array_equal(session.linear(), before)
+    monkeypatch.undo()
+    session.restart()
+    session.finish(converged=False)
+    np.testing.assert_array_equal(session.linear(), before)
+
+
+def test_pace() -> None:
+    pace = Pace(128)
+    rows = pace.next()
+    pace.note(STEP / 8)
+    assert pace.next() == 2 * rows  # twice at most
+    pace.note(STEP / 8)
+    pace.note(4 * STEP)  # the slowest step counts
+    assert pace.next() == rows // 2
+    for _ in range(20):
+        pace.note(1.0)
+        pace.next()
+    assert pace.next() == LEAST_ROWS
+    for _ in range(60):
+        pace.note(1e-6)
+        pace.next()
+        pace.forget()
+    assert pace.next() == 128
+    assert Pace(1).next() == 1
+
+
+def test_pace_leaves_room_for_dear_rows() -> None:
+    """Below a cheap sky come dear trees: no piece is so large that it would take too long there, once they were seen.
+    One stop of a busy machine is not taken for trees."""
+    dear, cheap = LONGEST / 12, LONGEST / 1000  # seconds of a row
+    pace = Pace(128)
+    for picture in range(5):
+        slowest = 0.0
+        for _ in range(4):  # columns
+            row = 0
+            while row < 540:
+                rows = min(pace.next(), 540 - row)
+                seconds = rows * (cheap if row < 250 else dear)
+                pace.note(seconds)
+                slowest, row = max(slowest, seconds), row + rows
+        pace.forget()
+        if picture:
+            assert slowest <= 1.3 * LONGEST  # a picture's dearness fades until the next one's trees
+    pace = Pace(128)
+    for _ in range(4):
+        pace.note(STEP * pace.next() / 128)
+    assert pace.next() == 128
+    pace.note(1.0)
+    assert pace.next() == 32  # a quarter at most
+    pace.note(STEP / 16)
+    assert pace.next() == 64  # and twice again: one stop is no dear row
+
+
+def test_gpus_get_larger_streams() -> None:
+    small, large = (stream_shape(SimpleNamespace(software=flag)) for flag in (True, False))  # type: ignore[arg-type]
+    assert small[0] * small[1] < large[0] * large[1]
+
+
+def test_pieces_of_any_height_give_the_same_picture(session: Session) -> None:
+    renderer = session.renderer
+    assert renderer is not None
+    expected = renderer.render(SIZE).linear
+    heights = iter([1, 7, 64, 200, 3, *[31] * 100])
+    made, shares = np.zeros_like(expected), []
+    for share, part in renderer.slices(SIZE, tile=(256, 128), rows=lambda: next(heights)):
+        shares.append(share)
+        if part is not None:
+            radiance = part.machine.read("radiance")["rgb"].reshape(-1, 3)
+            block = made[part.rows, part.columns]
+            block[...] = radiance[: block.shape[0] * block.shape[1]].reshape(block.shape)
+    np.testing.assert_array_equal(made, expected)
+    assert shares == sorted(shares) and shares[-1] == 1.0

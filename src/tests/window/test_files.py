@@ -1,0 +1,161 @@
+"""Scenes that come and go in the window: dropped, chosen, read again, built anew, given up."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.window.conftest import PATIENCE, Hands
+
+SMALL_TRIANGLE = b"""ply
+format ascii 1.0
+element vertex 3
+property float x
+property float y
+property float z
+element face 1
+property list uchar int vertex_indices
+end_header
+0 0 0
+1 0 0
+0 1 0
+3 0 1 2
+"""
+
+
+def test_a_broken_file(hands: Hands, place: Path) -> None:
+    app = hands.app
+    scene, pixels = app.view.scene, app.session.linear()
+    broken = place / "broken.ply"
+    broken.write_bytes(SMALL_TRIANGLE[:-8])
+    app.events.on_drop([str(broken)])
+    hands.until(lambda: app.view.message_is_error)
+    assert "broken.ply" in app.view.message and "\n" not in app.view.message
+    assert app.view.scene is scene and app.stage.loading is None
+    hands.rest()
+    np.testing.assert_array_equal(app.session.linear(), pixels)
+    app.stage.open(str(place / "nowhere.glb"))
+    hands.until(lambda: "nowhere.glb" in app.view.message)
+    good = place / "good.ply"
+    good.write_bytes(SMALL_TRIANGLE)
+    app.events.on_drop([str(good)])
+    hands.until(lambda: app.view.scene is not scene)
+    hands.rest()
+    assert app.view.scene.triangle_count == 1 and not app.view.message_is_error
+    assert str(good.resolve()) == app.preferences.recent[0]
+    hands.key("Left")
+    hands.until(lambda: "broken.ply" in app.view.message)
+    good.write_bytes(SMALL_TRIANGLE.replace(b"0 1 0\n", b"0 2 0\n"))
+    camera = app.view.flight.camera
+    hands.key("F5")
+    hands.until(lambda: app.view.scene.bounds()[1, 1] == 2)
+    assert app.view.flight.camera == camera
+
+
+def test_the_files_of_a_folder(hands: Hands, place: Path) -> None:
+    """Left and Right, in the order of their names, and round; other files are passed over."""
+    app = hands.app
+    for name in ("a.ply", "b.ply", "c.ply", "b.txt"):
+        (place / name).write_bytes(SMALL_TRIANGLE)
+    app.stage.open(str(place / "b.ply"))
+    hands.until(lambda: app.view.path.endswith("b.ply"))
+    for key, name in (("Right", "c.ply"), ("Right", "a.ply"), ("Left", "c.ply"), ("Left", "b.ply")):
+        hands.key(key)
+        hands.until(lambda name=name: app.view.path == str(place / name) and app.stage.loading is None, name)
+
+
+def test_structures_are_built_anew(hands: Hands) -> None:
+    """In the worker, from the scene that is there; the camera stays, and so do all bits of the picture."""
+    app = hands.app
+    hands.key("ctrl+1")
+    hands.rest()
+    camera, scene, pixels = app.view.flight.camera, app.view.scene, app.session.linear()
+    first = app.view.renderer.structure.name
+    hands.key("shift+v")
+    hands.until(lambda: app.view.renderer.structure.name != first)
+    hands.rest()
+    assert app.stage.requested.accel == app.view.renderer.structure.name
+    assert app.view.scene is scene and app.view.flight.camera == camera == app.view.renderer.camera
+    np.testing.assert_array_equal(app.session.linear(), pixels)
+    app.stage.set(accel="grid", grid="5")
+    hands.until(lambda: app.stage.loading is None)
+    hands.rest()
+    assert min(app.view.renderer.structure.built.resolution) == 5 and app.stage.requested.grid == 5
+    np.testing.assert_array_equal(app.session.linear(), pixels)
+    before = app.stage.requested.recipe()
+    app.stage.set(grid="many")
+    assert app.view.message_is_error and "grid" in app.view.message and app.stage.requested.recipe() == before
+    app.stage.set(traversal="stack")  # which a grid has not: found out by the worker
+    hands.until(lambda: app.stage.loading is None)
+    assert app.view.message_is_error and "stack" in app.view.message and app.stage.requested.recipe() == before
+    app.stage.set(accel="bvh", machine="singlepass")
+    assert app.stage.loading is not None
+    hands.key("Escape")
+    assert app.stage.requested.recipe() == before and app.stage.requested.machine == "singlepass"
+    hands.rest()
+    assert app.view.renderer.structure.name == "grid"
+
+
+def test_the_file_dialog(hands: Hands, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The desktop's own, here one that answers at once; without one the window says what to do."""
+    app, scene = hands.app, hands.app.view.scene
+    path = os.environ["PATH"]
+    monkeypatch.setenv("PATH", str(place))
+    app.view.do("scene.open")
+    assert app.view.message_is_error and "drop a file" in app.view.message
+    good = place / "good.ply"
+    good.write_bytes(SMALL_TRIANGLE)
+    dialog = place / "zenity"
+    dialog.write_text(f"#!/bin/sh\necho '{good}'\n")
+    dialog.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{place}{os.pathsep}{path}")
+    hands.key("ctrl+o")
+    hands.until(lambda: app.view.scene is not scene)
+    assert app.view.path == str(good) and app.preferences.recent[0] == str(good.resolve())
+
+
+def test_loading_is_cancelled_by_escape(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = hands.app
+    scene, load, go_on = app.view.scene, app.stage.loader._load, threading.Event()
+
+    def slowly(path: str) -> Any:
+        go_on.wait(PATIENCE)
+        return load(path)
+
+    monkeypatch.setattr(app.stage.loader, "_load", slowly)
+    app.stage.open("cornell")
+    hands.turn(3)
+    assert app.stage.loading is not None and "cornell" in app.stage.loading[0]
+    hands.key("Escape")
+    assert app.stage.loading is None and "cancelled" in app.view.message
+    worker = app.stage.loader._thread
+    go_on.set()
+    worker.join(PATIENCE)
+    hands.turn(3)
+    assert app.view.scene is scene and app.stage.loading is None
+
+
+def test_upload_is_cancelled_by_escape(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    from viewer.renderer.renderer import Renderer
+
+    app, scene = hands.app, hands.app.view.scene
+    upload = Renderer.upload
+
+    def slowly(renderer: Renderer, prepared: Any = None) -> Any:
+        for k in range(400):
+            time.sleep(0.02)
+            yield k / 400
+        yield from upload(renderer, prepared)
+
+    monkeypatch.setattr(Renderer, "upload", slowly)
+    app.stage.open("cornell")
+    hands.until(lambda: app.stage.loading is not None and "uploading" in app.stage.loading[0])
+    hands.key("Escape")
+    hands.turn(3)
+    assert app.stage.loading is None and app.view.scene is scene

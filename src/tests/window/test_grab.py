@@ -1,0 +1,95 @@
+"""What follows the mouse, against projections of float64 cameras."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from viewer.scene.camera import Camera
+from viewer.window.input.grab import Grab
+from viewer.window.study.wires import project_points
+
+SIZE = (640, 480)
+CAMERA = Camera((3.0, 2.0, 6.0), (0.0, 0.5, 0.0), fov=50)
+START = np.array([0.3, 0.4, -0.2])
+
+
+def ray(pixel: tuple[float, float]) -> np.ndarray:
+    right, up, forward = CAMERA.basis()
+    slope = np.tan(np.radians(CAMERA.fov) / 2) * 2 / SIZE[1]
+    way = forward + (pixel[0] - SIZE[0] / 2) * slope * right + (SIZE[1] / 2 - pixel[1]) * slope * up
+    return way / np.linalg.norm(way)
+
+
+def place(point: np.ndarray) -> tuple[float, float]:
+    (at,), (before,) = project_points(CAMERA, SIZE, point)
+    assert before
+    return float(at[0]), float(at[1])
+
+
+def drag(grab: Grab, *to: tuple[float, float]) -> np.ndarray:
+    for pixel in to:
+        grab.follow(CAMERA.origin, ray(pixel), CAMERA.basis()[2])
+    return START + grab.shift
+
+
+def test_a_point_stays_under_the_cursor() -> None:
+    x, y = place(START)
+    found = drag(Grab(START), (x, y), (x + 70, y - 33))
+    np.testing.assert_allclose(place(found), (x + 70, y - 33), atol=1e-9)
+    # In the plane of the view: as far along it as it was.
+    assert np.dot(found - START, CAMERA.basis()[2]) == pytest.approx(0, abs=1e-12)
+
+
+def test_what_is_grabbed_beside_it_keeps_the_distance() -> None:
+    x, y = place(START)
+    grab = Grab(START)
+    drag(grab, (x + 9, y + 4))
+    assert np.abs(grab.shift).max() < 1e-12  # the ray and back again: a few roundings in float64
+    found = drag(grab, (x + 29, y + 4))
+    np.testing.assert_allclose(place(found), (x + 20, y), atol=1e-9)
+
+
+@pytest.mark.parametrize("axis", "XYZ")
+def test_along_an_axis(axis: str) -> None:
+    x, y = place(START)
+    grab = Grab(START)
+    drag(grab, (x, y))
+    grab.constrain(axis)
+    k = "XYZ".index(axis)
+    goal = START + 0.8 * np.eye(3)[k]
+    found = drag(grab, place(goal))  # the cursor is on the line: there it goes
+    np.testing.assert_allclose(found, goal, atol=1e-9)
+    # Beside the line: the point whose way to the ray is square to both.
+    pixel = (place(goal)[0] + 13, place(goal)[1] - 21)
+    found = drag(grab, pixel)
+    way, eye = ray(pixel), np.asarray(CAMERA.origin)
+    nearest = eye + way * np.dot(found - eye, way)
+    assert np.dot(found - nearest, np.eye(3)[k]) == pytest.approx(0, abs=1e-9)
+    np.testing.assert_array_equal(np.delete(grab.shift, k), 0)
+
+
+@pytest.mark.parametrize("axis", "XYZ")
+def test_across_an_axis(axis: str) -> None:
+    x, y = place(START)
+    grab = Grab(START)
+    drag(grab, (x, y))
+    grab.constrain(axis, plane=True)
+    found = drag(grab, (x + 31, y + 17))
+    np.testing.assert_allclose(place(found), (x + 31, y + 17), atol=1e-9)
+    assert grab.shift["XYZ".index(axis)] == pytest.approx(0, abs=1e-12)
+    grab.constrain(axis, plane=True)
+    assert grab.axis is None and grab.text == "in the plane of the view"
+
+
+def test_rays_that_tell_no_place_move_nothing() -> None:
+    grab = Grab((0.0, 0.0, 0.0))
+    eye, forward = (0.0, 0.0, 5.0), np.array([0.0, 0.0, -1.0])
+    assert not grab.follow(eye, forward, forward)
+    grab.constrain("Z")
+    assert not grab.follow(eye, forward, forward)  # along the axis itself
+    grab.constrain("Y", plane=True)
+    assert not grab.follow(eye, forward, forward)  # in the plane
+    sky = np.array([0.0, 0.6, -0.8])
+    assert not grab.follow((0.0, 1.0, 5.0), sky, forward)  # away from it
+    assert grab.follow((0.0, 1.0, 5.0), sky * (1, -1, 1), forward)

@@ -1,0 +1,265 @@
+"""The window's keys, by real events of an X server: each leaves the value that it names; and when the loop sleeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.window.conftest import Hands, xdotool
+from viewer.film import image
+from viewer.film.tonemap import TONEMAPS, srgb8
+from viewer.options.table import OPTIONS
+from viewer.window.app import ASLEEP
+from viewer.window.input.flight import FOV_STEP
+
+Look = Callable[[Any], Any]
+
+
+def after(name: str, value: Any) -> Any:
+    """The choice that follows in an option's list."""
+    choices = OPTIONS[name].choices
+    return choices[(choices.index(value) + 1) % len(choices)]
+
+
+def setting(name: str) -> Look:
+    return lambda app: app.view.renderer.settings[name]
+
+
+def seen(name: str) -> Look:
+    return lambda app: getattr(app.view, name)
+
+
+# key -> what it changes, and what that is afterwards, of what it was before.
+KEYS: dict[str, tuple[str, Look, Callable[[Any], Any]]] = {
+    "machine.next": ("m", setting("machine"), lambda was: after("machine", was)),
+    "fuse.next": ("k", setting("fuse"), lambda was: after("fuse", was)),
+    "policy.next": ("y", lambda app: setting("policy")(app).name, lambda was: after("policy", was)),
+    "unroll.next": ("u", lambda app: str(setting("unroll")(app)), lambda was: {"auto": "1"}[was]),
+    "mask.next": ("shift+k", setting("mask"), lambda was: after("mask", was)),
+    "wires.toggle": ("v", seen("wires"), lambda was: True),
+    "camera.mode": ("Tab", lambda app: app.view.flight.mode, lambda was: "fly"),
+    "fov.narrower": ("bracketleft", lambda app: app.view.flight.camera.fov, lambda was: was / FOV_STEP),
+    "fov.wider": ("bracketright", lambda app: app.view.flight.camera.fov, lambda was: was * FOV_STEP),
+    "exposure.up": ("plus", seen("exposure"), lambda was: was + 0.25),
+    "exposure.down": ("minus", seen("exposure"), lambda was: was - 0.25),
+    "tonemap.next": ("t", seen("tonemap"), lambda was: list(TONEMAPS)[1]),
+    "denoise.toggle": ("shift+t", setting("denoise"), lambda was: {"auto": "none"}[was]),
+    "statistics": ("z", seen("stats_visible"), lambda was: True),
+    "panels": ("ctrl+b", seen("panels_visible"), lambda was: True),
+    "help": ("h", seen("help_visible"), lambda was: True),
+    "escape": ("Escape", seen("help_visible"), lambda was: False),
+    "pause": ("p", seen("paused"), lambda was: not was),
+    "heat.next": ("shift+z", lambda app: app.studies.heat, lambda was: "steps"),
+}
+# Tested on their own, here or beside: they do more than set a value.
+OTHERS = {
+    *("inspector.show", "inspector.step", "inspector.run", "inspector.restart", "probe.show"),
+    *("camera.copy", "camera.paste", "camera.next", "camera.front", "camera.right", "camera.top", "camera.focus"),
+    *("camera.frame", "camera.reset", "screenshot.window", "screenshot.picture", "save.exr"),
+    *("scene.open", "scene.reload", "scene.previous", "scene.next", "full_screen", "quit", "accel.next"),
+    *("object.grab", "lights.show", "lights.next", "environment.toggle", "animation.play", "turntable"),
+    *("depth.less", "depth.more", "shadows.toggle", "reflections.toggle", "refractions.toggle"),
+    *("ground.toggle", "photons.points", "photons.cells"),
+}
+
+
+def test_every_key_leaves_the_value_that_it_names(hands: Hands) -> None:
+    app = hands.app
+    assert {*KEYS, *OTHERS} == {name for name in app.view.handlers if not name.startswith("program.")}
+    for name, (key, look, wanted) in KEYS.items():
+        if name == "escape":
+            app.view.help_visible = True
+        before = look(app)
+        expected = wanted(before)
+        assert expected != before, name
+        hands.key(key)
+        assert look(app) == pytest.approx(expected) if isinstance(expected, float) else look(app) == expected, name
+
+
+@pytest.mark.parametrize(("name", "key"), [("pause", "p"), ("wires.toggle", "v"), ("statistics", "z"), ("help", "h")])
+def test_what_a_key_shows_is_seen(hands: Hands, name: str, key: str) -> None:
+    """In the window's pixels; the key pressed again takes it away."""
+    app = hands.app
+    before = hands.pixels()
+    hands.key(key)
+    assert (hands.pixels() != before).any()
+    hands.key(key)
+    app.view.say("")
+    hands.turn(2)
+    np.testing.assert_array_equal(hands.pixels(), before)
+
+
+def test_programs_by_digits(hands: Hands) -> None:
+    app = hands.app
+    for key, program in (("3", "whitted"), ("1", "cast")):
+        hands.key(key)
+        assert app.view.renderer.settings.program == program == app.stage.requested.program
+    hands.rest()
+    assert not app.view.renderer.progressive
+
+
+def test_views_by_keys(hands: Hands) -> None:
+    """Along the axes, to the middle of the scene; Enter goes back to the first camera, F turns to what is there."""
+    app = hands.app
+    middle = app.view.scene.bounds().mean(axis=0)
+    for key, forward, right in (
+        ("ctrl+1", (0, 0, -1), (1, 0, 0)),
+        ("ctrl+3", (-1, 0, 0), (0, 0, -1)),
+        ("ctrl+7", (0, -1, 0), (1, 0, 0)),
+    ):
+        hands.key(key)
+        hands.rest()
+        camera = app.view.flight.camera
+        # The eased way ends with the goal itself: a few roundings in float64.
+        np.testing.assert_allclose(camera.basis()[2], forward, atol=1e-12)
+        np.testing.assert_allclose(camera.basis()[0], right, atol=1e-12)
+        np.testing.assert_allclose(camera.target, middle, atol=1e-9)
+        assert app.view.renderer.camera == camera
+    hands.key("Return")
+    assert app.view.flight.camera == app.view.scene.cameras[0]
+    hands.move(120, 100)
+    direction = app.view.direction_under_cursor()
+    hands.key("f")
+    hands.until(lambda: app.view.flight.moving)
+    hands.rest()
+    np.testing.assert_allclose(app.view.flight.camera.basis()[2], direction, atol=1e-6)  # a hit's distance is float32
+    forward = app.view.flight.camera.basis()[2]
+    hands.key("Home")
+    hands.rest()
+    np.testing.assert_allclose(app.view.flight.camera.basis()[2], forward, atol=1e-12)
+    np.testing.assert_allclose(app.view.flight.camera.target, middle, atol=1e-9)
+
+
+def test_fly_forward(hands: Hands) -> None:
+    """As long as W is held, along the view."""
+    app = hands.app
+    hands.key("Tab")
+    before = app.view.flight.camera
+    xdotool("keydown", "w")
+    hands.until(lambda: app.view.flight.camera.origin != before.origin)
+    assert app.view.flight._thrust.held == {"forward"}
+    xdotool("keyup", "w")
+    hands.until(lambda: not app.view.flight._thrust.held)
+    hands.rest()
+    moved = np.subtract(app.view.flight.camera.origin, before.origin)
+    np.testing.assert_allclose(moved / np.linalg.norm(moved), before.basis()[2], atol=1e-6)
+
+
+def test_the_cameras_of_a_scene(hands: Hands) -> None:
+    app = hands.app
+    cameras = app.view.scene.cameras
+    assert len(cameras) > 1
+    numbers = [(app.stage.camera_number + 1 + k) % len(cameras) for k in range(len(cameras) + 1)]
+    for number in numbers:
+        hands.key("c")
+        assert app.view.flight.camera == cameras[number] == app.view.renderer.camera
+        assert app.view.message == f"camera: {cameras[number].name}"
+
+
+# -- nothing to do ----------------------------------------------------------------------------------------------------
+
+
+def assert_asleep(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turn by turn the loop waits as long as it may, traces nothing and draws nothing."""
+    app, waits = hands.app, []
+    app.view.say("")  # a note would fade
+    for _ in range(50):  # it settles in a few draws
+        app.turn()
+        if not app.view.awake:
+            break
+    draws, steps, events = app.draws, app.session.steps, app.window.events
+
+    def looked(wait: float) -> None:
+        waits.append(wait)
+        events(0.0)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(app.window, "events", looked)
+        for _ in range(8):
+            app.turn()
+    assert waits == [ASLEEP] * 8 and (app.draws, app.session.steps) == (draws, steps)
+
+
+def test_it_sleeps_when_the_picture_is_complete(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_asleep(hands, monkeypatch)
+
+
+def test_paused_it_sleeps_as_well(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the middle of a picture, while samples are added, and with the turntable on; then all goes on."""
+    app = hands.app
+    app.stage.set(program="shadow")
+    hands.rest()
+    assert not app.session.converged
+    hands.key("p")
+    assert_asleep(hands, monkeypatch)
+    hands.key("o")
+    camera = app.view.flight.camera
+    assert_asleep(hands, monkeypatch)
+    assert app.motion.turning and app.view.flight.camera == camera
+    hands.key("p")
+    hands.until(lambda: app.view.flight.camera != camera)
+    hands.key("o")
+    samples = app.session.samples
+    hands.until(lambda: app.session.samples > samples)
+
+
+# -- what is saved ----------------------------------------------------------------------------------------------------
+
+
+def test_keys_that_save(hands: Hands, place: Path) -> None:
+    from PIL import Image
+
+    app = hands.app
+    app.view.panels_visible = True
+    hands.turn(3)  # ImGui lays out in two
+    hands.key("F12", "ctrl+F12", "ctrl+s")
+    hands.rest()
+    with Image.open(place / "window_001.png") as window, Image.open(place / "teapotahedron_001.png") as picture:
+        assert window.size == picture.size == hands.app.window.pixels
+        np.testing.assert_array_equal(np.asarray(picture), srgb8(app.session.linear()))
+        assert not np.array_equal(np.asarray(window), np.asarray(picture))  # panels
+    channels = image.read_exr(place / "teapotahedron_001.exr")[1]
+    np.testing.assert_array_equal(np.stack([channels[c] for c in "RGB"], axis=-1), app.session.linear())
+    assert not app.view.message_is_error
+
+
+def test_copy_and_paste_a_camera(hands: Hands) -> None:
+    app = hands.app
+    hands.key("ctrl+c")
+    before = app.view.flight.camera
+    assert "--camera" in app.view.message
+    hands.key("ctrl+1")
+    hands.rest()
+    assert app.view.flight.camera.origin != before.origin
+    hands.key("ctrl+v")
+    hands.rest()
+    pasted = app.view.flight.camera  # its name aside; the text has all digits
+    assert (pasted.origin, pasted.target, pasted.up) == (before.origin, before.target, before.up)
+    app.window.copy("no camera")
+    hands.key("ctrl+v")
+    assert app.view.message_is_error and "no camera" in app.view.message
+
+
+def test_single_step_shows_each_pass(hands: Hands) -> None:
+    app = hands.app
+    pictures = []
+    for number in range(1, 7):
+        hands.key("n")
+        hands.until(lambda: app.studies.inspector is not None and app.studies.inspector.passes)
+        assert len(app.studies.inspector.passes) == number
+        # The states alone need not change: all rays may take a second step through the tree.
+        pictures.append(np.stack([app.studies.inspector.values(name)[0] for name in ("state", "steps", "tests")]))
+        assert app.studies.inspector.passes[-1].active > 0
+    assert all((a != b).any() for a, b in pairwise(pictures))
+    hands.key("shift+n")
+    hands.rest()
+    assert app.studies.inspector.complete and len(app.studies.inspector.passes) > 20
+    hands.key("n")
+    assert "no ray is left" in app.view.message
+    hands.key("shift+i")
+    assert not app.studies.inspector.passes

@@ -1,0 +1,115 @@
+"""The worker that loads scenes: results once, the newest only, errors as results, and a call that wakes the window."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from viewer.base.errors import ViewerError
+from viewer.window.view.loader import Loader
+
+PATIENCE = 120.0  # seconds, against hanging alone
+
+
+def wait(loader: Loader) -> tuple[str, Any]:
+    end = time.monotonic() + PATIENCE
+    while (found := loader.poll()) is None:
+        assert time.monotonic() < end
+        time.sleep(0.001)
+    return found
+
+
+def test_a_scene() -> None:
+    woken = threading.Event()
+    loader = Loader(str.upper, lambda scene, tell: f"{scene}!", woken.set)  # type: ignore[arg-type]
+    assert not loader.busy and loader.poll() is None
+    loader.start("a.ply")
+    assert loader.busy and loader.path == "a.ply"
+    assert wait(loader) == ("a.ply", "A.PLY!")
+    assert loader.poll() is None and not loader.busy
+    assert woken.wait(PATIENCE)
+
+
+def test_a_scene_that_is_there_is_only_prepared() -> None:
+    def load(_: str) -> Any:
+        raise AssertionError("loaded again")
+
+    loader = Loader(load, lambda scene, tell, **options: (scene, options))
+    loader.start("a.ply", "the scene", grid=8, accel="bvh")  # type: ignore[arg-type]
+    assert loader.stage == "building"
+    assert wait(loader) == ("a.ply", ("the scene", {"grid": 8, "accel": "bvh"}))
+
+
+@pytest.mark.parametrize(
+    ("raised", "kind"),
+    [(ViewerError("x", "y"), ViewerError), (ValueError("odd"), ValueError), (MemoryError(), ViewerError)],
+)
+def test_faults_are_results(raised: Exception, kind: type) -> None:
+    def load(_: str) -> Any:
+        raise raised
+
+    loader = Loader(load, lambda scene, tell: scene)
+    loader.start("a.ply")
+    path, found = wait(loader)
+    assert path == "a.ply" and isinstance(found, kind)
+    if isinstance(raised, MemoryError):
+        assert "memory" in str(found)
+
+
+def test_the_newest_wins() -> None:
+    gates = {"old": threading.Event(), "new": threading.Event()}
+
+    def load(path: str) -> Any:
+        gates[path].wait(PATIENCE)
+        return path
+
+    prepared: list[str] = []
+    loader = Loader(load, lambda scene, tell: prepared.append(scene) or scene)  # type: ignore[arg-type, func-returns-value]
+    loader.start("old")
+    old = loader._thread
+    loader.start("new")
+    gates["new"].set()
+    assert wait(loader) == ("new", "new")
+    gates["old"].set()
+    assert old is not None
+    old.join(PATIENCE)
+    assert loader.poll() is None and prepared == ["new"]  # nothing is built for nobody
+
+
+def test_cancel() -> None:
+    gate = threading.Event()
+    loader = Loader(lambda path: gate.wait(PATIENCE) and path, lambda scene, tell: scene)  # type: ignore[arg-type, return-value]
+    loader.start("a")
+    loader.cancel()
+    assert not loader.busy
+    gate.set()
+    assert loader._thread is not None
+    loader._thread.join(PATIENCE)
+    assert loader.poll() is None
+
+
+def test_building_tells_how_far_it_is_and_ends_when_it_is_not_wanted() -> None:
+    gate, ended, shares = threading.Event(), threading.Event(), []
+
+    def build(scene: Any, tell: Any) -> Any:
+        try:
+            tell(0.25, "building")
+            shares.append(loader.share)
+            gate.wait(PATIENCE)
+            tell(0.5, "building")
+            shares.append(loader.share)  # never
+        finally:
+            ended.set()
+
+    loader = Loader(str.upper, build)  # type: ignore[arg-type]
+    loader.start("a")
+    end = time.monotonic() + PATIENCE
+    while not shares:
+        assert time.monotonic() < end
+        time.sleep(0.001)
+    loader.cancel()
+    gate.set()
+    assert ended.wait(PATIENCE) and shares == [0.25]

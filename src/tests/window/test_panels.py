@@ -1,0 +1,411 @@
+"""The panels and overlays, drawn headless over a desk without a window: what they show and ask for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+imgui_bundle = pytest.importorskip("imgui_bundle", reason="imgui-bundle is not installed")
+imgui, ImVec2 = imgui_bundle.imgui, imgui_bundle.ImVec2
+
+from panel_stage import SIZE, Stage  # noqa: E402  # imports imgui
+
+HANDLE = (110, 50)  # width and height, from the upper left, of where the button is that opens the panels
+
+
+def test_the_side_panel_and_the_status_line(stage):
+    drawn = stage.draw()
+    assert drawn[20:300, 20:300].mean() > 0.9
+    assert drawn[790, 20:1200].all() and not drawn[20:700, 320:].any()
+    stage.view.panels_visible = False
+    drawn = stage.draw()
+    assert not drawn[HANDLE[1] :].any() and not drawn[:, HANDLE[0] :].any()  # but for the button that opens them
+    assert stage.click(30, 20) == ["panels"]
+
+
+def test_every_overlay_is_drawn_somewhere(stage):
+    stage.view.panels_visible = False
+
+    def shown() -> bool:
+        drawn = stage.draw()
+        drawn[: HANDLE[1], : HANDLE[0]] = False
+        return bool(drawn.any())
+
+    for name, value in (
+        ("message", "a note"),
+        ("loading", ("building", None)),
+        ("loading", ("building", 0.5)),
+        ("stats_visible", True),
+        ("help_visible", True),
+        ("compiling", "cast"),
+    ):
+        owner = stage.stage if name == "loading" else stage.view
+        before = getattr(owner, name)
+        setattr(owner, name, value)
+        assert shown(), name
+        setattr(owner, name, before)
+        assert not shown(), name
+
+
+def test_errors_are_red(stage):
+    stage.view.panels_visible, stage.view.message = False, "a note"
+
+    def reddest() -> int:
+        stage.draw()
+        pixels = np.frombuffer(stage.target.read(components=4), np.uint8).reshape(-1, 4).astype(int)
+        return int((pixels[:, 0] - pixels[:, 2]).max())
+
+    assert reddest() < 20
+    stage.view.message_is_error = True
+    assert reddest() > 80
+
+
+def test_buttons_ask_the_application(stage, monkeypatch):
+    """Clicks down a column of the section of rendering, and of the camera's; not on a heading, which would close it."""
+    from viewer.window.panels import panels
+
+    monkeypatch.setattr(panels, "SECTIONS", (("Render", panels._render, True),))
+    stage.draw()
+    found = [asked for y in range(50, 280, 8) for asked in stage.click(260, y)]
+    assert {"machine": "singlepass"} in found
+    assert {"mask": "none"} not in found  # greyed: the single pass has no mask
+    assert "program.path" not in found  # not registered
+    stage.renderer.update(machine="multipass")
+    monkeypatch.setattr(panels, "SECTIONS", (("Picture", panels._picture, True),))
+    assert "program.cast" in [asked for y in range(50, 280, 8) for asked in stage.click(60, y)]
+    monkeypatch.setattr(panels, "SECTIONS", (("Camera", panels._camera, True),))
+    assert "camera.copy" in [asked for y in range(50, 300, 8) for asked in stage.click(60, y)]
+
+
+def test_every_setting_of_light_can_be_chosen(stage, monkeypatch):
+    """Down the sections of samples and of lights: what is asked for reaches the renderer."""
+    import viewer
+    from viewer.window.panels import light as light_panels
+    from viewer.window.panels import panels
+
+    scene = viewer.load("cornell")
+    stage.session.use(type(stage.renderer)(scene, device=stage.device, program="path"))
+    stage.stage.requested = stage.renderer.settings
+    monkeypatch.setattr(panels, "SECTIONS", (("Samples", light_panels.draw_sampling, True),))
+    stage.draw()
+    found = [
+        asked for y in range(46, 320, 8) for x in (255, 278) for asked in stage.click(x, y) if isinstance(asked, dict)
+    ]
+    assert {"strategy": "bsdf"} in found and {"sampler": "table"} in found and {"seed": 1} in found
+    asked = {name for each in found for name in each}
+    assert asked >= {"depth", "strategy", "sampler", "roulette", "clamp", "seed"}
+    assert stage.session.stop.spp > 100  # its slider was clicked, too
+    monkeypatch.setattr(panels, "SECTIONS", (("Lights", light_panels.draw_lights, True),))
+    stage.draw()
+    found = [asked for y in range(46, 200, 8) for x in (60, 170, 280) for asked in stage.click(x, y)]
+    assert stage.markers.chosen == (True, 7) and stage.markers.visible
+    assert "lights.show" in found
+    monkeypatch.setattr(panels, "SECTIONS", (("Environment", light_panels.draw_environment, True),))
+    stage.draw()
+    found = [asked for y in range(46, 200, 8) for x in (60, 170, 280) for asked in stage.click(x, y)]
+    assert {"environment.toggle", "ground.toggle"} <= {each for each in found if isinstance(each, str)}
+
+
+def test_every_option_of_photons_can_be_chosen(stage, monkeypatch):
+    """Down the section, which is greyed under another program: what is asked for reaches the renderer."""
+    from viewer.options.photons import PHOTONS
+    from viewer.window.panels import panels
+    from viewer.window.panels.photons import draw_photons
+
+    monkeypatch.setattr(panels, "SECTIONS", (("Photons", draw_photons, True),))
+    stage.draw()
+
+    def asked() -> list[Any]:
+        return [asked for y in range(46, 52 + 24 * len(PHOTONS), 10) for asked in stage.click(250, y)]
+
+    assert not asked()
+    stage.renderer.update(program="photon", estimate="nearest")
+    stage.stage.requested = stage.renderer.settings
+    stage.draw()
+    names = {name for each in asked() if isinstance(each, dict) for name in each}
+    assert names >= {"photons", "photon_bounces", "nearest"}
+    assert stage.renderer.settings.photons > 1 << 16 and stage.renderer.settings.photon_bounces > 32
+
+
+def test_cameras_are_chosen_by_name(stage, monkeypatch):
+    """The list folds out below the place that is clicked, one name in a line."""
+    import viewer
+    from viewer.window.panels import options, panels
+
+    scene = viewer.load("cornell")
+    stage.session.use(type(stage.renderer)(scene, device=stage.device, program="cast"))
+    told, places = [], []
+    combo = options.combo
+
+    def noted(name: str, values: list[str], current: str) -> str | None:
+        chosen = combo(name, values, current)
+        if name == "view":
+            told.append((values, current))
+            places.append((imgui.get_item_rect_min(), imgui.get_item_rect_max()))
+        return chosen
+
+    monkeypatch.setattr(options, "combo", noted)
+    monkeypatch.setattr(panels, "SECTIONS", (("Camera", panels._camera, True),))
+    stage.view.take(scene.cameras[0])
+    stage.draw()
+    names = ["front", "corner", "blocks", "light"]
+    assert told[-1] == ([f"{name}##{k}" for k, name in enumerate(names)], "front##0")
+    stage.view.flight.orbit(3, 0)
+    stage.draw()
+    assert told[-1][1] == "front, corner, blocks, light"
+    low, high = places[-1]
+    x, y, tall = (low.x + high.x) / 2, (low.y + high.y) / 2, high.y - low.y
+    chosen = []
+    for line in range(1, 6):
+        stage.click(x, y)
+        stage.click(x, y + line * tall)
+        stage.click(1000, 600)
+        if stage.view.flight.camera in scene.cameras:
+            chosen.append(stage.view.flight.camera.name)
+            assert stage.stage.camera_number == names.index(chosen[-1])
+    assert list(dict.fromkeys(chosen)) == names
+
+
+def test_variants_are_chosen_by_name(stage, monkeypatch):
+    """The list offers them where there are some, and the file's own look."""
+    from dataclasses import replace
+
+    from viewer.scene.material import Material
+    from viewer.window.panels import options, panels
+
+    offered, clicks = [], iter((1, None, 0))
+
+    def combo(name: str, values: list[str], current: str) -> str | None:
+        offered.append((values, current))
+        number = next(clicks, None)
+        return None if number is None else values[number]
+
+    monkeypatch.setattr(options, "combo", combo)
+    monkeypatch.setattr(panels, "SECTIONS", (("Scene", panels._scene, True),))
+    stage.draw(1)
+    assert not offered
+    plain = stage.renderer.scene
+    materials = [*plain.materials, Material("red", (1.0, 0.0, 0.0, 1.0))]
+    stage.session.update(replace(plain, materials=materials, variants={"warm": {0: len(materials) - 1}}))
+    shown = []
+    for _ in range(4):
+        stage.draw(1)
+        scene = stage.renderer.scene
+        shown.append((scene.variant, scene.materials[scene.flatten().materials[0]].name))
+    own = ["none##0", "warm##1"]
+    assert offered[:4] == [(own, "none##0"), (own, "warm##1"), (own, "warm##1"), (own, "none##0")]
+    assert shown == [("warm", "red"), ("warm", "red"), *[(None, plain.materials[0].name)] * 2]
+
+
+def test_every_option_of_a_structure_can_be_chosen(stage, monkeypatch):
+    """A new option appears by itself: words side by side or in a list, numbers typed."""
+    from dataclasses import replace
+
+    from viewer.options import table as options
+    from viewer.window.panels import panels
+
+    monkeypatch.setattr(panels, "SECTIONS", (("Structure", panels._structure, True),))
+    made = {
+        "shape": replace(options.option("intersection"), name="shape", choices=("round", "long")),
+        "order": replace(options.option("intersection"), name="order", choices=("a-rather-long-word", "another", "b")),
+        "depth": replace(options.option("grid"), name="depth"),
+    }
+    monkeypatch.setattr(options, "OPTIONS", {**options.OPTIONS, **made})
+    stage.stage.requested = {"shape": "round", "order": "another", "depth": "auto"}
+    monkeypatch.setattr(panels, "RECIPE", tuple(made))
+    stage.draw()
+    assert {"shape": "long"} in [asked for y in range(46, 70, 4) for asked in stage.click(260, y)]
+    listed = []
+    for y in range(70, 96, 6):  # a list folds out below the place that is clicked
+        for below in (22, 40, 58, 76):
+            stage.click(200, y)
+            listed += [asked for asked in stage.click(200, y + below) if isinstance(asked, dict)]
+            stage.click(1000, 600)
+    assert {"order": "b"} in listed and {"order": "a-rather-long-word"} in listed
+    assert any(types(stage, 200, y) for y in range(94, 130, 6))
+    assert {"depth": "12"} in stage.asked
+
+
+def types(stage: Stage, x: float, y: float) -> bool:
+    """Click there, type 12 and Enter; whether that is asked for."""
+    stage.click(x, y)
+    io = imgui.get_io()
+    for event in (
+        lambda: io.add_input_character(ord("1")),
+        lambda: io.add_input_character(ord("2")),
+        lambda: io.add_key_event(imgui.Key.enter, True),
+        lambda: io.add_key_event(imgui.Key.enter, False),
+    ):
+        event()
+        stage.draw(1)
+    return any("depth" in asked for asked in stage.asked if isinstance(asked, dict))
+
+
+def test_the_legend_of_the_heat_map_is_seen_beside_the_probe(stage):
+    from viewer.window.panels import probe as probe_panel
+    from viewer.window.panels.space import Space
+    from viewer.window.study.heat import Heat
+    from viewer.window.study.probe import probe
+
+    stage.draw()
+    space = Space(stage.draw_imgui)
+    stage.studies.heat, stage.studies.heat_map = (
+        "steps",
+        Heat(stage.renderer, stage.view.flight.camera, (64, 40), "steps"),
+    )
+    stage.studies.heat_map.advance()
+    for with_probe in (False, True):
+        if with_probe:
+            stage.studies.probe = probe(stage.renderer, stage.view.flight.camera, (64, 40), (32, 20))
+        for _ in range(4):
+            io = imgui.get_io()
+            io.display_size, io.delta_time = ImVec2(*SIZE), 1 / 60
+            imgui.new_frame()
+            space.draw(stage.desk)
+            panels_of(stage)
+            legend = imgui.internal.find_window_by_name("##heat")
+            imgui.render()
+        x, y, wide, tall = legend.pos.x, legend.pos.y, legend.size.x, legend.size.y
+        assert 0 < x < x + wide < SIZE[0] and 0 < y < y + tall < SIZE[1]
+        over = probe_panel.covered(stage.desk)
+        assert (over is not None) == with_probe
+        if over is not None:
+            assert y + tall <= over[1] or y >= over[3] or x >= over[2] or x + wide <= over[0]
+
+
+def panels_of(stage: Stage) -> None:
+    from viewer.window.panels.panels import draw_panels
+
+    draw_panels(stage.desk, stage.draw_imgui)
+
+
+def test_the_probe_s_table_grows(stage, monkeypatch):
+    """Rows are made into text once."""
+    from viewer.window.panels import probe as probe_panel
+    from viewer.window.study.history import Probe
+    from viewer.window.study.probe import probing
+
+    made = []
+    table = Probe.table
+    monkeypatch.setattr(Probe, "table", lambda self, first=0: made.extend(table(self, first)) or table(self, first))
+    for found in probing(stage.renderer, stage.view.flight.camera, (64, 40), (32, 20)):
+        stage.studies.probe = found
+        stage.draw(1)
+    assert len(made) == len(stage.studies.probe.rows) > 3
+    assert probe_panel._view.rows == table(stage.studies.probe)
+
+
+def test_the_inspector_shows_a_stream(stage):
+    empty = stage.draw()
+    stage.inspect()
+    drawn = stage.draw()
+    assert drawn[40:600, 960:1260].mean() > 0.9 and not empty[40:600, 960:1260].any()
+    picture = stage.studies.inspector.picture("state")
+    shown = np.frombuffer(stage.target.read(viewport=(950, 480, 300, 200), components=3, alignment=1), np.uint8)
+    for color in np.unique(picture.reshape(-1, 3), axis=0):
+        assert (shown.reshape(-1, 3) == color).all(axis=1).sum() >= 20, color  # a ray is over 100 pixels
+    for channel in stage.studies.inspector.channels():
+        from viewer.window.panels import inspector as inspector_panel
+
+        inspector_panel._view.channel = channel.name
+        stage.draw(1, mouse=(1100, 200))  # with the value of a ray
+    stage.studies.inspector.run_to_end()
+    stage.draw(mouse=(1100, 500))  # with a pass in words
+    assert stage.draw_imgui.context.error == "GL_NO_ERROR"
+
+
+def test_the_probe_is_a_table(stage):
+    from viewer.window.study.probe import probe
+
+    stage.draw()
+    stage.studies.probe = probe(stage.renderer, stage.view.flight.camera, (64, 40), (32, 20))
+    drawn = stage.draw()
+    assert drawn[600:740, 340:900].mean() > 0.9
+
+
+@pytest.mark.parametrize("size", [(1, 1), (40, 30), (230, 150), (400, 220), (700, 400), (7680, 4320)])
+@pytest.mark.parametrize("scale", [1.0, 2.5])
+def test_any_window(stage, size, scale):
+    stage.view.scale = scale
+    stage.inspect()
+    stage.view.stats_visible, stage.stage.loading, stage.view.message = (
+        True,
+        ("loading a-long-name.glb", None),
+        "word " * 60,
+    )
+    for visible in (True, False):
+        stage.view.help_visible = visible
+        stage.draw(2, size)
+    assert stage.draw_imgui.context.error == "GL_NO_ERROR"
+
+
+def test_another_scale_and_back(stage):
+    """The style of a scale does not depend on the scales before."""
+
+    def style() -> list[Any]:
+        found = imgui.get_style()
+        names = [name for name in dir(found) if not name.startswith("__") and not callable(getattr(found, name))]
+        return [str(getattr(found, name)) for name in names if "next_frame" not in name]
+
+    stage.draw()
+    plain, atlas = style(), len(imgui.get_io().fonts.fonts)
+    stage.view.scale = 2.0
+    stage.draw()
+    assert style() != plain
+    stage.view.scale = 1.0
+    stage.draw()
+    assert style() == plain
+    assert len(imgui.get_io().fonts.fonts) == atlas
+
+
+def test_without_a_scene(stage):
+    stage.session.renderer = stage.view.flight = None
+    assert stage.draw().any()
+    stage.view.help_visible = stage.view.stats_visible = True
+    assert stage.draw().any()
+
+
+@pytest.fixture
+def windows(monkeypatch) -> dict[str, tuple[float, float, float, float]]:
+    """Left, top, right and bottom of ImGui's windows as last drawn, by their names."""
+    found: dict[str, tuple[float, float, float, float]] = {}
+    begin, end, names = imgui.begin, imgui.end, []
+
+    def begun(name: str, *rest: Any) -> Any:
+        names.append(name)
+        return begin(name, *rest)
+
+    def ended() -> None:
+        at, extent = imgui.get_window_pos(), imgui.get_window_size()
+        found[names.pop()] = (at.x, at.y, at.x + extent.x, at.y + extent.y)
+        end()
+
+    monkeypatch.setattr(imgui, "begin", begun)
+    monkeypatch.setattr(imgui, "end", ended)
+    return found
+
+
+@pytest.mark.parametrize("panels", [True, False])
+@pytest.mark.parametrize("probed", [True, False])
+def test_nothing_overlaps_in_a_narrow_window(stage, windows, panels, probed) -> None:
+    from viewer.window.study.probe import probe
+
+    size = (320, 240)
+    stage.view.panels_visible, stage.view.stats_visible = panels, True
+    if probed:
+        stage.studies.probe = probe(stage.renderer, stage.view.flight.camera, (32, 24), (16, 12))
+    for message in ("", "the scene has no lights: it stands under the default sky (--environment none for darkness)"):
+        stage.view.message = message
+        stage.draw(4, size)
+        windows.clear()
+        stage.draw(1, size)
+        assert "##message" in windows or not message
+        assert not panels or ("Pixel probe" if probed else "Raystream") in windows
+        placed: list[tuple[str, tuple[float, float, float, float]]] = []
+        for name, (left, top, right, bottom) in windows.items():
+            assert left >= 0 and top >= 0 and right <= size[0] and bottom <= size[1], name
+            for other, (begin, above, end, below) in placed:
+                assert right <= begin or end <= left or bottom <= above or below <= top, (name, other)
+            placed.append((name, (left, top, right, bottom)))

@@ -1,0 +1,179 @@
+"""Photons in the window: key 5, points straight from their stream, a light that is dragged, cells of the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.window.conftest import Hands, note_events
+from viewer import Renderer
+from viewer.renderer.machine_pool import Key
+from viewer.window.study.wires import project_points
+
+SIZE = (120, 90)
+FEW = {"photons": 4096, "photon_bounces": 2, "depth": 2}
+CAMERA = "0,0.62,0.62 0,0,0.02"
+
+
+@pytest.fixture(scope="module")
+def opened_ring(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
+    """One window on the ring, without panels, whose kernels are compiled once."""
+    import glfw
+
+    from viewer.window.app import App
+    from viewer.window.view.preferences import Preferences
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DISPLAY", screen)
+        patch.delenv("WAYLAND_DISPLAY", raising=False)
+        path = tmp_path_factory.mktemp("ring") / "settings.toml"
+        preferences = Preferences(path=path, panels=False, samples=2, exposure=0.0)
+        app = App("ring", SIZE, preferences, CAMERA, 40.0, program="cast", machine="singlepass", denoise="none", **FEW)
+        note_events(app)
+        hands = Hands(app)
+        hands.rest()
+        glfw.make_context_current(None)
+        yield hands
+        glfw.make_context_current(app.window.handle)
+        app.release()
+
+
+@pytest.fixture
+def ring(opened_ring: Hands, place: Path) -> Iterator[Hands]:
+    """Between two tests other contexts are looked at; an OpenGL error that a test leaves fails it."""
+    import glfw
+
+    glfw.make_context_current(opened_ring.app.window.handle)
+    yield opened_ring
+    error = opened_ring.app.window.context.error
+    glfw.make_context_current(None)
+    assert error == "GL_NO_ERROR", f"the window left an OpenGL error behind: {error}"
+
+
+@pytest.fixture
+def mapped(ring: Hands) -> Hands:
+    """With photons, both samples there."""
+    if ring.app.view.renderer.settings.program != "photon":
+        ring.key("5")
+    ring.until(lambda: ring.app.session.converged, "samples")
+    return ring
+
+
+def test_key_5_maps_photons(ring: Hands) -> None:
+    """What is compiled is told, and compiled before the first picture begins: no kernel is afterwards."""
+    app = ring.app
+
+    def kernels() -> dict[Key, list[int]]:
+        machines = app.view.renderer._machines
+        return {key: [id(shader) for shader in machines[key].shaders.values()] for key in machines}
+
+    ring.key("5")
+    ring.until(lambda: app.session.compiling == "photon")
+    ring.until(lambda: not app.session.compiling)
+    compiled = kernels()
+    ring.until(lambda: app.session.converged, "samples")
+    assert app.view.renderer.settings.program == "photon" and app.session.samples == 2
+    assert kernels() == compiled and len(compiled) == 4  # of the ray caster, two frames of photons, and the picture
+    renderer = app.view.renderer
+    other = Renderer(app.view.scene, renderer.settings, camera=renderer.camera, device=app.device)
+    np.testing.assert_array_equal(app.session.linear(), other.render(app.session.size, spp=2).linear)
+
+
+def test_photons_are_points_where_they_are(mapped: Hands) -> None:
+    """Those that a ray from the eye comes to are drawn, in their colour; those well behind a surface are not."""
+    app = mapped.app
+    view, renderer = app.view, app.view.renderer
+    without = mapped.pixels().astype(int)
+    mapped.key("shift+5")
+    mapped.until(lambda: not view.compiling)
+    mapped.turn(4)
+    assert app.studies.photons.points
+    drawn = mapped.pixels().astype(int)
+    photons = renderer.photon_streams()["photons"].read().ravel()
+    photons = photons[photons["stored"] > 0]
+    assert len(photons) == renderer.photon_maps.stored > 20
+    camera = view.flight.camera
+    places, before = project_points(camera, SIZE, photons["position"])
+    inside = before & (places > 2).all(axis=1) & (places < np.array(SIZE) - 2).all(axis=1)
+    away = photons["position"] - np.asarray(camera.origin)
+    distance = np.linalg.norm(away, axis=1)
+    hit = renderer.trace(np.tile(camera.origin, (len(away), 1)), away / distance[:, None]).distance
+    seen = inside & (distance < hit * 1.001)
+    hidden = inside & (distance > hit * 1.1)
+    assert seen.sum() > 20 and hidden.any()
+    columns, rows = places.astype(int).T
+    # A point of three pixels covers the pixel of its middle; its strongest channel is full but at its edge.
+    assert (drawn[rows[seen], columns[seen]].max(axis=1) > 140).all()
+    near = np.linalg.norm(places[hidden][:, None] - places[seen][None], axis=-1).min(axis=1) < 5
+    alone = np.flatnonzero(hidden)[~near]
+    dimmed = without[rows[alone], columns[alone]].max(axis=1)
+    assert (drawn[rows[alone], columns[alone]].max(axis=1) <= dimmed + 1).all()
+    mapped.key("shift+5")
+    np.testing.assert_array_equal(mapped.pixels(), without)
+
+
+def test_cells_are_drawn_as_wires(mapped: Hands) -> None:
+    without = mapped.pixels().astype(int)
+    mapped.key("ctrl+5")
+    mapped.turn(2)
+    study = mapped.app.studies.photons
+    assert study.cells and study.legend is not None
+    _, lines, ink = study.wires()
+    assert len(lines) == len(ink) and len(lines) % 12 == 0
+    middle = lines.reshape(-1, 12 * 2, 3).mean(axis=1)
+    places, _ = project_points(mapped.app.view.flight.camera, SIZE, middle)
+    inside = ((places > 0) & (places < np.array(SIZE))).all(axis=1)
+    columns, rows = places[inside].astype(int).T
+    changed = (mapped.pixels() != without).any(axis=-1)
+    found = np.array(
+        [changed[max(0, y - 3) : y + 4, max(0, x - 3) : x + 4].any() for x, y in zip(columns, rows, strict=True)]
+    )
+    assert found.all()  # a cell is a few pixels wide
+    mapped.key("ctrl+5")
+    np.testing.assert_array_equal(mapped.pixels(), without)
+
+
+def test_other_programs_have_no_photons(mapped: Hands) -> None:
+    app = mapped.app
+    mapped.key("1")
+    mapped.until(lambda: app.session.converged)
+    mapped.key("shift+5")
+    assert app.view.message == "photons: program cast has none (5 maps them)" and not app.studies.photons.points
+
+
+def test_a_dragged_light_takes_its_photons_along(mapped: Hands) -> None:
+    """Ctrl and a right drag move the light in the plane of the view, from wherever the mouse is."""
+    app = mapped.app
+    light = app.view.scene.lights[0]
+    before, traced = app.session.linear(), app.view.renderer.photon_maps.traced
+    mapped.drag(3, (60, 45), (72, 51), "ctrl")
+    mapped.until(lambda: app.session.converged and not app.motion.grabbing)
+    moved = app.view.scene.lights[0]
+    shift = np.subtract(moved.position, light.position)
+    right, up, forward = app.view.flight.camera.basis()
+    # As far as the mouse at the light's depth: 12 pixels to the right and 6 down, of 90 in the field of view.
+    depth = float(np.subtract(light.position, app.view.flight.camera.origin) @ forward)
+    pixel = 2 * np.tan(np.radians(20)) * depth / SIZE[1]
+    np.testing.assert_allclose([shift @ right, shift @ up, shift @ forward], [12 * pixel, -6 * pixel, 0], atol=1e-6)
+    after = app.session.linear()
+    assert app.view.renderer.photon_maps.traced > traced and (after != before).any()
+    renderer = app.view.renderer
+    other = Renderer(app.view.scene, renderer.settings, camera=renderer.camera, device=app.device)
+    np.testing.assert_array_equal(after, other.render(app.session.size, spp=2).linear)
+
+
+def test_no_draw_without_a_picture(mapped: Hands) -> None:
+    """While the camera moves, however long a draw takes: the time is the next picture's."""
+    app = mapped.app
+    app._draw_cost = 1e6
+    draws, pictures = app.draws, app.session.pictures
+    app.view.flight.press("left")
+    mapped.turn(120)
+    app.view.flight.release_all()
+    app._draw_cost = 0.015
+    assert app.session.pictures > pictures
+    assert app.draws - draws <= app.session.pictures - pictures + 2  # until it has begun to move
+    mapped.rest()

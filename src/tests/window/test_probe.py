@@ -1,0 +1,309 @@
+"""The pixel probe: a ray's history is the one that the picture's machines count, and its way is the grid's."""
+
+from __future__ import annotations
+
+import json
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viewer
+from viewer import Camera, Renderer
+from viewer.base.errors import ViewerError
+from viewer.kernels import HIT, RADIANCE
+from viewer.programs import PICTURES, ray_cast
+from viewer.scene.material import Material
+from viewer.scene.quadric import Quadric
+from viewer.scene.scene import Instance
+from viewer.stream.declare.program import RETURN, Call
+from viewer.window.study.probe import COLUMNS, Probe, forget, probe, probing
+
+SIZE = (64, 48)
+CAMERA = Camera((0, 14, 26), (0, 2, 0), fov=45)
+
+
+def framed(device: Any, **choices: Any) -> Renderer:
+    """A picture with hits, rays through the scene's box that hit nothing, and rays beside it."""
+    return Renderer(
+        viewer.load("teapotahedron"), device=device, camera=CAMERA, **{"accel": "grid", "program": "cast", **choices}
+    )
+
+
+@pytest.fixture(scope="module")
+def renderer(device: Any) -> Renderer:
+    return framed(device, accel="grid")
+
+
+def streams(renderer: Renderer) -> dict[str, np.ndarray]:
+    """The picture's results as its own machine leaves them, and steps and tests."""
+    (part,) = [part for _, part in renderer.slices(SIZE, ("steps", "tests")) if part is not None]
+    with renderer.device.current():
+        left = {name: part.machine.read(name) for name in ("hit", "radiance")}
+        calls = part.machine.calls()
+    return {**left, "steps": calls["traverse"], "tests": calls["intersect"]}
+
+
+@pytest.fixture(scope="module")
+def picture(renderer: Renderer) -> dict[str, np.ndarray]:
+    return streams(renderer)
+
+
+def chosen(picture: dict[str, np.ndarray]) -> dict[str, list[tuple[int, int]]]:
+    """Pixels (x, y) of every kind, spread over the picture, and the dearest of all."""
+    hit, box = picture["hit"]["triangle"] >= 0, picture["steps"] > 0
+    kinds = {"hit": hit, "miss": box & ~hit, "beside": ~box, "dearest": picture["tests"] == picture["tests"].max()}
+    found = {}
+    for kind, where in kinds.items():
+        y, x = np.nonzero(where)
+        assert len(y), kind
+        spread = np.linspace(0, len(y) - 1, min(len(y), 6)).astype(int)
+        found[kind] = [(int(x[k]), int(y[k])) for k in spread]
+    return found
+
+
+@pytest.fixture(scope="module")
+def probes(renderer: Renderer, picture: dict[str, np.ndarray]) -> dict[str, list[Probe]]:
+    return {
+        kind: [probe(renderer, renderer.camera, SIZE, pixel) for pixel in pixels]
+        for kind, pixels in chosen(picture).items()
+    }
+
+
+def every(probes: dict[str, list[Probe]]) -> list[Probe]:
+    return [found for kind in probes.values() for found in kind]
+
+
+def assert_same(found: Probe, picture: dict[str, np.ndarray]) -> None:
+    x, y = found.pixel
+    assert found.complete
+    for name, record in (("hit", HIT), ("radiance", RADIANCE)):
+        for field in record.fields:
+            assert found.results[name][field.name].tobytes() == picture[name][y, x][field.name].tobytes(), found.pixel
+    assert (found.steps, found.tests) == (picture["steps"][y, x], picture["tests"][y, x])
+
+
+def test_the_ray_ends_as_in_the_picture_bit_for_bit(probes: dict, picture: dict) -> None:
+    for found in every(probes):
+        assert_same(found, picture)
+
+
+def test_the_history_is_as_long_as_the_counts(probes: dict) -> None:
+    for found in every(probes):
+        states = [row.state for row in found.rows]
+        assert found.calls == {state: states.count(state) for state in found.calls}
+        assert found.tests == sum(row.triangle is not None for row in found.rows)
+        (segment,) = found.segments
+        assert (found.steps, found.tests) == (len(segment.visits), len(segment.tests))
+        assert [row.number for row in found.rows] == list(range(1, len(found.rows) + 1))
+    assert [row.state for row in probes["beside"][0].rows] == ["eye", "setup", "shade"]
+
+
+def test_states_follow_the_wires(probes: dict) -> None:
+    program = ray_cast()
+    for found in every(probes):
+        for row, after in zip_longest(found.rows, found.rows[1:]):
+            assert row.next == (after.state if after else "done")
+            assert row.kernel == program.by_name[row.state].kernel.name
+            (exit,) = row.exits  # this program's exits all lead different ways
+            target = program.by_name[row.state].exits[exit]
+            if isinstance(target, str):
+                assert row.next == target
+            elif isinstance(target, Call):
+                assert row.next == target.state
+            else:
+                assert row.next == ("shade" if target is RETURN else "done")
+
+
+def test_changes_chain_from_pass_to_pass(probes: dict) -> None:
+    for found in every(probes):
+        held: dict[tuple[str, str], Any] = {}
+        for row in found.rows:
+            for change in row.changes:
+                key = (change.stream, change.field)
+                if change.before is None:
+                    assert key not in held
+                else:
+                    assert change.before.tobytes() == held[key].tobytes() != change.after.tobytes()
+                held[key] = change.after
+        for stream, record in found.results.items():
+            for field in record.dtype.names:
+                assert held[stream, field].tobytes() == record[field].tobytes()
+
+
+def test_the_way_is_through_the_voxels_of_the_grid(renderer: Renderer, probes: dict) -> None:
+    grid, corners = renderer.structure.built, renderer.triangles.corners()
+    origins, directions = renderer.camera.rays(*SIZE)
+    for found in every(probes):
+        (segment,) = found.segments
+        x, y = found.pixel
+        # float32 of a unit vector that the camera has in float64
+        assert np.abs(segment.direction - directions[y, x]).max() < 2e-7
+        assert np.array_equal(segment.origin, origins[y, x].astype(np.float32))
+        tested = []
+        scale = float(np.abs(segment.origin).max()) + float(np.abs(found.boxes()).max(initial=0))
+        for visit, after in zip_longest(segment.visits, segment.visits[1:]):
+            i, j, k = visit.cell
+            assert np.array_equal(
+                visit.box[0], grid.low.astype(float) + np.multiply(visit.cell, grid.voxel.astype(float))
+            )
+            middle = segment.at((visit.t_enter + visit.t_exit) / 2)
+            # distances are float32, of numbers up to the scale: a few roundings of 6e-8
+            assert (middle > visit.box[0] - 1e-6 * scale).all() and (middle < visit.box[1] + 1e-6 * scale).all()
+            if after is not None:
+                assert after.t_enter == visit.t_exit
+                assert np.abs(np.subtract(after.cell, visit.cell)).sum() == 1
+            address = int(grid.pointers[k, j, i])
+            members = []
+            while address >= 0 and grid.lists[address] >= 0:
+                members.append(int(grid.lists[address]))
+                address += 1
+            assert visit.candidates == len(members)
+            tested += members
+        assert [test.triangle for test in segment.tests] == tested
+        for test in segment.tests:
+            assert np.array_equal(test.corners, corners[test.triangle])
+    assert len(found.boxes()) == found.steps and found.corners().shape == (found.tests, 3, 3)
+
+
+def test_the_hit_point_is_on_the_triangle(renderer: Renderer, probes: dict) -> None:
+    for found in probes["hit"]:
+        (segment,) = found.segments
+        nearest = [test for test in segment.tests if test.nearest]
+        assert nearest[-1].triangle == segment.triangle == found.results["hit"]["triangle"]
+        a, b, c = renderer.triangles.corners()[segment.triangle].astype(float)
+        u, v = segment.barycentric
+        on = (1 - u - v) * a + u * b + v * c
+        # a few float32 roundings of coordinates up to 20
+        assert np.abs(on - segment.hit_point).max() < 2e-5
+        assert segment.span[0] <= segment.t_hit
+    for kind in ("miss", "beside"):
+        for found in probes[kind]:
+            (segment,) = found.segments
+            assert segment.hit_point is None and segment.triangle is None
+            assert (segment.span is None) == (kind == "beside")
+
+
+def test_table_and_json(probes: dict) -> None:
+    for found in every(probes):
+        rows = found.table()
+        assert len(rows) == len(found.rows) and all(len(row) == len(COLUMNS) for row in rows)
+        assert found.table(3) == rows[3:]
+        data = json.loads(found.json())
+        assert len(data["passes"]) == len(rows) and data["complete"]
+        assert len(data["rays"][0]["visits"]) == data["steps"] and len(data["rays"][0]["tests"]) == data["tests"]
+        assert np.float32(data["results"]["hit"]["t"]) == found.results["hit"]["t"]
+    rows = probes["dearest"][0].table()
+    step = next(row for row in rows if row[1] == "traverse")
+    assert "traversal.voxel (" in step[-1] and " -> (" in step[-1] and step[3] in ("again", "test")
+    test = next(row for row in rows if row[1] == "intersect")
+    assert test[-1].startswith("tests triangle ")
+    assert "ray.t_max = far" in rows[0][-1]
+
+
+def test_in_pieces_and_again(renderer: Renderer, picture: dict) -> None:
+    pixel = chosen(picture)["dearest"][0]
+    lengths = []
+    for found in probing(renderer, renderer.camera, SIZE, pixel):
+        lengths.append(len(found.rows))
+        if len(lengths) == 5:
+            break
+    assert lengths == [1, 2, 3, 4, 5] and not found.complete
+    before = renderer.device.compiled
+    assert_same(probe(renderer, renderer.camera, SIZE, pixel), picture)
+    assert renderer.device.compiled == before  # the kernels were there already
+    forget(renderer)
+    assert_same(probe(renderer, renderer.camera, SIZE, pixel), picture)
+    assert renderer.device.compiled > before
+
+
+def test_other_tests_and_drivers_without_a_barrier(device: Any) -> None:
+    """Moeller and Trumbore keep nothing per ray: a stream without fields."""
+    renderer = framed(None, intersection="moller-trumbore", barrier="off", machine="singlepass")
+    assert renderer.device.texture_barrier is None
+    picture = streams(renderer)
+    for pixels in chosen(picture).values():
+        assert_same(probe(renderer, renderer.camera, SIZE, pixels[0]), picture)
+
+
+def test_another_program(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(
+        PICTURES, "described", lambda traversal, layers=False, first_hits="rays": ray_cast(traversal, layers=True)
+    )
+    renderer = framed(device, program="described")
+    normals = renderer.render(SIZE, layers=("normal",)).layers["normal"]
+    found = probe(renderer, renderer.camera, SIZE, (32, 30))
+    assert found.program == "described" and found.rows[-1].kernel == "describe"
+    assert found.results["surface"]["normal"].tobytes() == normals[30, 32].tobytes()
+
+
+@pytest.mark.parametrize("pixel", [(-1, 0), (64, 0), (0, 48)])
+def test_a_pixel_beside_the_picture(renderer: Renderer, pixel: tuple[int, int]) -> None:
+    with pytest.raises(ViewerError, match="not in a picture of 64 x 48"):
+        probe(renderer, renderer.camera, SIZE, pixel)
+
+
+@pytest.mark.parametrize("traversal", ["octants", "escape"])
+def test_the_way_through_a_tree(device: Any, traversal: str) -> None:
+    """Nodes visited, boxes hit or missed, and the leaves' triangles in their order, against the tree itself."""
+    renderer = framed(device, accel="bvh", traversal=traversal, machine="multipass", fuse="none")
+    picture, tree, corners = streams(renderer), renderer.structure.built, renderer.triangles.corners()
+    kinds = {kind: pixels[:2] for kind, pixels in chosen({**picture, "steps": picture["steps"] - 1}).items()}
+    for pixel in (pixel for pixels in kinds.values() for pixel in pixels):
+        found = probe(renderer, renderer.camera, SIZE, pixel)
+        assert_same(found, picture)
+        (segment,) = found.segments
+        assert segment.visits[0].cell == (0,)
+        tested = []
+        for visit in segment.visits:
+            (node,) = visit.cell
+            assert (visit.box[0] <= tree.low[node]).all() and (visit.box[1] >= tree.high[node]).all()
+            if visit.candidates:
+                assert tree.second[node] < 0 and visit.candidates == tree.count[node]
+                assert visit.t_enter <= visit.t_exit
+                tested += list(tree.order[tree.first[node] : tree.first[node] + tree.count[node]])
+        assert [test.triangle for test in segment.tests] == tested
+        for test in segment.tests:
+            np.testing.assert_array_equal(test.corners, corners[test.triangle])
+
+
+def test_two_levels_are_drawn_where_the_objects_stand(device: Any) -> None:
+    """Boxes and triangles are an object's own; brought to the world, the ray hits there what the renderer says."""
+    renderer = framed(device, accel="two-level-bvh")
+    found = probe(renderer, renderer.camera, SIZE, (32, 30))
+    origin, direction = (rays[30, 32] for rays in renderer.camera.rays(*SIZE))
+    depth = renderer.render(SIZE, layers=("depth",)).layers["depth"][30, 32]
+    hit = [segment for segment in found.segments if segment.t_hit is not None]
+    assert hit and len(found.segments) >= 1
+    nearest = min(hit, key=lambda segment: segment.t_hit)
+    point = nearest.hit_point
+    np.testing.assert_allclose(nearest.world(point), origin + depth * direction, atol=1e-4)
+    assert nearest.t_hit == pytest.approx(depth, rel=1e-6)
+    (test,) = [test for test in nearest.tests if test.nearest][-1:]
+    corners = nearest.world(test.corners)
+    normal = np.cross(corners[1] - corners[0], corners[2] - corners[0])
+    away = np.dot(nearest.world(point) - corners[0], normal) / np.linalg.norm(normal)
+    assert away == pytest.approx(0, abs=1e-4)  # scene units; it is 20 units away
+    for segment in found.segments:
+        for visit in segment.visits:
+            if visit.t_enter <= visit.t_exit:
+                middle = segment.at((visit.t_enter + visit.t_exit) / 2)
+                assert (middle >= visit.box[0] - 1e-4).all() and (middle <= visit.box[1] + 1e-4).all()
+
+
+@pytest.mark.parametrize("accel", ["grid", "two-level-bvh"])
+def test_quadrics_are_told_by_their_numbers(device: Any, accel: str) -> None:
+    """What is drawn of the triangle in a quadric's place has no area."""
+    meshes = [viewer.load("cornell").meshes[0], Quadric.sphere((278, 278, 278), 100.0)]
+    scene = viewer.Scene(meshes, [Instance(0), Instance(1, name="ball")], [Material()] * 9)
+    camera = Camera((278, 278, -800), (278, 278, 278), fov=30)
+    renderer = Renderer(scene, device=device, camera=camera, accel=accel, program="cast")
+    found = probe(renderer, camera, SIZE, (32, 24))
+    assert found.complete and found.surface is not None
+    assert (found.surface.name, found.surface.triangle) == ("ball", len(meshes[0].triangles))
+    tests = [test for segment in found.segments for test in segment.tests]
+    hit = [test for test in tests if test.nearest]
+    assert len(hit) == 1
+    assert all(test.triangle == (0 if accel.startswith("two") else found.surface.triangle) for test in hit)
+    assert all(not np.ptp(test.corners, axis=0).any() for test in hit)

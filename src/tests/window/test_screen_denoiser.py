@@ -1,0 +1,270 @@
+"""A session on a screen shows denoised pictures: previews, at rest, and what is there in the end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from viewer.film.denoise import oidn
+from viewer.film.denoise.history import Changes
+from viewer.film.stop import Stop
+from viewer.renderer import beginning
+from viewer.renderer.moving import changes
+from viewer.renderer.renderer import Renderer
+from viewer.renderer.session import Session
+from viewer.scene.camera import Camera
+from viewer.window.picture.canvas import Canvas
+
+SIZE = 64, 48
+
+
+@pytest.fixture(scope="module")
+def renderer(device: Any) -> Renderer:
+    return Renderer("cornell", device=device, program="path", machine="singlepass")
+
+
+@pytest.fixture
+def session(renderer: Renderer) -> Any:
+    with renderer.device.current():
+        made = Session(renderer, SIZE, Stop(4), screen=Canvas(renderer.device))
+        yield made
+        made.release()
+        renderer.update(denoise="auto", program="path")
+
+
+def run(session: Session, pictures: int = 1, moving: bool = False) -> None:
+    """Until so many more pictures are there."""
+    wanted = session.pictures + pictures
+    while session.pictures < wanted and not session.idle:
+        session.advance(0.01, moving)
+
+
+def noise(picture: np.ndarray) -> float:
+    """How much neighbours differ on the Cornell box's back wall."""
+    part = picture[16:24, 26:38].mean(axis=-1)
+    return float(np.abs(np.diff(part, axis=1)).mean() / part.mean())
+
+
+def test_a_preview_is_drawn_up_by_features_of_more_pixels(session: Session) -> None:
+    session.previews.note(3000)  # samples a second: a budget of 10 ms is for 30 of them
+    session._denoiser.drawn.note(1e6)  # type: ignore[union-attr]  # and for all pixels to be drawn up
+    run(session, moving=True)
+    assert session.shown is not None and session.shown[1][0] < SIZE[0]
+    assert SIZE[0] >= session.linear().shape[1] > 2 * session.shown[1][0]
+
+
+def test_at_rest_the_picture_is_denoised_and_the_film_is_not(session: Session, renderer: Renderer) -> None:
+    run(session, 20)
+    assert session.converged and session.samples == 4
+    film, shown = session.film(), session.linear()
+    assert film is not None and noise(shown) < 0.5 * noise(film.linear)
+    picture = session.picture()
+    np.testing.assert_array_equal(picture.linear, shown)
+    np.testing.assert_array_equal(picture.layers["noisy"], film.linear)
+    renderer.update(denoise="none")
+    np.testing.assert_array_equal(film.linear, renderer.render(SIZE, spp=4).linear)
+
+
+def test_switched_off_the_film_shows_at_once_and_goes_on(session: Session) -> None:
+    run(session, 20)
+    before = session.film()
+    session.update(denoise="none")
+    assert session.samples == 4 and before is not None
+    np.testing.assert_array_equal(session.linear(), before.linear)
+    session.update(denoise="shader")
+    run(session, 2)
+    assert session.samples == 4 and session.converged
+    assert noise(session.linear()) < 0.5 * noise(before.linear)
+
+
+def test_open_image_denoise_comes_last(session: Session) -> None:
+    pytest.importorskip(oidn.PACKAGE)
+    session.update(denoise="oidn")
+    run(session, 20)
+    film, features = session.film(), session._denoiser._held["own"]  # type: ignore[union-attr]
+    assert film is not None and session.converged
+    sums = features.read()
+    count = sums["count"][..., None]
+    expected = oidn.denoise(film.linear, sums["albedo"] / count, sums["normal"] / count)
+    np.testing.assert_array_equal(session.linear(), expected)
+
+
+def test_other_programs_are_shown_as_they_are(session: Session) -> None:
+    session.update(program="whitted")
+    run(session, 20)
+    film = session.film()
+    shown = session.linear()
+    assert session.converged and (film is None or np.array_equal(shown, film.linear))
+
+
+def test_a_camera_that_has_moved_has_features_of_its_own(session: Session, renderer: Renderer) -> None:
+    run(session, 20)
+    before, camera = session.linear(), renderer.camera
+    aside = np.add(camera.origin, 0.05 * np.subtract(camera.target, camera.origin)[[2, 1, 0]] * (1, 0, 0))
+    session.update(camera=replace(camera, origin=tuple(aside)))
+    run(session, 20)
+    moved, film = session.linear(), session.film()
+    session.update(camera=camera)
+    assert film is not None
+    lamp = film.linear[..., 0] > 2  # is where the film has it, which is not where it was
+    assert lamp.any()
+    np.testing.assert_array_equal(moved[..., 0] > 2, lamp)
+    assert ((before[..., 0] > 2) != lamp).any()
+
+
+def aside(renderer: Renderer, by: float) -> Camera:
+    """The renderer's camera, moved to its right."""
+    camera = renderer.camera
+    shift = by * camera.basis()[0]
+    return replace(camera, origin=tuple(camera.origin + shift), target=tuple(camera.target + shift))
+
+
+def flown(session: Session, renderer: Renderer, pictures: int, reprojects: bool) -> list[np.ndarray]:
+    """Pictures of a camera that moves to its right, of a light of 24 x 18 pixels drawn up to all of them."""
+    denoiser, start = session._denoiser, renderer.camera
+    assert denoiser is not None
+    denoiser.reprojects = reprojects
+    shown = []
+    for _ in range(pictures):
+        rate = 460 / (denoiser.light * beginning.FLOWN)
+        session.previews.rate, session.previews.scale = rate, 0.375  # whatever the machine's speed
+        denoiser.drawn.rate, denoiser.drawn.scale = 1e9, 1.0
+        session.update(camera=aside(renderer, 2.0))
+        run(session, moving=True)
+        assert session.shown is not None and session.shown[1] == (24, 18)
+        shown.append(session.linear())
+    session.update(camera=start)
+    denoiser.reprojects = True
+    return shown
+
+
+def test_pictures_of_a_moving_camera_keep_what_those_before_have_shown(session: Session, renderer: Renderer) -> None:
+    session.advance(0.0, True)  # a preview that shows the size of things
+    run(session, moving=True)
+    change = {}
+    for reprojects in (False, True):
+        shown = flown(session, renderer, 10, reprojects)
+        # the back wall, which moves by a tenth of a pixel from picture to picture
+        walls = np.array([picture[16:24, 26:38].mean(axis=-1) for picture in shown[5:]])
+        change[reprojects] = np.abs(np.diff(walls, axis=0)).mean() / walls.mean()
+    # 0.4 of it, measured: new samples change a picture by a share of 1 / 10 and less
+    assert change[True] < 0.6 * change[False]
+
+
+def test_between_two_pictures_the_last_one_follows_the_camera(
+    session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beginning, "CARRYING", 0.0)  # whatever the machine's speed
+    monkeypatch.setattr(beginning, "COSTLY", 0.0)
+    monkeypatch.setattr(beginning, "FARTHEST", 0.5)
+    run(session, 20)
+    before, start, pictures = session.linear(), renderer.camera, session.pictures
+    for number in range(1, 4):
+        session.update(camera=aside(renderer, 20.0))
+        session.advance(0.0, moving=True)
+        assert session.pictures == pictures and session.carried == number
+        assert session.shown == (renderer.camera, SIZE)
+    carried = session.linear()
+    session.update(camera=aside(renderer, 1.0))
+    session.advance(0.0, moving=True)
+    assert session.carried == beginning.MOST_CARRIED  # the next one's turn
+    run(session, moving=True)
+    session.advance(0.0, moving=True)
+    assert session.shown is not None and session.shown[0] == renderer.camera
+    waiting = session.carried  # of a camera that stands still, or at rest, nothing is
+    run(session, 20)
+    assert session.carried == waiting and session.converged
+    moved, lamp = session.linear(), 2.0
+    session.update(camera=start)
+    # The lamp is where it is seen from there: but for what the margin hides, and a pixel's part of its edges.
+    assert ((before[..., 0] > lamp) != (moved[..., 0] > lamp)).sum() > 2 * (
+        (carried[..., 0] > lamp) != (moved[..., 0] > lamp)
+    ).sum()
+
+
+def test_from_far_away_nothing_is_carried(
+    session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would show what the last picture has not seen."""
+    monkeypatch.setattr(beginning, "CARRYING", 0.0)
+    monkeypatch.setattr(beginning, "COSTLY", 0.0)
+    run(session, 20)
+    start = renderer.camera
+    session.update(camera=aside(renderer, 40.0))
+    session.advance(0.0, moving=True)
+    assert session.carried == 0
+    session.update(camera=start)
+
+
+def test_an_edited_scene_is_not_carried(session: Session, renderer: Renderer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was seen of the one before would stay where it was."""
+    monkeypatch.setattr(beginning, "CARRYING", 0.0)
+    monkeypatch.setattr(beginning, "COSTLY", 0.0)
+    run(session, 20)
+    scene = renderer.scene
+    matrix = scene.instances[0].transform.copy()
+    matrix[0, 3] += 10.0
+    session.update(scene.moved(np.array([0]), matrix[None]), camera=aside(renderer, 5.0))
+    session.advance(0.0, moving=True)
+    assert session.carried == 0
+    session.update(scene)
+
+
+def test_previews_that_follow_each_other_take_other_samples(session: Session, renderer: Renderer) -> None:
+    """Else what is kept from picture to picture has the noise of one sample."""
+    numbers = []
+    for _ in range(3):
+        session.update(camera=aside(renderer, 1.0))
+        session.advance(0.0, True)
+        while session._job is None:
+            session.advance(0.0, True)
+        numbers.append(session._job.first)
+        assert session._job.fleeting
+        run(session, moving=True)
+        assert not session.complete  # whatever its size: at rest the film begins anew
+    assert len(set(numbers)) == 3
+
+
+def test_after_a_flight_the_converged_picture_is_of_its_own_samples(session: Session, renderer: Renderer) -> None:
+    """Film and picture: what was seen on the way is blended with the first samples at rest alone."""
+    run(session, 20)
+    film, shown = session.film(), session.linear()
+    start = renderer.camera
+    session.update(camera=aside(renderer, 50.0))
+    run(session, moving=True)
+    session.update(camera=start)
+    run(session, moving=True)
+    run(session, 1)
+    assert session.complete and session.samples < 4 and session._denoiser is not None
+    assert session._denoiser.blended  # at first
+    run(session, 20)
+    again = session.film()
+    assert session.converged and film is not None and again is not None
+    np.testing.assert_array_equal(again.linear, film.linear)
+    np.testing.assert_array_equal(session.linear(), shown)
+
+
+def test_where_light_is_another_nothing_is_kept(renderer: Renderer) -> None:
+    """Which changes a picture before is still good after."""
+    before, were = renderer.prepared, renderer.settings
+
+    def now(scene: Any = None, **options: Any) -> Changes | None:
+        renderer.update(scene, **options)
+        found = changes(before, were, renderer.prepared, renderer.settings)
+        renderer.update(before.given, settings=were)
+        return found
+
+    assert now(fov=30.0) == Changes([], True, False)
+    assert now(seed=3) is None and now(depth=2) is None
+    relit = now(environment="sky")
+    assert relit is not None and relit.relit
+    place = np.array(before.scene.instances[0].transform)
+    place[:3, 3] += (0.5, 0, 0)
+    found = now(before.scene.moved(np.array([0]), place[None]))
+    assert found is not None and len(found.moved) == 1
+    first, end, matrix = found.moved[0]
+    assert (first, end) == (0, before.starts[1])
+    np.testing.assert_allclose(matrix @ (0.5, 0, 0, 1), (0, 0, 0, 1), atol=1e-12)

@@ -1,0 +1,40 @@
+"""``viewer.show``: the window on an object; it returns when it is closed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import viewer
+from viewer.window.app import App
+
+
+def test_an_object_in_a_window(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scene is there, and stays what it is when it is read again."""
+    seen = []
+    turn = App.turn
+
+    def turned(app: App) -> None:
+        turn(app)
+        app.view.wake()
+        scene = app.view.scene
+        if scene is not None and not app.stage.loading:
+            if not seen:
+                app.stage.open(app.view.path)
+            seen.append((scene.name, scene.triangle_count, app.view.message_is_error))
+            if len(seen) > 1:
+                app.window.close()
+
+    monkeypatch.setattr(App, "turn", turned)
+    arrays = np.array([[-1.0, -1, 0], [1, -1, 0], [0, 1, 0]]), np.array([[0, 1, 2]])
+    viewer.show(arrays, size=(64, 48), program="cast", machine="singlepass")
+    assert seen[-1] == ("arrays", 1, False)
+
+
+def test_without_a_display(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(viewer.ViewerError, match="display"):
+        viewer.show("cornell")

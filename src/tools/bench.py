@@ -1,0 +1,67 @@
+"""Benchmarks: ``python tools/bench.py [NAME ...] [--quick] [--out DIR] [--device N]``.
+
+Each prints tables and writes ``<NAME>.json`` and ``<NAME>.png`` into a folder named by the machine, below
+``tools/results`` or the folder that ``--out`` names. Without a name: ``cast``. They want a quiet machine, and the
+extras of ``pip install raystream[bench]`` for plots and for Embree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
+
+from benchmarks.common import RESULTS, Options, machine_name, say
+
+from viewer.base.errors import ViewerError
+
+NAMES = ("cast", "path", "raster", "accel", "policies", "memory", "masks", "window")
+NAMES += ("bvh-build", "instances", "samplers", "fresh", "converge", "host", "photon", "progressive", "bias", "live")
+NAMES += ("materials", "denoise", "readable", "flight", "adaptive", "lights")
+
+
+def benchmark(name: str) -> ModuleType:
+    """The module of a benchmark: ``ABOUT``, and ``run(options)`` that gives a `benchmarks.common.Result`."""
+    return import_module(f"benchmarks.{name.replace('-', '_')}")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run what is asked for; 0, or 2 with one line on standard error."""
+    parser = argparse.ArgumentParser(prog="bench.py", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(NAMES)}, or all; cast without")
+    parser.add_argument("--quick", action="store_true", help="a few seconds on small pictures, to see that it works")
+    parser.add_argument("--out", type=Path, help="folder of the results; with --quick none are written without it")
+    parser.add_argument("--device", type=int, help="the GPU by its number in 'raystream devices'")
+    arguments = parser.parse_args(argv)
+    names = list(NAMES) if arguments.names == ["all"] else arguments.names or ["cast"]
+    for name in names:
+        if name not in NAMES:
+            parser.error(f"unknown benchmark '{name}'; there are {', '.join(NAMES)}")
+    folder = arguments.out or (None if arguments.quick else RESULTS)
+    try:
+        for name in names:
+            started = time.perf_counter()
+            result = benchmark(name).run(Options(arguments.quick, arguments.device))
+            for table in result.tables:
+                table.show()
+            for missing in result.data.get("missing", ()):
+                say(f"left out: {missing}")
+            if folder is not None:
+                result.data["seconds"] = time.perf_counter() - started
+                for path in result.write(folder / machine_name(result.data["facts"]), name):
+                    say(f"wrote {path}")
+    except ViewerError as error:
+        say(f"bench.py: error: {error}")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""The blur and bias of photon maps: errors against references by the number of samples.
+
+Estimates of the nearest photons keep one map for all samples, as published (Purcell et al. 2003): the samples take the
+noise of shadow rays and pixels off, and what is left is the map's own noise and the blur of its discs. Progressive
+estimates have other photons for every sample and smaller discs, so that their error goes on falling. `errors` says what
+an error is; the bias is that of the whole picture's mean. Photons are those of
+``--photons``; caustic photons are 16,384 in all cases, so that in the ring, where there are no others, the last two are
+one. Radii are the defaults.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import viewer
+
+from . import plots
+from .common import Options, Result, Table, facts, say
+from .errors import Reference
+from .scenes import Absent, _file, shared
+
+ABOUT = "photon mapping: errors of published and progressive estimates, by the number of samples"
+
+SCENES = {"cornell": "cornell_gi_128", "metal_ring": "metal_ring_256"}
+ESTIMATES: dict[str, dict[str, Any]] = {
+    "progressive": {"estimate": "progressive"},
+    "published, k = 50, 32,768 photons": {"estimate": "published"},
+    "nearest, k = 50, 32,768 photons": {"estimate": "nearest"},
+    "nearest, k = 500, 32,768 photons": {"estimate": "nearest", "nearest": 500},
+    "nearest, k = 500, 262,144 photons": {"estimate": "nearest", "nearest": 500, "photons": 1 << 18},
+}
+SAMPLES = (1, 4, 16)
+EDGE = 8  # pixels of a block
+
+
+def run(options: Options) -> Result:
+    """Measure all of it."""
+    device = options.open()
+    data: dict[str, Any] = {"benchmark": "bias", "about": ABOUT, "facts": facts(device), "missing": [], "scenes": {}}
+    for name, picture in list(SCENES.items())[: 1 if options.quick else None]:
+        folder = shared() / "refs"
+        try:
+            reference = Reference.load(_file(folder / f"{picture}.npz"))
+            edges = json.loads(_file(folder / f"{picture}.json").read_text(encoding="utf-8"))["integrator"]["max_depth"]
+            scene = viewer.load(str(_file(folder / f"{name}.glb")))
+        except Absent as error:
+            data["missing"].append(f"{name}: {error}")
+            continue
+        rows = {}
+        for title, chosen in ESTIMATES.items():
+            say(f"{name}: {title}")
+            common: dict[str, Any] = {"program": "photon", "depth": edges - 1, "photon_bounces": edges - 2}
+            renderer = viewer.Renderer(scene, device=device, machine="singlepass", **common, **chosen)
+            row: dict[str, list[float]] = {"samples": [], "errors": [], "bias": []}
+            for samples in SAMPLES[: 2 if options.quick else None]:
+                linear = renderer.render(reference.size, spp=samples).linear
+                row["samples"].append(samples)
+                row["errors"].append(reference.error(linear, EDGE))
+                row["bias"].append(reference.mean_error(linear))
+            rows[title] = row
+            renderer.release()
+        data["scenes"][name] = {"size": reference.size, "floor": reference.floor(EDGE), "estimates": rows}
+    return Result(data, [_table(name, scene) for name, scene in data["scenes"].items()], _figure(data))
+
+
+def _table(name: str, scene: dict[str, Any]) -> Table:
+    rows = [
+        (title, *(100 * error for error in row["errors"]), 100 * row["bias"][-1])
+        for title, row in scene["estimates"].items()
+    ]
+    samples = next(iter(scene["estimates"].values()))["samples"]
+    note = (
+        f"{scene['size'][0]} x {scene['size'][1]}: relative RMS error in luminance of the means of {EDGE} x {EDGE} "
+        "pixels, each by the reference's or a tenth of the picture's mean; last the error of the picture's mean. The "
+        f"reference's own noise, {100 * scene['floor']:.2g} %, is taken off."
+    )
+    return Table(f"{name}: errors in %", ("estimate", *(f"{n} samples" for n in samples), "mean"), rows, note)
+
+
+def _figure(data: dict[str, Any]) -> Any:
+    made = plots.figure(4.8 * max(1, len(data["scenes"])), 4.4, max(1, len(data["scenes"])))
+    if made is None or not data["scenes"]:
+        return None
+    figure, axes = made
+    for (name, scene), panel in zip(data["scenes"].items(), axes, strict=True):
+        for number, (title, row) in enumerate(scene["estimates"].items()):
+            look: dict[str, Any] = {"color": plots.COLORS[number], "marker": plots.MARKERS[number], "linewidth": 1.2}
+            panel.loglog(row["samples"], row["errors"], label=title, markersize=3.5, **look)
+        panel.axhline(0.02, color="0.4", linewidth=0.8, linestyle="--")
+        panel.set_title(f"{name}, {scene['size'][0]} x {scene['size'][1]}: {EDGE} x {EDGE} blocks", fontsize=10)
+        panel.set_xlabel("samples of a pixel")
+    axes[0].set_ylabel("relative RMS error")
+    axes[0].legend(frameon=False, fontsize=7)
+    return figure

@@ -1,0 +1,294 @@
+"""Convergence: seconds until a picture is within a given error of its reference, beside other renderers.
+
+Pictures of 1, 2, 4 ... samples of each pixel are rendered from nothing, each by one call of the renderer's interface,
+which is what is timed; `errors` says what an error is. Every seed gives the seconds and samples at which the error
+falls below a limit; the median of the seeds is shown. The error of pixels takes many more samples, and a picture has so
+many pixels that one seed tells it: the first. Renderers take turns, seed by seed.
+
+Raystream is measured beside Mitsuba 3 and Cycles where they are installed, see `peers`. The average of all of a
+renderer's pictures has to agree with the reference, or its figures are void.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import plots
+from .common import Options, Result, Table, cpus, facts, say
+from .errors import Reference, crossing, middle
+from .peers import Job, Missing, Process, Shot, write_arrays
+from .scenes import Absent, _file, shared
+from .transport_scenes import SCENES as LOADED
+
+ABOUT = "path tracing: seconds until a picture is within a given error of its reference, beside other renderers"
+
+SCENES = {"cornell": ("cornell", "cornell_depth5_128"), "bunny": ("bunny_ground", "bunny_ground_depth5_256")}
+
+
+@dataclass(frozen=True)
+class Limit:
+    """An error to be reached: of the means of blocks so many pixels wide (1: of pixels), relative."""
+
+    edge: int
+    error: float
+
+    def __str__(self) -> str:
+        what = "pixels" if self.edge == 1 else f"{self.edge} x {self.edge}"
+        return f"{what} {100 * self.error:g} %"
+
+
+LIMITS = (Limit(8, 0.05), Limit(8, 0.02), Limit(8, 0.01), Limit(16, 0.01), Limit(1, 0.05))
+BY_BLOCKS = tuple(limit for limit in LIMITS if limit.edge > 1)  # of the seeds after the first: see the module's head
+EDGES = tuple(dict.fromkeys(limit.edge for limit in LIMITS))
+BLOCK = 8  # of the errors that are plotted, and of the agreement with the reference
+AGREE = 0.01  # of the average of all pictures with the reference, by blocks
+SHOWN = Limit(BLOCK, 0.01)  # at which CPU time is shown
+SEEDS, FIRST_SEED = 3, 1000  # the references were made with small seeds: the same ones would hide their noise
+MOST_SAMPLES, MOST_SECONDS = 4096, 60.0  # of one picture: beyond either nothing more is rendered
+
+# title -> module, variant, sampler.
+RENDERERS = {
+    "Raystream sobol": ("peers_raystream", "multipass", "sobol"),
+    "Raystream independent": ("peers_raystream", "multipass", "independent"),
+    "Raystream singlepass, sobol": ("peers_raystream", "singlepass", "sobol"),
+    "Mitsuba 3 scalar_rgb, independent": ("peers_mitsuba", "scalar_rgb", "independent"),
+    "Mitsuba 3 llvm_ad_rgb, independent": ("peers_mitsuba", "llvm_ad_rgb", "independent"),
+    "Mitsuba 3 llvm_ad_rgb, multijitter": ("peers_mitsuba", "llvm_ad_rgb", "multijitter"),
+    "Cycles": ("peers_cycles", "CPU", "TABULATED_SOBOL"),
+}
+
+
+@dataclass
+class Climb:
+    """One seed of one renderer: pictures of more and more samples. errors : one list for each of `EDGES`."""
+
+    samples: list[int] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+    cpu_seconds: list[float] = field(default_factory=list)
+    errors: dict[int, list[float]] = field(default_factory=lambda: {edge: [] for edge in EDGES})
+
+    def add(self, shot: Shot, reference: Reference) -> None:
+        """Measure a picture."""
+        self.samples.append(shot.samples)
+        self.seconds.append(shot.seconds)
+        self.cpu_seconds.append(shot.cpu_seconds)
+        for edge in EDGES:
+            self.errors[edge].append(reference.error(shot.picture, edge))
+
+    def at(self, limit: Limit) -> dict[str, float | None]:
+        """Seconds, CPU seconds and samples of a pixel from which on the error is within a limit."""
+        errors = self.errors[limit.edge]
+        costs = {"seconds": self.seconds, "cpu_seconds": self.cpu_seconds, "samples": self.samples}
+        return {name: crossing(each, errors, limit.error) for name, each in costs.items()}
+
+    def within(self, limits: Sequence[Limit]) -> bool:
+        """Whether the last picture is within all of them."""
+        return all(self.errors[limit.edge][-1] <= limit.error for limit in limits)
+
+
+class Average:
+    """The mean of pictures, each worth its samples."""
+
+    def __init__(self) -> None:
+        self._sum: Any = 0.0
+        self._samples = 0
+
+    def add(self, shot: Shot) -> None:
+        """Take a picture in."""
+        self._sum = self._sum + shot.samples * shot.picture.astype(np.float64)
+        self._samples += shot.samples
+
+    def agreement(self, reference: Reference) -> dict[str, Any]:
+        """How far the mean is from the reference: blocks and the whole picture, relative."""
+        picture = self._sum / self._samples
+        blocks = reference.error(picture, BLOCK)
+        whole = reference.mean_error(picture)
+        return {"samples": self._samples, "blocks": blocks, "mean": whole, "agrees": blocks <= AGREE}
+
+
+def run(options: Options) -> Result:
+    """Measure all of it."""
+    data: dict[str, Any] = {
+        "benchmark": "converge",
+        "about": ABOUT,
+        "facts": facts(options.open()),
+        "threads": cpus(),
+        "seeds": 1 if options.quick else SEEDS,
+        "limits": {str(limit): {"edge": limit.edge, "error": limit.error} for limit in LIMITS},
+        "missing": [],
+        "scenes": {},
+    }
+    for name in ("cornell",) if options.quick else SCENES:
+        try:
+            data["scenes"][name] = _scene(name, options, data["missing"])
+        except (Absent, Missing) as error:
+            data["missing"].append(f"{name}: {error}")
+    data["missing"] = list(dict.fromkeys(data["missing"]))
+    return Result(data, _tables(data), _figure(data))
+
+
+# -- measurements --------------------------------------------------------------------------------------------------
+
+
+def _scene(name: str, options: Options, missing: list[str]) -> dict[str, Any]:
+    """Every renderer's climbs. Raises Absent where the scene or its reference is not there."""
+    file, picture = SCENES[name]
+    folder = shared() / "refs"
+    reference = Reference.load(_file(folder / f"{picture}.npz"))
+    said = json.loads(_file(folder / f"{picture}.json").read_text(encoding="utf-8"))
+    scene = LOADED[name]()
+    out: dict[str, Any] = {
+        "reference": picture,
+        "size": reference.size,
+        "triangles": scene.triangle_count,
+        "surfaces": said["integrator"]["max_depth"] - 1,  # Mitsuba counts the edges of a path
+        "floors": {edge: reference.floor(edge) for edge in EDGES},
+        "renderers": {},
+    }
+    with ExitStack() as stack:
+        arrays = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="raystream-bench-"))) / "scene.npz"
+        write_arrays(arrays, scene)
+        base = {"scene": str(folder / f"{file}.glb"), "arrays": str(arrays), "size": reference.size}
+        base |= {"surfaces": out["surfaces"], "threads": cpus(), "device": options.device}
+        processes = {}
+        for title, (module, variant, sampler) in RENDERERS.items():
+            job = Job(title=title, module=module, variant=variant, sampler=sampler, **base)
+            try:
+                processes[title] = stack.enter_context(Process(job))
+            except Missing as error:
+                missing.append(str(error))
+        climbs: dict[str, list[Climb]] = {title: [] for title in processes}
+        averages = {title: Average() for title in processes}
+        for seed in range(1 if options.quick else SEEDS):
+            for title in list(climbs):
+                say(f"{name}: {title}, seed {seed + 1}")
+                most = 4 if options.quick else MOST_SAMPLES
+                limits = LIMITS if seed == 0 else BY_BLOCKS
+                try:
+                    climb = _climb(processes[title], reference, averages[title], limits, FIRST_SEED + seed, most)
+                    climbs[title].append(climb)
+                except Missing as error:
+                    missing.append(str(error))
+                    del climbs[title]
+        for title, several in climbs.items():
+            out["renderers"][title] = _summary(processes[title], several, averages[title].agreement(reference))
+    return out
+
+
+def _climb(
+    process: Process, reference: Reference, average: Average, limits: Sequence[Limit], seed: int, most: int
+) -> Climb:
+    """Double the samples until all limits are met, or it takes too long."""
+    climb, samples = Climb(), 1
+    while samples <= most and not (climb.seconds and (climb.within(limits) or climb.seconds[-1] > MOST_SECONDS)):
+        shot = process.render(samples, seed)
+        climb.add(shot, reference)
+        average.add(shot)
+        samples *= 2
+    return climb
+
+
+def _summary(process: Process, climbs: list[Climb], agreement: dict[str, Any]) -> dict[str, Any]:
+    """Medians of the seeds, how far those are apart, and everything that was measured."""
+    reached = {}
+    for limit in LIMITS:
+        found = [climb.at(limit) for climb in (climbs if limit in BY_BLOCKS else climbs[:1])]
+        reached[str(limit)] = {
+            **{key: middle([each[key] for each in found]) for key in ("seconds", "cpu_seconds", "samples")},
+            "seeds": [each["seconds"] for each in found],
+        }
+    return {
+        "version": process.version,
+        "start": {"seconds": process.start, **process.phases},
+        "limits": reached,
+        "agreement": agreement,
+        "climbs": [vars(climb) for climb in climbs],
+    }
+
+
+# -- what is shown -------------------------------------------------------------------------------------------------
+
+
+def _tables(data: dict[str, Any]) -> list[Table]:
+    return [table for name, scene in data["scenes"].items() for table in _scene_tables(name, scene, data)]
+
+
+def _scene_tables(name: str, scene: dict[str, Any], data: dict[str, Any]) -> tuple[Table, Table]:
+    times, counts = [], []
+    for title, row in scene["renderers"].items():
+        label = f"{title} ({row['version']})"
+        agrees = row["agreement"]
+        reached = row["limits"] if agrees["agrees"] or data["seeds"] < SEEDS else {}  # a quick run tells too little
+
+        def each(key: str, reached: dict[str, Any] = reached) -> list[Any]:
+            return [reached[str(limit)][key] if reached else "void" for limit in LIMITS]
+
+        cpu = reached[str(SHOWN)]["cpu_seconds"] if reached else None
+        times.append((label, row["start"]["seconds"], *each("seconds"), cpu))
+        counts.append((label, *each("samples"), 100 * agrees["blocks"], 100 * agrees["mean"], agrees["samples"]))
+    width, height = scene["size"]
+    limits = [str(limit) for limit in LIMITS]
+    floors = ", ".join(
+        f"{'pixels' if edge == 1 else f'{edge} x {edge}'} {100 * scene['floors'][edge]:.2g} %" for edge in EDGES
+    )
+    note = (
+        f"{width} x {height}, {scene['triangles']:,} triangles, {scene['surfaces']} surfaces, {data['threads']} "
+        f"threads, median of {data['seeds']} seeds, of pixels the first. Relative RMS error in luminance of the means "
+        "of blocks so many pixels wide, each by the reference's block or a tenth of the picture's mean; wall time of "
+        "the call that renders a picture of the samples that it takes. start: process, imports, scene, compilation, "
+        f"first sample. CPU s: user and system, all threads, at {SHOWN}. -: not reached. The reference's own noise "
+        f"({floors}) is taken off."
+    )
+    more = (
+        f"Average: of all pictures, against the reference: a check that the renderers agree, void beyond "
+        f"{100 * AGREE:g} % at {BLOCK} x {BLOCK}."
+    )
+    columns = ("average: blocks %", "mean %", "of samples")
+    return (
+        Table(f"{name}: seconds to an error", ("renderer", "start s", *limits, "CPU s"), times, note),
+        Table(f"{name}: samples of a pixel to an error", ("renderer", *limits, *columns), counts, more),
+    )
+
+
+def _medians(*several: list[list[float]]) -> tuple[list[float], ...]:
+    """Of each the medians over its lists, step by step, of those that go so far."""
+    return tuple(
+        [float(np.median([v for v in step if v is not None])) for step in zip_longest(*each)] for each in several
+    )
+
+
+def _figure(data: dict[str, Any]) -> Any:
+    """Error over time, blocks and pixels of every scene: the seeds' medians."""
+    made = plots.figure(4.6 * 2 * max(1, len(data["scenes"])), 4.6, 2 * max(1, len(data["scenes"])))
+    if made is None or not data["scenes"]:
+        return None
+    figure, axes = made
+    panels = [(name, edge) for name in data["scenes"] for edge in (BLOCK, 1)]
+    for (name, edge), panel in zip(panels, axes, strict=True):
+        scene = data["scenes"][name]
+        for number, title in enumerate(RENDERERS):
+            if title not in scene["renderers"]:
+                continue
+            climbs = scene["renderers"][title]["climbs"]
+            seconds, errors = _medians([climb["seconds"] for climb in climbs], [c["errors"][edge] for c in climbs])
+            look: dict[str, Any] = {"color": plots.COLORS[number % len(plots.COLORS)], "markersize": 3.5}
+            look |= {"marker": plots.MARKERS[number % len(plots.MARKERS)], "linewidth": 1.2}
+            panel.loglog(seconds, errors, label=title, **look)
+        for limit in LIMITS:
+            if limit.edge == edge:
+                panel.axhline(limit.error, color="0.4", linewidth=0.8, linestyle="--")
+        what = "pixels" if edge == 1 else f"{edge} x {edge} blocks"
+        panel.set_title(f"{name}, {scene['size'][0]} x {scene['size'][1]}: {what}", fontsize=10)
+        panel.set_xlabel("seconds")
+    axes[0].set_ylabel("relative RMS error")
+    axes[0].legend(frameon=False, fontsize=7)
+    return figure

@@ -1,0 +1,157 @@
+"""Filmed sequences in which a scene changes, stands still, and is looked at picture by picture: what trails behind.
+
+While objects or lamps move, through a lens and in mirrors, pictures differ from converged ones by noise and by lag;
+what is left of the lag after the change has ended is told by how the difference falls from picture to picture, beside
+pictures that know nothing of those before. Flicker is the root of the mean square of what a pixel changes by from one
+picture of the scene at rest to the next.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer import load
+from viewer.film.buffers import FilmBuffer
+from viewer.renderer.moving import of_motion
+from viewer.renderer.renderer import Renderer
+from viewer.renderer.rounds import Round
+from viewer.renderer.screen_denoiser import ScreenDenoiser
+from viewer.scene.camera import Camera
+from viewer.scene.scene import Scene
+
+from .common import Table
+from .eight import Converged, flip
+
+MOVED, STILL = 8, 9  # pictures of the change, and behind it
+AFTER = (0, 1, 2, 4, 8)  # pictures after the last change that are judged
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """What changes, as options of `Renderer.update` for a picture's number, from the scene at first on."""
+
+    name: str
+    scene: str
+    change: Callable[[Scene, Camera, int], dict[str, Any]]
+    options: dict[str, Any]
+
+
+def _shifted(scene: Scene, name: str, by: tuple[float, float, float]) -> Scene:
+    number = next(k for k, each in enumerate(scene.instances) if each.name == name)
+    matrix = np.array(scene.instances[number].transform, np.float64)
+    matrix[:3, 3] += by
+    return scene.moved(np.array([number]), matrix[None])
+
+
+def _dragged(scene: Scene, _: Camera, number: int) -> dict[str, Any]:
+    return {"scene": _shifted(scene, "short_block", (20.0 * number, 0.0, 0.0))}
+
+
+def _lamp(scene: Scene, _: Camera, number: int) -> dict[str, Any]:
+    return {"scene": _shifted(scene, "light", (-12.0 * number, 0.0, 12.0 * number))}
+
+
+def _around(_: Scene, camera: Camera, number: int) -> dict[str, Any]:
+    angle, origin, target = np.radians(0.8 * number), np.array(camera.origin), np.array(camera.target)
+    x, y, z = origin - target
+    turned = np.cos(angle) * x + np.sin(angle) * z, y, np.cos(angle) * z - np.sin(angle) * x
+    return {"camera": replace(camera, origin=tuple(float(value) for value in target + turned))}
+
+
+SEQUENCES = (
+    Sequence("dragged object", "cornell", _dragged, {}),
+    Sequence("moved lamp", "cornell", _lamp, {}),
+    Sequence("depth of field", "cornell", _around, {"aperture": 60.0}),
+    Sequence("mirror and glass", "cornell_photons", _around, {}),
+)
+
+
+class Flown:
+    """Pictures of a window of ``size`` (width, height) with light of ``part`` times fewer pixels across."""
+
+    def __init__(self, renderer: Renderer, size: tuple[int, int], part: int, past: bool) -> None:
+        self.renderer, self.size, self.number = renderer, size, 0
+        self.small = size[0] // part, size[1] // part
+        self.denoiser = ScreenDenoiser(renderer)
+        self.denoiser.reprojects = past
+        self.denoiser.drawn.note(1e12)  # features of every pixel
+        self.denoiser.faster.longest = math.inf
+        self.scale = 1 / part
+        self._film: FilmBuffer | None = None
+
+    def picture(self) -> NDArray[np.float32]:
+        """The next one, of the renderer's scene and camera by now: (H, W, 3) linear."""
+        renderer, number = self.renderer, self.number
+        self.number += 1
+        with renderer.device.current():
+            before, film = self._film, FilmBuffer(renderer.device, self.small)
+        self._film = film
+        settings, pinhole = of_motion(renderer.settings), renderer.camera.with_lens(0.0)
+        for _ in renderer.slices(self.small, film=film, samples=1, settings=settings, camera=pinhole, first=number):
+            pass
+        job = Round(iter(()), True, self.scale, self.small, renderer.camera, film, 1, 1, fleeting=True, first=number)  # type: ignore[arg-type]
+        *_, made = self.denoiser.follow(job, film, self.size, 1.0)
+        assert made is not None
+        with renderer.device.current():
+            shot = made.fields()["rgb"].copy()
+            if before is not None:
+                before.release()
+        return shot
+
+    def release(self) -> None:
+        """Free what is held; the renderer stays."""
+        self.denoiser.release()
+        with self.renderer.device.current():
+            if self._film is not None:
+                self._film.release()
+
+
+def filmed(
+    sequence: Sequence, size: tuple[int, int], part: int, device: Any, samples: int, clean: str
+) -> tuple[dict[str, Any], NDArray[np.float32]]:
+    """What is measured of a sequence, and its sheet (H, W, 3) as displayed: pictures with the past on the left, alone
+    in the middle, and the converged ones."""
+    start = load(sequence.scene)
+    given = {"program": "path", "machine": "singlepass", "denoise": "auto", **sequence.options}
+    renderer = Renderer(start, device=device, **given)
+    camera = renderer.camera
+    shots: dict[bool, list[NDArray[np.float32]]] = {}
+    for past in (True, False):
+        flown = Flown(renderer, size, part, past)
+        shots[past] = []
+        for number in range(MOVED + STILL):
+            renderer.update(**sequence.change(start, camera, min(number, MOVED - 1)))
+            shots[past].append(flown.picture())
+        flown.release()
+    last = MOVED - 1
+    renderer.update(denoise=clean, seed=1000)
+    truth = Converged(renderer.render(size, samples).linear, samples, 0.0)
+    renderer.release()
+    target = truth.shown(truth.linear)
+    made: dict[str, Any] = {}
+    for past, pictures in shots.items():
+        shown = [truth.shown(each) for each in pictures]
+        rest = range(last + 2, len(shown))  # the first that has one of the same scene before it
+        made["past" if past else "alone"] = {
+            "flips": [flip(target, shown[last + n]) for n in AFTER],
+            "flicker": float(np.mean([np.sqrt(np.mean((shown[k] - shown[k - 1]) ** 2)) for k in rest])),
+        }
+    looked = (0, MOVED // 2, *(last + n for n in AFTER))
+    rows = [np.concatenate([truth.shown(shots[True][k]), truth.shown(shots[False][k]), target], axis=1) for k in looked]
+    return made, np.concatenate(rows)
+
+
+def filmed_table(data: dict[str, Any]) -> Table:
+    """How the difference falls after the last change."""
+    rows = []
+    for name, case in data.items():
+        for which, label in (("alone", "each picture alone"), ("past", "with those before")):
+            rows.append((name, label, *case[which]["flips"], case[which]["flicker"]))
+    columns = ("sequence", "", *(f"FLIP, {n} pictures after the change" for n in AFTER), "flicker at rest")
+    return Table("filmed sequences", columns, rows, f"{MOVED} pictures of change, then the scene stands still.")

@@ -1,0 +1,61 @@
+"""Machines for measurements: many settings over one renderer's scene, memories and camera."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from viewer.cameras.pinhole import camera_uniforms
+from viewer.kernels import PIXEL
+from viewer.programs import LEVELS, PICTURES
+from viewer.renderer.renderer import Renderer
+from viewer.stream.machines.common import Machine
+from viewer.stream.machines.policy import Policy, Sweep
+from viewer.stream.machines.registry import MACHINES
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A machine and its options; all but ``machine`` belong to multipass."""
+
+    machine: str
+    fuse: str = "none"
+    policy: Policy = field(default_factory=Sweep)
+    unroll: int | tuple[int, ...] | str = 1
+    mask: str = "depth"
+
+
+def make(renderer: Renderer, setting: Setting, size: tuple[int, int], counting: bool = False) -> Machine:
+    """The ray caster on a machine, its pixels and camera set: every `Machine.run` of it makes the same picture."""
+    options = {}
+    if setting.machine == "multipass":
+        options = {"fuse": setting.fuse, "policy": setting.policy, "unroll": setting.unroll, "mask": setting.mask}
+    stepwise = setting.machine == "multipass" and setting.fuse == "none"
+    program = PICTURES["cast"](LEVELS[renderer.structure.levels])
+    machine = MACHINES[setting.machine](
+        renderer.device,
+        renderer.bind(program, stepwise),
+        size,
+        resources=renderer.resources,
+        counting=counting,
+        fallback=lambda: renderer.bind(program, stepwise=True),
+        **options,
+    )
+    machine.set(camera_uniforms(renderer.camera, size))
+    pixels = np.zeros((size[1], size[0]), PIXEL.dtype)
+    pixels["at"][..., 1], pixels["at"][..., 0] = np.mgrid[: size[1], : size[0]]
+    machine.write("pixel", pixels)
+    return machine
+
+
+def whole_run(machine: Machine) -> Callable[[], None]:
+    """One run to its end, the device's work included: what is timed. Nothing is read back but what the host needs."""
+
+    def run() -> None:
+        with machine.device.current():
+            machine.finish()
+            machine.device.context.finish()
+
+    return run

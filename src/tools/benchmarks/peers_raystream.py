@@ -1,0 +1,54 @@
+"""Raystream as one of the renderers of `peers`: `viewer.Renderer` as a script would call it."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .peers import TOOLS, Job
+
+
+def load(job: Job) -> None:
+    """Import the renderer."""
+    sys.path.insert(0, str(TOOLS.parent))  # the checkout goes before an installed package
+    import viewer
+
+    assert viewer.Renderer is not None  # it is imported when asked for
+
+
+def make(job: Job) -> Raystream:
+    """The renderer with its scene."""
+    return Raystream(job)
+
+
+class Raystream:
+    """Path tracing by the machine that the job's variant names, all other options at their defaults."""
+
+    compiles = False
+
+    def __init__(self, job: Job) -> None:
+        import viewer
+
+        self.version, self._size = viewer.__version__, job.size
+        self._renderer = viewer.Renderer(
+            viewer.load(job.scene),
+            program="path",
+            machine=job.variant,
+            sampler=job.sampler,
+            depth=job.surfaces,
+            device=job.device,
+        )
+        self._picture: NDArray[np.float32] | None = None
+
+    def render(self, samples: int, seed: int) -> int:
+        """See `Peer`: the call is `Renderer.render`, with the picture brought to the host."""
+        self._renderer.update(seed=seed)
+        self._picture = self._renderer.render(self._size, spp=samples).linear
+        return samples
+
+    def picture(self) -> NDArray[np.float32]:
+        """See `Peer`."""
+        assert self._picture is not None
+        return self._picture

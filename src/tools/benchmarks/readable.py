@@ -1,0 +1,235 @@
+"""How soon a scene can be read in the window, and how well while the camera flies.
+
+At rest: seconds from the start of the application, its modules being loaded, to the first picture within a FLIP of 0.1
+of the converged one, loading, building and compiling included. In flight: pictures a second, and the FLIP of some of
+them against converged pictures by the same cameras. See `eight` for scenes and FLIP.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import viewer
+from viewer.base.errors import ViewerError
+from viewer.scene.camera import Camera
+from viewer.scene.scene import Scene
+
+from . import plots
+from .common import Options, Result, Table, facts, say
+from .denoise import oidn_there
+from .eight import Converged, Subject, converged, present
+from .screen import screen
+
+ABOUT = "the window: seconds until a scene can be read, and pictures a second while flying"
+
+SIZE, LARGE = (480, 270), (960, 540)
+AT_LARGE = ("hall",)  # looked at in both sizes
+READABLE, FLYING = 0.1, 0.2  # FLIP
+LONGEST = 60.0  # seconds at rest
+AT_REST = 16  # samples of a pixel
+MOST_LOOKS = 12  # pictures at rest that are judged
+SAMPLES, OF_FLIGHT = 32, 8  # of converged pictures, which Open Image Denoise then cleans; one of flight: at most
+SECONDS_OF_FLIGHT = 20.0  # seconds of one of flight
+WARM_UP, TURNING, LOOKS = 1.5, 1.0, 2  # seconds before anything counts, and of flight to one side; pictures looked at
+Shot = tuple[float, NDArray[np.float32], Camera]  # seconds, linear RGB of any size, and the camera
+
+
+def run(options: Options) -> Result:
+    """Every scene in a window of its own."""
+    size, seconds = ((96, 54), 1.0) if options.quick else (SIZE, 6.0)
+    subjects, missing = present(("cornell",) if options.quick else ())
+    cases = [(subject, size) for subject in subjects]
+    if not options.quick:
+        cases += [(subject, LARGE) for subject in subjects if subject.name in AT_LARGE]
+    data: dict[str, Any] = {"benchmark": "readable", "about": ABOUT, "missing": missing}
+    data["load"] = os.getloadavg()  # of the last 1, 5 and 15 minutes: other processes make all slower
+    data |= {"limits": {"rest": READABLE, "flight": FLYING}, "seconds_of_flight": seconds, "scenes": {}}
+    with screen((1280, 1024)) as where:
+        data["display"] = where
+        for subject, shape in cases:
+            name = "{}, {} x {}".format(subject.name, *shape)
+            say(name)
+            data["scenes"][name] = _case(subject, shape, seconds, data, options.quick)
+    return Result(data, [_table(data)], _figure(data))
+
+
+def _case(subject: Subject, size: tuple[int, int], seconds: float, data: dict[str, Any], quick: bool) -> dict[str, Any]:
+    still, flown, flight = _watched(subject, size, seconds, data, 4 if quick else AT_REST)
+    truth = _cleaned(subject, size, 8 if quick else SAMPLES)
+    found, looks = None, []
+    for shot in _thinned(still):
+        looks.append((round(shot[0], 3), round(truth.flip(enlarged(shot[1], size)), 4)))
+        if looks[-1][1] <= READABLE:
+            found = looks[-1][0]
+            break
+    renderer = subject.renderer(denoise=_by())
+    flips = []
+    for _, linear, camera in flown:
+        renderer.update(camera=camera)
+        picture = renderer.render(size, 4 if quick else OF_FLIGHT, time=SECONDS_OF_FLIGHT)
+        flips.append(Converged(picture.linear, 0, 0.0).flip(enlarged(linear, size)))
+    renderer.release()
+    made = {"readable_seconds": found, "looks": looks, "first_picture_seconds": still[0][0], "flips": flips}
+    return {**made, "flip_of_flight": max(flips) if flips else None, **flight}
+
+
+def _watched(
+    subject: Subject, size: tuple[int, int], seconds: float, data: dict[str, Any], samples: int
+) -> tuple[list[Shot], list[Shot], dict[str, float]]:
+    """(the pictures after opening, some of a flight, how fast it was)."""
+    from viewer.window.app import App
+    from viewer.window.view.preferences import Preferences
+
+    load = viewer.load
+    with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:
+        preferences = Preferences(path=Path(folder) / "settings.toml", samples=samples)
+
+        def made(*_: Any) -> Scene:
+            return subject.made()
+
+        viewer.load = made  # some are of no file
+        app, began = None, time.perf_counter()
+        try:
+            app = App(subject.name, size, preferences, subject.camera, program="path")
+            still: list[Shot] = []
+            while not still or not app.session.idle:
+                pictures = app.session.pictures
+                app.turn()
+                now = time.perf_counter() - began
+                if app.session.pictures > pictures and app.session.shown is not None:
+                    still.append((now, app.canvas.linear().copy(), app.session.shown[0]))
+                if now > LONGEST:
+                    break
+            data.setdefault("facts", facts(app.device))
+            if not still:
+                raise ViewerError(subject.name, app.view.message or "no picture", f"within {LONGEST:g} s")
+            return still, *_flown(app, seconds)
+        finally:
+            viewer.load = load
+            if app is not None:
+                app.release()
+
+
+def _flown(app: Any, seconds: float) -> tuple[list[Shot], dict[str, float]]:
+    """To and fro for so long: some of its pictures, pictures a second and their scale."""
+    shots: list[Shot] = []
+    began = counted = time.perf_counter()
+    first, traced, scales, used = None, 0, [], 0.0
+    sides = ("left", "right")
+    while (now := time.perf_counter() - began) < WARM_UP + seconds:
+        if first is None and now >= WARM_UP:
+            first, counted, used = _shown(app.session), time.perf_counter(), time.process_time()
+            traced = app.session.pictures
+        side = int(now / TURNING) % 2
+        app.view.flight.release(sides[1 - side])
+        app.view.flight.press(sides[side])
+        pictures = _shown(app.session)
+        app.turn()
+        if first is not None and _shown(app.session) > pictures:
+            scales.append(app.session.scale)
+            due = WARM_UP + seconds * (len(shots) + 0.7) / LOOKS
+            if now >= due and len(shots) < LOOKS and app.session.shown is not None:
+                shots.append((now, app.canvas.linear().copy(), app.session.shown[0]))
+    took, made = time.perf_counter() - counted, _shown(app.session) - (first or 0)
+    traced = app.session.pictures - traced
+    used = time.process_time() - used
+    app.view.flight.release_all()
+    scale = statistics.median(scales) if scales else 0.0
+    rates = {"pictures_per_second": made / took, "traced_per_second": traced / took}
+    return shots, {**rates, "cpu_ms_per_picture": 1e3 * used / max(made, 1), "scale": scale}
+
+
+def _shown(session: Any) -> int:
+    """Pictures on show so far: traced, or carried to the camera."""
+    return int(session.pictures + session.carried)
+
+
+def _by() -> str:
+    """What cleans a converged picture."""
+    return "oidn" if oidn_there() else "none"
+
+
+def _cleaned(subject: Subject, size: tuple[int, int], samples: int) -> Converged:
+    return converged(subject, size, samples, denoise=_by())
+
+
+def _thinned(shots: list[Shot]) -> list[Shot]:
+    """At most `MOST_LOOKS` of them, the first and the last among them."""
+    numbers = np.unique(np.round(np.geomspace(1, len(shots), min(MOST_LOOKS, len(shots)))).astype(int)) - 1
+    return [shots[number] for number in numbers]
+
+
+def enlarged(linear: NDArray, size: tuple[int, int]) -> NDArray[np.float32]:
+    """(H, W, 3) of ``size`` (width, height): between the four nearest pixels, as the window shows smaller pictures."""
+    picture = np.asarray(linear, np.float32)
+    for axis, wanted in ((0, size[1]), (1, size[0])):
+        have = picture.shape[axis]
+        if have == wanted:
+            continue
+        at = np.clip((np.arange(wanted) + 0.5) * have / wanted - 0.5, 0, have - 1)
+        low = np.minimum(at.astype(int), max(have - 2, 0))
+        share = (at - low).astype(np.float32).reshape(-1, *([1] * (2 - axis)))
+        one, other = np.take(picture, low, axis), np.take(picture, np.minimum(low + 1, have - 1), axis)
+        picture = one * (1 - share) + other * share
+    return picture
+
+
+def _table(data: dict[str, Any]) -> Table:
+    rows = [
+        (
+            name,
+            scene["first_picture_seconds"],
+            scene["looks"][0][1],
+            scene["readable_seconds"],
+            scene["pictures_per_second"],
+            scene["traced_per_second"],
+            scene["cpu_ms_per_picture"],
+            scene["scale"],
+            statistics.median(scene["flips"]) if scene["flips"] else None,
+            scene["flip_of_flight"],
+        )
+        for name, scene in data["scenes"].items()
+    ]
+    columns = (
+        "scene",
+        "first picture s",
+        "its FLIP",
+        f"FLIP {READABLE:g} s",
+        "in flight: pictures/s",
+        "of them traced",
+        "CPU ms each",
+        "scale",
+    )
+    columns += ("FLIP, median", "most")
+    note = (
+        f"Windows on {data['display']}. Seconds from the start of the application, loading, building and compiling "
+        f"included, the driver's own cache of shaders filled by an earlier run; -: not within {LONGEST:g} s or "
+        f"{AT_REST} samples. CPU: of all threads. Traced: the others are carried to the camera from those. Scale: "
+        f"share of the window's width at which light is traced. Load when it began: {data['load'][0]:.1f}."
+    )
+    return Table("until it can be read", columns, rows, note)
+
+
+def _figure(data: dict[str, Any]) -> Any:
+    """FLIP over the seconds since the start, a line for each scene."""
+    drawn = plots.figure(6.4, 4.0)
+    if drawn is None:
+        return None
+    made, (panel,) = drawn
+    for number, (name, scene) in enumerate(data["scenes"].items()):
+        seconds, flips = zip(*scene["looks"], strict=True)
+        look: dict[str, Any] = {"color": plots.COLORS[number % 7], "marker": plots.MARKERS[number % 7], "markersize": 4}
+        panel.loglog(seconds, flips, label=name, **look)
+    panel.axhline(READABLE, color="0.4", linewidth=0.8, linestyle="--")
+    panel.set_xlabel("seconds since the start")
+    panel.set_ylabel("FLIP")
+    panel.legend(frameon=False, fontsize=7)
+    return made

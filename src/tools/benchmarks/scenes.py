@@ -1,0 +1,125 @@
+"""The scenes that are measured, each with the camera that it is seen by."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+import viewer
+from viewer.scene.camera import Camera
+from viewer.scene.scene import Scene
+
+from .common import ROOT, say
+
+SPAN = 0.8  # of the picture, that the larger side of a model covers under `facing`
+
+
+class Absent(Exception):
+    """A scene that is not on this machine; the text says which and what to do."""
+
+
+@dataclass(frozen=True)
+class View:
+    """A scene from one camera. source: what `viewer.load` takes; camera: None for the scene's own of that name."""
+
+    name: str
+    source: str
+    camera: Camera | str
+
+
+def shared() -> Path:
+    """The folder of common scenes and references: ``RAYSTREAM_SHARED``, or ``shared`` beside the project."""
+    return Path(os.environ.get("RAYSTREAM_SHARED", ROOT.parent / "shared"))
+
+
+def _file(path: Path) -> Path:
+    if not path.is_file():
+        raise Absent(f"{path.name} not found in {path.parent} (set RAYSTREAM_SHARED to the folder of the scene data)")
+    return path
+
+
+def _cache() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(home) / "raystream" / "bench"
+
+
+def forest_flat() -> Path:
+    """``forest_flat.ply``, 1.0 M triangles: as it lies in the scene data, else written by its script, once.
+
+    Raises Absent where neither is there.
+    """
+    given = shared() / "scenes" / "forest_flat.ply"
+    kept = _cache() / "forest_flat.ply"
+    for path in (given, kept):
+        if path.is_file():
+            return path
+    script = _file(shared() / "scenes" / "scripts" / "forest.py")
+    say(f"writing {kept}")
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
+        done = subprocess.run([sys.executable, str(script), folder], capture_output=True, text=True, check=False)
+        made = Path(folder) / "forest_flat.ply"
+        if done.returncode or not made.is_file():
+            raise Absent(f"{script} failed: {done.stderr.strip()[-200:]}")
+        made.replace(kept)
+    return kept
+
+
+def reference_camera(name: str) -> Camera:
+    """The camera of a reference of primary hits."""
+    data = json.loads(_file(shared() / "refs" / f"{name}.json").read_text(encoding="utf-8"))["camera"]
+    return Camera(tuple(data["origin"]), tuple(data["target"]), tuple(data["up"]), data["fov"], name=name)
+
+
+def facing(scene: Scene, fov: float = 40.0) -> Camera:
+    """A camera that looks along -Z at the middle of the box, so near that the larger of the projected width and height
+    of all vertices spans `SPAN` of a square picture: the recipe of the bunny's reference camera."""
+    points = scene.flatten().positions.astype(np.float64)
+    points = points[np.isfinite(points).all(axis=1)]
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle = (low + high) / 2
+    slope = np.tan(np.radians(fov) / 2)
+
+    def span(distance: float) -> float:
+        depth = (middle[2] + distance - points[:, 2:]) * slope
+        seen = (points[:, :2] - middle[:2]) / depth
+        return float((seen.max(axis=0) - seen.min(axis=0)).max() / 2)
+
+    near = high[2] - middle[2] + 1e-3 * float(np.linalg.norm(high - low))
+    far = near + 100 * float(np.linalg.norm(high - low))
+    for _ in range(60):
+        between = (near + far) / 2
+        near, far = (between, far) if span(between) > SPAN else (near, between)
+    return Camera((middle[0], middle[1], middle[2] + far), tuple(middle), fov=fov, name="facing")
+
+
+def view(name: str) -> View:
+    """A view by its name: ``bunny``, ``dragon``, ``forest_flat``, or a built-in scene, perhaps with one of its cameras
+    (``forest inside``). Raises Absent."""
+    if name == "bunny":
+        return View(name, str(_file(shared() / "scenes" / "bunny.ply")), reference_camera("primary_bunny_512"))
+    if name == "forest_flat":
+        return View(name, str(forest_flat()), reference_camera("primary_forest_flat_path_512"))
+    if name == "dragon":
+        path = str(_file(shared() / "scenes" / "dragon.ply"))
+        return View(name, path, facing(viewer.load(path)))
+    scene, _, camera = name.partition(" ")
+    return View(name, scene, camera or viewer.load(scene).cameras[0].name)
+
+
+def found(names: tuple[str, ...]) -> tuple[list[View], list[str]]:
+    """The views that this machine has, and a word for each that it has not."""
+    views, missing = [], []
+    for name in names:
+        try:
+            views.append(view(name))
+        except Absent as error:
+            missing.append(f"{name}: {error}")
+    return views, missing

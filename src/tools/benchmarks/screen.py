@@ -1,0 +1,44 @@
+"""A display for the scripts that open windows: the user's, or one of Xvfb's own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from viewer.base.errors import ViewerError
+
+
+@contextmanager
+def screen(size: tuple[int, int], own: bool = False) -> Iterator[str]:
+    """What is drawn on: the display that is there, or else (with ``own`` always) an Xvfb of ``size`` for this while.
+
+    Raises ViewerError where there is neither.
+    """
+    there = os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or not sys.platform.startswith("linux")
+    if there and not own:
+        yield "the display"
+        return
+    if shutil.which("Xvfb") is None:
+        raise ViewerError("window", "there is no display, and no Xvfb", "on Debian and Ubuntu: apt-get install xvfb")
+    reading, writing = os.pipe()
+    shape = f"{size[0]}x{size[1]}x24"
+    command = ["Xvfb", "-displayfd", str(writing), "-screen", "0", shape, "-nolisten", "tcp", "-noreset"]
+    server = subprocess.Popen(command, pass_fds=[writing], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    os.close(writing)
+    before = {name: os.environ.pop(name, None) for name in ("DISPLAY", "WAYLAND_DISPLAY")}
+    try:
+        with os.fdopen(reading) as answer:
+            number = answer.readline().strip()  # empty when the server ends
+        if not number:
+            raise ViewerError("Xvfb", f"ended with {server.wait()}", "try it by hand: Xvfb :99")
+        os.environ["DISPLAY"] = f":{number}"
+        yield "Xvfb"
+    finally:
+        os.environ.pop("DISPLAY", None)
+        os.environ.update({name: value for name, value in before.items() if value is not None})
+        server.terminate()
+        server.wait()

@@ -1,0 +1,118 @@
+"""Prints the GLSL that a machine generates, with the file and line (or the generator's part) of each line at its left.
+
+``python tools/glsl.py [--program NAME] [--machine multipass|singlepass] [--fuse none|ray|surface] [--step NAME]
+[--counting] [--mask NAME] [--layers] [--accel NAME] [--traversal NAME] [--intersection NAME]``; needs no OpenGL. The
+scene is the Cornell box: others differ in their materials and the addressing of their memories alone.
+Without ``--step`` every pass of the machine is printed, those of its masks and census at the end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
+
+import viewer
+from viewer.base.errors import ViewerError
+from viewer.options import table as options
+from viewer.programs import LEVELS, PICTURES, trace
+from viewer.renderer.prepared import prepare
+from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
+from viewer.stream.compile.generate import Form, fragment
+from viewer.stream.compile.inline import origin
+from viewer.stream.compile.link import LinkedProgram
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.kernel import Module
+from viewer.stream.declare.program import Program
+from viewer.stream.machines.count import EDGE, census_sources
+from viewer.stream.machines.mask import MASKS, stream_sources
+from viewer.stream.machines.registry import MACHINES
+
+
+def sources(
+    program: Program, machine: str, fuse: str, mask: str, counting: bool, parts: Sequence[Module]
+) -> Iterator[tuple[str, tuple[str, ...], Source]]:
+    """The passes of a machine, in its order: name, states, fragment program; masks and census have no states."""
+    linked = LinkedProgram(program, parts)
+    single = machine == "singlepass"
+    if single or fuse != "none":
+        linked = linked.inlined()  # as the renderer does where a pass takes a ray to its hit
+    form = Form(scheduled=not single, discards=not single and MASKS[mask].discards)
+    addresses = PlannedAddresses(WIDEST)
+    steps = [linked.single()] if single else linked.steps(fuse)
+    for step in steps:
+        yield step.name, step.states, fragment(linked, step, form, addresses)
+        for part in linked.count_parts(step) if counting else ():
+            source = fragment(linked, step, replace(form, counts=part), addresses)
+            yield f"{step.name}, counts {part[0]} to {part[-1]}", step.states, source
+    if not single:
+        for name, source in stream_sources(linked, steps):
+            yield name, (), source
+        for number, source in enumerate(census_sources(linked, steps, EDGE)):
+            yield f"census {number}", (), source
+
+
+def listing(source: Source) -> Iterator[str]:
+    """The lines with their origins at the left."""
+    width = max(len(str(place)) for _, place in source.lines)
+    for text, place in source.lines:
+        yield f"{place!s:{width}} | {text}".rstrip()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print; 0, or 2 with one line on standard error."""
+    parser = argparse.ArgumentParser(prog="glsl.py", description=__doc__.splitlines()[0])
+    parser.add_argument("--program", default="cast", choices=[*PICTURES, "trace"])
+    parser.add_argument("--machine", default="multipass", choices=list(MACHINES))
+    parser.add_argument("--fuse", default="none", help="none (the default), or a group of the program: ray, surface")
+    parser.add_argument("--mask", default="depth", choices=list(MASKS))
+    for name in ("accel", "traversal", "intersection"):
+        option = options.option(name)
+        parser.add_argument(option.flag, default=option.default, choices=option.choices)
+    parser.add_argument("--step", help="one pass, by its name; a fused one by any of its states")
+    parser.add_argument("--counting", action="store_true", help="with the counters")
+    parser.add_argument("--layers", action="store_true", help="with the states that fill normal and albedo")
+    arguments = parser.parse_args(argv)
+    try:
+        recipe = {name: getattr(arguments, name) for name in ("accel", "traversal", "intersection")}
+        prepared = prepare(viewer.load("cornell"), **recipe)
+        traversal = LEVELS[prepared.structure.levels]
+        if arguments.layers and arguments.program != "cast":
+            raise ViewerError("--layers", f"are not those of program {arguments.program}", "take --program cast")
+        form = {"layers": True} if arguments.layers else {}
+        program = trace(traversal) if arguments.program == "trace" else PICTURES[arguments.program](traversal, **form)
+        if arguments.fuse != "none" and arguments.fuse not in program.groups:
+            raise ViewerError("--fuse", f"unknown group '{arguments.fuse}'", f"none or {', '.join(program.groups)}")
+        stepwise = arguments.machine == "multipass" and arguments.fuse == "none"
+        parts = prepared.modules(stepwise, "film" in program.inputs)
+        made = list(sources(program, arguments.machine, arguments.fuse, arguments.mask, arguments.counting, parts))
+        wanted = [
+            (name, text)
+            for name, states, text in made
+            if arguments.step in (None, name, *states, *(origin(state) for state in states))
+        ]
+        if not wanted:
+            names = ", ".join(name for name, _, _ in made)
+            raise ViewerError("--step", f"no step '{arguments.step}'", f"there are {names}")
+    except ViewerError as error:
+        print(f"glsl.py: error: {error}", file=sys.stderr)
+        return 2
+    try:
+        for name, source in wanted:
+            print(f"==== {arguments.program}, {arguments.machine}: {name} ====")
+            for line in listing(source):
+                print(line)
+        sys.stdout.flush()
+    except BrokenPipeError:  # a pager that was left
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

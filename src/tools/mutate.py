@@ -1,0 +1,215 @@
+"""Puts small faults into the code, one at a time, and says which of them the tests catch.
+
+``python tools/mutate.py [NAME ...] [--list] [--jobs N] [--timeout SECONDS] [--no-check]``: names, with * and ?, choose
+among the faults of tools/mutate.toml; without names all are tried. Each job has a copy of the project's files of its
+own, in a temporary folder; a fault is written into it, the tests that should catch it run until the first fails, and
+the file is put back. Before that the tests run once without a fault: those that fail anyway would catch everything.
+
+Exit code: 0 all caught; 1 one survived; 2 a fault or a name does not fit the code, or tests fail without a fault.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from queue import SimpleQueue
+
+ROOT = Path(__file__).resolve().parents[1]
+LIST = Path(__file__).with_suffix(".toml")
+
+CAUGHT, SURVIVED, LATE, WRONG = "caught", "SURVIVED", "caught, too slow", "NO RESULT"
+PASSED, FAILED = 0, 1  # of pytest's exit codes; others are no answer
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One text of a file in another's place, which must not go unnoticed.
+
+    old : occurs once in the file. tests : as pytest takes them, the likeliest first. about : what it does wrong.
+    """
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]
+    about: str
+
+    def put(self, text: str) -> str:
+        """The file's text with the fault. Raises ValueError where ``old`` does not occur just once, or is ``new``."""
+        if text.count(self.old) != 1 or self.old == self.new:
+            raise ValueError(f"{self.name}: its old text occurs {text.count(self.old)} times in {self.file}")
+        return text.replace(self.old, self.new)
+
+    def line(self, text: str) -> int:
+        """The line, from 1, on which it begins."""
+        return text.count("\n", 0, text.index(self.old)) + 1
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a fault: a word, the test that caught it or what else there is to say, and the seconds taken."""
+
+    fault: Fault
+    what: str
+    said: str
+    seconds: float
+
+
+def faults(path: Path = LIST) -> list[Fault]:
+    """The list. Raises ValueError for an entry that is not one, or a name that is there twice."""
+    found = [
+        Fault(tests=tuple(entry.pop("tests")), **entry) for entry in tomllib.loads(path.read_text("utf-8"))["fault"]
+    ]
+    names = [fault.name for fault in found]
+    if len(set(names)) < len(names):
+        raise ValueError(f"{path.name}: two faults are named {next(n for n in names if names.count(n) > 1)}")
+    return found
+
+
+def chosen(known: Sequence[Fault], patterns: Sequence[str]) -> list[Fault]:
+    """The faults whose names match a pattern; all without patterns. Raises ValueError for a pattern of none."""
+    for pattern in patterns:
+        if not any(fnmatchcase(fault.name, pattern) for fault in known):
+            raise ValueError(f"no fault is named {pattern}; --list shows them all")
+    return [f for f in known if not patterns or any(fnmatchcase(f.name, pattern) for pattern in patterns)]
+
+
+@contextmanager
+def copy_of_project(folder: Path) -> Iterator[Path]:
+    """The files that git knows or would take, as they are now, in a folder of their own."""
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=ROOT, check=True, capture_output=True).stdout.decode().split("\0")
+    with tempfile.TemporaryDirectory(dir=folder, prefix="tree-") as made:
+        tree = Path(made)
+        for name in filter(None, names):
+            if (ROOT / name).is_file():
+                (tree / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(ROOT / name, tree / name)
+        yield tree
+
+
+def write(path: Path, text: str) -> None:
+    """Write a source file; Python then compiles it anew, however soon after the last time."""
+    path.write_text(text, "utf-8")
+    for cached in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
+        cached.unlink()
+
+
+def run_tests(tree: Path, tests: Sequence[str], timeout: float) -> tuple[int | None, str]:
+    """pytest's exit code, None where it took too long, and what it printed."""
+    environment = {"RAYSTREAM_SHARED": str(ROOT.parent / "shared"), **os.environ, "PYTHONPATH": str(tree)}
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "--tb=line", "-p", "no:cacheprovider", *tests]
+    try:
+        done = subprocess.run(
+            command, cwd=tree, env=environment, capture_output=True, text=True, timeout=timeout, check=False
+        )
+    except subprocess.TimeoutExpired as late:
+        return None, str(late.stdout)
+    return done.returncode, done.stdout + done.stderr
+
+
+def tried(fault: Fault, tree: Path, timeout: float) -> Outcome:
+    """Put the fault into the tree, run its tests, and take it out."""
+    path, began = tree / fault.file, time.perf_counter()
+    sound = path.read_text("utf-8")
+    try:
+        write(path, fault.put(sound))
+        code, text = run_tests(tree, fault.tests, timeout)
+    finally:
+        write(path, sound)
+    lines = text.strip().splitlines() or [""]
+    if code == FAILED:
+        what, said = CAUGHT, next((line for line in lines if line.startswith(("FAILED ", "ERROR "))), lines[-1])
+        said = said.split(" - ")[0].split(" ", 1)[-1]
+    elif code is None:
+        what, said = LATE, f"over {timeout:g} s"
+    elif code == PASSED:
+        what, said = SURVIVED, lines[-1].strip("= ")
+    else:
+        what, said = WRONG, f"pytest ended with {code}: {lines[-1]}"
+    return Outcome(fault, what, said, time.perf_counter() - began)
+
+
+def tried_all(wanted: Sequence[Fault], jobs: int, timeout: float) -> Iterator[Outcome]:
+    """Try the faults, so many at a time, each in a tree of its own; as they come to an end."""
+    trees: SimpleQueue[Path] = SimpleQueue()
+
+    def job(fault: Fault) -> Outcome:
+        tree = trees.get()
+        try:
+            return tried(fault, tree, timeout)
+        finally:
+            trees.put(tree)
+
+    with tempfile.TemporaryDirectory(prefix="raystream-mutate-") as folder:
+        made = [copy_of_project(Path(folder)) for _ in range(jobs)]
+        for each in made:
+            trees.put(each.__enter__())  # all of them go with the folder
+        with ThreadPoolExecutor(jobs) as pool:
+            yield from pool.map(job, wanted)
+
+
+def shown(outcome: Outcome) -> str:
+    """A line of the table."""
+    fault = outcome.fault
+    place = f"{fault.file}:{fault.line((ROOT / fault.file).read_text('utf-8'))}"
+    return f"{outcome.what:9} {outcome.seconds:5.1f} s  {fault.name:32} {place:52} {outcome.said}"
+
+
+def listed(fault: Fault) -> str:
+    """What ``--list`` says of it."""
+    place = f"{fault.file}:{fault.line((ROOT / fault.file).read_text('utf-8'))}"
+    return f"{fault.name:32} {place}\n    {fault.about}\n    {' '.join(fault.tests)}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="mutate.py", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("names", nargs="*", help="faults, with * and ? (default: all)")
+    parser.add_argument("--list", action="store_true", help="show the faults and their tests")
+    parser.add_argument("--jobs", type=int, default=1, help="faults that are tried at a time (default: 1)")
+    parser.add_argument("--timeout", type=float, default=300.0, help="seconds that a fault's tests may take")
+    parser.add_argument("--no-check", action="store_true", help="do not run the tests without a fault first")
+    given = parser.parse_args(arguments)
+    try:
+        wanted = chosen(faults(), given.names)
+        for fault in wanted:
+            fault.put((ROOT / fault.file).read_text("utf-8"))
+    except ValueError as error:
+        print(f"mutate.py: {error}", file=sys.stderr)
+        return 2
+    if given.list:
+        print("\n".join(map(listed, wanted)))
+        return 0
+    if not given.no_check:
+        every = dict.fromkeys(test for fault in wanted for test in fault.tests)
+        code, text = run_tests(ROOT, list(every), given.timeout * len(wanted))
+        if code != PASSED:
+            print(f"{text}\nmutate.py: these tests fail without a fault", file=sys.stderr)
+            return 2
+    found = []
+    for outcome in tried_all(wanted, max(1, given.jobs), given.timeout):
+        found.append(outcome)
+        print(shown(outcome), flush=True)
+    counted = {what: sum(o.what == what for o in found) for what in (CAUGHT, LATE, SURVIVED, WRONG)}
+    print(f"{len(found)} faults: " + ", ".join(f"{n} {what}" for what, n in counted.items() if n))
+    for outcome in found:
+        if outcome.what == SURVIVED:
+            print(f"  {outcome.fault.name}: {outcome.fault.about}")
+    return 2 if counted[WRONG] else 1 if counted[SURVIVED] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

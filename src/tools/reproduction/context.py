@@ -1,0 +1,125 @@
+"""What a section is given: the device, scenes, and a place where results of its units are kept."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+from benchmarks import scenes
+
+import viewer
+from viewer.base.paths import PACKAGE, assets, shaders
+from viewer.scene.scene import Scene
+from viewer.stream.gl.device import Device, shared_device
+
+from . import kept
+from .model import AbsentError
+from .registry import Registered
+
+T = TypeVar("T")
+HERE = Path(__file__).parent
+# Not among what decides about kept results: how they are laid out.
+LAYOUT = {"page.py", "run.py", "registry.py", "context.py", "kept.py", "plots.py"}
+
+
+class Context:
+    """A section's surroundings.
+
+    Parameters
+    ----------
+    folder   : of this report; figures go there, and what is kept into ``kept`` in it.
+    quick    : small sizes, all sections together in two minutes on two cores.
+    device   : the OpenGL device by its number; None for the first.
+    progress : called with a line about what is being made.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        quick: bool = False,
+        device: int | None = None,
+        progress: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self.folder, self.quick, self._device = Path(folder), quick, device
+        self.tell = progress
+        self._section: Registered | None = None
+        self._code: dict[str, str] = {}
+        self._scenes: dict[str, Scene] = {}
+        self.made = self.found = 0  # units computed, and units that were kept
+
+    def enter(self, section: Registered) -> None:
+        """The section whose units are kept from now on."""
+        self._section = section
+
+    @cached_property
+    def device(self) -> Device:
+        """The OpenGL device of the whole report."""
+        return shared_device(self._device)
+
+    def progress(self, text: str) -> None:
+        """Say what is being made."""
+        self.tell(text)
+
+    def scene(self, name: str) -> Scene:
+        """A built-in scene by its name, or a file of the scene data by its (``bunny.ply``).
+
+        Raises AbsentError where the file is not on this machine, ViewerError where it is damaged.
+        """
+        if name not in self._scenes:
+            source = str(self.file(name)) if "." in name else name
+            self._scenes[name] = viewer.load(source)
+        return self._scenes[name]
+
+    def file(self, name: str) -> Path:
+        """A file of the scene data, in ``scenes`` or ``refs`` of it, or a level of our own. Raises AbsentError."""
+        folder = scenes.shared()
+        for path in (folder / "scenes" / name, folder / "refs" / name, assets() / "levels" / name):
+            if path.is_file():
+                return path
+        why = f"{name} not found in the folder of the scene data, which RAYSTREAM_SHARED names"
+        raise AbsentError(name, why)
+
+    def keep(self, key: Any, function: Callable[[], T]) -> T:
+        """``function()``, or what it gave in an earlier run: of the same section, key, size (``quick``), device and
+        sources.
+
+        key : JSON values, tuples; all inputs of the function that are not in the sources. The value is what
+        `kept.save` can write; its tuples come back as lists.
+        Raises ViewerError where a kept file is damaged.
+        """
+        assert self._section is not None
+        inputs = self._section.identifier, key, self.quick, self.device.driver, self.code(self._section)
+        path = self.folder / "kept" / self._section.identifier / f"{kept.digest(*inputs)}.npz"
+        if path.is_file():
+            self.found += 1
+            return kept.read(path)
+        self.progress(f"{self._section.identifier}: {_text(key)}")
+        kept.save(path, function())
+        self.made += 1
+        return kept.read(path)  # the same types in this run as in the next
+
+    def code(self, section: Registered) -> str:
+        """A digest of the sources that a section's results come from: the package, its shaders, its own module, and
+        those of the report that it names."""
+        own = inspect.getsourcefile(section.make) or ""
+        if own not in self._code:
+            paths = [*PACKAGE.rglob("*.py"), *(path for path in shaders().rglob("*") if path.is_file())]
+            text = Path(own).read_text(encoding="utf-8")
+            common = [path for path in (*HERE.glob("*.py"), *HERE.glob("published/*.py")) if path.name not in LAYOUT]
+            paths += [path for path in common if path.stem in text]  # those that it imports
+            paths.append(Path(own))
+            total = hashlib.blake2b(digest_size=12)
+            for path in sorted(paths):
+                total.update(str(path.name).encode() + path.read_bytes())
+            self._code[own] = total.hexdigest()
+        return self._code[own]
+
+
+def _text(key: Any) -> str:
+    if isinstance(key, dict):
+        return " ".join(f"{name}={value}" for name, value in key.items())
+    return " ".join(map(_text, key)) if isinstance(key, list | tuple) else str(key)

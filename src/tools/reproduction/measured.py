@@ -1,0 +1,133 @@
+"""What the eye rays of the five views do, for the simulators, and this project's rows of table 5.1.
+
+Grids and walks of a picture are made once in a process and shared by all sections.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.accel.grid.build import build
+from viewer.scene.camera import Camera
+from viewer.simulate.counts import MACHINES, Kernel, NoCompiler, instructions, kernel_rows, published_program
+from viewer.simulate.machines import OTHER_PASSES, TWENTY
+from viewer.simulate.rays import eye_rays
+from viewer.simulate.schedule import Runs, Simulation
+from viewer.simulate.walk import Space, walk
+
+from . import views
+from .context import Context
+from .model import Absent, AbsentError
+
+FOREST_INSIDE = "Forest Inside"
+BUNNY = "Bunny Ray Cast"
+SOURCES = {view.name: view for view in views.VIEWS}
+
+
+class Measured(NamedTuple):
+    """A view: its grid, eye rays, what they do, the triangles they hit (-1: none) and how far away."""
+
+    space: Space
+    rays: NDArray
+    runs: Runs
+    triangle: NDArray[np.int32]
+    distance: NDArray[np.float32]
+
+    @property
+    def shaded(self) -> float:
+        """s, the share of the rays that hit."""
+        return float((self.triangle >= 0).mean())
+
+
+_made: WeakKeyDictionary[Context, dict[Any, Any]] = WeakKeyDictionary()
+
+
+def _once(context: Context, key: Any, function: Callable[[], Any]) -> Any:
+    found = _made.setdefault(context, {})
+    if key not in found:
+        found[key] = function()
+    return found[key]
+
+
+def size(context: Context) -> tuple[int, int]:
+    """Of pictures: the papers' 1024 x 1024, or a small one."""
+    edge = views.QUICK_SIZE if context.quick else views.SIZE
+    return edge, edge
+
+
+def space(context: Context, name: str) -> Space:
+    """The grid of a view's scene. Raises AbsentError where the scene is not there."""
+    view = SOURCES[name]
+
+    def make() -> Space:
+        corners = view.load(context).flatten().corners()
+        return Space.of(build(corners, view.grid), corners)
+
+    return _once(context, (view.scene, view.grid), make)
+
+
+def camera(context: Context, name: str) -> Camera:
+    """The camera of a view. Raises AbsentError."""
+    view = SOURCES[name]
+    return view.look(view.load(context))
+
+
+def eye(context: Context, name: str, edge: int | None = None) -> Measured:
+    """A view and what its eye rays do, in a picture of `size`, or of so many pixels along an edge."""
+    wide, tall = size(context) if edge is None else (edge, edge)
+
+    def make() -> Measured:
+        context.progress(f"rays of {name}, {wide} x {tall}")
+        where, rays = space(context, name), eye_rays(camera(context, name), (wide, tall))
+        runs, state = walk(where, rays)
+        return Measured(where, rays, runs, state.triangle.copy(), state.distance.copy())
+
+    return _once(context, (name, wide, tall), make)
+
+
+def there(context: Context) -> Iterator[str | Absent]:
+    """The names of the views whose scenes are there, and what is to be said of the others."""
+    for name, view in SOURCES.items():
+        try:
+            view.load(context)
+        except AbsentError as error:
+            yield Absent(name, error.part.why)
+        else:
+            yield name
+
+
+def workload(context: Context, name: str) -> dict[str, Any]:
+    """v, t, s and passes P of a view, kept."""
+    wide, tall = size(context)
+
+    def make() -> dict[str, Any]:
+        view = eye(context, name)
+        passes = Simulation(view.runs).play(TWENTY).passes + OTHER_PASSES
+        rays = view.runs.rays
+        v, t = float(view.runs.steps.sum() / rays), float(view.runs.tests.sum() / rays)
+        return {"rays": rays, "v": v, "t": t, "s": view.shaded, "passes": passes}
+
+    return context.keep(("workload", name, wide, tall), make)
+
+
+# -- kernels -------------------------------------------------------------------------------------------------------
+
+
+def our_rows(context: Context) -> dict[str, dict[str, Kernel]] | None:
+    """This project's table 5.1 of the ray caster's kernels, by machine; None without glslangValidator."""
+
+    def make() -> dict[str, dict[str, Kernel]]:
+        program = published_program("cast")
+        counted = instructions(program)
+        return {machine: kernel_rows(program, machine, counted) for machine in MACHINES}
+
+    try:
+        kept = context.keep("rows", make)
+    except NoCompiler:
+        return None
+    return {machine: {name: Kernel(*row) for name, row in rows.items()} for machine, rows in kept.items()}

@@ -1,0 +1,208 @@
+"""The report as one HTML file: ``page.html.jinja`` filled with the sections, every picture inside it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .kept import write_beside
+from .model import Absent, Cell, Check, Fault, Figure, Section, Table, Text
+from .registry import PAPERS
+
+LARGEST = 20_000_000  # bytes of the report
+SPLIT = 5  # columns with a published value beside, at most, where both have a column of their own
+# Chapters of the dissertation by their subject.
+CHAPTERS = {
+    2: "Streams and kernels",
+    3: "Ray tracing as kernels",
+    4: "Flow control on a machine without it",
+    5: "Ray tracing on stream processors",
+    6: "Photon mapping",
+    7: "Memory and computation",
+}
+KINDS = {Check: "check", Table: "table", Figure: "figure", Fault: "fault", Text: "text", Absent: "absent"}
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many checks of some sections agree, differ, or can only be shown beside."""
+
+    passed: int
+    failed: int
+    beside: int
+
+    @property
+    def decided(self) -> int:
+        """Those that can agree or differ."""
+        return self.passed + self.failed
+
+
+def counted(checks: Iterable[Check]) -> Count:
+    """Count checks by what became of them."""
+    marks = [check.passed for check in checks]
+    return Count(marks.count(True), marks.count(False), marks.count(None))
+
+
+def groups(sections: Sequence[Section]) -> list[tuple[str, list[tuple[str, list[Section]]]]]:
+    """Sections by paper and chapter, in their order: (short name, [(chapter, sections)])."""
+    found: list[tuple[str, list[tuple[str, list[Section]]]]] = []
+    for section in sections:
+        name, _, rest = section.source.partition(" ")
+        if not found or found[-1][0] != name:
+            found.append((name, []))
+        numbers = re.findall(r"\d+", rest.split(",")[0])
+        chapter = ""
+        if name == "D" and numbers:
+            chapter = f"Chapter {numbers[0]}"
+            if int(numbers[0]) in CHAPTERS:
+                chapter += f": {CHAPTERS[int(numbers[0])]}"
+        chapters = found[-1][1]
+        if not chapters or chapters[-1][0] != chapter:
+            chapters.append((chapter, []))
+        chapters[-1][1].append(section)
+    return found
+
+
+def number(value: Any) -> str:
+    """A value as it stands in a table: three digits of a fraction, thousands apart."""
+    if hasattr(value, "item") and not hasattr(value, "__len__"):
+        value = value.item()
+    match value:
+        case None:
+            return "\N{EN DASH}"
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,}"
+        case float():
+            if value != value or value in (float("inf"), float("-inf")):
+                return "\N{EN DASH}" if value != value else "∞" if value > 0 else "-∞"
+            if abs(value) >= 1000:
+                return f"{value:,.0f}"
+            return f"{value:.3g}"
+        case Cell():
+            return number(value.ours)
+        case list() | tuple():
+            return ", ".join(map(number, value))
+    return str(value)
+
+
+def columns(table: Table) -> list[tuple[str, bool, bool]]:
+    """Its columns, and of each whether published and ours stand in two columns of their own, and whether its values are
+    numbers, or texts that begin like one."""
+    beside = [any(isinstance(row[at], Cell) for row in table.rows) for at in range(len(table.columns))]
+    split = sum(beside) <= SPLIT
+    numbers = [all(_like_number(row[at]) for row in table.rows) for at in range(len(table.columns))]
+    return [(name, split and two, like) for name, two, like in zip(table.columns, beside, numbers, strict=True)]
+
+
+def _like_number(value: Any) -> bool:
+    return not isinstance(value, str) or re.match(r"[-+(<>~]?\s*[\d.]|-?$", value) is not None
+
+
+def inline(svg: str, prefix: str) -> str:
+    """An SVG document as an element of the page: no prolog and metadata, and its ids apart from other figures'."""
+    svg = re.sub(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->", "", svg, flags=re.DOTALL)
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="([^"]*)"', rf'id="{prefix}-\1"', svg)
+    svg = re.sub(r'href="#([^"]*)"', rf'href="#{prefix}-\1"', svg)
+    svg = re.sub(r"url\(#([^)]*)\)", rf"url(#{prefix}-\1)", svg)
+    return svg.strip()
+
+
+def data_address(data: bytes) -> str:
+    """A picture's bytes as a ``data:`` address."""
+    kind = "png" if data[:4] == b"\x89PNG" else "jpeg"
+    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
+
+
+def slug(text: str) -> str:
+    """A text as part of a file's name."""
+    return re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:48].strip("_")
+
+
+def figure_file(section: Section, place: int) -> str:
+    """The name of a figure's file beside the report: of the section's part of that place."""
+    part = section.parts[place]
+    assert isinstance(part, Figure)
+    ending = "svg" if part.svg else "png" if part.png[:4] == b"\x89PNG" else "jpg"
+    return f"{section.identifier}_{place}_{slug(part.title)}.{ending}"
+
+
+def write(folder: Path, sections: Sequence[Section], facts: dict[str, Any], command: str) -> Path:
+    """Write ``report.html``, ``report.json`` and the figures of the folder; the report's path.
+
+    facts: the machine, the driver, versions and date. Raises ViewerError.
+    """
+    for section in sections:
+        for place, part in enumerate(section.parts):
+            if isinstance(part, Figure):
+                data = part.svg.encode() if part.svg else part.png
+                write_beside(folder / "figures" / figure_file(section, place), data)
+    data = {"facts": facts, "command": command, "sections": [_plain(section) for section in sections]}
+    write_beside(folder / "report.json", (json.dumps(data, indent=1, default=str) + "\n").encode())
+    report = folder / "report.html"
+    write_beside(report, page(sections, facts, command).encode())
+    return report
+
+
+def page(sections: Sequence[Section], facts: dict[str, Any], command: str) -> str:
+    """The HTML text."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": number,
+        "columns": columns,
+        "kind": lambda part: KINDS[type(part)],
+        "inline": lambda svg, prefix: Markup(inline(svg, prefix)),
+        "data": lambda data: Markup(data_address(data)),
+        "counted": counted,
+        "file": figure_file,
+    }
+    environment.tests["cell"] = lambda value: isinstance(value, Cell)
+    checks = [check for section in sections for check in section.checks()]
+    return environment.get_template("page.html.jinja").render(
+        groups=groups(sections),
+        sections=sections,
+        facts=facts,
+        command=command,
+        total=counted(checks),
+        papers=PAPERS,
+        differing=[(section, check) for section in sections for check in section.checks() if check.passed is False],
+        absent=[(section, part) for section in sections for part in section.parts if isinstance(part, Absent)],
+        # Sections show some of those that stand in the list of all.
+        faults=len({part for section in sections for part in section.parts if isinstance(part, Fault)}),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """As JSON: figures by the names of their files."""
+    if isinstance(value, Section):
+        parts = []
+        for place, part in enumerate(value.parts):
+            entry = {"kind": KINDS[type(part)], **_plain(part)}
+            if isinstance(part, Figure):
+                entry = {**entry, "file": f"figures/{figure_file(value, place)}"}
+                del entry["svg"], entry["png"]
+            parts.append(entry)
+        return {"identifier": value.identifier, "title": value.title, "source": value.source, "parts": parts}
+    if isinstance(value, (*KINDS, Cell)):
+        return {name: _plain(each) for name, each in vars(value).items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, bytes):
+        return ""
+    return value.item() if hasattr(value, "item") and not hasattr(value, "__len__") else value

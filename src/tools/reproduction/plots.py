@@ -1,0 +1,66 @@
+"""Figures by matplotlib in the report's dress, as SVG text; pictures as PNG bytes."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLORS = ("#2f6fab", "#d1772e", "#3f8f4f", "#b0413e", "#7a5ea8", "#8a6d3b", "#c065a0", "#6b7280")
+STYLE = {
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "svg.fonttype": "none",  # text stays text: small files, and the reader's font
+    "svg.hashsalt": "raystream",  # the same figure is the same file
+}
+
+
+def figure(width: float = 7.0, height: float = 3.5, **subplots: Any) -> tuple[Figure, Any]:
+    """A figure of so many inches and its axes, as of ``plt.subplots``, without a window."""
+    import matplotlib
+    from cycler import cycler
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.figure import Figure
+
+    matplotlib.rcParams.update({**STYLE, "axes.prop_cycle": cycler(color=COLORS)})  # legends made later ask for it too
+    made = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasSVG(made)
+    return made, made.subplots(**subplots)
+
+
+def svg(figure: Figure) -> str:
+    """The figure as a whole SVG document without a date."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None})
+    return text.getvalue()
+
+
+def png(picture: NDArray, colors: int = 0) -> bytes:
+    """(H, W, 3) uint8 sRGB, row 0 at the top, as a PNG file; with ``colors`` by a palette of so many (a third of the
+    bytes)."""
+    image = Image.fromarray(np.ascontiguousarray(picture))
+    if colors:
+        image = image.quantize(colors)
+    data = io.BytesIO()
+    image.save(data, "PNG", optimize=True)
+    return data.getvalue()
+
+
+def jpeg(picture: NDArray, quality: int = 90) -> bytes:
+    """(H, W, 3) uint8 sRGB as a JPEG file, for `model.Figure.png` where a PNG is large."""
+    data = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(picture)).save(data, "JPEG", quality=quality, optimize=True)
+    return data.getvalue()

@@ -1,0 +1,1 @@
+"""The papers' own figures, a file per chapter or paper; they stand nowhere else."""

@@ -1,0 +1,224 @@
+"""Figures of chapter 5 of T. J. Purcell, Ray Tracing on a Stream Processor (Stanford 2004; "D"), and of T. J. Purcell,
+I. Buck, W. R. Mark and P. Hanrahan, Ray Tracing on Programmable Graphics Hardware (2002; "P2"), which share most.
+
+What is worked out from printed figures here, and not printed itself, is named ``..._DERIVED``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Words(NamedTuple):
+    """A row of table 5.1. instructions; 32-bit words read and written between passes and fetched at random; 8-bit
+    states read and written (bytes)."""
+
+    instructions: int
+    read: int
+    written: int
+    random: int
+    state_read: int = 0
+    state_written: int = 0
+
+
+class View(NamedTuple):
+    """A column of D fig. 5.2: triangles, voxels by axis; per eye ray voxels pierced (v), triangles tested (t) and
+    shadings (s); multipass passes (P)."""
+
+    triangles: int
+    grid: tuple[int, int, int]
+    v: float
+    t: float
+    s: float
+    passes: int
+
+
+class Passes(NamedTuple):
+    """A row of table 5.2 (D) and of table 2 (P2). efficiency: share of fragments that were active (0 to 1)."""
+
+    total: int
+    traversal: int
+    intersection: int
+    other: int
+    max_steps: int
+    max_tests: int
+    efficiency: float
+
+
+class Textures(NamedTuple):
+    """A row of table 5.3: instructions, RGBA float textures read and written."""
+
+    instructions: int
+    read: int
+    written: int
+
+
+class Frame(NamedTuple):
+    """A column of table 5.4: types of ray (E eye, S shadow, R reflection), frames per second and passes."""
+
+    rays: str
+    fps: float
+    traversal: int
+    intersection: int
+
+
+KERNELS = (
+    "Generate Eye Ray",
+    "Traverse: Setup",
+    "Traverse: Step",
+    "Intersect",
+    "Shade: Color",
+    "Shade: Shadow",
+    "Shade: Reflected",
+    "Shade: Path",
+)
+
+# D table 5.1 = P2 table 1: "SIMD" (D) is "multipass" (P2), "MIMD" is "branching", "state-buffer" is "stencil".
+TABLE_5_1: dict[str, dict[str, Words]] = {
+    "SIMD": {
+        "Generate Eye Ray": Words(28, 0, 5, 0, 0, 1),
+        "Traverse: Setup": Words(38, 11, 12, 0, 1, 0),
+        "Traverse: Step": Words(20, 14, 9, 1, 1, 1),
+        "Intersect": Words(41, 14, 5, 10, 1, 1),
+        "Shade: Color": Words(36, 10, 3, 21, 1, 0),
+        "Shade: Shadow": Words(16, 11, 8, 0, 1, 1),
+        "Shade: Reflected": Words(26, 11, 9, 9, 1, 1),
+        "Shade: Path": Words(17, 14, 9, 9, 1, 1),
+    },
+    "MIMD": {
+        "Generate Eye Ray": Words(26, 0, 4, 0),
+        "Traverse: Setup": Words(22, 7, 0, 0),
+        "Traverse: Step": Words(12, 0, 0, 1),
+        "Intersect": Words(36, 0, 0, 10),
+        "Shade: Color": Words(25, 0, 3, 21),
+        "Shade: Shadow": Words(10, 0, 0, 0),
+        "Shade: Reflected": Words(12, 0, 0, 0),
+        "Shade: Path": Words(11, 3, 0, 0),
+    },
+}
+
+# D fig. 5.2, P2 fig. 6: 1024 x 1024, an eye ray a pixel. The views are named as in the tables.
+PIXELS = 1024 * 1024
+VIEWS: dict[str, View] = {
+    "Soda Hall Outside": View(1_500_000, (250, 198, 128), 14.41, 2.52, 0.44, 2443),
+    "Soda Hall Inside": View(1_500_000, (250, 198, 128), 26.11, 40.46, 1.00, 1198),
+    "Forest Top Down": View(1_000_000, (581, 128, 581), 81.29, 34.07, 0.96, 1999),
+    "Forest Inside": View(1_000_000, (581, 128, 581), 130.7, 47.90, 0.97, 2835),
+    "Bunny Ray Cast": View(70_000, (98, 64, 163), 93.93, 13.88, 0.82, 1085),
+}
+
+# D table 5.2, P2 table 2.
+TABLE_5_2: dict[str, Passes] = {
+    "Soda Hall Outside": Passes(2443, 692, 1747, 4, 384, 1123, 0.009),
+    "Soda Hall Inside": Passes(1198, 70, 1124, 4, 60, 1039, 0.061),
+    "Forest Top Down": Passes(1999, 311, 1684, 4, 137, 1435, 0.062),
+    "Forest Inside": Passes(2835, 1363, 1468, 4, 898, 990, 0.068),
+    "Bunny Ray Cast": Passes(1085, 610, 471, 4, 221, 328, 0.105),
+}
+ORACLE_THRESHOLD = 0.20  # intersect once this share of the rays waits (D 4.1.2, P2 3.2)
+ORACLE_OF_OPTIMUM = (2.0, 3.0)  # times as many passes as the optimum, by the text
+NAIVE_OF_OPTIMUM = 5.0  # and without an oracle at least
+
+# The cost model of D 5.2.1, P2 3.2, G instructions and GB a frame: C = R (C_r + v C_v + t C_t + s C_s) + R P C_state,
+# 4 bytes a word, a byte a state read; the bars of figs. 5.3 to 5.5 are not given as numbers.
+COST_DERIVED: dict[str, dict[str, float]] = {
+    "Soda Hall Outside": {
+        **{"instructions": 0.496, "traverse": 0.342, "intersect": 0.108, "color": 0.017},
+        **{"bytes": 4.52, "stream": 1.73, "structures": 0.20, "state": 2.58, "instructions per byte": 0.11},
+        **{"MIMD instructions": 0.338, "MIMD bytes": 0.26, "MIMD instructions per byte": 1.32},
+        **{"step bytes": 1.47, "intersect bytes": 0.31, "state reads": 2.56},
+    },
+    "Soda Hall Inside": {
+        **{"instructions": 2.394, "traverse": 0.587, "intersect": 1.739, "color": 0.038},
+        **{"bytes": 9.14, "stream": 5.92, "structures": 1.89, "state": 1.33, "instructions per byte": 0.26},
+        **{"MIMD instructions": 1.932, "MIMD bytes": 1.95, "MIMD instructions per byte": 0.99},
+        **{"step bytes": 2.66, "intersect bytes": 4.96, "state reads": 1.26},
+    },
+    "Forest Top Down": {
+        **{"instructions": 3.275, "traverse": 1.745, "intersect": 1.465, "color": 0.036},
+        **{"bytes": 14.80, "stream": 10.73, "structures": 1.85, "state": 2.22, "instructions per byte": 0.22},
+        **{"MIMD instructions": 2.384, "MIMD bytes": 1.91, "MIMD instructions per byte": 1.25},
+        **{"step bytes": 8.27, "intersect bytes": 4.18, "state reads": 2.10},
+    },
+    "Forest Inside": {
+        **{"instructions": 4.906, "traverse": 2.781, "intersect": 2.059, "color": 0.037},
+        **{"bytes": 22.40, "stream": 16.60, "structures": 2.64, "state": 3.16, "instructions per byte": 0.22},
+        **{"MIMD instructions": 3.529, "MIMD bytes": 2.70, "MIMD instructions per byte": 1.31},
+        **{"step bytes": 13.29, "intersect bytes": 5.88, "state reads": 2.97},
+    },
+    "Bunny Ray Cast": {
+        **{"instructions": 2.667, "traverse": 2.010, "intersect": 0.597, "color": 0.031},
+        **{"bytes": 12.63, "stream": 10.33, "structures": 1.05, "state": 1.25, "instructions per byte": 0.21},
+        **{"MIMD instructions": 1.778, "MIMD bytes": 1.10, "MIMD instructions per byte": 1.61},
+        **{"step bytes": 9.55, "intersect bytes": 1.70, "state reads": 1.14},
+    },
+}
+
+# Lines drawn into figs. 5.3 and 5.4 (P2 fig. 7): 4-way instructions and bytes a second of the hardware of the day.
+HARDWARE: dict[str, dict[str, float]] = {
+    "Radeon 9700 Pro (D)": {"instructions": 2.5e9, "bytes": 12e9},
+    "GeForce3 (P2)": {"instructions": 2e9, "bytes": 8e9},
+}
+
+# D 5.2.2, P2 4.2: 4 traversal steps or 2 tests a pass; change of the total bandwidth and of the instructions.
+UNROLL = {"steps": 4, "tests": 2, "bandwidth": -0.50, "bandwidth, suppressed": -0.60, "instructions, less than": 0.10}
+
+# D 5.2.3, P2 4.1.
+CACHE: dict[str, float] = {
+    "bytes": 65_536,
+    "line": 48,
+    "ways": 1,
+    "MIMD shadow": -0.35,
+    "MIMD reflect": 0.0,
+}
+TRIANGLE_HITS = 0.96, 0.99  # of triangle data alone
+
+# D table 5.3: RGBA float textures read and written, Radeon 9700 Pro.
+TABLE_5_3: dict[str, Textures] = {
+    "Generate Eye Ray": Textures(27, 0, 3),
+    "Traverse: Setup": Textures(32, 2, 4),
+    "Traverse: Step": Textures(43, 7, 4),
+    "Intersect": Textures(59, 9, 2),
+    "Shade: Color": Textures(48, 9, 4),
+    "Shade: Shadow": Textures(48, 9, 1),
+    "Shade: Reflected": Textures(46, 8, 4),
+}
+
+# D table 5.4: 256 x 256.
+TABLE_5_4: dict[str, Frame] = {
+    "Cornell Box": Frame("S (hybrid)", 10.5, 18, 54),
+    "Teapotahedron, E S R": Frame("E, S, R", 1.0, 123, 2350),
+    "Teapotahedron, E R": Frame("E, R", 1.5, 79, 1499),
+    "Quake3": Frame("S (hybrid)", 1.8, 146, 730),
+}
+
+# D 5.3 and P2 4: rates in text. Tests and rays a second.
+RATES: dict[str, float | tuple[float, float]] = {
+    "ray-triangle tests, peak (D)": 100e6,
+    "ray-triangle tests (P2)": 56e6,
+    "ray-triangle tests at 8 G (P2)": 222e6,
+    "rays (D)": (300e3, 4e6),
+    "Ray Engine, Radeon 8500, tests": 114e6,
+    "Pentium III 800, tests": 20e6,
+    "Pentium 4 3.0 GHz, tests": 120e6,
+    "Pentium 4 2.5 GHz, rays unshaded": (800e3, 7.1e6),
+    "Pentium 4 2.5 GHz, rays shaded": (1.8e6, 2.3e6),
+}
+
+# P2 table 3: bunny, branching architecture, relative to ray casting: instructions, bandwidth.
+TABLE_3: dict[str, tuple[float, float]] = {
+    "Shadow Caster": (0.85, 1.15),
+    "Whitted Ray Tracer": (2.62, 3.00),
+    "Path Tracer": (3.24, 4.06),
+}
+# Rays relative to ray casting that explain table 3: s = 0.82 of the pixels hit; the path tracer 256 x 256 x 64.
+TABLE_3_RAYS_DERIVED: dict[str, float] = {
+    "Shadow Caster": 0.82,
+    "Whitted Ray Tracer": 1 + 0.82 + 0.82,
+    "Path Tracer": 64 * 256**2 / 1024**2 * 0.82,
+}
+
+# Limits of the day (D 5.3, P2 2 and 5.1), by year.
+LARGEST_INTEGERS = 131_072  # distinct integers of 24-bit floats (s16e7)
+LARGEST_TEXTURE = (256, 512)  # texels that such an address reaches
+BUNNY_VOXELS = 98 * 64 * 163  # 1.02 M: over the 131 K

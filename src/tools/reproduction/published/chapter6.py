@@ -1,0 +1,36 @@
+"""D, chapter 6, and P3: photon mapping, of a GeForce FX 5900 Ultra; instructions are in `chapter6_instructions`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+STAGES = ("trace photons", "build grid", "trace rays", "radiance estimate")
+
+
+@dataclass(frozen=True)
+class Published:
+    """A scene of section 6.3.1 and its row of table 6.1: seconds of `STAGES` by either map.
+
+    scene : built in; the papers do not give the geometry, the lights, or the cameras. quad : the estimate as one quad,
+    seconds; in tiles it is that of table 6.1.
+    """
+
+    scene: str
+    sort: tuple[float, ...]
+    stencil: tuple[float, ...]
+    quad: float | None = None
+
+
+TABLE_6_1 = {
+    "GLASS BALL": Published("glass_ball", (1.2, 0.8, 0.5, 14.9), (1.2, 1.8, 0.5, 7.8), 102.0),
+    "RING": Published("ring", (1.3, 0.8, 0.4, 6.5), (1.3, 1.8, 0.4, 4.6)),
+    "CORNELL BOX": Published("cornell_photons", (2.1, 1.4, 8.4, 52.4), (2.1, 1.7, 8.4, 35.0), 104.0),
+}
+TOTALS = {"GLASS BALL": (17.4, 11.3), "RING": (9.0, 8.1), "CORNELL BOX": (64.3, 47.2)}
+# Section 6.2.2: passes of the sort of so many elements; the rest by k (k + 1) / 2.
+SORT_PASSES = {1 << 20: 210}
+VISUAL_CONVERGENCE = (4.0, 14.9)  # seconds of GLASS BALL by sort: to the eye, and to the end
+TILES_GAIN = (2, 10)  # section 6.4.3; of 6.3.3 follow 2.0 and 6.8
+READ_BACK_SHARE = ("about 10 %", "60 % and more")  # of the build, few photons and many (6.4.2)
+STENCIL_EDGES = (16, 65_536)  # m, and cells of a buffer of 1024 x 1024, as printed
+INTERACTIVE = "one or two seconds"

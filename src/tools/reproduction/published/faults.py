@@ -1,0 +1,221 @@
+"""Errors and inconsistencies of the papers: (where, what stands there, what is right)."""
+
+from __future__ import annotations
+
+FAULTS: tuple[tuple[str, str, str], ...] = (
+    # -- D, chapter 5, and P2 ----------------------------------------------------------------------------------------
+    (
+        "D table 5.1",
+        "By the caption the columns of state reads and writes are the MIMD architecture's.",
+        "They are the SIMD one's: a single pass has no state between passes.",
+    ),
+    (
+        "P2 table 1",
+        "Two 4-vector outputs, 8 words, are what the architecture writes; Step, Reflected and Path write 9 words.",
+        "Three outputs, or two passes, are needed for those three kernels.",
+    ),
+    (
+        "D table 5.1, P2 table 1",
+        "MIMD runs all kernels in one pass, yet Setup reads 7 words and Eye Ray writes 4.",
+        "Nothing need go through memory between kernels of one pass; the words are few beside those of the scene.",
+    ),
+    (
+        "D 5.2.1, P2 4.1",
+        "The grids' resolutions spend equal amounts of time in traversal and intersection.",
+        "By table 5.1 and figure 5.2, SIMD, 10^9 instructions traversal : intersection are 0.34 : 0.11, 0.59 : 1.74, "
+        "1.75 : 1.47, 2.78 : 2.06 and 2.01 : 0.60.",
+    ),
+    (
+        "D fig. 5.2, P2 fig. 6",
+        "Bunny Ray Cast is the bunny, in a grid of 98 x 64 x 163, with 0.82 shadings a ray.",
+        "The bunny alone is near to a cube (83 x 82 x 64). It must stand on a ground of about 1.53 x 2.55 times its "
+        "height, which is not mentioned.",
+    ),
+    (
+        "D 5.2.1",
+        "The forest has millions of triangles.",
+        "Figure 5.2 gives 1.0 million.",
+    ),
+    (
+        "D 4.1.2, 5.2.1, P2 3.2",
+        "With the 20 % rule the number of passes is within two to three times the optimum.",
+        "Table 5.2 gives 1.1 to 2.0 times the sum of the longest ray's steps and tests, and 1.15 to 3.3 times the "
+        "larger of the two; and of which rays the 20 % are, all or those still active, is not said.",
+    ),
+    (
+        "D table 5.2",
+        "Between 6 and 10 % of the rays are active in a pass.",
+        "The same table has 0.9 % for Soda Hall Outside and 10.5 % for the bunny.",
+    ),
+    (
+        "D table 5.2",
+        "Shares of active rays of 0.9, 6.1, 6.2, 6.8 and 10.5 %.",
+        "(2 + v + t + s) / P of figure 5.2 gives 0.79, 5.8, 5.9, 6.4 and 10.2 %: the printed ones are 3 to 14 % "
+        "higher, without a reason given.",
+    ),
+    (
+        "D 5.2.1, P2 4.1",
+        "All of the MIMD architecture's bandwidth is for voxel and triangle data.",
+        "By table 5.1 words of streams are 19 % of it for Soda Hall Outside, and 2 to 6 % for the others.",
+    ),
+    (
+        "P2 fig. 5, D fig. 3.2",
+        "The listing of the intersector takes every hit with a triangle of the voxel.",
+        "The text has hits beyond the voxel treated as misses; the test for it is not in the listing.",
+    ),
+    (
+        "D 5.2.3, P2 4.1",
+        "A direct-mapped cache of 64 kB has lines of 48 bytes.",
+        "65,536 / 48 = 1365.33 is no whole number of lines. Here 1,365, and 1,024 and 2,048 beside it.",
+    ),
+    (
+        "D 5.3",
+        "100 million ray-triangle tests a second at the peak.",
+        "2.5 G instructions a second by 59 instructions a test are 42 million; and 176 bytes a test at 100 million "
+        "would be 17.6 GB/s, where the board has 12.",
+    ),
+    (
+        "D 5.3",
+        "300 thousand to 4 million rays a second.",
+        "Quake3 has 1.8 pictures a second of 65,536 pixels with one shadow ray: 118 thousand.",
+    ),
+    (
+        "D table 5.4",
+        "The text promises a range of frame rates.",
+        "The table holds one for each scene.",
+    ),
+    (
+        "P2 table 3",
+        "The path tracer takes 64 samples a pixel and two bounces, at 3.24 times the instructions of ray casting.",
+        "64 eye rays a pixel and two bounces at 256 x 256 would be over 7 times. By figure 3.3 of D one eye ray is "
+        "shared by all samples of a pixel: 64 x 256^2 / 1024^2 x 0.82 = 3.28.",
+    ),
+    # -- D, chapter 6, and P3 ----------------------------------------------------------------------------------------
+    (
+        "D fig. 6.3",
+        "The listing of the bitonic sort lacks the arms of two conditional expressions.",
+        "P3 fig. 3 has them whole. There too 'stage' is twice the distance of what is compared, and 'stepno' the "
+        "length of the run.",
+    ),
+    (
+        "D 6.2.2, P3 2.2.2",
+        "A stencil buffer of 1024 x 1024 with m = 16 leaves 65,536 grid cells.",
+        "1024^2 / 16^2 = 4,096. 65,536 cells need m = 4, of m^2 = 16 photons a cell: m and its square were mixed up. "
+        "The preset here has m = 4, which all three scenes fit.",
+    ),
+    (
+        "D 6.2.2, P3 2.2.2",
+        "m = 16 with a stencil that always increments routes 256 photons of a cell to 256 texels.",
+        "The value to pass is then 255, where 8 bits saturate: of 256 photons one is left. m = 15 is the most, or the "
+        "stencil has to wrap.",
+    ),
+    (
+        "D 6.2.3, P3 2.3",
+        "The search finds all photons in a sphere around the query.",
+        "Not where it stops once k are counted in the middle of a shell: nearer photons may lie in cells not yet "
+        "visited. It has to go on until the next shell lies beyond the radius (--estimate exact).",
+    ),
+    (
+        "D fig. 6.6",
+        "By the caption four photons are wanted; in (e) one is rejected because the estimate has them, after 2 + 1.",
+        "What is drawn is the search of three photons.",
+    ),
+    (
+        "D 6.4.3",
+        "Tiles gain a factor of two to ten.",
+        "6.3.3 has 104 s to 52.4 s and 102 s to 14.9 s: 2.0 and 6.8.",
+    ),
+    (
+        "D table 6.2, P3 table 2",
+        "At least 20 arithmetic operations for every access to a texture.",
+        "Table 6.2 has 25, 32.7 and 37.6, but 17 for binary search.",
+    ),
+    (
+        "P3, D chapter 6",
+        "The interactive window is of 160 x 160 pixels (P3).",
+        "It is of 256 x 256 in D, with the same one to two seconds.",
+    ),
+    (
+        "D 6.3.1",
+        "What complex scenes cost is discussed in 6.4.",
+        "6.4 has no figures on it.",
+    ),
+    # -- T -----------------------------------------------------------------------------------------------------------
+    (
+        "T (6.8), (6.9)",
+        "The reflected direction is r = d + 2 a, with a = (d . n) n / |n|^2.",
+        "r = d - 2 (d . n) n.",
+    ),
+    (
+        "T (6.30)",
+        "The refracted direction has no case for total reflection, and none for leaving a body.",
+        "Where d . n > 0 the indices change places and n its sign; where the root is negative all light is reflected.",
+    ),
+    (
+        "T (6.2)",
+        "The three component equations of the triangle's test all have x.",
+        "They are of x, y and z.",
+    ),
+    (
+        "T 6.3",
+        "The algorithm is Whitted's.",
+        "No light source and no shadow ray occurs in it: colours are unlit. Here both can be had (--classic).",
+    ),
+    (
+        "T algorithm 6-1",
+        "The hierarchy is split in the middle of the box, axes in turn.",
+        "Without a rule for all primitives on one side the recursion does not end.",
+    ),
+    (
+        "T algorithm 6-4",
+        "The box is tested by its near and far planes.",
+        "Near and far change places for negative directions; and boxes behind the origin, or beyond the nearest hit, "
+        "are not ruled out.",
+    ),
+    (
+        "T 6.2, 6.4",
+        "A leaf is told by an empty box at the origin.",
+        "A degenerate node at the origin reads as a leaf too.",
+    ),
+    (
+        "T 8",
+        "CUDA is more than three times faster than OpenCL.",
+        "Table 2 gives 3.14, 2.75 and 3.63.",
+    ),
+    (
+        "T fig. 8-1",
+        "CUDA is better in every type of memory copy.",
+        "OpenCL is faster to the host and from it: 2303.3 and 2265.7 MB/s against 1949.0 and 1856.9.",
+    ),
+    (
+        "T table 3",
+        "0.1 frames a second on the CPU for Sphere and Dragon.",
+        "1 / 17.9 s = 0.056 and 1 / 13.25 s = 0.075.",
+    ),
+    # -- A -----------------------------------------------------------------------------------------------------------
+    (
+        "A, walk through the grid",
+        "The walk through the grid starts with a = N L / dl, b = c0 - g0 N L / dl.",
+        "L and dl have changed places: N dl / L.",
+    ),
+    (
+        "A, walk through the grid",
+        "signDir = sign(k) / l, vc = ceil(...), and the next border without regard to the direction's sign.",
+        "sign(k) l; floor(...); the next border is one further where the direction is positive.",
+    ),
+    (
+        "A, traverseGrid",
+        "The loop never calls nextVoxel, and finished() ends before the last voxel is tested.",
+        "The step belongs at the loop's end, the test of its end behind the voxel's triangles.",
+    ),
+    (
+        "A, triangle test",
+        "The planes of a triangle's sides are scaled to A^2 + B^2 + C^2 = h^2.",
+        "1 / h^2, for the product with a point to be its barycentric coordinate.",
+    ),
+    (
+        "A, text",
+        "Results are given in section 6, pictures in figures 4 to 7.",
+        "They are in section 5, and there is no figure 7.",
+    ),
+)

@@ -1,0 +1,72 @@
+"""Makes sections one after the other, and the report of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from benchmarks.common import facts
+from benchmarks.scenes import Absent as SceneAbsent
+from benchmarks.scenes import shared
+
+from viewer.base.errors import ViewerError
+
+from . import page, sections
+from .context import Context
+from .model import Absent, AbsentError, Part, Section
+from .registry import SECTIONS, Registered
+
+Tell = Callable[[float, str], None]
+
+
+def chosen(only: Iterable[str] = ()) -> list[Registered]:
+    """The sections of those names, all without any, in the report's order. Raises ViewerError for an unknown one."""
+    sections.load()
+    wanted = list(only)
+    for name in wanted:
+        if name not in SECTIONS:
+            hint = f"there are {', '.join(each.identifier for each in chosen())}"
+            raise ViewerError(f"--only {name}", "no such section", hint)
+    found = sorted(SECTIONS.values(), key=Registered.place)
+    return [each for each in found if not wanted or each.identifier in wanted]
+
+
+def make(context: Context, registered: Registered, forced: bool = False) -> Section:
+    """A section with its parts. Where a scene or tool is not there, what is left out stands in it.
+
+    forced: made under ``quick`` too, though it takes long. Raises ViewerError for a damaged file.
+    """
+    parts: list[Part] = []
+    if context.quick and not registered.quick and not forced:
+        parts.append(Absent(registered.title, f"takes long: without --quick, or with --only {registered.identifier}"))
+        return Section(registered.identifier, registered.title, registered.paper, parts)
+    context.enter(registered)
+    try:
+        for part in registered.make(context):
+            parts.append(part)
+    except AbsentError as error:
+        parts.append(error.part)
+    except SceneAbsent as error:
+        why = str(error).replace(str(shared()), "the scene data")  # a reader's machine is another one
+        parts.append(Absent("the rest of this section", why))
+    return Section(registered.identifier, registered.title, registered.paper, parts)
+
+
+def report(
+    context: Context, wanted: Sequence[Registered], command: str, tell: Tell, forced: bool = False
+) -> tuple[Path, list[Section]]:
+    """Make the sections and write the report; its path. Raises ViewerError."""
+    made = []
+    for number, registered in enumerate(wanted):
+        share = number / len(wanted)
+        tell(share, registered.identifier)
+        context.tell = lambda text, share=share: tell(share, text)
+        made.append(make(context, registered, forced))
+    tell(1.0, "report")
+    return page.write(context.folder, made, described(context), command), made
+
+
+def described(context: Context) -> dict[str, Any]:
+    """The facts at the report's head."""
+    return {**facts(context.device), "quick": context.quick}

@@ -1,0 +1,277 @@
+"""The cost model of D 5.2.1 and P2 3.2, and figures 5.3 to 5.5: instructions and bytes of SIMD and MIMD."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from viewer.simulate.cost import COLOR, EYE, INTERSECT, SETUP, STEP, Cost, Workload, cost
+from viewer.simulate.machines import stream_buffer
+
+from .. import measured, plots
+from ..context import Context
+from ..model import Cell, Check, Figure, Part, Table
+from ..published.chapter5 import COST_DERIVED, HARDWARE, PIXELS, TABLE_5_1, VIEWS
+from ..registry import section
+
+GIGA = 1e9
+RADEON = "Radeon 9700 Pro (D)"
+TYPE_NAMES = {"state": "state", "stream": "stream data", "structures": "data structures"}
+
+
+def costs(work: Workload, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Cost]:
+    """Of a view on both machines, by the rows of table 5.1."""
+    alone = Workload(work.rays, work.v, work.t, work.s, eye=work.eye)
+    return {"SIMD": cost(work, rows["SIMD"]), "MIMD": cost(alone, rows["MIMD"], state=0.0)}
+
+
+def derived(found: Mapping[str, Cost]) -> dict[str, float]:
+    """The figures of `COST_DERIVED`: G instructions and GB."""
+    simd, mimd = found["SIMD"], found["MIMD"]
+    return {
+        "instructions": simd.total_instructions / GIGA,
+        "traverse": (simd.instructions[SETUP] + simd.instructions[STEP]) / GIGA,
+        "intersect": simd.instructions[INTERSECT] / GIGA,
+        "color": simd.instructions[COLOR] / GIGA,
+        "bytes": simd.total_bytes / GIGA,
+        "stream": simd.bytes_by_type["stream"] / GIGA,
+        "structures": simd.bytes_by_type["structures"] / GIGA,
+        "state": simd.bytes_by_type["state"] / GIGA,
+        "instructions per byte": simd.instructions_per_byte,
+        "MIMD instructions": mimd.total_instructions / GIGA,
+        "MIMD bytes": mimd.total_bytes / GIGA,
+        "MIMD instructions per byte": mimd.instructions_per_byte,
+        "step bytes": simd.bytes_by_kernel[STEP] / GIGA,
+        "intersect bytes": simd.bytes_by_kernel[INTERSECT] / GIGA,
+        "state reads": simd.bytes_by_kernel["state reads"] / GIGA,
+    }
+
+
+def published() -> dict[str, dict[str, Cost]]:
+    """The model over the printed tables alone: table 5.1 and fig. 5.2."""
+    return {
+        name: costs(Workload(PIXELS, view.v, view.t, view.s, view.passes), TABLE_5_1) for name, view in VIEWS.items()
+    }
+
+
+def digits(value: float, like: float) -> str:
+    """A figure with as many decimals as ``like`` is known with."""
+    return f"{value:.{max(2, len(repr(like).partition('.')[2]))}f}"
+
+
+def sums() -> list[Check]:
+    """Every digit of what follows from the printed tables."""
+    checks = []
+    for name, found in published().items():
+        ours = derived(found)
+        wrong = {
+            key: ours[key]
+            for key, value in COST_DERIVED[name].items()
+            if digits(ours[key], value) != digits(value, value)
+        }
+        what = f"{name}: the model over tables 5.1 and 5.2, {len(COST_DERIVED[name])} figures to every digit"
+        text = ", ".join(f"{key} {value:.4f}" for key, value in wrong.items()) or "all equal"
+        checks.append(Check(what, "all", text, not wrong))
+    return checks
+
+
+def claims(name: str, found: Mapping[str, Cost]) -> list[Check]:
+    """What the text says of every view, for one."""
+    simd, mimd = found["SIMD"], found["MIMD"]
+    loop = (simd.bytes_by_kernel[STEP] + simd.bytes_by_kernel[INTERSECT]) / sum(
+        simd.bytes_by_kernel[kernel] for kernel in (EYE, SETUP, STEP, INTERSECT, COLOR)
+    )
+    radeon = HARDWARE[RADEON]["instructions"] / HARDWARE[RADEON]["bytes"]
+    ratio = simd.instructions_per_byte / radeon
+    inside = "instructions per byte of the Radeon: 0.208; a factor of two in either direction counts as a match"
+    limited = mimd.instructions_per_byte > radeon
+    stream = mimd.bytes_by_type["stream"] / mimd.total_bytes
+    return [
+        Check(
+            f"{name}: traversal and intersection dominate", "", f"{100 * loop:.0f} % of the kernels' bytes", loop > 0.5
+        ),
+        Check(f"{name}: SIMD matches the hardware", "1", f"{ratio:.2f}", 0.5 <= ratio <= 2.0, inside),
+        Check(
+            f"{name}: MIMD is limited by instructions", f"> {radeon:.3f}", f"{mimd.instructions_per_byte:.2f}", limited
+        ),
+        Check(
+            f"{name}: all bytes of MIMD are data structures",
+            "0 %",
+            f"{100 * stream:.1f} % stream",
+            None,
+            "by table 5.1 an eye ray moves 11 words, and its shading 3: 20 % at Soda Hall Outside, 2 to 5 % elsewhere",
+        ),
+    ]
+
+
+@section("cost_model", paper="D 5.2.1, P2 3.2, P2 4.1", title="The cost model (figures 5.3, 5.4 and 5.5)")
+def make(context: Context) -> Iterator[Part]:
+    """C = R (C_r + v C_v + t C_t + s C_s) + R P C_state, over the published figures and ours."""
+    theirs, ours, works = published(), {}, {}
+    for name in measured.there(context):
+        if not isinstance(name, str):
+            yield name
+            continue
+        works[name] = Workload(**measured.workload(context, name))
+        ours[name] = costs(works[name], TABLE_5_1)
+    yield _table(
+        "Published views, by the published kernels",
+        theirs,
+        sums() + [c for n, f in theirs.items() for c in claims(n, f)],
+    )
+    if not ours:
+        return
+    yield _workloads(works)
+    note = "The kernels are table 5.1's, so that they compare with the table above; per ray, as sizes differ."
+    yield _table("Our views, by the published kernels", ours, [c for n, f in ours.items() for c in claims(n, f)], note)
+    rows = measured.our_rows(context)
+    if rows is not None:
+        own = {name: costs(work, rows) for name, work in works.items()}
+        note = "Instructions by what glslangValidator makes of our kernels, as in table 5.1; words of our records."
+        yield _table("Our views, by our kernels", own, [], note)
+    for number, machine in (("5.3", "SIMD"), ("5.4", "MIMD")):
+        yield _by_kernel(f"Figure {number}: {machine}, by kernel", machine, theirs, ours, works)
+    yield _by_type(theirs, ours, works)
+    yield _buffers(context, works)
+
+
+def _workloads(works: Mapping[str, Workload]) -> Table:
+    rows = []
+    for name, work in works.items():
+        view = VIEWS[name]
+        cells = [Cell(getattr(view, key), f"{getattr(work, key):.2f}") for key in ("v", "t", "s")]
+        rows.append((name, *cells, Cell(view.passes, work.passes)))
+    return Table(
+        "What a ray does", ("view", "v", "t", "s", "P"), rows, note="v voxels, t tests, s shadings a ray; P passes."
+    )
+
+
+def _table(title: str, found: Mapping[str, Mapping[str, Cost]], checks: list[Check], note: str = "") -> Table:
+    names = {
+        "instructions": "SIMD instr, G",
+        "traverse": "traversal",
+        "intersect": "intersection",
+        "color": "shading",
+        "bytes": "SIMD GB",
+        "stream": "stream",
+        "structures": "structures",
+        "state": "state",
+        "instructions per byte": "instr / byte",
+        "MIMD instructions": "MIMD instr, G",
+        "MIMD bytes": "MIMD GB",
+        "MIMD instructions per byte": "instr / byte ",
+    }
+    rows = []
+    for name, each in found.items():
+        values = derived(each)
+        rows.append((name, *(f"{values[key]:.3g}" if values[key] < 0.01 else f"{values[key]:.3f}" for key in names)))
+    return Table(title, ("view", *names.values()), rows, note=note, checks=checks)
+
+
+def _by_kernel(
+    title: str, machine: str, theirs: Mapping[str, Any], ours: Mapping[str, Any], works: Mapping[str, Workload]
+) -> Figure:
+    figure, axes = plots.figure(9.0, 3.8, ncols=2)
+    groups = {"eye, set-up": (EYE, SETUP), "traversal": (STEP,), "intersection": (INTERSECT,), "shading": (COLOR,)}
+    columns = _columns(theirs, ours, machine)
+    for axis, what in zip(axes, ("instructions", "bytes_by_kernel"), strict=True):
+        parts = dict(groups)
+        if machine == "SIMD" and what == "bytes_by_kernel":
+            parts["state reads"] = ("state reads",)
+        stacks = {
+            label: [
+                sum(getattr(each, what)[kernel] for kernel in kernels) / rays for each, rays in _scaled(columns, works)
+            ]
+            for label, kernels in parts.items()
+        }
+        _bars(axis, list(columns), stacks)
+        line = HARDWARE[RADEON]["instructions" if what == "instructions" else "bytes"]
+        axis.axhline(line / PIXELS, color="0.4", linestyle="--", linewidth=0.8)
+        axis.set_ylabel("instructions a ray" if what == "instructions" else "bytes a ray")
+    axes[1].legend(*axes[1].get_legend_handles_labels(), fontsize=7)
+    note = (
+        "Of each pair the left bar is published, the right one our stand-in by the same kernels. Dashed: what a Radeon "
+    )
+    note += "9700 Pro does in a second (2.5 G instructions, 12 GB), over 1024 x 1024 rays."
+    return Figure(title, svg=plots.svg(figure), note=note, alt="stacked bars by kernel for five views")
+
+
+def _by_type(theirs: Mapping[str, Any], ours: Mapping[str, Any], works: Mapping[str, Workload]) -> Figure:
+    figure, axes = plots.figure(9.0, 3.8, ncols=2)
+    for axis, machine in zip(axes, ("SIMD", "MIMD"), strict=True):
+        columns = _columns(theirs, ours, machine)
+        stacks = {
+            label: [each.bytes_by_type[kind] / rays for each, rays in _scaled(columns, works)]
+            for kind, label in TYPE_NAMES.items()
+        }
+        _bars(axis, list(columns), stacks)
+        axis.set_ylabel(f"{machine}: bytes a ray")
+    axes[0].legend(*axes[0].get_legend_handles_labels(), fontsize=7)
+    note = "Of each pair the left bar is published, the right one our stand-in by the same kernels."
+    return Figure(
+        "Figure 5.5: bytes by type", svg=plots.svg(figure), note=note, alt="stacked bars by type for five views"
+    )
+
+
+def _columns(theirs: Mapping[str, Any], ours: Mapping[str, Any], machine: str) -> dict[tuple[str, str], Cost]:
+    """By view and whose: a bar each."""
+    found = {}
+    for name in theirs:
+        found[name, "published"] = theirs[name][machine]
+        if name in ours:
+            found[name, "ours"] = ours[name][machine]
+    return found
+
+
+def _scaled(columns: Mapping[tuple[str, str], Cost], works: Mapping[str, Workload]) -> Iterator[tuple[Cost, int]]:
+    for (name, whose), each in columns.items():
+        yield each, PIXELS if whose == "published" else works[name].rays
+
+
+def _bars(axis: Any, columns: list[tuple[str, str]], stacks: Mapping[str, list[float]]) -> None:
+    names = list(dict.fromkeys(name for name, _ in columns))
+    places = [names.index(name) + (-0.2 if whose == "published" else 0.2) for name, whose in columns]
+    below = [0.0] * len(columns)
+    for color, (label, heights) in zip(plots.COLORS, stacks.items(), strict=False):
+        axis.bar(places, heights, 0.36, bottom=below, label=label, color=color)
+        below = [low + height for low, height in zip(below, heights, strict=True)]
+    axis.set_xticks(range(len(names)), [name.replace(" ", "\n", 2) for name in names], fontsize=7)
+
+
+def _buffers(context: Context, works: Mapping[str, Workload]) -> Table:
+    """The wished-for stream machine."""
+    rows = []
+    for name in works:
+
+        def make(name: str = name) -> list[float]:
+            view = measured.eye(context, name)
+            found = stream_buffer(view.runs, view.shaded, TABLE_5_1["SIMD"])
+            return [found.rays, *found.launches, found.occupancy, found.cost.total_bytes, found.on_chip]
+
+        held, steps, tests, share, off, on = context.keep(("stream buffer", name, *measured.size(context)), make)
+        simd, mimd = costs(works[name], TABLE_5_1)["SIMD"], costs(works[name], TABLE_5_1)["MIMD"]
+        rays = works[name].rays
+        rows.append(
+            (
+                name,
+                held,
+                steps,
+                tests,
+                f"{100 * share:.1f} %",
+                f"{off / rays:.0f}",
+                f"{on / rays:.0f}",
+                f"{simd.total_bytes / rays:.0f}",
+                f"{mimd.total_bytes / rays:.0f}",
+            )
+        )
+    return Table(
+        "A stream buffer on the chip, with conditional output (D 5.2, 5.4.2)",
+        (
+            *("view", "rays held", "launches of traversal", "of intersection", "lanes used"),
+            *("bytes a ray off chip", "on chip", "SIMD", "MIMD"),
+        ),
+        rows,
+        note="Not simulated by the authors: 128 kB hold rays with their records; the longer queue is served, all of "
+        "it; each ray is appended to the queue it waits in next. No mask, no state, and off the chip no more than "
+        "MIMD.",
+    )

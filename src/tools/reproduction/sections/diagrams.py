@@ -1,0 +1,80 @@
+"""Diagrams of the papers, from the programs' own tables and records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from viewer.cli.graph import PROGRAMS, graph
+
+from ..context import Context
+from ..memory_layout import draw_records, draw_stages
+from ..model import Figure, Part, Text
+from ..registry import section
+
+DRAWN_FROM = "Made from the program's table: raystream graph {} -o {}.svg."
+
+
+def _program(name: str, title: str) -> Figure:
+    note = f"{PROGRAMS[name][1][0].upper()}{PROGRAMS[name][1][1:]}. {DRAWN_FROM.format(name, name)}"
+    return Figure(title, svg=graph(name), note=note, alt=f"the states of program {name} and the arrows between them")
+
+
+@section("kernel_streams", paper="D 2.3, P2 fig. 1", title="Kernels and streams (figures 2.3 to 2.6)")
+def kernel_streams(context: Context) -> Iterator[Part]:
+    """The smallest program: a kernel between streams."""
+    yield Text(
+        "A kernel takes an element of its input streams and writes one of its output streams; it may read memory, and "
+        "returns an exit, which says what its ray needs next. The smallest program has one state."
+    )
+    yield _program("photon_emission", "One kernel between streams: photons leave the lights")
+
+
+@section("ray_tracer_flow", paper="D 3.1, P2 fig. 2", title="The streaming ray tracer (figure 3.1)")
+def ray_tracer_flow(context: Context) -> Iterator[Part]:
+    """The ray caster's kernels."""
+    yield _program("ray_cast", "Figure 3.1: eye rays, traversal, intersection, shading")
+    yield _program("ray_cast_instances", "The same over two levels of structures")
+
+
+@section("memory_layout", paper="D 3.2, P2 fig. 4", title="Streams and scenes in texture memory (P2 figure 4)")
+def memory_layout(context: Context) -> Iterator[Part]:
+    """Records as they lie in texels."""
+    yield Figure(
+        "Where the fields of each record lie",
+        svg=draw_records(),
+        note="A row is a texel of four 32-bit floats; integers are floats of the same value, exact to 2^24.",
+        alt="records as rows of four components with the names of fields",
+    )
+
+
+@section("data_flow", paper="D 3.3, P2 fig. 3", title="Flow of the four ray tracers (figure 3.3)", order=1)
+def data_flow(context: Context) -> Iterator[Part]:
+    """Shadow caster, Whitted's tracer and path tracer; the ray caster is figure 3.1."""
+    yield _program("shadow_cast", "Shadow caster")
+    yield _program("whitted", "Whitted's ray tracer")
+    yield _program("path_trace", "Path tracer")
+
+
+@section("flow_control", paper="D 4.1", title="State of a ray, and passes (figures 4.1 to 4.3)")
+def flow_control(context: Context) -> Iterator[Part]:
+    """Figure 4.1 to 4.3: a ray's state decides which pass it takes part in."""
+    yield Text(
+        "Each ray has a state, the box that it is in. A pass runs the kernel of one state over the screen; a mask "
+        "(depth or stencil) keeps rays in other states from running, and a count of the rays in each state, read "
+        "back, tells the host which pass is next. Boxes with a loop on the left are those that unrolling repeats "
+        "within a pass."
+    )
+    yield _program("trace", "The loop over traversal and intersection: given rays to their hits")
+
+
+@section("photon_flow", paper="D 6.1, P3 fig. 1", title="Photon mapping: the system (figure 6.1)")
+def photon_flow(context: Context) -> Iterator[Part]:
+    """The programs of photon mapping in turn."""
+    yield Figure(
+        "Figure 6.1: from photons to the picture",
+        svg=draw_stages(),
+        note="Left of the map only when geometry or lights change. From the programs' inputs and results.",
+        alt="boxes of programs with arrows named by the streams between them",
+    )
+    yield _program("photon_trace", "Tracing photons, a frame for each bounce")
+    yield _program("photon_nearest", "Rays and the radiance estimate")

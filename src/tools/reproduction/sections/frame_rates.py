@@ -1,0 +1,116 @@
+"""Frame rates of all papers beside this device's."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Any
+
+from benchmarks.scenes import facing
+
+import viewer
+from viewer.scene.builtin import SCENES
+
+from ..context import Context
+from ..model import Absent, AbsentError, Cell, Part, Table
+from ..published.chapter5 import TABLE_5_4
+from ..published.chapter6 import TABLE_6_1, TOTALS
+from ..published.frame_rates import RATES, Rate
+from ..registry import section
+
+EDGE = 512  # pixels, where a paper gives no size
+GPU_2004 = "Radeon 9700 Pro"
+# Of table 5.4, by its columns: the built-in scene and settings.
+_SHADOW = {"program": "shadow", "accel": "grid", "first_hits": "raster"}
+_GRID = {"program": "whitted", "accel": "grid", "refractions": "off"}
+CHAPTER_5 = {
+    "Cornell Box": ("cornell", _SHADOW),
+    "Teapotahedron, E S R": ("teapotahedron", _GRID),
+    "Teapotahedron, E R": ("teapotahedron", {**_GRID, "shadows": "off"}),
+    "Quake3": ("chapel.bsp", _SHADOW),
+}
+QUICK = 8  # times smaller
+RUNS = 3
+
+
+def rates() -> list[Rate]:
+    """Every published frame rate."""
+    found = [
+        Rate("D table 5.4", name, scene, (256, 256), TABLE_5_4[name].fps, GPU_2004, settings)
+        for name, (scene, settings) in CHAPTER_5.items()
+        if name in TABLE_5_4
+    ]
+    for name, totals in TOTALS.items():
+        settings = {"program": "photon", "estimate": "published"}
+        rate = Rate("D table 6.1", name, TABLE_6_1[name].scene, None, 1 / totals[0], "GeForce FX 5900 Ultra", settings)
+        found.append(rate)
+    return [*found, *RATES]
+
+
+@section("frame_rates", paper="all", title="Frame rates of all papers beside this device's", order=1)
+def frame_rates(context: Context) -> Iterator[Part]:
+    """A picture of one sample each, the median of several."""
+    rows, absent = [], []
+    for rate in rates():
+        width, height = _size(rate)
+        if context.quick:
+            width, height = width // QUICK, height // QUICK
+        if "." not in rate.scene and rate.scene not in SCENES:
+            absent.append(Absent(f"{rate.paper} {rate.name}", f"no built-in scene '{rate.scene}'"))
+            continue
+        try:
+            if context.quick and rate.scene in ("dragon.ply", "forest"):
+                absent.append(Absent(f"{rate.paper} {rate.name}", "takes long: without --quick"))
+                continue
+            if "." in rate.scene:
+                context.file(rate.scene)
+            key = ("rate", rate.paper, rate.name, rate.scene, width, height, rate.settings)
+            fps = context.keep(key, lambda rate=rate, size=(width, height): _measured(context, rate, size))
+        except AbsentError as error:
+            absent.append(Absent(f"{rate.paper} {rate.name}", error.part.why))
+            continue
+        kind = rate.settings["program"]
+        rows.append((f"{rate.paper}, {rate.name}", rate.device, kind, f"{width} x {height}", Cell(rate.fps, fps)))
+    machine = context.device.name
+    runs = 1 if context.quick else RUNS
+    note = f"Ours on {machine}: pictures of one sample a second, structures ready, median of {runs}, machine by the "
+    note += "program's own choice. Scenes are stand-ins where the papers' are not to be had; T gives no size, here "
+    note += f"{EDGE} x {EDGE}; of table 6.1 photons and map are kept between pictures while nothing moves."
+    if context.quick:
+        note += f" Width and height are {QUICK} times smaller than published."
+    yield Table(
+        "Frames a second", ("paper and scene", "published on", "program", "size", "frames a second"), rows, note
+    )
+    yield from absent
+
+
+def _size(rate: Rate) -> tuple[int, int]:
+    if rate.paper == "D table 6.1":
+        from viewer.scene.builtin.caustics import PUBLISHED
+
+        return tuple(PUBLISHED[rate.scene]["size"])
+    return rate.size or (EDGE, EDGE)
+
+
+def _measured(context: Context, rate: Rate, size: tuple[int, int]) -> float:
+    """Pictures a second."""
+    from viewer.scene.builtin.caustics import PUBLISHED
+
+    settings: dict[str, Any] = dict(rate.settings)
+    if settings["program"] == "photon":
+        settings |= {name: value for name, value in PUBLISHED[rate.scene].items() if name not in ("size", "exposure")}
+        if context.quick:
+            settings |= {"photons": 512, "caustic_photons": 512, "photon_grid": (25, 1, 25), "light_samples": 1}
+    scene = context.scene(rate.scene)
+    renderer = viewer.Renderer(scene, device=context.device, **settings)
+    if not scene.cameras:
+        renderer.update(camera=facing(scene))
+    renderer.render(size, spp=1)  # compiles, and makes the map
+    seconds = []
+    for _ in range(1 if context.quick else RUNS):
+        began = perf_counter()
+        renderer.render(size, spp=1)
+        seconds.append(perf_counter() - began)
+    renderer.release()
+    return 1 / statistics.median(seconds)

@@ -1,0 +1,175 @@
+"""The limits of the hardware of the day: what fits, and what pictures they make."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import viewer
+from viewer.renderer.limits import sizes
+from viewer.renderer.prepared import prepare
+from viewer.renderer.settings import Settings
+from viewer.simulate.counts.programs import RECIPE
+from viewer.stream.declare.limits import LIMITS, rounded
+
+from .. import plots
+from ..context import Context
+from ..counted import PROGRAMS, counted, faults, program
+from ..model import AbsentError, Check, Figure, Part, Table
+from ..published.chapter5 import BUNNY_VOXELS, LARGEST_INTEGERS, LARGEST_TEXTURE
+from ..registry import section
+
+YEARS = tuple(LIMITS)
+STEPWISE = {**RECIPE, "fuse": "none", "unroll": 1}
+# Scenes and voxels along the shortest side; the bunny's grid is that of D fig. 5.2.
+SCENES = (("cornell", 16), ("teapotahedron", 12), ("bunny.ply", 64), ("forest.glb", 57))
+QUICK = 2  # of them
+SIZE, QUICK_SIZE = 256, 64
+PICTURED = ("cast", "shadow")
+
+
+@section("limits", paper="D 5.3, P2 5.1", title="Limits of the day: --limits 2002 and 2004", order=4)
+def limits(context: Context) -> Iterator[Part]:
+    """What they are, what no longer fits into them, and pictures of what does."""
+    yield _table()
+    yield from _scenes(context)
+    yield _kernels(context)
+    for name in PICTURED:
+        yield from _pictures(context, name)
+    yield from faults("D 5.3")
+
+
+def _table() -> Table:
+    rows: list[tuple[Any, ...]] = []
+    for what in ("about", "floats", "integers", "outputs", "states", "texture", "samplers", "instructions", "fetches"):
+        rows.append((what, *(getattr(LIMITS[year], what) for year in YEARS)))
+    most = LIMITS["2004"].integers
+    whole = np.arange(4 * most, dtype=np.float32)
+    exact = int(np.argmin(rounded(whole) == whole))  # the first that is not itself
+    texels = LARGEST_TEXTURE[0] * LARGEST_TEXTURE[1]
+    checks = (
+        Check(
+            "first whole number that s16e7 does not hold", LARGEST_INTEGERS + 1, exact, exact == LARGEST_INTEGERS + 1
+        ),
+        Check("texels of 256 x 512: as many as an address tells apart", LARGEST_INTEGERS, texels, texels == most),
+        Check(
+            "voxels of the bunny's published grid, 98 x 64 x 163, fit",
+            "no",
+            f"{BUNNY_VOXELS:,} of {most:,}",
+            most < BUNNY_VOXELS,
+        ),
+    )
+    note = (
+        "integers: records that an address reaches; outputs: RGBA textures of a pass, one with more is drawn several "
+        "times, all from what was there before; texture: edge; instructions: arithmetic; fetches: levels of dependent "
+        "ones. Arithmetic is of 32 bits; streams and memories are rounded when they are written. Instructions and "
+        "fetches beyond the limits are told here, and run all the same."
+    )
+    return Table("What they are", ("", *YEARS), rows, note, checks)
+
+
+def _scenes(context: Context) -> Iterator[Part]:
+    rows: list[tuple[Any, ...]] = []
+    absent = []
+    for name, grid in SCENES[: QUICK if context.quick else None]:
+        try:
+            scene = context.scene(name)
+        except AbsentError as error:
+            absent.append(error.part)
+            continue
+
+        def count(scene: Any = scene, grid: int = grid) -> dict[str, Any]:
+            settings = Settings().replace(**{**STEPWISE, "program": "cast", "grid": grid})
+            prepared = prepare(scene, settings)
+            resolution = " x ".join(str(int(n)) for n in prepared.structure.built.resolution)
+            return {"grid": resolution, **{word: n for n, word, _ in sizes(prepared, settings, LIMITS["2004"])}}
+
+        found = context.keep(("sizes", name, grid), count)
+        held = {word: n for word, n in found.items() if word != "grid"}
+        columns = [held.get(word, 0) for word in ("triangles", "vertices", "voxels", "entries of the voxels' lists")]
+        fits = [
+            ", ".join(f"{word}" for word, n in held.items() if n > LIMITS[year].integers) or "fits" for year in YEARS
+        ]
+        rows.append((name, found["grid"], *columns, *fits))
+    heads = ("scene", "grid", "triangles", "vertices", "voxels", "list entries", *(f"too many for {y}" for y in YEARS))
+    note = "Vertices and triangles are tables of their own here; the published list of a voxel names its triangles."
+    yield Table("Scenes", heads, rows, note)
+    yield from absent
+
+
+def _kernels(context: Context) -> Table:
+    counts, _ = counted(context)
+    rows: list[tuple[Any, ...]] = []
+    over = 0
+    for name in PROGRAMS:
+        linked = program(name)
+        for step in linked.steps("none"):
+            written = linked.attachments(step)
+            passes = [-(-written // LIMITS[year].outputs) for year in YEARS]
+            found = counts.get(name, {}).get(step.name)
+            told: tuple[Any, ...] = ("-", "-", "-", "-")
+            if found is not None:
+                arithmetic, day = found.all - found.textures, LIMITS["2004"]
+                long = arithmetic > day.instructions or found.levels > day.fetches
+                over += long
+                told = (arithmetic, found.textures, found.levels, "too long" if long else "fits")
+            rows.append((f"{name}: {step.name}", linked.samplers(step), written, *passes, *told))
+    heads = (
+        "pass",
+        "textures read",
+        "written",
+        *(f"passes {y}" for y in YEARS),
+        "arithmetic",
+        "fetches",
+        "levels",
+        "2004",
+    )
+    note = (
+        f"Of 2004 {LIMITS['2004'].instructions} arithmetic instructions and {LIMITS['2004'].fetches} levels of fetches "
+        f"are allowed: {over} kernels are too long for one pass of then. A card of 1,024 instructions takes all."
+    )
+    return Table("Kernels", heads, rows, note)
+
+
+def _pictures(context: Context, name: str) -> Iterator[Part]:
+    edge = QUICK_SIZE if context.quick else SIZE
+
+    def render() -> dict[str, Any]:
+        made = {}
+        for year in ("none", *YEARS):
+            options = {**STEPWISE, "program": name, "grid": 16, "limits": year}
+            renderer = viewer.Renderer(viewer.load("cornell"), **options)
+            picture = renderer.render((edge, edge), spp=1)
+            made[year] = np.asarray(picture.linear, np.float32)
+            made[f"{year} shown"] = picture.srgb8()
+            renderer.release()
+        return made
+
+    made = context.keep(("pictures", name, edge), render)
+    whole, day = made["none"], made["2004"]
+    differ = float((whole != day).any(axis=-1).mean())
+    dark = float(((day.sum(axis=-1) < 0.5 * whole.sum(axis=-1)) & (whole.sum(axis=-1) > 0)).mean())
+    same = bool(np.array_equal(whole, made["2002"]))
+    median = float(np.median(np.abs(whole - day)))
+    checks = (
+        Check(f"{name} under 2002 (passes of two outputs, 32 bits): the same bits", "yes", same, same),
+        Check(f"{name} under 2004: pixels that differ", "some", f"{differ:.1%}", differ > 0),
+        Check(f"{name} under 2004: median difference of a channel", "below 0.001", f"{median:.1e}", median < 1e-3),
+        Check(
+            f"{name} under 2004: pixels that lose half of their light",
+            "-",
+            f"{dark:.1%}",
+            None,
+            "the bounds by which shadow rays leave their surface are those of 32 bits" if dark else "",
+        ),
+    )
+    rows = [(year, f"{made[year].mean():.6f}") for year in ("none", *YEARS)]
+    yield Table(f"Cornell box, {name}, {edge} x {edge}", ("--limits", "mean radiance"), rows, "", checks)
+    both = np.concatenate([made["none shown"], made["2004 shown"]], axis=1)
+    yield Figure(
+        f"Cornell box, {name}: as it is, and with 24 bits",
+        png=plots.png(both),
+        alt="two pictures of the Cornell box side by side, the right one with the floats of 2004",
+    )

@@ -1,0 +1,41 @@
+"""Figure 7.1: how processors and memory grew apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import plots
+from ..context import Context
+from ..model import Figure, Part
+from ..published.chapter7 import LAST, MEMORY, PROCESSOR
+from ..registry import section
+
+
+def growth(rates: Sequence[tuple[int, float]], years: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Speed in each of the years, 1 in the first of them."""
+    factors = np.ones(len(years))
+    for first, rate in rates:
+        factors[(years > first)] = rate
+    return np.cumprod(factors)
+
+
+@section("fig_7_1", paper="D 7.1", title="The gap between processor and memory (figure 7.1)")
+def memory_gap(context: Context) -> Iterator[Part]:
+    """Speed relative to 1980, by the yearly rates of the text."""
+    years = np.arange(1980, LAST + 1)
+    processor, memory = growth(PROCESSOR, years), growth(MEMORY, years)
+    figure, axes = plots.figure(6.4, 3.2)
+    axes.semilogy(years, processor, label="processor, x 1.35 a year, from 1986 x 1.55")
+    axes.semilogy(years, memory, label="latency of memory, x 1.07 a year")
+    axes.set_xticks(range(1980, LAST + 1, 5))
+    axes.set_ylabel("speed, 1980 = 1")
+    axes.legend()
+    yield Figure(
+        "Processor and memory since 1980",
+        svg=plots.svg(figure),
+        note=f"Drawn from the rates that the text names; {LAST}: {processor[-1]:,.0f} and {memory[-1]:.2f}.",
+        alt="two rising lines on a logarithmic scale, the processor's far steeper",
+    )

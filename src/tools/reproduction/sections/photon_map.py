@@ -1,0 +1,248 @@
+"""D 6.2: how the photon map is built and searched, step by step; figures 6.2, 6.5 and 6.6."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from benchmarks.photon import read_backs, sorts
+
+from viewer.photons.sort import list_size
+from viewer.simulate.photons import bitonic_passes, bitonic_sort, route, search
+
+from .. import plots
+from ..context import Context
+from ..model import Check, Figure, Part, Table, Text
+from ..published.chapter6 import READ_BACK_SHARE, SORT_PASSES
+from ..registry import section
+
+SCENE_PHOTONS = {5_000: 91, 16_000: 105, 65_000: 136}  # k (k + 1) / 2 passes of their lists
+# By cell: two in the point's own, one that widens the radius, one beyond it, one within.
+DRAWN = np.array([[1.8, 1.5], [1.5, 1.1], [0.9, 0.9], [1.5, 0.4], [2.05, 1.5]])
+POINT, WANTED = (1.5, 1.5), 3
+
+
+@section("bitonic", paper="D 6.2.2, P3 2.2.1", title="The map by bitonic merge sort (figures 6.2, 6.3)", order=1)
+def bitonic(context: Context) -> Iterator[Part]:
+    """The network of eight elements, passes, and the sort on the device."""
+    yield Figure(
+        "Figure 6.2: the passes over eight elements",
+        svg=_network(8),
+        note="A column is a pass; the smaller key goes to the arrow's tail, the larger to its head.",
+        alt="eight lines with arrows between pairs of them in six columns",
+    )
+    keys = np.random.default_rng(6).integers(0, 40, 256)
+    order = bitonic_sort(keys)
+    whole = bool((np.diff(keys[order]) >= 0).all()) and len(set(order.tolist())) == len(keys)
+    yield Check("The published listing sorts 256 keys, many of them equal, and loses none", True, whole, whole)
+    for elements, passes in SORT_PASSES.items():
+        ours = len(bitonic_passes(1 << 10)), _passes(elements)
+        agrees = ours == (_passes(1 << 10), passes)
+        yield Check(f"Passes of the sort of {elements:,} elements, k (k + 1) / 2", passes, ours[1], agrees)
+    counts = tuple(SCENE_PHOTONS)[:1] if context.quick else (*SCENE_PHOTONS, 1 << 20)
+    rows = context.keep(("sorts", counts), lambda: sorts(context.device, counts, 1))
+    checks = []
+    for row in rows:
+        size = list_size(row["photons"])
+        expected = SORT_PASSES.get(row["photons"]) or SCENE_PHOTONS[row["photons"]]
+        agrees = row["passes"] == expected and row["sorted"]
+        what = f"{row['photons']:,} photons in a list of {size[0] * size[1]:,}: sorted on the device, passes"
+        checks.append(Check(what, expected, row["passes"], agrees))
+    yield Table(
+        "The sort on this device",
+        ("photons", "passes", "sort, ms", "binary search, ms"),
+        [(f"{row['photons']:,}", row["passes"], row["ms"], row["search_ms"]) for row in rows],
+        "Random cells of 65,536. The search finds the first photon of every cell in a single pass.",
+        checks,
+    )
+
+
+def _passes(elements: int) -> int:
+    steps = elements.bit_length() - 1
+    return steps * (steps + 1) // 2
+
+
+def _network(n: int) -> str:
+    figure, axes = plots.figure(6.4, 2.9)
+    axes.grid(False)
+    axes.axis("off")
+    x = 0.0
+    run = 0
+    for each in bitonic_passes(n):
+        x += 1.2 if each.run != run else 0.5
+        run = each.run
+        left = x
+        for low, high in zip(each.low, each.high, strict=True):
+            axes.annotate(
+                "",
+                (x, -float(high)),
+                (x, -float(low)),
+                arrowprops={
+                    "arrowstyle": "-|>",
+                    "color": plots.COLORS[run.bit_length() - 2],
+                    "shrinkA": 0,
+                    "shrinkB": 0,
+                },
+            )
+            x += 0.28
+        axes.text((left + x - 0.28) / 2, 0.75, f"{each.offset}", ha="center", fontsize=8, color="#5d6875")
+    for element in range(n):
+        axes.plot([0.4, x + 0.6], [-element, -element], color="#9aa4b0", linewidth=0.7, zorder=0)
+        axes.text(0.2, -element, str(element), ha="right", va="center", fontsize=8)
+    axes.text(0.2, 0.75, "distance", ha="right", fontsize=8, color="#5d6875")
+    axes.set_xlim(-1.0, x + 0.8)
+    axes.set_ylim(-n + 0.4, 1.4)
+    return plots.svg(figure)
+
+
+@section("stencil_routing", paper="D 6.2.2, P3 2.2.2", title="The map by stencil routing (figure 6.5)", order=2)
+def stencil_routing(context: Context) -> Iterator[Part]:
+    """Photons drawn over a cell's texels, of which the stencil lets one pass."""
+    yield Figure(
+        "Figure 6.5: three photons of one cell of 2 x 2 texels",
+        svg=_routing(),
+        note="Left: without a stencil each covers all texels, and the last is left. Right: the stencil before each, "
+        "and the photons behind the last one; where it is 3 the photon passes, and all texels are incremented.",
+        alt="grids of two by two texels with their stencil values and the photons that are in them",
+    )
+    rows, checks = [], []
+    for edge, wraps in ((2, False), (4, False), (15, False), (16, False), (16, True)):
+        texels = edge * edge
+        kept = len(set(route(texels, edge, wraps).tolist()) - {-1})
+        name = "increment and wrap" if wraps else "increment"
+        rows.append((f"m = {edge}, {name}", texels, kept, (1024 // edge) ** 2))
+        if edge < 16:
+            what = f"m = {edge}: of m^2 = {texels} photons of a cell as many texels are filled"
+            checks.append(Check(what, texels, kept, kept == texels))
+        elif not wraps:
+            why = (
+                "255 is where 8 bits saturate: texels that came there take every later photon. GL_INCR_WRAP keeps all."
+            )
+            checks.append(Check("m = 16 with an increment that saturates", texels, kept, None, why))
+    yield Table(
+        "Photons that are left of m^2 in a cell, and cells of a buffer of 1024 x 1024",
+        ("routing", "photons", "left", "cells"),
+        rows,
+        "65,536 cells, as printed, need m = 4.",
+        checks,
+    )
+    counts = (1_000,) if context.quick else (5_000, 65_000, 1_000_000)
+    found = context.keep(("read back", counts), lambda: read_backs(context.device, counts, 1 if context.quick else 3))
+    yield Table(
+        "Reading photons back to draw them as points (section 6.4.2)",
+        ("photons emitted", "stored", "build by fetch, ms", "with read-back, ms", "read-back's share"),
+        [
+            (
+                f"{row['emitted']:,}",
+                row["stored"],
+                1e3 * row["fetch"],
+                1e3 * row["read-back"],
+                f"{row['reading'] / row['read-back']:.0%}",
+            )
+            for row in found
+        ],
+        "The vertex program fetches the photons itself, as the authors wished; a read-back is there to be compared.",
+        [
+            Check(
+                f"The read-back's share of building, {row['emitted']:,} photons emitted",
+                f"{READ_BACK_SHARE[0]} of few, {READ_BACK_SHARE[1]} of many",
+                f"{row['reading'] / row['read-back']:.0%}",
+                None,
+                "another bus, and without a GPU no bus at all",
+            )
+            for row in found
+        ],
+    )
+
+
+def _routing() -> str:
+    figure, axes = plots.figure(7.0, 1.9, ncols=6)
+    shades = ("#ffffff", "#cfe0f2", "#f5d9c2", "#d3ead8")
+    values = np.arange(4)
+    frames: list[tuple[str, Any, Any]] = [("no stencil", None, route(3, 2, stencil=False))]
+    for photon in range(3):
+        frames.append((f"before photon {photon + 1}", values + photon, route(photon, 2)))
+    frames.append(("behind the last", values + 3, route(3, 2)))
+    frames.insert(1, ("", None, None))
+    for axis, (title, stencil, held) in zip(axes, frames, strict=True):
+        axis.axis("off")
+        axis.set_xlim(-0.05, 2.05)
+        axis.set_ylim(-0.1, 2.05)
+        axis.set_aspect("equal")
+        axis.set_title(title, fontsize=8)
+        if held is None:
+            continue
+        for texel in range(4):
+            x, y = texel % 2, 1 - texel // 2
+            axis.add_patch(_square(x, y, shades[held[texel] + 1]))
+            if held[texel] >= 0:
+                axis.text(x + 0.5, y + 0.58, f"photon {held[texel] + 1}", ha="center", va="center", fontsize=6.5)
+            if stencil is not None:
+                bold = "bold" if stencil[texel] == 3 else "normal"
+                axis.text(x + 0.5, y + 0.25, str(stencil[texel]), ha="center", va="center", fontsize=8, weight=bold)
+    return plots.svg(figure)
+
+
+def _square(x: float, y: float, color: str) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle((x, y), 1, 1, facecolor=color, edgecolor="#5d6875", linewidth=0.8)
+
+
+@section("knn_grid", paper="D 6.2.3, P3 2.3", title="The search for photons (figure 6.6)", order=3)
+def knn_grid(context: Context) -> Iterator[Part]:
+    """The published search over the drawn photons."""
+    steps, _ = search(POINT, DRAWN, WANTED, 9.0, 3)
+    yield Text(
+        "The cell of the point first, then shells of cells around it. Until k photons are counted each is added, and "
+        "the radius grows; from then on those within the radius alone."
+    )
+    yield Figure(
+        f"Figure 6.6, drawn for k = {WANTED}",
+        svg=_search(steps),
+        note="Filled: added; hollow: rejected. The circle is the radius behind the step.",
+        alt="the point among nine cells with photons, step by step",
+    )
+    counted, rejected = steps[-1].counted, sum(not step.taken for step in steps)
+    yield Check("Photons of the drawn run that are counted", 4, counted, counted == 4)
+    yield Check("Photons of the drawn run that are rejected", 1, rejected, rejected == 1)
+    four = search(POINT, DRAWN, 4, 9.0, 3)[0]
+    yield Check(
+        "The same with the caption's k = 4: rejected",
+        1,
+        sum(not step.taken for step in four),
+        None,
+        "the caption says four, the drawing is that of three",
+    )
+
+
+def _search(steps: list[Any]) -> str:
+    from matplotlib.patches import Circle
+
+    figure, axes = plots.figure(7.2, 1.75, ncols=len(steps))
+    for number, (axis, step) in enumerate(zip(axes, steps, strict=True)):
+        axis.set_xlim(0, 3)
+        axis.set_ylim(0, 3)
+        axis.set_aspect("equal")
+        axis.set_xticks(range(4), [""] * 4)
+        axis.set_yticks(range(4), [""] * 4)
+        axis.tick_params(length=0)
+        axis.spines[["top", "right"]].set_visible(True)
+        axis.add_patch(_cell(step.cell))
+        axis.add_patch(Circle(POINT, step.radius, fill=False, color=plots.COLORS[0], linewidth=0.9))
+        axis.plot(*POINT, marker="+", color="#1d232b", markersize=6)
+        for each in steps[: number + 1]:
+            color = plots.COLORS[1] if each is step else plots.COLORS[0]
+            axis.plot(*DRAWN[each.photon], "o", markersize=4.5, color=color, mfc=color if each.taken else "white")
+        for later in steps[number + 1 :]:
+            axis.plot(*DRAWN[later.photon], "o", markersize=3, color="#b8c0c9")
+        word = "added" if step.taken else "rejected"
+        axis.set_title(f"{word}, {step.counted} counted", fontsize=7.5)
+    return plots.svg(figure)
+
+
+def _cell(cell: tuple[int, int]) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle(cell, 1, 1, facecolor="#eef2f6", edgecolor="none", zorder=0)

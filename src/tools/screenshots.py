@@ -1,0 +1,163 @@
+"""The README's pictures of the window: ``python tools/screenshots.py [NAME ...] [--out DIR]``.
+
+``window.png``: the built-in teapotahedron, path traced under its lamp. ``panels.png``: a box with its panels, its lamp
+selected. ``inspector.png``: a frame half way through its passes and the boxes that one ray visits. ``photons.png``: the
+photon map of a box as points. Taken on an Xvfb of their own, so that nothing of the desktop is in them. On the
+processor alone this takes some minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # the checkout goes before an installed package
+
+from benchmarks.common import ROOT, say
+from benchmarks.screen import screen
+
+from viewer.base.errors import ViewerError
+
+SIZE = (1280, 720)
+LARGEST = 1536 * 1024  # bytes of a picture
+PICTURES = ROOT / "assets" / "pictures"
+
+
+def settle(app: Any, converged: bool = False) -> None:
+    """Until nothing loads, compiles or moves and the picture is complete, with ``converged`` all of its samples."""
+    while (
+        app.view.renderer is None
+        or app.stage.loading
+        or app.view.compiling
+        or app.studies.probing is not None
+        or app.view.flight.moving
+        or not (app.session.idle if converged else app.session.complete)
+        or (app.studies.heat is not None and not (app.studies.heat_map and app.studies.heat_map.complete))
+    ):
+        app.turn()
+    app.view.say("")
+    for _ in range(4):  # ImGui lays out in two
+        app.view.wake()
+        app.turn()
+
+
+def traced(app: Any) -> None:
+    """The teapotahedron under its lamp, nothing over it."""
+    settle(app, converged=True)
+
+
+def lighting(app: Any) -> None:
+    """The panels, the statistics, and the lamp's marker."""
+    app.view.do("lights.next")
+    app.view.do("statistics")
+    settle(app, converged=True)
+
+
+def inspecting(app: Any) -> None:
+    """Panels, the inspector in the middle of a frame, and a ray's voxels."""
+    settle(app)
+    app.view.do("inspector.show")
+    settle(app)
+    for _ in range(70):  # the drivers compile in them, so that their times are no passes' times
+        app.view.do("inspector.step")
+    app.view.do("inspector.restart")
+    for _ in range(70):
+        app.view.do("inspector.step")
+    app.view.cursor = (0.47 * app.view.size[0], 0.36 * app.view.size[1])
+    app.view.do("probe.show")
+    settle(app)
+
+
+def mapped(app: Any) -> None:
+    """The photons of the last sample over the picture, and their panel."""
+    settle(app, converged=True)
+    app.view.do("photons.points")
+    settle(app)
+
+
+TRACED = {"program": "path", "machine": "singlepass"}
+SHOTS: dict[str, tuple[str, dict[str, Any], Callable[[Any], None]]] = {
+    "window": ("teapotahedron", TRACED, traced),
+    "panels": ("cornell", TRACED, lighting),
+    "inspector": ("teapotahedron", {"program": "cast"}, inspecting),
+    "photons": (
+        "cornell_photons",
+        {
+            "program": "photon",
+            "machine": "singlepass",
+            "photons": 1 << 17,
+            "camera": "378,273,-800 378,273,0",
+            "fov": 39.3,
+        },
+        mapped,
+    ),
+}
+
+
+def shoot(scene: str, arguments: dict[str, Any], pose: Callable[[Any], None], panels: bool, samples: int) -> bytes:
+    """RGB of the window, top row first."""
+    import numpy as np
+
+    from viewer.window.app import App
+    from viewer.window.view.preferences import Preferences
+
+    with tempfile.TemporaryDirectory() as folder:
+        preferences = Preferences(path=Path(folder) / "settings.toml", panels=panels, samples=samples, noise=0.0)
+        app = App(scene, size=SIZE, preferences=preferences, **arguments)
+        try:
+            settle(app)
+            pose(app)
+            taken: list[bytes] = []
+            app.view.after_draw(lambda: taken.append(app.window.read()))
+            while not taken:
+                app.turn()
+            return np.frombuffer(taken[0], np.uint8).reshape(SIZE[1], SIZE[0], 3)[::-1].tobytes()
+        finally:
+            app.release()
+
+
+def packed(pixels: bytes) -> bytes:
+    """A PNG of at most `LARGEST` bytes, with as many colours as that allows."""
+    from PIL import Image
+
+    picture = Image.frombytes("RGB", SIZE, pixels)
+    for colors in (None, 256, 128, 64, 32):
+        made = picture if colors is None else picture.quantize(colors, dither=Image.Dither.NONE)
+        out = io.BytesIO()
+        made.save(out, "PNG", optimize=True)
+        if len(out.getvalue()) <= LARGEST:
+            break
+    return out.getvalue()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Take them; 0, or 2 with one line on standard error."""
+    parser = argparse.ArgumentParser(prog="screenshots.py", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SHOTS)}; all without")
+    parser.add_argument("--out", type=Path, default=PICTURES, help="folder of the pictures")
+    parser.add_argument("--samples", type=int, default=64, help="of a pixel, of what is path traced")
+    arguments = parser.parse_args(argv)
+    for name in arguments.names:
+        if name not in SHOTS:
+            parser.error(f"unknown picture '{name}'; there are {', '.join(SHOTS)}")
+    try:
+        with screen(SIZE, own=True):
+            for name in arguments.names or SHOTS:
+                scene, more, pose = SHOTS[name]
+                path = arguments.out / f"{name}.png"
+                path.write_bytes(packed(shoot(scene, more, pose, name != "window", arguments.samples)))
+                say(f"wrote {path}, {path.stat().st_size // 1024} KiB")
+    except ViewerError as error:
+        say(f"screenshots.py: error: {error}")
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

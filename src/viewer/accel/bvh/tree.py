@@ -1,0 +1,168 @@
+"""The bounding volume hierarchy as modules: one for each way to walk it, with the memories it needs.
+
+The walks share an interface and find the same hits:
+
+| walk    | state of a ray         | order                                | memories                       |
+|---------|------------------------|--------------------------------------|--------------------------------|
+| stack   | a stack, in locals     | the nearer box first                 | both children's boxes together |
+| octants | the number of one node | front to back, by the ray's octant   | boxes; 8 escape indices a node |
+| escape  | the number of one node | depth first, whatever the direction  | boxes; 1 escape index a node   |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.accel.bvh.build import MOST_DEPTH, Bvh, octant_links
+from viewer.base.errors import ViewerError
+from viewer.kernels.records import RAY
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Field, Record
+
+PROVIDES = ("accel_start", "accel_step", "accel_candidate", "accel_more", "accel_ends")
+TRAVERSALS = ("stack", "octants", "escape")
+MOST_IN_LEAF = 8  # triangles: what a reference on the stack has room for
+SPARE = 8  # a stack's entries are a multiple: the tree of a scene in which something has moved may be a little deeper
+POP = 1 << 30  # no reference: the one on top of the stack is next, and where that is empty, nothing
+
+STACK_WALK = Record(
+    "Traversal",
+    Field("inverse", "vec3", about="1 / direction, zeros of the direction replaced"),
+    Field("node", "int", about="reference to visit next, or BVH_POP"),
+    Field("leaf", "int", about="8 * address of the next candidate triangle + those that follow it in the leaf"),
+)
+NODE_WALK = Record(
+    "Traversal",
+    Field("node", "int", about="the node to visit next"),
+    Field("candidate", "int", about="address of the next candidate triangle"),
+    Field("stop", "int", about="address behind the leaf's last"),
+)
+PAIR = Record(
+    "BvhPair",
+    Field("x", "vec4", "scene units", "object", "low sides of both children's boxes, then their high sides"),
+    Field("y", "vec4", "scene units", "object"),
+    Field("z", "vec4", "scene units", "object"),
+    Field("child", "ivec2", about="of both children: the pair below, or of a leaf minus its first triangle"),
+    Field("count", "ivec2", about="triangles of a leaf, 0 for an inner node"),
+)
+NODE = Record(
+    "BvhNode",
+    Field("low", "vec3", "scene units", "object"),
+    Field("high", "vec3", "scene units", "object"),
+    Field("first", "int", about="a leaf's first triangle; an inner node's second child, the first one follows it"),
+    Field("count", "int", about="triangles of a leaf; of an inner node -1, -2, -4: split along x, y, z"),
+)
+LINK = Record("BvhLink", Field("missed", "int", about="the node to visit when the box is missed, or a leaf is done"))
+
+ROOT = Record(
+    "BvhRoot",
+    Field("root", "int", about="an object's first node or pair; with a count minus its first triangle"),
+    Field("count", "int", about="for the walk with a stack: triangles of a tree that is one leaf, -1: of none; else 0"),
+)
+
+
+def widened(low: NDArray[np.float32], high: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Boxes a little larger, so that a ray in the very plane of a face, whose slab test would be 0 * infinity, is
+    inside."""
+    extent = float(max(np.abs(low).max(initial=0), np.abs(high).max(initial=0)))
+    least = np.float32(max(extent, 1e-20) * 1e-9)
+    ulp = np.float32(2.0**-23)
+    return low - np.maximum(np.abs(low) * ulp, least), high + np.maximum(np.abs(high) * ulp, least)
+
+
+def pairs(bvh: Bvh, base: int = 0, at: int = 0) -> NDArray:
+    """(P,) of `PAIR`: both children of every inner node together, the root's first; none for a tree that is one leaf.
+
+    base : address of the first triangle. at : of the first pair.
+    """
+    low, high = widened(bvh.low, bvh.high)
+    inner = np.flatnonzero(bvh.second >= 0)
+    table = np.zeros(len(inner), PAIR.dtype)
+    number = at + np.cumsum(bvh.second >= 0, dtype=np.int64) - 1  # of an inner node's pair
+    children: tuple[NDArray[np.integer], ...] = (inner + 1, bvh.second[inner])
+    for column, child in enumerate(children):
+        for axis, name in enumerate("xyz"):
+            table[name][:, column], table[name][:, 2 + column] = low[child, axis], high[child, axis]
+        leaf = bvh.second[child] < 0
+        table["child"][:, column] = np.where(leaf, -(base + bvh.first[child]), number[child])
+        table["count"][:, column] = np.where(leaf, bvh.count[child], 0)
+    return table
+
+
+def nodes(bvh: Bvh, base: int = 0, at: int = 0) -> NDArray:
+    """(N,) of `NODE`, in depth-first order. base: address of the first triangle; at: of the first node."""
+    table = np.zeros(len(bvh.low), NODE.dtype)
+    table["low"], table["high"] = widened(bvh.low, bvh.high)
+    leaf = bvh.second < 0
+    table["first"] = np.where(leaf, base + bvh.first, at + bvh.second)
+    table["count"] = np.where(leaf, bvh.count, -(1 << bvh.axis.astype(np.int32)))
+    return table
+
+
+def links(bvhs: Sequence[Bvh], traversal: str) -> NDArray:
+    """`LINK` of every node of all trees, one tree behind the other; for the walk "octants" eight times, octant by
+    octant. The number of all nodes ends a walk."""
+    total, at = sum(len(bvh.low) for bvh in bvhs), 0
+    missed = np.empty((1 if traversal == "escape" else 8, total), np.int32)
+    for bvh in bvhs:
+        count = len(bvh.low)
+        own = bvh.escape[None] if traversal == "escape" else octant_links(bvh)[..., 1]
+        missed[:, at : at + count] = np.where(own >= count, total, own + at)
+        at += count
+    table = np.zeros(missed.size, LINK.dtype)
+    table["missed"] = missed.ravel()
+    return table
+
+
+def _root(bvh: Bvh, traversal: str, base: int, at: int) -> tuple[int, int]:
+    """`ROOT` of a tree: a walk with a stack knows no node above a single leaf."""
+    if traversal != "stack" or bvh.second[0] >= 0:
+        return at, 0
+    return (-(base + int(bvh.first[0])), int(bvh.count[0])) if bvh.count[0] else (0, -1)
+
+
+def module(bvhs: Sequence[Bvh], traversal: str) -> Module:
+    """The module of hierarchies over the triangles of numbered objects, with leaves of up to `MOST_IN_LEAF`.
+
+    bvhs : one for each object; their triangles lie one object behind the other. walk : one of `TRAVERSALS`.
+    Raises ViewerError for a tree too deep for a stack of `MOST_DEPTH`, which `viewer.accel.bvh.build` makes none of.
+    """
+    deepest = max(bvh.depth for bvh in bvhs)
+    if deepest > MOST_DEPTH:
+        raise ViewerError("bvh", f"a tree of {deepest} levels, and a ray's stack has room for {MOST_DEPTH}")
+    rows, roots, base, at = [], [], 0, 0
+    make = pairs if traversal == "stack" else nodes
+    for bvh in bvhs:
+        roots.append(_root(bvh, traversal, base, at))
+        rows.append(make(bvh, base, at))
+        base, at = base + len(bvh.order), at + len(rows[-1])
+    table = rows[0] if len(rows) == 1 else np.concatenate(rows)
+    memories = [
+        Table("bvh_pairs", PAIR, table, hot=True) if traversal == "stack" else Table("bvh_nodes", NODE, table, hot=True)
+    ]
+    if traversal != "stack":
+        memories.append(Table("bvh_links", LINK, links(bvhs, traversal), hot=True))
+    uniforms: dict[str, tuple[str, Any]] = {} if traversal == "stack" else {"bvh_count": ("int", len(table))}
+    if len(roots) == 1:  # a uniform: the tree of a scene in which something has moved may be one leaf, or no more
+        uniforms["bvh_only"] = ("ivec2", roots[0])
+        root = "BvhRoot(bvh_only.x, bvh_only.y)"
+    else:
+        memories.append(Table("bvh_roots", ROOT, np.array(roots, ROOT.dtype)))
+        root = "fetch_bvh_roots(object)"
+    return Module(
+        f"bvh, {traversal}",
+        PROVIDES,
+        f"accel/bvh_{traversal}.glsl",
+        memories=tuple(memories),
+        uniforms=uniforms,
+        constants={"BVH_DEPTH": -(-(deepest + 1) // SPARE) * SPARE, "BVH_POP": POP} if traversal == "stack" else {},
+        module_state=STACK_WALK if traversal == "stack" else NODE_WALK,
+        uses=(RAY, ROOT),
+        text=f"BvhRoot bvh_root(int object) {{ return {root}; }}",
+        local=traversal == "stack",
+        capacities=frozenset({"BVH_DEPTH"} if traversal == "stack" else ()),
+    )

@@ -1,0 +1,192 @@
+"""The voxels of many grids in one volume: an allocator of blocks of 16 x 16 x 16 texels.
+
+A grid is cut into tiles of at most a block, and a table says where in the volume each tile lies; so no grid needs a
+free region of its own shape, and nothing is ever moved. A tile spans 16 voxels along an axis, or, where the grid has
+no more than 8 there, the next power of two; a block holds tiles of one shape.
+
+Waste: an axis of n voxels takes up n rounded up, to a power of two below 16 and to a multiple of 16 above, which is
+less than 2 n (most at n = 17: 32). So a grid takes up less than 8 times its voxels, at 64 voxels and more along each
+axis less than 1.9 times; blocks that are only part-filled, one for each of the 125 shapes at most, add 2 MiB, and the
+shape of the volume at most a few per cent.
+
+Source: A. Adinetz and B. Berezin, "Implementing classical ray tracing on GPU" (2006): many grids in one 3-D texture,
+allocated in blocks of 16^3; the tiles, and their table, are ours.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.accel.grid.build import Grid
+from viewer.accel.grid.cost import LIMIT
+from viewer.accel.grid.grid import ENTRY, mark_last
+from viewer.base.errors import ViewerError
+from viewer.stream.declare.record import Field, Record
+
+BLOCK_BITS = 4
+BLOCK = 1 << BLOCK_BITS  # texels along each edge of a block
+# Blocks along each edge of the volume that every OpenGL 3.3 takes: its 3-D textures reach 256 texels at least.
+GRANTED = 256 // BLOCK
+
+# What a step needs comes first, so that it shares a texel.
+HEADER = Record(
+    "GridHeader",
+    Field("resolution", "ivec3", "voxels"),
+    Field("low", "vec3", "scene units", "object", "lowest corner"),
+    Field("scale", "vec3", about="1 / voxel"),
+    Field("table", "int", about="address of the grid's first tile, x fastest, in the table of tiles"),
+)
+TILE = Record("GridTile", Field("corner", "ivec3", "texels", about="where in the volume the tile begins"))
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """Many grids in one memory.
+
+    volume  : (D, H, W) float32, address in `lists` of each voxel's list, -1 where it is empty and in unused texels.
+    headers : (G,) `HEADER`, a grid each.
+    tiles   : (K,) `TILE`.
+    lists   : (L,) `ENTRY`, the lists of all grids.
+    statistics : voxels of the grids, texels and blocks taken up, and bytes, by name.
+    """
+
+    volume: NDArray[np.float32]
+    headers: NDArray
+    tiles: NDArray
+    lists: NDArray
+    statistics: dict[str, float | int]
+
+
+def allocate(grids: Sequence[Grid], bases: ArrayLike | None = None) -> Blocks:
+    """Put grids into one memory, in their order.
+
+    bases : (G,) address of each grid's triangle 0 in the table of all triangles; one behind the other without.
+
+    Raises ViewerError for no grid at all, and beyond 2^24 list entries or tiles (addresses are floats).
+    """
+    if not grids:
+        raise ViewerError("grids", "there is none", "a scene without instances needs no structure")
+    headers, tiles = _headers(grids)
+    triangles = [int(grid.statistics["triangles"]) for grid in grids]
+    starts = np.cumsum([0, *triangles[:-1]]) if bases is None else np.asarray(bases, np.int64)
+    if starts.shape != (len(grids),):
+        raise ViewerError("grids", f"bases have shape {starts.shape}, expected ({len(grids)},)")
+    if (last := int((starts + triangles).max())) > LIMIT:
+        raise ViewerError("grids", f"{last:,} triangles, and their addresses end at {LIMIT:,}")
+    corners, shape = _place(headers["resolution"], tiles)
+    tile_table = np.zeros(len(corners), TILE.dtype)
+    tile_table["corner"] = corners
+    volume = np.full(shape, -1.0, np.float32)
+    lists, length = [], 0
+    for number, grid in enumerate(grids):
+        pointers, entries = mark_last(grid.pointers, grid.lists)
+        base = np.float32(starts[number])
+        lists.append(np.where(entries < 0, entries - base, entries + base))
+        pointers = np.where(pointers >= 0, pointers + np.float32(length), pointers)
+        length += len(entries)
+        if length > LIMIT:
+            raise ViewerError(
+                "grids",
+                f"{number + 1:,} of {len(grids):,} grids have {length:,} list entries; addresses end at {LIMIT:,}",
+                "use a coarser --grid",
+            )
+        first = headers["table"][number]
+        _copy(volume, pointers, corners[first : first + math.prod(tiles[number][1])], *tiles[number])
+    entries_table = np.zeros(length, ENTRY.dtype)
+    entries_table["entry"] = np.concatenate(lists)
+    voxels = sum(grid.pointers.size for grid in grids)
+    held = volume.nbytes + 4 * length + 16 * len(tile_table) + 16 * HEADER.texels * len(headers)
+    statistics: dict[str, float | int] = {
+        "grids": len(grids),
+        "voxels": voxels,
+        "texels": volume.size,
+        "blocks": volume.size // BLOCK**3,
+        "texels_per_voxel": volume.size / voxels,
+        "tiles": len(tile_table),
+        "list_entries": length,
+        "texture_bytes": held,
+    }
+    return Blocks(volume, headers, tile_table, entries_table, statistics)
+
+
+Span = tuple[int, int, int]
+
+
+def _headers(grids: Sequence[Grid]) -> tuple[NDArray, list[tuple[Span, Span]]]:
+    """Headers (G,), and for each grid the voxels of a tile and the tiles, along x, y, z."""
+    headers = np.zeros(len(grids), HEADER.dtype)
+    tiles: list[tuple[Span, Span]] = []
+    table = 0
+    for number, grid in enumerate(grids):
+        edges = [tile_edge(count) for count in grid.resolution]
+        counts = [-(-count // edge) for count, edge in zip(grid.resolution, edges, strict=True)]
+        tiles.append(((edges[0], edges[1], edges[2]), (counts[0], counts[1], counts[2])))
+        headers[number] = (grid.resolution, grid.low, 1.0 / grid.voxel.astype(np.float64), table)
+        table += math.prod(counts)
+    if table > LIMIT:
+        raise ViewerError(
+            "grids", f"{table:,} tiles of {BLOCK}^3 voxels; addresses end at {LIMIT:,}", "use coarser grids"
+        )
+    return headers, tiles
+
+
+def tile_edge(count: int) -> int:
+    """Voxels that a tile spans along an axis of ``count`` voxels."""
+    return min(BLOCK, 1 << (count - 1).bit_length())
+
+
+def _place(resolutions: NDArray[np.int32], tiles: list[tuple[Span, Span]]) -> tuple[NDArray[np.int32], Span]:
+    """Corner (K, 3) of every tile in the volume, x, y, z, and the volume's shape (D, H, W)."""
+    wanted: dict[Span, list[NDArray[np.int64]]] = {}  # numbers of the tiles of a shape
+    total = 0
+    for edges, counts in tiles:
+        more = math.prod(counts)
+        wanted.setdefault(edges, []).append(np.arange(total, total + more))
+        total += more
+    block, within = np.zeros(total, np.int64), np.zeros((total, 3), np.int32)
+    blocks = 0
+    for edges in sorted(wanted):
+        numbers = np.concatenate(wanted[edges])
+        across = [BLOCK // edge for edge in edges]
+        each, place = np.divmod(np.arange(len(numbers)), math.prod(across))
+        block[numbers] = blocks + each
+        rest, x = np.divmod(place, across[0])
+        z, y = np.divmod(rest, across[1])
+        within[numbers] = np.stack([x, y, z], 1) * edges
+        blocks += int(each[-1]) + 1
+    wide, tall, deep = volume_shape(blocks)
+    rest, x = np.divmod(block, wide)
+    z, y = np.divmod(rest, tall)
+    corners = (np.stack([x, y, z], 1) * BLOCK + within).astype(np.int32)
+    return corners, (deep * BLOCK, tall * BLOCK, wide * BLOCK)
+
+
+def volume_shape(blocks: int) -> Span:
+    """Blocks along x, y, z of a volume for so many: the smallest box that every driver takes, or about a cube."""
+    longest = max(GRANTED, math.ceil(blocks ** (1 / 3)) + 2)
+    edges = np.arange(1, longest + 1)
+    wide, tall = (part.ravel() for part in np.meshgrid(edges, edges))
+    deep = -(-blocks // (wide * tall))
+    size = np.where(deep <= longest, wide * tall * deep, np.iinfo(np.int64).max)
+    best = np.lexsort((np.maximum(np.maximum(wide, tall), deep), size))[0]  # of equal ones the most cubical
+    return int(wide[best]), int(tall[best]), int(deep[best])
+
+
+def _copy(
+    volume: NDArray[np.float32], pointers: NDArray[np.float32], corners: NDArray[np.int32], edges: Span, counts: Span
+) -> None:
+    """Write a grid's pointers (nz, ny, nx) into the volume, tile by tile."""
+    (ex, ey, ez), (cx, cy, cz) = edges, counts
+    number = 0
+    for k in range(cz):
+        for j in range(cy):
+            for i in range(cx):
+                part = pointers[k * ez : (k + 1) * ez, j * ey : (j + 1) * ey, i * ex : (i + 1) * ex]
+                x, y, z = corners[number]
+                volume[z : z + part.shape[0], y : y + part.shape[1], x : x + part.shape[2]] = part
+                number += 1

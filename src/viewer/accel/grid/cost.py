@@ -1,0 +1,153 @@
+"""The resolution of a uniform grid: what a ray through it is expected to cost, and what fits in a texture."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+
+# Addresses of lists and triangles are floats, exact up to 2^24 (the dissertation's memory model). A voxel is addressed
+# by three whole numbers, as a texel of a 3-D texture, so that there may be more of them: half a gibibyte, the largest
+# buffer texture of most drivers. The resolution that is chosen here keeps to `LIMIT`, which takes 64 MiB.
+LIMIT = 1 << 24
+MOST_VOXELS = 1 << 27
+# GL_MAX_3D_TEXTURE_SIZE that OpenGL 3.x hardware offers throughout (the standard asks for 256 only).
+LARGEST_AXIS = 2048
+# Relative cost of one step of the walk and of one ray-triangle test, by the words that they fetch and the arithmetic
+# between: a step reads one pointer, a test a list entry and three corners.
+STEP_COST = 1.0
+TEST_COST = 2.0
+# Share of LIMIT that the expected lists may take: the expectation holds for triangles that lie anywhere in a voxel,
+# and models that are aligned with the voxels have been seen a few per cent above it.
+HEADROOM = 0.9
+# The coarsest resolution is taken whose expected cost is within this share of the least: the curve is flat there, rays
+# that stop at their first hit want coarser grids than the lines of the expectation, and memory falls with the cube.
+NEAR_ENOUGH = 0.02
+
+Resolution = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What the resolution is chosen by. World units.
+
+    count   : triangles to be entered.
+    extents : (3,) sums of the triangles' extents along x, y, z.
+    areas   : (3,) sums of the areas of their projections along x, y, z.
+    box     : (3,) edge lengths of the grid's box.
+    finest  : (3,) int64, voxels along each axis beyond which they come near the walk's rounding.
+    volume  : sum of volumes; that of triangles is 0, that of boxes is not.
+    test    : cost of a test, relative to a step.
+    """
+
+    count: int
+    extents: NDArray[np.float64]
+    areas: NDArray[np.float64]
+    box: NDArray[np.float64]
+    finest: NDArray[np.int64]
+    volume: float = 0.0
+    test: float = TEST_COST
+
+    def references(self, resolutions: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Expected entries of triangles in voxels, for resolutions (K, 3).
+
+        A triangle, placed at random on the grid, overlaps V(triangle + voxel) / V(voxel) voxels, where + is the
+        Minkowski sum. Its volume is exact for a flat body and a box a b c: a b c, plus the body's extent along each
+        axis times the two other edges, plus the area of its projection along each axis times that axis's edge. A box
+        adds its own volume.
+        """
+        voxel = self.box / resolutions
+        volume = voxel.prod(axis=1)
+        flat = self.count + (self.extents / voxel).sum(axis=1) + (self.areas * voxel).sum(axis=1) / volume
+        return flat + self.volume / volume
+
+    def crossing(self, resolutions: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Probability that a line through the box crosses a given voxel: the ratio of their surfaces (Crofton)."""
+        return _surface(self.box / resolutions) / _surface(self.box)
+
+    def cost(self, resolutions: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Expected cost of a random line through the box, for resolutions (K, 3)."""
+        steps = resolutions.prod(axis=1) * STEP_COST
+        return self.crossing(resolutions) * (steps + self.references(resolutions) * self.test)
+
+    def entries(self, resolutions: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Expected length of the lists, ends included, or somewhat more."""
+        references = self.references(resolutions)
+        return references + np.minimum(references, resolutions.prod(axis=1))
+
+
+def _surface(box: NDArray[np.float64]) -> NDArray[np.float64]:
+    x, y, z = box[..., 0], box[..., 1], box[..., 2]
+    return 2.0 * (x * y + y * z + z * x)
+
+
+def cheapest(survey: Survey) -> list[Resolution]:
+    """The resolution with near-cubical voxels of about the least expected cost, then coarser ones to fall back on."""
+    candidates = _near_cubical(survey, survey.box.max() / np.geomspace(1, LARGEST_AXIS, 256))
+    candidates = np.unique(np.minimum(candidates, survey.finest), axis=0)
+    candidates = candidates[np.argsort(candidates.prod(axis=1), kind="stable")]
+    fits = (candidates.prod(axis=1) <= LIMIT) & (survey.entries(candidates) <= HEADROOM * LIMIT)
+    fits[0] = True  # one voxel: the lists are the triangles
+    candidates = candidates[fits]
+    cost = survey.cost(candidates)
+    best = int(np.argmax(cost <= (1.0 + NEAR_ENOUGH) * cost.min()))
+    return [_triple(row) for row in candidates[best::-1]]
+
+
+def by_minimal_dimension(survey: Survey, count: int) -> Resolution:
+    """`count` voxels along the box's minimal dimension, and near-cubical ones (dissertation, 5.2.1).
+
+    An axis in which the box is flatter than 1 / LARGEST_AXIS of its largest holds one voxel and is not the minimal
+    dimension: near-cubical voxels in it would leave no texture large enough.
+    """
+    thick = (survey.finest > 1) & (survey.box > survey.box.max() / LARGEST_AXIS)
+    if not thick.any():
+        return 1, 1, 1
+    counts = _near_cubical(survey, np.array([survey.box[thick].min() / count]))[0]
+    return _triple(np.where(thick, counts, 1))
+
+
+def scaled(resolution: Resolution, largest: int) -> Resolution:
+    """A coarser resolution of the same shape, `largest` voxels along its longest axis."""
+    nx, ny, nz = (max(1, count * largest // max(resolution)) for count in resolution)
+    return nx, ny, nz
+
+
+def _near_cubical(survey: Survey, edges: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Resolutions (K, 3) for voxels of about these edge lengths (K,); may be beyond what fits."""
+    return np.clip(np.rint(survey.box / edges[:, None]), 1, MOST_VOXELS).astype(np.int64)
+
+
+def _triple(row: NDArray[np.int64]) -> Resolution:
+    return int(row[0]), int(row[1]), int(row[2])
+
+
+def within_limits(resolution: Resolution) -> bool:
+    """Whether a grid's texture may have this resolution."""
+    nx, ny, nz = resolution
+    return max(resolution) <= LARGEST_AXIS and nx * ny * nz <= MOST_VOXELS
+
+
+def parse(resolution: object) -> str | int | Resolution:
+    """The resolution that a caller asks for: "auto", a positive int, or three of them.
+
+    Raises ViewerError for anything else.
+    """
+    if resolution == "auto":
+        return "auto"
+    try:
+        if isinstance(resolution, (tuple, list, np.ndarray)) and len(resolution) == 3:
+            nx, ny, nz = (operator.index(count) for count in resolution)
+            if min(nx, ny, nz) > 0:
+                return nx, ny, nz
+        else:
+            count = operator.index(resolution)  # type: ignore[arg-type]
+            if count > 0 and not isinstance(resolution, bool):
+                return count
+    except TypeError:
+        pass
+    raise ViewerError("grid", f"no resolution: {resolution!r}", "give a positive number, three of them, or 'auto'")

@@ -1,0 +1,79 @@
+"""The uniform grid as a module: its memories, and the record of where a ray is in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.accel.grid.build import Grid
+from viewer.kernels.records import RAY
+from viewer.stream.declare.kernel import Module, Table, Volume
+from viewer.stream.declare.record import Field, Record
+
+TRAVERSAL = Record(
+    "Traversal",
+    Field("voxel", "ivec3", "voxels", about="the voxel to visit next"),
+    Field("inverse", "vec3", about="1 / direction, in scene units or voxels, zeros of the direction replaced"),
+    Field("list", "int", about="address of the next candidate, -1: none"),
+    Field("t_exit", "float", "scene units", about="distance at which the ray leaves the voxel visited last"),
+)
+ENTRY = Record("GridEntry", Field("entry", "int", about="triangle n, written -n - 1 when it is the list's last"))
+# The walks of a grid: a differential analyser (Amanatides and Woo 1987), and that of Adinetz and Berezin (2006).
+TRAVERSALS = {"dda": "accel/grid.glsl", "adinetz": "accel/grid_adinetz.glsl"}
+
+
+def module(grid: Grid, traversal: str = "dda") -> Module:
+    """The module that walks a grid (`viewer.accel.grid.build.build`) by one of `TRAVERSALS`; the hits are the same."""
+    pointers, entries = mark_last(grid.pointers, grid.lists)
+    lists = np.zeros(len(entries), ENTRY.dtype)
+    lists["entry"] = entries
+    uniforms: dict[str, tuple[str, Any]] = {"grid_resolution": ("ivec3", tuple(map(int, grid.resolution)))}
+    if traversal == "dda":
+        low = grid.low.astype(np.float32)
+        high = low + grid.voxel * np.asarray(grid.resolution, np.float32)
+        uniforms |= {
+            "grid_low": ("vec3", tuple(map(float, low))),
+            "grid_high": ("vec3", tuple(map(float, high))),
+            "grid_voxel": ("vec3", tuple(map(float, grid.voxel))),
+        }
+    else:
+        scale, shift = texel_coordinates(grid)
+        uniforms |= {
+            "grid_scale": ("vec3", tuple(map(float, scale))),
+            "grid_shift": ("vec3", tuple(map(float, shift))),
+        }
+    return Module(
+        "grid",
+        provides=("accel_start", "accel_step", "accel_candidate", "accel_more", "accel_ends"),
+        source=TRAVERSALS[traversal],
+        memories=(Volume("grid_pointers", pointers), Table("grid_lists", ENTRY, lists, hot=True)),
+        uniforms=uniforms,
+        module_state=TRAVERSAL,
+        uses=(RAY,),
+    )
+
+
+def texel_coordinates(grid: Grid) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """(a, b), each (3,) float32: a point p is at the texel coordinates a p + b, and voxel (0, 0, 0) begins at 0.
+
+    a = N dl / L and b = c0 - g0 N dl / L of Adinetz and Berezin (2006), with N voxels over the length L from g0 on, the
+    texel coordinate c0 = 0 of the grid's corner, and texels of size dl = 1.
+    """
+    scale = 1.0 / grid.voxel.astype(np.float64)
+    return scale.astype(np.float32), (-grid.low * scale).astype(np.float32)
+
+
+def mark_last(pointers: NDArray[np.float32], lists: NDArray[np.float32]) -> tuple[NDArray, NDArray]:
+    """Lists without their null entries, the last entry n of each written -n - 1; and the pointers into them."""
+    null = lists < 0
+    before = np.cumsum(null, dtype=np.int64) - null  # null entries before each address
+    entries = lists.copy()
+    last = np.flatnonzero(null[1:])  # the entries that stand before a null one
+    entries[last] = -entries[last] - 1
+    full = pointers >= 0
+    moved = pointers.copy()
+    at = pointers[full].astype(np.int64)
+    moved[full] = at - before[at]
+    return moved, entries[~null]

@@ -1,0 +1,120 @@
+"""Quadrics in a structure: their boxes for building, their table, and the test of candidates of either kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.kernels.records import FAR, GEOMETRY, HIT, RAY
+from viewer.scene.quadric import PlacedQuadric, bounds_of_quadric
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Field, Record
+
+# Where v of the texture coordinates runs evenly: along the axis, along a ball's meridian, outwards.
+KINDS = {"QUADRIC_TUBE": 0, "QUADRIC_BALL": 1, "QUADRIC_FLAT": 2}
+QUADRIC = Record(
+    "Quadric",
+    Field("inverse_x", "vec4", about="row of the linear map to its own space; x of where that one's origin stands"),
+    Field("inverse_y", "vec4", about="the same of y"),
+    Field("inverse_z", "vec4", about="the same of z"),
+    Field("squares", "vec3", about="coefficients of x^2, y^2, z^2, own space"),
+    Field("linear", "float", about="coefficient of y"),
+    Field("low", "vec3", "", "own", "lowest corner of the box that clips it"),
+    Field("constant", "float"),
+    Field("high", "vec3", "", "own", "highest corner"),
+    Field("side", "float", about="1: the front is where the function rises; -1: where it falls"),
+    Field("linear_x", "vec3", about="row of the linear map from its own space"),
+    Field("kind", "int", about="QUADRIC_TUBE and so on"),
+    Field("linear_y", "vec3"),
+    Field("number", "int", about="of the primitive: within its instance, as in Hit"),
+    Field("linear_z", "vec3"),
+    Field("ring", "vec2", about="least and greatest x^2 + z^2"),
+    Field("span", "vec2", about="where v begins, and 1 / its length"),
+)
+ROUNDING = 2.0**-20  # of coordinates: more than float32 rays, and the table's own rounding, are off by
+
+
+def record(placed: Sequence[PlacedQuadric]) -> NDArray:
+    """(Q,) of `QUADRIC`."""
+    rows = np.zeros(len(placed), QUADRIC.dtype)
+    for row, quadric in zip(rows, placed, strict=True):
+        shape, linear = quadric.shape, quadric.transform[:3, :3]
+        inverse = np.linalg.inv(linear)
+        for axis, name in enumerate("xyz"):
+            row[f"inverse_{name}"] = (*inverse[axis], quadric.transform[axis, 3])
+            row[f"linear_{name}"] = linear[axis]
+        row["squares"], row["linear"], row["constant"] = shape.squares, shape.linear, shape.constant
+        row["low"], row["high"] = np.maximum(shape.low, -FAR), np.minimum(shape.high, FAR)
+        row["ring"] = min(shape.ring[0] ** 2, FAR), min(shape.ring[1] ** 2, FAR)
+        row["side"] = -1.0 if shape.flipped else 1.0
+        row["number"] = quadric.number
+        low, high = shape.bounds()
+        flat = not any(shape.squares)
+        row["kind"] = KINDS["QUADRIC_FLAT" if flat else "QUADRIC_BALL" if shape.whole_sphere else "QUADRIC_TUBE"]
+        first, last = (shape.ring[0], high[0]) if flat else (low[1], high[1])
+        row["span"] = first, 1.0 / (last - first) if last > first else 0.0
+    return rows
+
+
+def boxes(placed: Sequence[PlacedQuadric]) -> NDArray[np.float32]:
+    """(Q, 2, 3): lowest and highest corners that surely hold them, rounding of rays and tables included."""
+    out = np.empty((len(placed), 2, 3), np.float32)
+    for row, quadric in zip(out, placed, strict=True):
+        low, high = bounds_of_quadric(quadric.shape, quadric.transform)
+        half = (high - low) / 2.0
+        margin = ROUNDING * (np.abs(low + half) + half + np.abs(quadric.transform[:3, 3]) + half.max())
+        row[0] = np.nextafter((low - margin).astype(np.float32), np.float32(-np.inf))
+        row[1] = np.nextafter((high + margin).astype(np.float32), np.float32(np.inf))
+    return out
+
+
+def corners_of(held: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(Q, 3, 3): corners that builders of trees take for triangles, of the bounds of boxes (Q, 2, 3)."""
+    third = held[:, 0].copy()
+    third[:, 0] = held[:, 1, 0]
+    return np.stack([held[:, 0], held[:, 1], third], axis=1)
+
+
+def radius(quadric: PlacedQuadric) -> float:
+    """Of a ball around the middle of a whole sphere's box that surely holds it; infinite of other quadrics."""
+    if not quadric.shape.whole_sphere:
+        return np.inf
+    (held,) = boxes([quadric]).astype(np.float64)
+    low, _ = quadric.shape.bounds()
+    linear, place = quadric.transform[:3, :3], quadric.transform[:3, 3]
+    off = np.abs((held[0] + held[1]) / 2.0 - place).max()
+    size = float(-low[0] * np.linalg.norm(linear, 2))
+    return size + 2.0 * off + ROUNDING * (size + float(np.abs(place).max()))
+
+
+def module(rows: NDArray) -> Module:
+    """``quadric_test`` and ``quadric_at`` over rows (Q,) of `QUADRIC`."""
+    return Module(
+        "quadrics",
+        provides=("quadric_test", "quadric_at"),
+        source="accel/quadric.glsl",
+        memories=(Table("quadrics", QUADRIC, rows),),
+        constants=dict(KINDS),
+        uses=(RAY, HIT, GEOMETRY),
+    )
+
+
+def with_quadrics(test: Module, rows: NDArray) -> list[Module]:
+    """The modules of a triangle test, its table's rows of quadrics marked, over triangles and quadrics."""
+    polygons = replace(
+        test,
+        provides=("triangle_setup", "polygon_test"),
+        text="#define triangle_test polygon_test",
+    )
+    either = Module(
+        "triangles and quadrics",
+        provides=("triangle_test",),
+        source="accel/primitive.glsl",
+        needs=("polygon_test", "quadric_test"),
+        text="#undef triangle_test",
+        uses=(RAY, HIT),
+    )
+    return [polygons, module(rows), either]

@@ -1,0 +1,341 @@
+"""Acceleration structures by name: what is built over a scene's triangles, and the modules that walk it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.accel import loop, quadrics, triangles
+from viewer.accel.bvh import build as bvh_build
+from viewer.accel.bvh import tree as bvh
+from viewer.accel.bvh.build import Bvh
+from viewer.accel.repeats import without_repeats
+from viewer.base.errors import ViewerError
+from viewer.options.declare import suggestion
+from viewer.scene.culling import culled_of_objects
+from viewer.scene.quadric import PlacedQuadric
+from viewer.scene.scene import Scene
+from viewer.stream.declare.kernel import Module
+
+if TYPE_CHECKING:
+    from viewer.accel.two_level.structure import TwoLevel
+
+Progress = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a structure is built and walked: the options of scope ``prepare``, checked."""
+
+    accel: str = "bvh"
+    top: str = "auto"
+    grid: int | str = "auto"
+    build: str = "sah"
+    traversal: str = "auto"
+    intersection: str = "watertight"
+    plane_slack: float = 1.0
+    back_faces: str = "culled"
+
+
+@dataclass
+class Structure:
+    """A structure over a scene.
+
+    built      : what the builder made. levels : 1, or 2 with a structure over instances.
+    whole      : the walk of passes that take a ray to its hit. stepwise : of passes of one kernel each.
+    make       : walk -> modules. facts : for the picture's metadata. statistics : for `raystream info`.
+    """
+
+    name: str
+    built: Any
+    whole: str
+    stepwise: str
+    make: Callable[[str], list[Module]]
+    levels: int = 1
+    facts: dict[str, str] = field(default_factory=dict)
+    statistics: dict[str, Any] = field(default_factory=dict)
+    _made: dict[str, list[Module]] = field(default_factory=dict, repr=False)
+
+    def modules(self, stepwise: bool = False) -> list[Module]:
+        """The modules of the walk and the triangle test; memories that walks share are the same objects."""
+        traversal = self.stepwise if stepwise else self.whole
+        if traversal not in self._made:
+            self._made[traversal] = self.make(traversal)
+        return self._made[traversal]
+
+    def made_like(self, other: Structure) -> list[Module]:
+        """The modules of all walks that have been made of another structure, in their order: counterparts of what its
+        `made` gives. None for a structure of another kind, and of two levels, whose tables change in place."""
+        if self.levels == 2 or (self.name, self.levels) != (other.name, other.levels):
+            return []
+        for traversal in other._made:
+            if traversal not in self._made:
+                self._made[traversal] = self.make(traversal)
+        return [module for traversal in other._made for module in self._made[traversal]]
+
+    def without_stack(self) -> None:
+        """Walk by the state of `stepwise` in all passes, for drivers on which a stack fails."""
+        if self.whole == "stack":
+            self.whole = self.facts["traversal"] = self.stepwise
+
+    def made(self) -> list[Module]:
+        """All modules so far."""
+        return [module for modules in self._made.values() for module in modules]
+
+
+def traversals(recipe: Recipe, whole: str, stepwise: str, known: tuple[str, ...]) -> tuple[str, str]:
+    """The two walks of a structure that has the ``known`` ones. Raises ViewerError for another structure's."""
+    if recipe.traversal == "auto":
+        return whole, stepwise
+    if recipe.traversal not in known:
+        hint = suggestion(recipe.traversal, known) or f"one of auto, {', '.join(known)}"
+        raise ViewerError(f"--traversal {recipe.traversal}", f"is no walk of --accel {recipe.accel}", hint)
+    return recipe.traversal, stepwise if recipe.traversal == "stack" else recipe.traversal
+
+
+def over_grid(
+    corners: NDArray[np.float32],
+    recipe: Recipe,
+    progress: Progress | None = None,
+    placed: Sequence[PlacedQuadric] = (),
+    culled: NDArray[np.bool_] | None = None,
+) -> Structure:
+    """The uniform grid over triangles (T, 3, 3), and quadrics in the place of some; ``culled`` (T,): those whose back
+    faces the camera does not see."""
+    from viewer.accel.grid import build as grid_build
+    from viewer.accel.grid import grid
+
+    bounds, boxed = _bounding(corners, placed, culled)
+    built = grid_build.build(bounds, recipe.grid, boxed=boxed)
+    whole, stepwise = traversals(recipe, "dda", "dda", tuple(grid.TRAVERSALS))
+    extent = float(max(built.voxel * built.resolution))
+    tests = _tests(recipe, corners, placed, culled, extent=extent)
+    resolution = "x".join(map(str, built.resolution))
+    return Structure(
+        "grid",
+        built,
+        whole,
+        stepwise,
+        lambda traversal: [grid.module(built, traversal), *tests],
+        facts={"grid": resolution, "traversal": whole},
+        statistics={**built.statistics, "resolution": resolution},
+    )
+
+
+def over_bvh(
+    corners: NDArray[np.float32],
+    recipe: Recipe,
+    progress: Progress | None = None,
+    placed: Sequence[PlacedQuadric] = (),
+    culled: NDArray[np.bool_] | None = None,
+) -> Structure:
+    """The bounding volume hierarchy over triangles (T, 3, 3), and quadrics in the place of some."""
+    bounds, _ = _bounding(corners, placed, culled)
+    built: Bvh = bvh_build.build(bounds, recipe.build, leaf=bvh.MOST_IN_LEAF, progress=progress)
+    whole, stepwise = traversals(recipe, "stack", "octants", bvh.TRAVERSALS)
+    extent = float((built.high[0] - built.low[0]).max())
+    tests = _tests(recipe, corners, placed, culled, extent=extent, order=built.order)
+    return Structure(
+        "bvh",
+        built,
+        whole,
+        stepwise,
+        lambda traversal: [bvh.module([built], traversal), *tests],
+        facts={"build": recipe.build, "traversal": whole},
+        statistics=dict(built.statistics),
+    )
+
+
+def over_nothing(
+    corners: NDArray[np.float32],
+    recipe: Recipe,
+    progress: Progress | None = None,
+    placed: Sequence[PlacedQuadric] = (),
+    culled: NDArray[np.bool_] | None = None,
+) -> Structure:
+    """No structure: every ray is tested against all triangles (T, 3, 3) and quadrics, as in Purcell et al. (2003,
+    section 2.4). Raises ViewerError for more than `MOST_UNSORTED`."""
+    if len(corners) > MOST_UNSORTED:
+        raise ViewerError(
+            "--accel none",
+            f"{len(corners):,} triangles and quadrics, each of which every ray would be tested against",
+            f"it takes up to {MOST_UNSORTED:,}; use --accel bvh",
+        )
+    whole, stepwise = traversals(recipe, "loop", "loop", ("loop",))
+    bounds, _ = _bounding(corners, placed, culled)
+    order = np.flatnonzero(np.isfinite(bounds).all(axis=(1, 2))).astype(np.int32)
+    held = bounds[order].reshape(-1, 3)
+    extent = float(np.ptp(held, axis=0).max()) if len(held) else 1.0
+    tests = _tests(recipe, corners, placed, culled, extent=extent, order=order)
+    return Structure(
+        "none",
+        order,
+        whole,
+        stepwise,
+        lambda traversal: [loop.module(len(order)), *tests],
+        facts={"traversal": whole},
+        statistics={"triangles": len(corners), "left_out": len(corners) - len(order), "seconds": 0.0},
+    )
+
+
+def _bounding(
+    corners: NDArray[np.float32], placed: Sequence[PlacedQuadric], culled: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.float32], NDArray[np.bool_] | None]:
+    """Corners (T, 3, 3) for builders, with a triangle over the box of each quadric in its place, and which these are.
+
+    Triangles that repeat others are left out.
+    """
+    bounds = without_repeats(corners, culled)
+    if not placed:
+        return bounds, None
+    numbers = [quadric.number for quadric in placed]
+    bounds = bounds.copy()
+    bounds[numbers] = quadrics.corners_of(quadrics.boxes(placed))
+    boxed = np.zeros(len(bounds), bool)
+    boxed[numbers] = True
+    return bounds, boxed
+
+
+def _tests(
+    recipe: Recipe,
+    corners: NDArray[np.float32],
+    placed: Sequence[PlacedQuadric],
+    culled: NDArray[np.bool_] | None,
+    extent: float = 1.0,
+    order: NDArray[np.int32] | None = None,
+) -> list[Module]:
+    """The modules of the tests of a flat scene's candidates."""
+    marks = None
+    if placed:
+        marks = np.full(len(corners), -1, np.int32)
+        marks[[quadric.number for quadric in placed]] = np.arange(len(placed))
+    test = triangles.module(
+        recipe.intersection, corners, extent, order, slack=recipe.plane_slack, marks=marks, culled=culled
+    )
+    return quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
+
+
+def over_instances(scene: Scene, recipe: Recipe, progress: Progress | None = None) -> Structure:
+    """Two levels: a structure over each distinct mesh, and one over the instances of all."""
+    from viewer.accel.two_level.structure import TwoLevel
+
+    inner = recipe.accel.removeprefix(TWO_LEVEL)
+    top = inner if recipe.top == "auto" else recipe.top
+    whole, stepwise = (
+        traversals(recipe, "stack", "octants", bvh.TRAVERSALS) if inner == "bvh" else traversals(recipe, *GRID_WALKS)
+    )
+    two = TwoLevel.of(scene, top)
+    sides: Sides = [None] * len(two.objects.meshes)
+    if recipe.back_faces == "culled":
+        sides = culled_of_objects(scene, two.objects.meshes, two.objects.of, two.objects.own)
+    make, built, order = (_bvhs if inner == "bvh" else _grids)(two, recipe, sides, progress)
+    corners = [shape[o] for shape, o in zip(two.objects.corners, order, strict=True)]
+    placed = [quadric for quadric in two.objects.quadrics if quadric is not None]
+    marks = None
+    if placed:
+        count = iter(range(len(placed)))
+        marked = [-1 if quadric is None else next(count) for quadric in two.objects.quadrics]
+        marks = np.repeat(np.array(marked, np.int32), [len(o) for o in order])
+    test = triangles.module(
+        recipe.intersection,
+        np.concatenate(corners) if corners else np.zeros((0, 3, 3), np.float32),
+        slack=recipe.plane_slack,
+        numbers=np.concatenate(order) if order else np.zeros(0, np.int32),
+        marks=marks,
+        culled=_in_order(sides, order),
+    )
+    tests = quadrics.with_quadrics(test, quadrics.record(placed)) if placed else [test]
+    return Structure(
+        recipe.accel,
+        two,
+        whole,
+        stepwise,
+        lambda traversal: [make(traversal), *tests, *two.modules],
+        levels=2,
+        facts={"top": top, "build": recipe.build, "traversal": whole}
+        if inner == "bvh"
+        else {"top": top, "traversal": whole},
+        statistics={
+            "objects": len(built),
+            "instances": int(np.count_nonzero(two.objects.of >= 0)),
+            "triangles": two.objects.triangles,
+            "seconds": float(sum(each.statistics["seconds"] for each in built)),
+            **two.top.statistics,
+        },
+    )
+
+
+Sides = list[NDArray[np.bool_] | None]
+
+
+def _in_order(sides: Sides, order: list[NDArray[np.int32]]) -> NDArray[np.bool_] | None:
+    """``culled`` of the rows of the triangles' table, one object behind the other."""
+    if all(each is None for each in sides):
+        return None
+    return np.concatenate([np.zeros(len(o), bool) if s is None else s[o] for s, o in zip(sides, order, strict=True)])
+
+
+Made = tuple[Callable[[str], Module], list[Any], list[NDArray[np.int32]]]
+
+
+def _bvhs(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None) -> Made:
+    """The maker of the module of the objects' hierarchies, these, and the order of each one's triangles."""
+    built = [
+        bvh_build.build(without_repeats(corners, culled), recipe.build, leaf=bvh.MOST_IN_LEAF, progress=share)
+        for (corners, share), culled in zip(_shares(two.objects.corners, progress), sides, strict=True)
+    ]
+    # Without anything to show there still is an object, which no instance names.
+    held = built or [bvh_build.build(np.zeros((0, 3, 3), np.float32))]
+    return lambda traversal: bvh.module(held, traversal), built, [each.order for each in built]
+
+
+def _grids(two: TwoLevel, recipe: Recipe, sides: Sides, progress: Progress | None) -> Made:
+    """The same of grids."""
+    from viewer.accel.grid import build as grid_build
+    from viewer.accel.grid import objects as grid_objects
+
+    built = []
+    parts = zip(_shares(two.objects.corners, progress), two.objects.quadrics, sides, strict=True)
+    for (corners, share), quadric, culled in parts:
+        boxed = None if quadric is None else np.ones(1, bool)
+        built.append(grid_build.build(without_repeats(corners, culled), recipe.grid, boxed=boxed))
+        if share is not None:
+            share(1.0, "building the grids")
+    held = built or [grid_build.build(np.zeros((0, 3, 3), np.float32))]
+    order = [np.arange(len(corners), dtype=np.int32) for corners in two.objects.corners]
+    return lambda traversal: grid_objects.module(held), built, order
+
+
+def _shares(
+    parts: Sequence[NDArray[np.float32]], progress: Progress | None
+) -> Iterator[tuple[NDArray[np.float32], Progress | None]]:
+    """Each part, with what takes its own share of the progress."""
+    total, before = max(1, sum(map(len, parts))), 0
+    for part in parts:
+        yield part, None if progress is None else partial(_share, progress, before / total, len(part) / total)
+        before += len(part)
+
+
+def _share(progress: Progress, before: float, of: float, share: float, text: str) -> None:
+    progress(before + of * share, text)
+
+
+FLAT: Mapping[str, Callable[..., Structure]] = {"bvh": over_bvh, "grid": over_grid, "none": over_nothing}
+MOST_UNSORTED = 1 << 12  # triangles and quadrics that a ray may be tested against without a structure
+TWO_LEVEL = "two-level-"  # names of structures of two levels begin so, and end with the structure of the objects
+# A scene is walked in one level, which is faster, unless it then holds more triangles than this, about a gibibyte, and
+# at least so many times those of its distinct meshes.
+MOST_FLAT, LEAST_REPEATED = 1 << 22, 4
+GRID_WALKS = ("adinetz", "adinetz", ("adinetz",))
+
+
+def automatic(scene: Scene) -> str:
+    """The structure that ``--accel auto`` means for a scene."""
+    distinct = sum(len(scene.meshes[mesh].triangles) for mesh in {instance.mesh for instance in scene.instances})
+    flat = scene.triangle_count
+    return f"{TWO_LEVEL}bvh" if flat > MOST_FLAT and flat >= LEAST_REPEATED * distinct else "bvh"

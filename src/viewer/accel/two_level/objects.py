@@ -1,0 +1,234 @@
+"""Objects and instances: what a scene of two levels is made of, and the boxes that instances fill in the world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.accel import quadrics
+from viewer.base.errors import ViewerError
+from viewer.scene.mesh import Mesh
+from viewer.scene.normals import with_normals
+from viewer.scene.quadric import PlacedQuadric, Quadric
+from viewer.scene.scene import Instance, Scene
+from viewer.scene.triangles import LARGEST_COORDINATE
+
+PARTS = 16  # that an object is covered by, so that it stays tightly bound when it is turned
+# How much rounding in the map to an object's space may grow on its way back. What is bent worse than this, or flat, is
+# put into the world once, as an object of its own.
+MOST_GROWTH = 1000.0
+# And in the object's space itself: a ray passes through what is squeezed more than this between two float32 distances.
+MOST_SQUEEZE = 1e5
+# Rounding of float32 rays on their way into an object's space, as a part of the coordinates.
+ROUNDING = 2.0**-21
+CHUNK = 1 << 14  # instances whose boxes are computed at once
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Distinct meshes, each in a space of its own.
+
+    A mesh is scaled there by a power of two, which costs no bit, to about unit size: one set of numerical tolerances
+    then serves all objects. Meshes that are drawn nowhere, or hold no triangle of finite corners, are none.
+
+    meshes  : O meshes with normals, in their files' own units. scales : (O,) float64, from these to the object's space.
+    corners : for each (T, 3, 3) float32, object space.
+    parts   : (O, 1 + `PARTS`, 7) float64, what covers each object (`cover`), object space.
+    of      : (I,) int32, the object of each of the scene's instances, -1 where it has nothing to show.
+    own     : (I,) bool, whether that object is the instance itself, in the world: see `bent`.
+    quadrics : O, what an object is in place of a mesh of triangles, else None; its corners then bound its box.
+    """
+
+    meshes: list[Mesh]
+    scales: NDArray[np.float64]
+    corners: list[NDArray[np.float32]]
+    parts: NDArray[np.float64]
+    of: NDArray[np.int32]
+    own: NDArray[np.bool_]
+    quadrics: list[PlacedQuadric | None]
+
+    @property
+    def triangles(self) -> int:
+        """Triangles of all objects."""
+        return sum(len(corners) for corners in self.corners)
+
+    @property
+    def first_faces(self) -> NDArray[np.int64]:
+        """(O,): the number of each object's first triangle where all lie one object behind the other."""
+        return np.cumsum([0, *(len(corners) for corners in self.corners)], dtype=np.int64)[:-1]
+
+
+def transforms_of(instances: Sequence[Instance]) -> NDArray[np.float64]:
+    """(I, 4, 4) float64."""
+    return np.array([instance.transform for instance in instances], np.float64).reshape(-1, 4, 4)
+
+
+def objects_of(scene: Scene) -> Objects:
+    """The objects of a scene. Raises ViewerError for a transformation that is not finite."""
+    transforms = transforms_of(scene.instances)
+    finite = np.isfinite(transforms).all(axis=(1, 2))
+    if not finite.all():
+        number = int(np.argmin(finite))
+        name = scene.instances[number].name or f"instance {number}"
+        raise ViewerError(f"{scene.name}: {name}", "its transformation is not finite", "mend it")
+    linear = transforms[:, :3, :3]
+    own = bent(linear, inverses(linear))
+    found: dict[tuple[int, int], int] = {}  # (mesh, instance in the world or -1) -> object
+    meshes: list[Mesh] = []
+    corners: list[NDArray[np.float32]] = []
+    scales: list[float] = []
+    parts: list[NDArray[np.float64]] = []
+    placed: list[PlacedQuadric | None] = []
+    of = np.full(len(scene.instances), -1, np.int32)
+    for number, instance in enumerate(scene.instances):
+        key = (instance.mesh, number if own[number] else -1)
+        if key not in found:
+            mesh = in_world(scene, instance) if own[number] else with_normals(scene.meshes[instance.mesh])
+            found[key] = _add(mesh, meshes, scales, corners, parts, placed)
+        of[number] = found[key]
+    covered = np.array(parts).reshape(-1, 1 + PARTS, 7)
+    return Objects(meshes, np.array(scales, np.float64), corners, covered, of, own, placed)
+
+
+def _add(mesh: Mesh, meshes: list[Mesh], scales: list[float], corners: list, parts: list, placed: list) -> int:
+    """The object's number, or -1 where there is nothing to hit."""
+    quadric = mesh if isinstance(mesh, Quadric) else None
+    shape = mesh.positions[mesh.triangles] if quadric is None else mesh.positions[None]
+    sound = np.isfinite(shape).all(axis=(1, 2))
+    if not sound.any():
+        return -1
+    largest = float(np.abs(shape[sound]).max())
+    _, exponent = np.frexp(largest)
+    scale = float(np.ldexp(1.0, -max(-100, min(100, int(exponent)))))
+    placed.append(None)
+    if quadric is None:
+        shape = (shape.astype(np.float64) * scale).astype(np.float32)
+    else:
+        placed[-1] = PlacedQuadric(0, quadric.shape, np.diag([scale, scale, scale, 1.0]) @ quadric.shape.transform)
+        shape = quadrics.corners_of(quadrics.boxes([placed[-1]]))
+    meshes.append(mesh)
+    scales.append(scale)
+    corners.append(shape)
+    parts.append(cover(shape[sound]))
+    if placed[-1] is not None:
+        parts[-1][:, 6] = np.minimum(parts[-1][:, 6], quadrics.radius(placed[-1]))
+    return len(meshes) - 1
+
+
+def in_world(scene: Scene, instance: Instance) -> Mesh:
+    """An instance's mesh in world space, as the flattened scene has it."""
+    mesh = scene.meshes[instance.mesh]
+    if isinstance(mesh, Quadric):
+        shape = replace(mesh.shape, transform=instance.transform @ mesh.shape.transform)
+        material = int(mesh.materials[0]) if instance.material is None else instance.material
+        return Quadric.surface(shape, material, instance.name or mesh.name)
+    flat = Scene(scene.meshes, [instance], name=scene.name).flatten()
+    opacities = np.ones(len(flat.colors), np.float32) if flat.opacities is None else flat.opacities
+    colors = np.concatenate([flat.colors, opacities[:, None]], axis=1)
+    name = instance.name or "own"
+    own = Mesh(flat.positions, flat.triangles, flat.materials, flat.normals, flat.uvs, colors, name)
+    own.uvs_1, own.tangents = flat.uvs_1, flat.tangents
+    return own
+
+
+def bent(linear: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(N,): whether maps (N, 3, 3) with these `inverses` distort too much for an object's space to be of use."""
+    return (growth(linear, inverse) > MOST_GROWTH) | (growth(inverse, linear) > MOST_SQUEEZE)
+
+
+def growth(linear: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(N,): how much a relative error may grow from the world to object space and back, of maps (N, 3, 3) and their
+    `inverses`; inf for a singular one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        grown = (np.abs(linear) @ np.abs(inverse)).sum(axis=2).max(axis=1, initial=0.0)
+        # Of a matrix that maps all to one line, cofactors and determinant are both nothing but rounding.
+        sound = np.abs(linear @ inverse - np.eye(3)).max(axis=(1, 2), initial=0.0) < 1e-6
+    return np.where(sound & np.isfinite(grown), grown, np.inf)
+
+
+def inverses(linear: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Inverses (N, 3, 3), by cofactors of rows that are scaled first; not finite where there is none."""
+    size = np.abs(linear).max(axis=2, initial=0.0, keepdims=True)
+    with np.errstate(all="ignore"):
+        rows = linear / size
+        cofactors = np.stack([np.cross(rows[:, (k + 1) % 3], rows[:, (k + 2) % 3]) for k in range(3)], axis=1)
+        determinant = (rows[:, 0] * cofactors[:, 0]).sum(axis=1)
+        return cofactors.transpose(0, 2, 1) / determinant[:, None, None] / size.transpose(0, 2, 1)
+
+
+def cover(corners: NDArray[np.float32]) -> NDArray[np.float64]:
+    """(1 + `PARTS`, 7): what covers triangles (T, 3, 3), first in one, then halved again and again along the longest
+    axis: the middle of a box, half its edges, and the radius of a sphere around that middle."""
+    low, high = corners.min(axis=1).astype(np.float64), corners.max(axis=1).astype(np.float64)
+    middle = low + high
+    groups = whole = [np.arange(len(corners))]
+    while len(groups) < PARTS:
+        halves = []
+        for group in groups:
+            axis = int(np.argmax(np.ptp(middle[group], axis=0)))
+            order = np.argsort(middle[group, axis], kind="stable")
+            half = (len(group) + 1) // 2
+            first = group[order[:half]]
+            halves += [first, group[order[half:]] if len(group) > half else first]
+        groups = halves
+    covers = np.empty((1 + PARTS, 7))
+    for row, group in zip(covers, [*whole, *groups], strict=True):
+        least, most = low[group].min(axis=0), high[group].max(axis=0)
+        row[:3], row[3:6] = (least + most) / 2, (most - least) / 2
+        row[6] = np.sqrt(((corners[group].astype(np.float64) - row[:3]) ** 2).sum(axis=-1).max())
+    return covers
+
+
+def _beyond(corners: NDArray[np.float32], linear: NDArray[np.float64], place: NDArray[np.float64]) -> bool:
+    """Whether a corner of these triangles (T, 3, 3) is farther out than `Scene.flatten` takes it."""
+    sound = corners[np.isfinite(corners).all(axis=(1, 2))].astype(np.float64)
+    with np.errstate(over="ignore"):
+        return bool((np.abs((sound @ linear.T + place).astype(np.float32)) > LARGEST_COORDINATE).any())
+
+
+def world_boxes(
+    parts: NDArray[np.float64],
+    corners: Sequence[NDArray[np.float32]],
+    of: NDArray[np.int32],
+    linear: NDArray[np.float64],
+    place: NDArray[np.float64],
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Boxes (I, 3) twice, float32, that surely hold instances: ``of`` (I,) objects of these corners, which `cover`
+    covers in ``parts``, under maps ``linear`` (I, 3, 3) and then translations ``place`` (I, 3). Empty ones (inf, -inf)
+    of those that show nothing.
+
+    Raises ViewerError beyond what float32 ray tracing can hold.
+    """
+    low, high = np.full((len(of), 3), np.inf, np.float32), np.full((len(of), 3), -np.inf, np.float32)
+    shown = np.flatnonzero(of >= 0)
+    # (7, 1 + PARTS, O): arithmetic on arrays that lie in a row takes a fifth of the time of small matrix products.
+    columns = np.ascontiguousarray(parts.transpose(2, 1, 0))
+    for first in range(0, len(shown), CHUNK):
+        at = shown[first : first + CHUNK]
+        part, rows = columns[..., of[at]], np.ascontiguousarray(linear[at].transpose(1, 2, 0))
+        own_low, own_high = np.empty((len(at), 3)), np.empty((len(at), 3))
+        for axis in range(3):
+            row, size = rows[axis], np.abs(rows[axis])
+            center = row[0] * part[0] + row[1] * part[1] + row[2] * part[2]
+            # A box reaches as far as its half edges by the absolute values (Arvo, "Transforming axis-aligned bounding
+            # boxes", Graphics Gems, 1990), a sphere as far as its radius by the row's length.
+            half = size[0] * part[3] + size[1] * part[4] + size[2] * part[5]
+            half = np.minimum(half, np.sqrt(row[0] ** 2 + row[1] ** 2 + row[2] ** 2) * part[6])
+            low_end, high_end = center - half, center + half
+            own_low[:, axis] = np.maximum(low_end[0], low_end[1:].min(axis=0))
+            own_high[:, axis] = np.minimum(high_end[0], high_end[1:].max(axis=0))
+        margin = ROUNDING * (np.maximum(np.abs(own_low), np.abs(own_high)) + np.abs(place[at]))
+        least, most = own_low + place[at] - margin, own_high + place[at] + margin
+        far = (np.maximum(-least, most) > LARGEST_COORDINATE).any(axis=1)
+        if any(_beyond(corners[of[k]], linear[k], place[k]) for k in at[far]):  # boxes are wider than what they hold
+            raise ViewerError(
+                "instances",
+                f"a coordinate is beyond {LARGEST_COORDINATE:g}, whose square leaves float32",
+                "scale the model down",
+            )
+        low[at] = np.nextafter(least.astype(np.float32), np.float32(-np.inf))
+        high[at] = np.nextafter(most.astype(np.float32), np.float32(np.inf))
+    return low, high

@@ -1,0 +1,124 @@
+"""Two levels: objects with structures of their own, built once, and a structure over their instances.
+
+A ray goes to an object's space without its direction being normalised, so that distances stay those of the world. What
+moves changes rows of instances and the top structure, which is made anew; objects stay as they are.
+
+A. Adinetz and B. Berezin, "Implementing classical ray tracing on GPU" (2006): two levels of grids; I. Wald, C. Benthin
+and P. Slusallek, "Distributed interactive ray tracing of dynamic scenes" (2003): two levels and rigid motion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.accel.two_level.objects import (
+    Objects,
+    bent,
+    inverses,
+    objects_of,
+    transforms_of,
+    world_boxes,
+)
+from viewer.accel.two_level.top import TOPS, Changes, Top
+from viewer.base.errors import ViewerError
+from viewer.kernels.records import RAY
+from viewer.scene.scene import Scene
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Field, Record
+
+INSTANCE = Record(
+    "Instance",
+    Field("inverse_x", "vec4", about="row of the linear map to object space; x of where the object's origin stands"),
+    Field("inverse_y", "vec4", about="the same of y"),
+    Field("inverse_z", "vec4", about="the same of z"),
+    Field("linear_x", "vec3", about="row of the linear map to the world"),
+    Field("linear_y", "vec3"),
+    Field("linear_z", "vec3"),
+    Field("object", "int", about="number of the object"),
+    Field("face", "int", about="address of the object's first face"),
+    Field("material", "int", about="address of the material of all its triangles, -1: the faces' own"),
+)
+
+
+@dataclass
+class TwoLevel:
+    """Instances of objects, and the structure over them.
+
+    transforms : (I, 4, 4) float64, the instances' own. low, high : (I, 3) float32, their boxes in the world.
+    mirrored   : (I,) bool, whether the flattened scene has the corners of the instance's triangles in another order.
+    """
+
+    objects: Objects
+    top: Top
+    table: Table
+    transforms: NDArray[np.float64]
+    low: NDArray[np.float32]
+    high: NDArray[np.float32]
+    mirrored: NDArray[np.bool_]
+    modules: list[Module] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, scene: Scene, kind: str) -> TwoLevel:
+        """The instances of a scene under a top structure of that kind (`viewer.accel.two_level.top.TOPS`).
+
+        Raises ViewerError where a coordinate is beyond what float32 ray tracing can hold.
+        """
+        objects, count = objects_of(scene), len(scene.instances)
+        table = Table("instances", INSTANCE, np.zeros(count, INSTANCE.dtype))
+        table.data["object"] = objects.of
+        shown = objects.of >= 0
+        table.data["face"][shown] = objects.first_faces[objects.of[shown]]
+        material = [-1 if instance.material is None else instance.material for instance in scene.instances]
+        table.data["material"] = np.where(objects.own, -1, material) if count else material
+        low, high = np.zeros((count, 3), np.float32), np.zeros((count, 3), np.float32)
+        made = cls(objects, TOPS[kind](count), table, np.zeros((count, 4, 4)), low, high, np.zeros(count, bool))
+        ray = Module("instances", ("object_ray",), "accel/object_ray.glsl", memories=(table,), uses=(RAY,))
+        made.modules = [*made.top.modules, ray]
+        transforms = transforms_of(scene.instances)
+        standing = np.where(objects.own[:, None, None], np.eye(4), transforms)
+        made._place(np.arange(count), standing, inverses(standing[:, :3, :3]))
+        made.transforms = transforms
+        made.top.build(made.low, made.high)
+        return made
+
+    def move(self, numbers: NDArray[np.intp], transforms: NDArray[np.float64]) -> Changes | None:
+        """Put the instances of these numbers (N,) elsewhere, (N, 4, 4) float64, and build the top structure anew.
+
+        Returns the rows that changed, or None where objects must change too: where a transformation is, or was, flat
+        or worse bent than rays in an object's space can follow. Raises ViewerError for one that is not finite, and
+        beyond what float32 ray tracing can hold; then nothing has moved.
+        """
+        if not np.isfinite(transforms).all():
+            raise ViewerError("move", "a transformation is not finite", "give (4, 4) finite numbers for each instance")
+        moved = (self.transforms[numbers] != transforms).any(axis=(1, 2))
+        numbers, transforms = numbers[moved], transforms[moved]
+        if not len(numbers):
+            return []
+        inverse = inverses(transforms[:, :3, :3])
+        if self.objects.own[numbers].any() or bent(transforms[:, :3, :3], inverse).any():
+            return None
+        self._place(numbers, transforms, inverse)
+        self.transforms[numbers] = transforms
+        edges = np.flatnonzero(np.diff(numbers) != 1) + 1  # of runs of neighbours
+        firsts, lasts = np.r_[0, edges], np.r_[edges, len(numbers)] - 1
+        changes = [(self.table, int(numbers[a]), int(numbers[b]) + 1) for a, b in zip(firsts, lasts, strict=True)]
+        return changes + self.top.build(self.low, self.high)
+
+    def _place(self, numbers: NDArray[np.intp], standing: NDArray[np.float64], inverse: NDArray[np.float64]) -> None:
+        """Write the rows of these instances, and their boxes; their objects stand at (N, 4, 4), with inverses (N, 3, 3)
+        of the linear parts."""
+        of = self.objects.of[numbers]
+        scale = np.ones((len(of), 1, 1))
+        scale[of >= 0, 0, 0] = self.objects.scales[of[of >= 0]]
+        linear, inverse, place = standing[:, :3, :3] / scale, inverse * scale, standing[:, :3, 3]
+        low, high = world_boxes(self.objects.parts, self.objects.corners, of, linear, place)
+        rows = self.table.data
+        for row, axis in enumerate("xyz"):
+            rows[f"inverse_{axis}"][numbers, :3] = inverse[:, row]
+            rows[f"inverse_{axis}"][numbers, 3] = place[:, row]
+            rows[f"linear_{axis}"][numbers] = linear[:, row]
+        self.low[numbers], self.high[numbers] = low, high
+        self.mirrored[numbers] = np.linalg.det(linear) < 0

@@ -1,0 +1,170 @@
+"""Structures over the boxes of instances: what a ray walks before it goes down to an object.
+
+Their memories have room for whatever way the instances may stand, so that moving one uploads rows and compiles nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.accel.bvh import build as bvh_build
+from viewer.accel.bvh import tree as bvh
+from viewer.accel.grid import boxes as grid_boxes
+from viewer.accel.grid import grid
+from viewer.accel.grid.build import Grid
+from viewer.accel.grid.cost import LIMIT
+from viewer.kernels.records import RAY
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Field, Record
+
+Boxes = NDArray[np.float32]
+Changes = list[tuple[Table, int, int]]  # rows first .. last - 1 of tables
+
+INSTANCE_FOUND = Field("instance", "int", about="the instance found last")
+BVH_TOP = Record("TopTraversal", Field("node", "int", about="the node to visit next"), INSTANCE_FOUND)
+GRID_TOP = Record(
+    "TopTraversal",
+    Field("voxel", "int", about="number of the voxel to visit next, x fastest; -1: the ray leaves the grid"),
+    Field("list", "int", about="address of the next instance of the voxel visited last, -1: none"),
+    INSTANCE_FOUND,
+    Field("t_exit", "float", "scene units", about="distance at which the ray leaves the voxel visited last"),
+)
+NODE = Record(
+    "TopNode",
+    Field("low", "vec3", "scene units", "world"),
+    Field("high", "vec3", "scene units", "world"),
+    Field("first", "int", about="a leaf's instance; an inner node's second child, the first one follows it"),
+    Field("count", "int", about="1: a leaf; of an inner node -1, -2, -4: split along x, y, z"),
+    Field("missed_up", "ivec4", about="the node that follows a miss or a leaf, for octants 0 to 3"),
+    Field("missed_down", "ivec4", about="the same for octants 4 to 7, of directions down z"),
+)
+# Room for the voxels of a grid, and for the entries of its lists, per instance; and at least.
+ROOM_PER_INSTANCE, LEAST_ROOM = 16, 4096
+
+
+class Top(Protocol):
+    """A structure over boxes, made anew whenever they change.
+
+    modules : two, so that a kernel which only asks for the instance found does not bring the memories.
+    """
+
+    modules: list[Module]
+
+    def build(self, low: Boxes, high: Boxes) -> Changes:
+        """Over boxes (I, 3) twice; returns the rows that have changed, and sets uniforms of the modules."""
+        ...
+
+    @property
+    def uniforms(self) -> dict[str, Any]:
+        """Their values now."""
+        ...
+
+    @property
+    def statistics(self) -> dict[str, float | int]:
+        """Of the last build."""
+        ...
+
+
+class _Made:
+    """What both have: the modules around the tables."""
+
+    def __init__(self, name: str, record: Record, table: Table, uniforms: dict[str, tuple[str, Any]]):
+        traversal = Module(
+            f"{name} over instances",
+            ("top_start", "top_step"),
+            f"accel/top_{name}.glsl",
+            memories=(table,),
+            uniforms=uniforms,
+            uses=(RAY, record),
+        )
+        found = Module(
+            "instance found", ("top_instance",), "accel/top_instance.glsl", module_state=record, uses=(RAY, record)
+        )
+        self.modules = [traversal, found]
+        self.statistics: dict[str, float | int] = {}
+
+    @property
+    def uniforms(self) -> dict[str, Any]:
+        return {name: value for name, (_, value) in self.modules[0].uniforms.items()}
+
+    def _set(self, **values: Any) -> None:
+        held = self.modules[0].uniforms
+        for name, value in values.items():
+            held[name] = (held[name][0], value)
+
+
+class TopBvh(_Made):
+    """The bounding volume hierarchy over up to ``count`` boxes, an instance in a leaf."""
+
+    def __init__(self, count: int) -> None:
+        self.room = max(1, 2 * count - 1)
+        self.nodes = Table("top_nodes", NODE, np.zeros(self.room, NODE.dtype))
+        super().__init__("bvh", BVH_TOP, self.nodes, {"top_root": ("int", 0), "top_end": ("int", self.room)})
+
+    def build(self, low: Boxes, high: Boxes) -> Changes:
+        """See `Top`."""
+        built = bvh_build.build_boxes(low, high, leaf=1)
+        self.statistics = {f"top_{name}": value for name, value in built.statistics.items() if name != "bytes"}
+        self._set(top_root=0 if len(built.order) else self.room)
+        if not len(built.order):
+            return []
+        count = len(built.low)
+        rows, nodes, leaf = self.nodes.data[:count], bvh.nodes(built), built.second < 0
+        nodes["first"][leaf] = built.order[built.first[leaf]]
+        for name in ("low", "high", "first", "count"):
+            rows[name] = nodes[name]
+        missed = bvh_build.octant_links(built)[..., 1].T
+        missed = np.where(missed >= count, self.room, missed)
+        rows["missed_up"], rows["missed_down"] = missed[:, :4], missed[:, 4:]
+        return [(self.nodes, 0, count)]
+
+
+class TopGrid(_Made):
+    """The uniform grid over up to ``count`` boxes: addresses of the voxels' lists, and from ``top_lists`` on the lists,
+    in one table, since textures are few."""
+
+    def __init__(self, count: int) -> None:
+        self.room = min(LIMIT // 2, max(LEAST_ROOM, ROOM_PER_INSTANCE * count))
+        self.entries = Table("top_entries", grid.ENTRY, np.zeros(2 * self.room, grid.ENTRY.dtype))
+        nothing = (0.0, 0.0, 0.0)
+        super().__init__(
+            "grid",
+            GRID_TOP,
+            self.entries,
+            {
+                "top_low": ("vec3", nothing),
+                "top_voxel": ("vec3", (1.0, 1.0, 1.0)),
+                "top_resolution": ("ivec3", (1, 1, 1)),
+                "top_lists": ("int", self.room),
+            },
+        )
+
+    def build(self, low: Boxes, high: Boxes) -> Changes:
+        """See `Top`."""
+        built = self._fitting(low, high)
+        pointers, entries = grid.mark_last(built.pointers, built.lists)
+        self.statistics = {f"top_{name}": value for name, value in built.statistics.items()}
+        self._set(
+            top_low=tuple(map(float, built.low.astype(np.float32))),
+            top_voxel=tuple(map(float, built.voxel)),
+            top_resolution=tuple(map(int, built.resolution)),
+        )
+        held = self.entries.data["entry"]
+        held[: pointers.size] = pointers.ravel()
+        held[self.room : self.room + len(entries)] = entries
+        return [(self.entries, 0, pointers.size), (self.entries, self.room, self.room + len(entries))]
+
+    def _fitting(self, low: Boxes, high: Boxes) -> Grid:
+        """The grid of the cheapest resolution, or where that has no room, of coarser ones down to a single voxel."""
+        built = grid_boxes.build_boxes(low, high)
+        while max(built.pointers.size, len(built.lists)) > self.room:
+            nx, ny, nz = (max(1, int(0.8 * count)) for count in built.resolution)
+            built = grid_boxes.build_boxes(low, high, (nx, ny, nz))
+        return built
+
+
+TOPS: dict[str, Callable[[int], Top]] = {"bvh": TopBvh, "grid": TopGrid}

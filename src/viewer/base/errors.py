@@ -1,0 +1,69 @@
+"""The one exception that reaches a user: where, what is wrong, and what to do."""
+
+from __future__ import annotations
+
+import re
+
+# An option as it is typed, alone or with a value behind it; no part of a path or file name.
+_OPTION = re.compile(r"(?<![\w./\\-])--([a-z]+(?:-[a-z]+)*)(?![\w./\\-])")
+
+
+def keywords(text: str) -> str:
+    """A text with every option that it names (``--pixel-filter``) as the keyword of Python (``pixel_filter``)."""
+    return _OPTION.sub(lambda found: found[1].replace("-", "_"), text)
+
+
+class ViewerError(Exception):
+    """A fault that the user can act on, told in one line.
+
+    Options are named as they are typed, ``--depth 5``: `typed` is the line for the command line, `str` the one for
+    Python, with ``depth=5``.
+
+    Parameters
+    ----------
+    where : the file, option or part that is at fault (``bunny.ply: face 12``).
+    what  : what is wrong with it.
+    hint  : what to do about it; may be empty.
+    """
+
+    def __init__(self, where: str, what: str, hint: str = "") -> None:
+        self.where, self.what, self.hint = str(where), str(what), str(hint)
+        super().__init__(where, what, hint)
+
+    @property
+    def typed(self) -> str:
+        """The line, with options as they are typed on the command line."""
+        return self._line(self.where)
+
+    def __str__(self) -> str:
+        option = _OPTION.match(self.where)
+        value = self.where[option.end() :].strip() if option else ""
+        return keywords(self._line(f"{self.where[: option.end()]}={value}" if option and value else self.where))
+
+    def _line(self, where: str) -> str:
+        line = f"{where}: {self.what}" + (f" ({self.hint})" if self.hint else "")
+        line = " ".join(line.split())
+        if line.isprintable():
+            return line
+        # Names come from files, and the line goes to terminals: control characters and broken encodings are escaped.
+        return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in line)
+
+
+class ShaderError(ViewerError):
+    """A shader that does not assemble or compile; ``log`` is the driver's whole text, mapped to the source files."""
+
+    def __init__(self, where: str, what: str, hint: str = "", log: str = "") -> None:
+        super().__init__(where, what, hint)
+        self.log = log
+
+
+class DeviceError(ViewerError):
+    """No OpenGL, or one that lacks what a program needs."""
+
+
+class DriverWarning(UserWarning):
+    """Samples of another driver are gone on from: statistics hold, bits do not."""
+
+
+class WiringError(ViewerError):
+    """A record, kernel, module or program that does not fit together; found before any OpenGL call."""

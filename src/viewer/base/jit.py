@@ -1,0 +1,133 @@
+"""Loops as machine code where that pays, and as they are where the work is small.
+
+A loop is a function of arrays and numbers that numba can compile; it writes into arrays that it is given, and returns
+numbers. It allocates and raises nothing, so that its machine code needs nothing of numba when it runs. The code is made
+once on a machine, which takes seconds, and kept as an object file in the user's cache folder; later processes have LLVM
+link it, in milliseconds, where importing numba alone would take a third of a second (`viewer.base.jit_cache`).
+
+Each combination of types and dimensions of the arrays given compiles anew.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from threading import Lock
+from types import CodeType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from viewer.base.jit_cache import Object
+
+_helpers: list[Callable] = []
+_loaded: dict[tuple[Any, ...], Callable] = {}
+_lock = Lock()  # one thread compiles a loop, others wait for it
+
+# Kinds of numbers: as a C function takes them, and as Python has them.
+NUMBERS = {"b": ctypes.c_bool, "i": ctypes.c_int64, "f": ctypes.c_double}
+PYTHON: dict[str, Callable[[Any], Any]] = {"b": bool, "i": int, "f": float}
+
+
+def helper(function: Callable) -> Callable:
+    """Decorate a function that loops call, so that compiled ones can."""
+    _helpers.append(function)
+    return function
+
+
+def run(loop: Callable, *arguments: Any, small: bool = False) -> Any:
+    """What the loop returns for these arguments; compiled unless the work is ``small``.
+
+    Arrays are C-contiguous. Numbers come back as Python's, integers of a compiled loop exact up to 2^53.
+    """
+    if small:
+        with np.errstate(all="ignore"):  # as machine code does
+            result = loop(*arguments)
+        return tuple(map(_plain, result)) if isinstance(result, tuple) else _plain(result)
+    types = tuple(map(_type, arguments))
+    compiled = _loaded.get((loop, types))
+    if compiled is None:
+        with _lock:
+            compiled = _loaded.get((loop, types))
+            if compiled is None:
+                compiled = _loaded[loop, types] = _load(loop, types)
+    return compiled(arguments)
+
+
+def _plain(result: Any) -> Any:
+    return result.item() if isinstance(result, np.generic) else result
+
+
+def _type(argument: Any) -> str:
+    """What tells compiled variants apart: "f8 2" of an array of float64 with two dimensions; "b", "i", "f"."""
+    if isinstance(argument, np.ndarray):
+        if not argument.flags.c_contiguous:
+            raise TypeError("a loop takes C-contiguous arrays")
+        return f"{argument.dtype.str[1:]} {argument.ndim}"
+    if isinstance(argument, (bool, np.bool_)):
+        return "b"
+    return "i" if isinstance(argument, (int, np.integer)) else "f"
+
+
+def _load(loop: Callable, types: tuple[str, ...]) -> Callable:
+    """The loop as machine code: from the cache, or compiled and left there. It takes the tuple of arguments, and holds
+    no lock."""
+    from viewer.base import jit_cache
+
+    key = jit_cache.key(loop.__name__, repr((types, list(_content(loop, set())))))
+    found = jit_cache.find(key)
+    if found is None:
+        from viewer.base.jit_compile import compiled
+
+        found = compiled(loop, types, _helpers, key)
+        jit_cache.keep(key, found)
+    return _call(jit_cache.link(key, found), types, found)
+
+
+def _call(address: int, types: tuple[str, ...], made: Object) -> Callable:
+    """A function of a loop's arguments that calls its machine code."""
+    kinds: list[Any] = []
+    for type_ in types:
+        number = NUMBERS.get(type_)
+        kinds += [number] if number else [ctypes.c_void_p] + [ctypes.c_int64] * int(type_.split()[1])
+    entry = ctypes.CFUNCTYPE(None, *kinds, ctypes.c_void_p)(address)
+    several = made.results.startswith("(")
+    convert = [PYTHON[kind] for kind in made.results.lstrip("(")]
+
+    def call(arguments: tuple[Any, ...], kept: Object = made) -> Any:  # the code lives as long as this does
+        flat: list[Any] = []
+        for argument, type_ in zip(arguments, types, strict=True):
+            if isinstance(argument, np.ndarray):
+                flat += (argument.ctypes.data, *argument.shape)
+            else:
+                flat.append(PYTHON[type_](argument))
+        out = (ctypes.c_double * len(convert))()
+        entry(*flat, ctypes.addressof(out))
+        results = tuple(make(value) for make, value in zip(convert, out, strict=True))
+        return results if several else results[0] if results else None
+
+    return call
+
+
+def _content(function: Callable, seen: set[Callable]) -> Iterator[Any]:
+    """Everything that a function's machine code depends on: its own code, that of the helpers that it calls, and the
+    values of the constants that it names."""
+    if function in seen:
+        return
+    seen.add(function)
+    assert isinstance(function, FunctionType)
+    yield function.__name__, function.__defaults__, *_code(function.__code__)
+    for name in sorted({*function.__code__.co_names}):
+        value = function.__globals__.get(name)
+        if isinstance(value, FunctionType):
+            yield from _content(value, seen)
+        elif isinstance(value, np.ndarray):
+            yield name, value.dtype.str, value.shape, value.tobytes()
+        elif value is not None and not isinstance(value, ModuleType):
+            yield name, repr(value)
+
+
+def _code(code: CodeType) -> Iterator[Any]:
+    constants = [tuple(_code(each)) if isinstance(each, CodeType) else repr(each) for each in code.co_consts]
+    yield from (code.co_code, constants, code.co_names, code.co_varnames)

@@ -1,0 +1,102 @@
+"""Compiles loops with numba into object files that need nothing of numba."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import llvmlite.binding as llvm
+from numba import carray, cfunc, from_dtype, njit, types
+from numba.extending import register_jitable
+from numpy import dtype
+
+from viewer.base.jit_cache import Object, target_machine
+
+NUMBERS = {"b": types.boolean, "i": types.int64, "f": types.float64}
+# Functions of the C library that machine code may call, in any process.
+LIBRARY = ("acos", "ceil", "floor", "fmod", "memcpy", "memmove", "memset", "pow", "sqrt")
+
+
+def compiled(loop: Callable, kinds: tuple[str, ...], helpers: list[Callable], symbol: str) -> Object:
+    """The machine code of a loop for arguments of these types (see `jit.run`).
+
+    It is called as a C function of, for each array, its address and its shape; numbers; and an address for the results
+    as float64. helpers : what loops call, taken off the list. symbol : the function's name in the object file.
+
+    A loop that allocates or raises runs, but needs numba, so that every process compiles it: RuntimeWarning. Raises
+    TypeError for one that returns something else than numbers.
+    """
+    while helpers:
+        register_jitable(helpers.pop())
+    native = njit(error_model="numpy")(loop)  # divides as NumPy does
+    native.compile(tuple(_numba(kind) for kind in kinds))
+    results = _results(loop, native.nopython_signatures[0].return_type)
+    names, values, signature = [], [], []
+    for k, kind in enumerate(kinds):
+        names.append(f"a{k}")
+        if kind in NUMBERS:
+            values.append(f"a{k}")
+            signature.append(_numba(kind))
+            continue
+        shape = [f"a{k}_{axis}" for axis in range(int(kind.split()[1]))]
+        names += shape
+        values.append(f"carray(a{k}, ({', '.join(shape)},))")
+        signature += [types.CPointer(_numba(kind).dtype)] + [types.int64] * len(shape)
+    call = f"loop({', '.join(values)})"
+    if results.startswith("("):
+        stores = "".join(f"\n    out[{k}] = made[{k}]" for k in range(len(results) - 1))
+    else:
+        stores = "\n    out[0] = made" if results else ""
+    scope: dict[str, Any] = {"loop": native, "carray": carray}
+    exec(f"def entry({', '.join(names)}, out):\n    made = {call}{stores}", scope)
+    entry = cfunc(types.void(*signature, types.CPointer(types.float64)), error_model="numpy")(scope["entry"])
+    code = _code(entry, symbol)
+    if not code:
+        warnings.warn(f"loop {loop.__name__} allocates or raises: every process compiles it", RuntimeWarning, 2)
+    return Object(results, code, entry)
+
+
+def _numba(kind: str) -> Any:
+    if kind in NUMBERS:
+        return NUMBERS[kind]
+    name, dimensions = kind.split()
+    return types.Array(from_dtype(dtype(name)), int(dimensions), "C")
+
+
+def _results(loop: Callable, kind: Any) -> str:
+    """The kinds of what a loop returns, as `Object` has them."""
+    several = isinstance(kind, types.BaseTuple)
+    found = ""
+    for each in kind if several else () if kind == types.none else (kind,):
+        if isinstance(each, types.Boolean):
+            found += "b"
+        elif isinstance(each, (types.Integer, types.Float)):
+            found += "i" if isinstance(each, types.Integer) else "f"
+        else:
+            raise TypeError(f"loop {loop.__name__} returns {each}")
+    return "(" + found if several else found
+
+
+def _code(entry: Any, symbol: str) -> bytes:
+    """The entry's machine code by itself; none where it calls numba.
+
+    Numba surrounds it with what reports an exception to Python. Once nothing but the entry can be called from outside,
+    LLVM finds that none is ever raised, and drops that.
+    """
+    machine = target_machine()
+    module = llvm.parse_assembly(entry.inspect_llvm())
+    for function in module.functions:
+        if function.name == entry.native_name:
+            function.name = symbol
+        elif not function.is_declaration:
+            function.linkage = "internal"
+    passes = llvm.create_new_module_pass_manager()
+    passes.add_ipsccp_pass()
+    passes.add_global_dead_code_eliminate_pass()
+    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
+    for function in module.functions:
+        name = function.name
+        if function.is_declaration and not name.startswith("llvm.") and name not in LIBRARY:
+            return b""
+    return bytes(machine.emit_object(module))

@@ -1,0 +1,101 @@
+"""Locks that threads get in the order in which they ask."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from functools import wraps
+from threading import Lock, get_ident
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+
+
+class FairLock:
+    """A lock for ``with``, which the thread that holds it may take again.
+
+    It is handed to the thread that has waited longest. A thread that renders gives it back between two passes and asks
+    again at once: `threading.RLock` would let it go first for ever.
+
+    check : is called before every wait, and raises where there is no use in waiting.
+    """
+
+    def __init__(self, check: Callable[[], None] | None = None) -> None:
+        self._check = check
+        self._guard = Lock()  # of what follows; held for a few instructions that allocate nothing
+        self._holder: int | None = None
+        self._depth = 0
+        self._waiting: deque[tuple[int, Lock]] = deque()
+
+    def __enter__(self) -> None:
+        if self._check is not None:
+            self._check()
+        me = get_ident()
+        if self._holder == me:
+            self._depth += 1
+            return
+        with self._guard:
+            if self._holder is None:
+                self._holder, self._depth = me, 1
+                return
+        self._wait(me)
+
+    def _wait(self, me: int) -> None:
+        turn = me, Lock()
+        turn[1].acquire()
+        with self._guard:
+            if self._holder is None:  # given back since
+                self._holder, self._depth = me, 1
+                return
+            self._waiting.append(turn)
+        try:
+            turn[1].acquire()
+        except BaseException:  # Ctrl-C
+            with self._guard:
+                handed = turn not in self._waiting
+                if not handed:
+                    self._waiting.remove(turn)
+            if handed:
+                self._release()
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._release()
+
+    def _release(self) -> None:
+        if self._depth > 1:
+            self._depth -= 1
+            return
+        with self._guard:
+            if not self._waiting:
+                self._holder, self._depth = None, 0
+                return
+            self._holder, turn = self._waiting.popleft()
+            self._depth = 1
+            turn.release()
+
+
+class Locked(Protocol):
+    """What has a lock."""
+
+    @property
+    def lock(self) -> FairLock:
+        """Held while one of its methods runs that are `exclusive`."""
+
+
+Owner = TypeVar("Owner", bound=Locked)
+
+
+def exclusive(method: Callable[Concatenate[Owner, P], Result]) -> Callable[Concatenate[Owner, P], Result]:
+    """Decorate a method that holds the object's lock while it runs: threads call it one after the other."""
+
+    @wraps(method)
+    def locked(self: Any, *arguments: P.args, **keywords: P.kwargs) -> Result:
+        with self.lock:
+            return method(self, *arguments, **keywords)
+
+    return locked

@@ -1,0 +1,93 @@
+"""How much memory this process may still take: of the machine, of its control groups, and by its own limit."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+_UNLIMITED = 1 << 60  # control groups write numbers of about this size where there is no limit
+
+
+def available(root: Path = Path("/")) -> int | None:
+    """Bytes that can be taken without swapping; None where the system does not say.
+
+    root : where the files of Linux are, ``proc`` and ``sys``.
+    """
+    if sys.platform == "win32":
+        return _windows()
+    found = [*_machine(root), *_groups(root), *_own()]
+    return max(0, min(found)) if found else None
+
+
+def _machine(root: Path) -> Iterator[int]:
+    """Free, or in caches that the system gives back; all there is, where it does not tell."""
+    for line in _lines(root / "proc/meminfo"):
+        if line.startswith("MemAvailable:"):
+            yield int(line.split()[1]) * 1024
+            return
+    try:
+        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError):
+        return
+
+
+def _groups(root: Path) -> Iterator[int]:
+    """What the limits of this process's control groups and of those around them leave, by version 2 and version 1."""
+    for line in _lines(root / "proc/self/cgroup"):
+        controllers, path = line.split(":", 2)[1:]
+        if controllers == "":
+            base, limit, used, idle = "", "memory.max", "memory.current", "inactive_file"
+        elif "memory" in controllers.split(","):
+            base, limit, used = "memory", "memory.limit_in_bytes", "memory.usage_in_bytes"
+            idle = "total_inactive_file"
+        else:
+            continue
+        top = root / "sys/fs/cgroup" / base
+        here = top / path.strip("/")
+        for folder in (here, *here.parents):
+            most, taken = _number(folder / limit), _number(folder / used)
+            if most is not None and taken is not None and most < _UNLIMITED:
+                stat = dict(each.split()[:2] for each in _lines(folder / "memory.stat"))
+                yield most - taken + int(stat.get(idle, 0))  # files in the cache make room
+            if folder == top:
+                break
+
+
+def _own() -> Iterator[int]:
+    """What ``ulimit -v`` leaves."""
+    import resource
+
+    most = resource.getrlimit(resource.RLIMIT_AS)[0]
+    pages = next(iter(_lines(Path("/proc/self/statm"))), "").split()
+    if most != resource.RLIM_INFINITY and pages:
+        yield most - int(pages[0]) * resource.getpagesize()
+
+
+def _windows() -> int | None:
+    import ctypes
+
+    class Status(ctypes.Structure):  # MEMORYSTATUSEX
+        _fields_ = [  # as ctypes wants it
+            ("length", ctypes.c_uint32),
+            ("load", ctypes.c_uint32),
+            *((name, ctypes.c_uint64) for name in ("total", "free", "total_page", "free_page")),
+            *((name, ctypes.c_uint64) for name in ("total_virtual", "free_virtual", "free_extended")),
+        ]
+
+    status = Status(length=ctypes.sizeof(Status))
+    told = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # type: ignore[attr-defined,unused-ignore]
+    return int(status.free) if told else None
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="ascii", errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def _number(path: Path) -> int | None:
+    text = "".join(_lines(path)).strip()
+    return int(text) if text.isdecimal() else None

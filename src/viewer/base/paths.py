@@ -1,0 +1,26 @@
+"""Where ``shaders/`` and ``assets/`` are: beside the package's files in a wheel, one folder up in a checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from viewer.base.errors import ViewerError
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def _folder(name: str) -> Path:
+    for parent in (PACKAGE, PACKAGE.parent):
+        if (parent / name).is_dir():
+            return parent / name
+    raise ViewerError(name, f"folder not found beside {PACKAGE}", "the installation is incomplete; install again")
+
+
+def shaders() -> Path:
+    """The folder of the GLSL sources."""
+    return _folder("shaders")
+
+
+def assets() -> Path:
+    """The folder of the data files that the built-in scenes need."""
+    return _folder("assets")

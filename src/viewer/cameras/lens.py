@@ -1,0 +1,86 @@
+"""The camera as a module: a thin lens, of which the pinhole is the one without an aperture, and a pixel filter."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.cameras.pinhole import camera_uniforms
+from viewer.scene.camera import Camera
+from viewer.stream.declare.kernel import Module
+
+# Pixel filters by name: their numbers in lib/filter.glsl.
+FILTERS = {"box": 0, "tent": 1, "gaussian": 2, "point": 3}
+
+# The Gaussian's standard deviation along each axis, and the radius where it is cut off, in pixels.
+SIGMA, CUT = 0.5, 1.5
+
+
+def lens_uniforms(camera: Camera, size: tuple[int, int], pixel_filter: str = "box") -> dict[str, object]:
+    """The uniforms for a picture of ``size`` (width, height): the pinhole's, and those of lens and filter."""
+    right, up, _ = basis = camera.basis()
+    return {
+        **camera_uniforms(camera, size, basis),
+        "camera_lens_right": tuple(map(float, right * camera.aperture)),
+        "camera_lens_up": tuple(map(float, up * camera.aperture)),
+        "camera_nearness": 1.0 / camera.focus_distance if camera.aperture > 0 else 0.0,
+        "camera_filter": FILTERS[pixel_filter],
+    }
+
+
+def thin_lens(camera: Camera, size: tuple[int, int] = (1, 1), pixel_filter: str = "box") -> Module:
+    """The camera module, which serves ``camera_ray`` too; its uniforms are set again for every picture."""
+    values = lens_uniforms(camera, size, pixel_filter)
+    types = {int: "int", float: "float"}
+    return Module(
+        "camera",
+        provides=("camera_ray", "camera_sample", "camera_spread", "camera_pixel"),
+        source="shading/thin_lens.glsl",
+        uniforms={
+            name: (f"vec{len(value)}" if isinstance(value, tuple) else types[type(value)], value)
+            for name, value in values.items()
+        },
+    )
+
+
+def filter_offsets(pixel_filter: str, u: ArrayLike) -> NDArray[np.float64]:
+    """Offsets (N, 2) from the pixel's centre, in pixels, of random numbers (N, 2): the twin of ``filter_offset``.
+
+    box: width 1. tent: radius 1. gaussian: standard deviation `SIGMA`, cut off at the radius `CUT`. point: the centre.
+    """
+    u = np.asarray(u, np.float64)
+    if pixel_filter == "tent":
+        return np.where(u < 0.5, np.sqrt(2 * u) - 1, 1 - np.sqrt(np.maximum(2 - 2 * u, 0)))
+    if pixel_filter == "gaussian":
+        inside = -np.expm1(-(CUT**2) / (2 * SIGMA**2))
+        radius, angle = SIGMA * np.sqrt(-2 * np.log1p(-inside * u[:, 0])), 2 * np.pi * u[:, 1]
+        return radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    return np.zeros_like(u) if pixel_filter == "point" else u - 0.5
+
+
+def concentric_disc(u: ArrayLike) -> NDArray[np.float64]:
+    """Points (N, 2) of the unit disc from (N, 2) in [0, 1)^2: the twin of ``lib/disc.glsl``."""
+    at = 2 * np.asarray(u, np.float64) - 1
+    wide = np.abs(at[:, 0]) > np.abs(at[:, 1])
+    radius, other = np.where(wide, at[:, 0], at[:, 1]), np.where(wide, at[:, 1], at[:, 0])
+    angle = np.pi / 4 * other / np.where(radius == 0, 1, radius)
+    angle = np.where(wide, angle, np.pi / 2 - angle)
+    return radius[:, None] * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def lens_rays(
+    camera: Camera, size: tuple[int, int], pixels: ArrayLike, film_u: ArrayLike, lens_u: ArrayLike, pixel_filter: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Origins and unit directions, (N, 3) float64, of samples: the twin of ``camera_sample``.
+
+    size : (width, height). pixels, film_u, lens_u : (N, 2).
+    """
+    right, up, forward = camera.basis()
+    slope, (width, height) = np.tan(np.radians(camera.fov) / 2), size
+    film = np.asarray(pixels) + 0.5 + filter_offsets(pixel_filter, film_u)
+    x, y = (2 * film[:, 0] / width - 1) * slope * (width / height), (1 - 2 * film[:, 1] / height) * slope
+    sharp = camera.focus_distance * (forward + x[:, None] * right + y[:, None] * up)
+    lens = camera.aperture * concentric_disc(lens_u)
+    offset = lens[:, :1] * right + lens[:, 1:] * up
+    towards = sharp - offset
+    return np.asarray(camera.origin) + offset, towards / np.linalg.norm(towards, axis=1, keepdims=True)

@@ -1,0 +1,425 @@
+"""What each command of ``raystream`` does with its checked arguments: calls the library and prints what it found.
+
+Faults are exceptions, which the command line tells.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from viewer.base import textfile
+from viewer.base.errors import DriverWarning, ViewerError
+from viewer.film.states import AUTO
+from viewer.options.photons import PHOTONS
+from viewer.options.table import OPTIONS, keywords, most_samples
+from viewer.options.values import PolicyChoice, Unroll
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from viewer.cli.progress import Progress
+    from viewer.film.checkpoint import Checkpoint
+    from viewer.renderer.renderer import Picture, Renderer
+    from viewer.renderer.sequence import Frame
+    from viewer.scene.scene import Scene
+
+STANDARD_OUTPUT = "-"
+GLANCE, GLANCE_SAMPLES = 48, 4  # longer side and samples of the picture that tells whether a scene is black
+
+# What the window takes of the options; the rest is the file's or the panels' business.
+VIEWED = (
+    *("program", "machine", "policy", "unroll", "fuse", "mask", "tile", "count", *keywords("prepare")),
+    *("variant", "lenient", "max_texture", "classic", "ground", "camera", "fov", "barrier", "memory", "debug"),
+)
+# The published machine, and the path tracer as it ran there: T. J. Purcell, I. Buck, W. R. Mark, P. Hanrahan, "Ray
+# Tracing on Programmable Graphics Hardware" (2002), sections 3.1.4, 3.2 and table 3; T. J. Purcell, *Ray Tracing on a
+# Stream Processor* (2004), sections 3.3 and 4.1.2, figure 3.3. One eye ray for each pixel, whose hit its 64 samples
+# share; from there on light is found by scattering alone, with random numbers from a texture.
+_MACHINE: dict[str, Any] = {
+    **{"first_hits": "rays", "sampler": "table", "seed": 0, "accel": "grid", "intersection": "moller-trumbore"},
+    **{"machine": "multipass", "fuse": "none", "unroll": Unroll((1,)), "mask": "depth", "count": "query"},
+    **{"roulette": None, "exposure": 0.0, "tonemap": "none"},
+}
+_PUBLISHED: dict[str, Any] = {
+    **_MACHINE,
+    **{"program": "path", "size": (256, 256), "spp": 64, "eye_rays": "shared", "strategy": "bsdf"},
+    "policy": PolicyChoice("threshold", 0.2, "active"),
+}
+# Photon mapping as published: T. J. Purcell et al., "Photon Mapping on Programmable Graphics Hardware" (2003), and
+# chapter 6 of 2004. One eye ray for each pixel; kernels are drawn as tiles, each to its end by its queries (section
+# 6.2.3). What scenes of the paper have of their own is beside them.
+_PHOTONS: dict[str, Any] = {
+    **{**_MACHINE, "mask": "tiles"},
+    **{"program": "photon", "estimate": "published", "photon_map": "sort", "photons": 1 << 16, "nearest": 64},
+    **{"size": (512, 512), "spp": 1, "pixel_filter": "point", "light_samples": 4},
+}
+# What `--preset` puts in place of options that are not given.
+# 2002: "2 bounces" are two scattered rays behind the eye ray. (The arithmetic of table 3 counts one: that is --depth 1.
+# Its figures are for the branching machine: --machine singlepass.) The stencil holds the rays' states (section 3.2).
+# 2004: the depth buffer holds them (section 4.1.2). Scattered until a light is hit, the way leads out of the scene, or
+# the path is as long as any may be.
+PRESETS: dict[str, dict[str, Any]] = {
+    "2002": {**_PUBLISHED, "depth": 2, "mask": "stencil"},
+    "2003": _PHOTONS,
+    "2004": {**_PUBLISHED, "depth": OPTIONS["depth"].high},
+}
+
+
+def preset(name: str, scene: str) -> dict[str, Any]:
+    """What a preset puts in place of options that are not given, for a scene by the name that was given."""
+    from viewer.scene.builtin.caustics import PUBLISHED
+
+    return {**PRESETS[name], **(PUBLISHED.get(scene, {}) if name == "2003" else {})}
+
+
+# What programs leave alone that add no samples.
+SAMPLED = (
+    *("spp", "time", "error", "depth", "eye_rays", "strategy", "roulette", "clamp", "sampler", "seed", "pixel_filter"),
+    *(
+        "light_samples",
+        "light_candidates",
+        "light_sampler",
+        "aperture",
+        "focus",
+        "environment",
+        "environment_rotation",
+        "sun",
+        "light",
+    ),
+    *(option.name for option in PHOTONS),
+)
+
+
+def printable(text: str) -> str:
+    """The text with control characters and broken encodings escaped: a scene's names go to the terminal."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def render(arguments: Namespace) -> bool:
+    """``raystream render``: a picture, or frames of motion."""
+    if arguments.output is None:
+        raise ViewerError("--output", "is missing; it names the picture", "such as -o picture.png")
+    _check_output(arguments)
+    if arguments.stats is not None:
+        textfile.check_path(arguments.stats)
+    if arguments.frames is not None:
+        return _render_frames(arguments)
+    from viewer.cli.progress import Progress
+
+    times = [perf_counter()]
+    with Progress(arguments.quiet) as progress:
+        progress(None, f"loading {printable(arguments.scene)}")
+        from viewer.renderer.renderer import Renderer
+
+        scene = _load(arguments, progress)
+        if arguments.moment is not None:
+            scene = scene.posed(arguments.moment)
+        times.append(perf_counter())
+        progress(None, "building")
+        renderer = Renderer(scene, **_named(arguments, "renderer"), progress=progress)
+        _tell(renderer.notes, arguments, progress)
+        if not renderer.progressive:
+            _tell(_unused(arguments), arguments, progress)
+        times.append(perf_counter())
+        progress(None, "compiling")
+        _tell(_filled(renderer, arguments), arguments, progress)
+        state = None if arguments.output == STANDARD_OUTPUT else renderer.checkpoint(arguments.output)
+        _tell(_find_state(state, arguments), arguments, progress)
+        try:
+            with _driver_warnings_told(arguments, progress):
+                picture = renderer.render(
+                    **_named(arguments, "render"), stats=arguments.stats is not None, progress=progress, state=state
+                )
+            times.append(perf_counter())
+            _tell(picture.remarks(arguments.exposure if _displayed(arguments) else 0.0), arguments, progress)
+            progress(None, f"writing {printable(arguments.output)}")
+            _write(picture, arguments)
+        except KeyboardInterrupt as stop:
+            stop.args = (_how_to_go_on(state, arguments),)
+            raise
+        if state is not None:
+            state.finish()
+    seconds = dict(zip(("load", "build", "render"), (after - before for before, after in pairwise(times)), strict=True))
+    if arguments.stats is not None:
+        textfile.write(arguments.stats, _json({**picture.stats.to_json(), "wall_seconds": seconds}))
+    if not arguments.quiet:
+        # Where the picture goes to standard output, nothing else does.
+        where = sys.stderr if arguments.output == STANDARD_OUTPUT else sys.stdout
+        print(_summary(arguments, picture, renderer.scene.triangle_count, seconds), file=where)
+    return True
+
+
+def _displayed(arguments: Namespace) -> bool:
+    """Whether the picture is exposed and tone mapped, to be looked at; else it is linear."""
+    from viewer.film.image import DISPLAYED
+
+    return arguments.output == STANDARD_OUTPUT or arguments.output.lower().endswith(tuple(DISPLAYED))
+
+
+def _filled(renderer: Renderer, arguments: Namespace) -> list[str]:
+    """Put a scene under the sky whose own lights show nothing to its camera, as a small picture tells; a note on it.
+
+    Only where that is left to Raystream: without an environment, and with an exposure that no picture can be shown at.
+    """
+    asked = arguments.environment, arguments.sun, arguments.exposure
+    lit = renderer.prepared.lighting.listed.lit
+    if asked != (None, None, "auto") or not lit or not _displayed(arguments) or arguments.program == "cast":
+        return []
+    from viewer.renderer.darkness import FILLED, black
+
+    scale = min(1.0, GLANCE / max(arguments.size))
+    width, height = (max(1, round(side * scale)) for side in arguments.size)
+    if not black(renderer.render(size=(width, height), spp=GLANCE_SAMPLES).linear):
+        return []
+    renderer.update(environment="sky")
+    return [FILLED]
+
+
+def _write(picture: Picture, arguments: Namespace) -> None:
+    """The picture into its file, or as PNG to standard output."""
+    if arguments.output != STANDARD_OUTPUT:
+        picture.save(arguments.output, arguments.exposure, arguments.tonemap)
+        return
+    sys.stdout.buffer.write(picture.png(arguments.exposure, arguments.tonemap))
+    sys.stdout.flush()
+
+
+def _summary(arguments: Namespace, picture: Picture, triangles: int, seconds: dict[str, float]) -> str:
+    """The line that ends a render."""
+    width, height = arguments.size
+    parts = [f"{width} x {height}"]
+    facts = picture.stats.facts
+    if "samples" in facts:
+        why = facts.get("stopped by", "spp")
+        samples = facts["samples"]
+        told = _count(samples, "sample") if isinstance(samples, int) else f"{samples} samples"
+        parts.append(f"{told} a pixel" + ("" if why == "spp" else f" (--{why} met)"))
+    parts += [_count(triangles, "triangle"), _count(picture.stats.kernel_passes, "pass", "passes")]
+    return (
+        f"{printable(arguments.output)}: {', '.join(parts)}; load {seconds['load']:.2f} s, "
+        f"build {seconds['build']:.2f} s, compile and render {seconds['render']:.2f} s"
+    )
+
+
+def _find_state(state: Checkpoint | None, arguments: Namespace) -> list[str]:
+    """Choose the file that ``--resume auto`` goes on from; without, say what a stopped render has left."""
+    automatic = arguments.resume == AUTO
+    if state is None or not (automatic or arguments.resume is None):
+        return []
+    path, samples, wrong = state.find(arguments.size, pictures=automatic)
+    if not automatic:
+        left = f"{path} holds {_count(samples, 'sample')} of this picture; --resume auto goes on from there"
+        return [] if path is None else [left]
+    arguments.resume = None if path is None else os.fspath(path)
+    if path is None:
+        return [*(f"not resumed: {reason}" for reason in wrong), "--resume auto: no state to go on from; starts anew"]
+    return [f"goes on from {path}, {_count(samples, 'sample')}"]
+
+
+def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
+    """What to say of a render that Ctrl-C, or SIGTERM, has ended."""
+    if state is None or not (state.saved or state.used):
+        return "stopped"
+    path = shlex.quote(os.fspath(state.path))
+    if not state.saved:
+        return f"stopped; go on with --resume {path}"
+    wanted = most_samples(arguments.spp, arguments.time, arguments.error)
+    return f"stopped after {state.samples} of {_count(wanted, 'sample')}; go on with --resume {path}"
+
+
+def _check_output(arguments: Namespace) -> None:
+    """Find out before any work whether the picture, or the frames, can be written; refuse options that do nothing."""
+    from viewer.film.image import check_path
+    from viewer.film.movie import check_output, is_movie
+    from viewer.renderer.footprint import check_memory
+
+    # As little as any program takes: the renderer, which knows more, looks again.
+    check_memory(arguments.size, progressive=False, layers=arguments.layers)
+    if arguments.frames is not None:
+        if arguments.moment is not None:
+            raise ViewerError("--moment", "is for one picture, and --frames for many", "give one of them")
+        if arguments.resume is not None:
+            raise ViewerError("--resume", "is for one picture, and --frames for many", "give one of them")
+        if arguments.output == STANDARD_OUTPUT:
+            raise ViewerError("--output -", "is for one picture, and --frames for many", "such as -o frame_%04d.png")
+        check_output(arguments.output, arguments.frames, arguments.size, arguments.fps, arguments.layers)
+        return
+    if arguments.output == STANDARD_OUTPUT:
+        _check_standard_output(arguments)
+    elif is_movie(arguments.output):
+        raise ViewerError(arguments.output, "a movie needs --frames", "such as --frames 0-119")
+    if arguments.turntable:
+        raise ViewerError("--turntable", "needs --frames", "such as --frames 0-119 -o frame_%04d.png")
+    if arguments.animation is not None and arguments.moment is None:
+        raise ViewerError("--animation", "needs --moment or --frames", "such as --moment 1.5")
+    if arguments.resume not in (None, AUTO) and not os.path.isfile(arguments.resume):
+        raise ViewerError(arguments.resume, "there is no such file to go on from", "an EXR that a render has left")
+    if arguments.output != STANDARD_OUTPUT:
+        check_path(arguments.output, arguments.layers)
+
+
+def _check_standard_output(arguments: Namespace) -> None:
+    if sys.stdout is None or sys.stdout.isatty():
+        what = "standard output is closed" if sys.stdout is None else "standard output is a terminal"
+        raise ViewerError("--output -", what, "send it to a file or a program: -o - > picture.png")
+    if arguments.layers:
+        raise ViewerError("--output -", f"a PNG cannot hold the layers {', '.join(arguments.layers)}", "save as .exr")
+
+
+def _unused(arguments: Namespace) -> list[str]:
+    """A remark on options that the chosen program, which adds no samples, has no use for."""
+    typed = [name for name in SAMPLED if name in arguments.typed]
+    given = [OPTIONS[name].flag for name in typed if getattr(arguments, name) != OPTIONS[name].default]
+    return [f"program {arguments.program} makes no use of {', '.join(given)}"] if given else []
+
+
+def _load(arguments: Namespace, progress: Progress) -> Scene:
+    """The scene with its notes told and its animation chosen."""
+    import viewer
+
+    scene = viewer.load(arguments.scene, lenient=arguments.lenient).with_variant(arguments.variant)
+    _tell(scene.warnings, arguments, progress)
+    if arguments.animation is not None:
+        scene.play(arguments.animation)
+    return scene
+
+
+def _named(arguments: Namespace, scope: Any) -> dict[str, Any]:
+    """The options of a scope as keywords."""
+    return {name: getattr(arguments, name) for name in keywords(scope)}
+
+
+def _tell(notes: Iterable[str], arguments: Namespace, progress: Progress) -> None:
+    if not arguments.quiet:
+        for line in notes:
+            progress.note(f"raystream: note: {printable(line)}")
+
+
+@contextmanager
+def _driver_warnings_told(arguments: Namespace, progress: Progress) -> Iterator[None]:
+    """Say a DriverWarning as a note, whatever the filters for developers' warnings are."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", DriverWarning)
+        warnings.showwarning = lambda message, *rest, **more: _tell([str(message)], arguments, progress)
+        yield
+
+
+def _render_frames(arguments: Namespace) -> bool:
+    """Every frame into a file of its own, or all into a movie."""
+    from viewer.cli.progress import Progress
+
+    begin, counted = perf_counter(), []
+    with Progress(arguments.quiet) as progress:
+        progress(None, f"loading {printable(arguments.scene)}")
+        from viewer.renderer.sequence import render_frames, save_frames
+
+        scene = _load(arguments, progress)
+        frames = render_frames(
+            scene,
+            arguments.frames,
+            arguments.fps,
+            arguments.turntable,
+            render=_named(arguments, "render") | {"stats": arguments.stats is not None},
+            progress=progress,
+            **_named(arguments, "renderer"),
+        )
+        remarks: list[list[str]] = []
+
+        def note(frame: Frame) -> None:
+            counted.append({"frame": frame.number, "time": frame.seconds, **frame.picture.stats.to_json()})
+            remarks.append(frame.picture.remarks(arguments.exposure))
+
+        save_frames(arguments.output, frames, arguments.fps, note, arguments.exposure, arguments.tonemap)
+        if all(remarks):  # one that fades to black is meant to
+            _tell(remarks[0], arguments, progress)
+    seconds = perf_counter() - begin
+    if arguments.stats is not None:
+        textfile.write(arguments.stats, _json({"frames": counted, "wall_seconds": seconds}))
+    if not arguments.quiet:
+        width, height = arguments.size
+        print(
+            f"{printable(arguments.output)}: {_count(len(counted), 'frame')} of {width} x {height}, "
+            f"{_count(scene.triangle_count, 'triangle')}; {seconds:.2f} s, {seconds / len(counted):.2f} s a frame"
+        )
+    return True
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def view(arguments: Namespace) -> bool:
+    """``raystream view``: the window. What is no scene is told before it opens."""
+    import viewer
+    from viewer.formats import recognise
+
+    if not viewer.is_builtin(arguments.scene):
+        recognise(arguments.scene)
+    from viewer.window.app import App
+
+    App(arguments.scene, **{name: getattr(arguments, name) for name in VIEWED if name != "debug"}).run()
+    return True
+
+
+def info(arguments: Namespace) -> bool:
+    """``raystream info``: what a scene holds."""
+    from viewer.cli.progress import Progress
+    from viewer.cli.report import describe, lines
+
+    with Progress(arguments.json) as progress:
+        progress(None, f"loading {printable(arguments.scene)}")
+        import viewer
+
+        scene = viewer.load(arguments.scene, lenient=arguments.lenient)
+        progress(None, "building")
+        data = describe(scene, arguments.program, arguments.max_texture)
+    _emit(data, lines, arguments.json)
+    return True
+
+
+def devices(arguments: Namespace) -> bool:
+    """``raystream devices``: the GPUs."""
+    from viewer.cli.report import device_lines
+    from viewer.stream.gl.device import devices as found
+
+    _emit(found(), device_lines, arguments.json)
+    return True
+
+
+def graph(arguments: Namespace) -> bool:
+    """``raystream graph``: a program as a diagram."""
+    from viewer.cli.graph import STANDARD_OUTPUT, write_graph
+
+    if arguments.o == STANDARD_OUTPUT and sys.stdout is None:
+        raise ViewerError("-o -", "standard output is closed", "send it to a file or a program")
+    write_graph(arguments.program, arguments.o)
+    return True
+
+
+def check_shaders(arguments: Namespace) -> bool:
+    """``raystream check-shaders``: whether all compile."""
+    from viewer.cli.shader_check import check_shaders as check
+
+    return not check(report=lambda line: print(printable(line)))
+
+
+def _emit(data: Any, lines: Callable[[Any], Iterable[str]], json: bool) -> None:
+    if sys.stdout is None:
+        raise ViewerError("standard output", "is closed", "give it a file or a terminal")
+    print(_json(data) if json else "\n".join(printable(line) for line in lines(data)))
+
+
+def _json(data: Any) -> str:
+    import json
+
+    from viewer.cli.report import plain
+
+    return json.dumps(plain(data), indent=2, allow_nan=False)

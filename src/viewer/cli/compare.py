@@ -1,0 +1,141 @@
+"""``raystream diff``: two pictures, of files or rendered now, their figures, and a page that shows them."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from viewer.base import textfile
+from viewer.base.errors import ViewerError
+from viewer.cli import commands
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+    from viewer.cli.progress import Progress
+    from viewer.film.compare import Comparison, Shown
+
+NAMES = {
+    "flip": "FLIP, mean",
+    "error": "relative error",
+    "largest": "largest difference",
+    "share": "pixels that differ",
+}
+# Options of a render that make no sense where the picture is not written.
+REFUSED = ("output", "resume", "frames", "turntable", "stats")
+
+
+def split(text: str) -> list[str]:
+    """The words of a command in quotes. Raises ViewerError for quotes that do not end."""
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise ViewerError(f"--render {text!r}", str(error).lower(), "mend its quotes") from None
+
+
+def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
+    """Whether the second picture is within the limit of the first; prints the figures."""
+    from viewer.film.compare import INSTALL, compare, has_flip, read
+
+    pictures = len(arguments.pictures) + len(renders)
+    if pictures != 2:
+        what = f"{pictures} picture{'s' if pictures != 1 else ''}, and two are compared"
+        raise ViewerError("diff", what, "such as raystream diff a.png b.png, or a.png --render 'cornell --spp 16'")
+    for each in renders:
+        _check_render(each, arguments.layer)
+    if arguments.output is not None:
+        if not arguments.output.lower().endswith((".html", ".htm")) and not textfile.is_stream(arguments.output):
+            raise ViewerError(arguments.output, "the report is a page", "a file name such as report.html")
+        textfile.check_path(arguments.output)
+    if arguments.limit is not None and arguments.figure == "flip":
+        if arguments.layer is not None:
+            raise ViewerError(
+                "--figure flip", "is of pictures, not of a layer", "take --figure error, largest or share"
+            )
+        if not has_flip():
+            raise ViewerError("FLIP", "flip-evaluator is not installed", f"{INSTALL}; or another --figure")
+    shown = [read(path, arguments.layer) for path in arguments.pictures]
+    if renders:
+        from viewer.cli.progress import Progress
+
+        with Progress(arguments.quiet or arguments.json) as progress:
+            made = zip(arguments.render, renders, strict=True)
+            shown += [_rendered(text, each, arguments, progress) for text, each in made]
+    found = compare(shown[0], shown[1], arguments.layer, arguments.tolerance)
+    within = arguments.limit is None or getattr(found, arguments.figure) <= arguments.limit
+    if arguments.output is not None:
+        from viewer.cli.compare_page import page
+
+        textfile.write(arguments.output, page(found, rows(found), _verdict(found, arguments, within)))
+    if arguments.json or not arguments.quiet:
+        verdict = {"figure": arguments.figure, "limit": arguments.limit, "within": within}
+        commands._emit({**data(found), **verdict}, lambda _: _lines(found, arguments, within), arguments.json)
+    return within
+
+
+def data(found: Comparison) -> dict[str, Any]:
+    """The figures as plain data, under the names of the options."""
+    named = ("kind", "size", "flip", "error", "largest", "at", "share", "tolerance")
+    return {"pictures": found.names, **{name: getattr(found, name) for name in named}}
+
+
+def rows(found: Comparison) -> list[tuple[str, str]]:
+    """The figures in words: (name, value)."""
+    from viewer.film.compare import INSTALL, has_flip
+
+    absent = "not of a layer" if has_flip() else f"flip-evaluator is not installed: {INSTALL}"
+    return [
+        (NAMES["flip"], absent if found.flip is None else f"{found.flip:.4g}"),
+        (NAMES["error"], f"{found.error:.4g}"),
+        (NAMES["largest"], f"{found.largest:.4g} at column {found.at[0]}, row {found.at[1]}"),
+        (NAMES["share"], f"{found.share:.2%} by more than {found.tolerance:g}"),
+    ]
+
+
+def _lines(found: Comparison, arguments: Namespace, within: bool) -> list[str]:
+    first, second = found.names
+    width = max(map(len, NAMES.values()))
+    what = {"linear": "linear radiance", "displayed": "displayed values, 0 to 1"}.get(found.kind, f"layer {found.kind}")
+    said = [f"{first} and {second}: {found.size[0]} x {found.size[1]}, {what}"]
+    said += [f"   {label:{width}}  {value}" for label, value in rows(found)]
+    verdict = _verdict(found, arguments, within)
+    return [*said, verdict] if verdict else said
+
+
+def _verdict(found: Comparison, arguments: Namespace, within: bool) -> str:
+    if arguments.limit is None:
+        return ""
+    value = getattr(found, arguments.figure)
+    return (
+        f"{NAMES[arguments.figure]}: {value:.4g}, {'within' if within else 'beyond'} the limit of {arguments.limit:g}"
+    )
+
+
+def _check_render(arguments: Namespace, layer: str | None) -> None:
+    for name in REFUSED:
+        if name in arguments.typed and getattr(arguments, name):
+            raise ViewerError(f"--{name}", "has no place in --render", "the picture is compared, not written")
+    if layer is not None and layer not in arguments.layers:
+        arguments.layers = (*arguments.layers, layer)
+
+
+def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Progress) -> Shown:
+    """The picture of ``raystream render`` with these arguments, as it would write it."""
+    from viewer.film.compare import Shown
+    from viewer.film.layers import LAYERS, SERIES
+    from viewer.options.table import check
+    from viewer.renderer.renderer import Renderer
+
+    check("layers", arguments.layers, (*LAYERS, *SERIES))
+    arguments.output, arguments.quiet = commands.STANDARD_OUTPUT, asked.quiet or asked.json
+    scene = commands._load(arguments, progress)
+    if arguments.moment is not None:
+        scene = scene.posed(arguments.moment)
+    renderer = Renderer(scene, **commands._named(arguments, "renderer"), progress=progress)
+    commands._tell([*renderer.notes, *commands._filled(renderer, arguments)], arguments, progress)
+    picture = renderer.render(**commands._named(arguments, "render"), progress=progress)
+    renderer.release()
+    typed = {name: getattr(arguments, name) for name in ("exposure", "tonemap") if name in arguments.typed}
+    pixels = picture.linear if asked.layer is None else picture.layers[asked.layer]
+    return Shown(f"render of {text}", pixels, **typed)

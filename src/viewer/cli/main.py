@@ -1,0 +1,378 @@
+"""The command ``raystream``: reads the arguments, runs the command, and alone prints errors and exits.
+
+Exit codes: 0 done; 1 a fault of the program, shaders that do not compile, or pictures beyond ``--limit``; 2 something
+that the user can mend; 130 stopped by Ctrl-C, 143 by SIGTERM, 129 by the end of the terminal (SIGHUP); 141 the reader
+of the output has gone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import re
+import signal
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from viewer.base import clash
+from viewer.base.errors import ViewerError
+from viewer.cli import commands
+from viewer.cli.commands import VIEWED, preset, printable
+from viewer.options.compare import COMPARE
+from viewer.options.declare import Option, suggestion
+from viewer.options.table import OPTIONS, check, with_choices
+
+FIRST_SCENE, FIRST_PICTURE = "cornell", "cornell.png"
+DONE, FAULT, USER_ERROR, STOPPED, BROKEN_PIPE = 0, 1, 2, 130, 141
+
+
+class Terminated(KeyboardInterrupt):
+    """Another signal that asks the process to end, as Ctrl-C does; ``code``: what it then ends with."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.code = 128 + number
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: its line of help, what stands after it, its options, whether it takes a scene, and what it does."""
+
+    help: str
+    usage: str
+    run: Callable[[argparse.Namespace], bool]  # whether all is well
+    options: tuple[str, ...] = ()
+    scene: bool = False
+    json: bool = False
+    argument: str = ""  # what it takes in place of a scene
+    own: Mapping[str, Option] = field(default_factory=dict)  # options that are this command's alone
+    pictures: bool = False  # whether it takes pictures in place of a scene
+
+    def option(self, name: str) -> Option:
+        """The declaration of one of its options."""
+        return self.own.get(name) or OPTIONS[name]
+
+
+def entry() -> NoReturn:
+    """The script's entry: run and exit."""
+    import warnings
+
+    _open_standard_files()
+    ending = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None]
+    for number in ending:
+        if signal.getsignal(number) == signal.SIG_DFL:  # nohup has it ignored
+            signal.signal(number, _terminate)
+
+    if "--quiet" not in sys.argv and (said := clash.remark()):
+        print(f"raystream: note: {printable(said)}", file=sys.stderr)
+    if not sys.warnoptions and "--debug" not in sys.argv:
+        warnings.simplefilter("ignore")  # remarks for developers, not for whoever renders
+    code = main()
+    for number in (signal.SIGINT, *ending):  # a second one must not interrupt the interpreter's own end
+        signal.signal(number, signal.SIG_IGN)
+    # Interrupted in a text that is executed (of a dataclass, while modules load), Python remembers that until it
+    # executes the next, and would end by the signal instead of with the code.
+    exec("")
+    sys.exit(code)
+
+
+def _open_standard_files() -> None:
+    """Have standard input, output and error open somewhere, or the next file that is opened takes their place, and what
+    libraries print lands in it; and have what their encoding lacks escaped."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
+    if sys.stderr is None:  # print would take that for standard output
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _terminate(number: int, frame: Any) -> NoReturn:
+    raise Terminated(number)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments (the process's own without) and return its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        try:
+            code = _dispatch(arguments)
+        except SystemExit:  # argparse, after --help
+            code = DONE
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
+    except KeyboardInterrupt as stop:
+        code = stop.code if isinstance(stop, Terminated) else STOPPED
+        return _complain(str(stop) or "stopped", code, kind="")
+    except BrokenPipeError:
+        _abandon_output()
+        return BROKEN_PIPE
+    except BaseException as error:
+        code, line = _explain(error)
+        if "--debug" in arguments:
+            import traceback
+
+            traceback.print_exc()
+        if isinstance(error, OSError):
+            _abandon_output()
+        return _complain(line, code)
+
+
+def _explain(error: BaseException) -> tuple[int, str]:
+    """Exit code and line for an exception."""
+    if isinstance(error, ViewerError):
+        return USER_ERROR, error.typed
+    if isinstance(error, MemoryError):
+        return USER_ERROR, "not enough memory (choose a smaller scene or --size)"
+    if isinstance(error, OSError) and error.strerror:
+        what = f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+        return USER_ERROR, what
+    text = " ".join(f"{type(error).__name__}: {error}".split()).rstrip(": ")
+    return FAULT, f"{text} (this is a bug in raystream; --debug shows where)"
+
+
+def _complain(line: str, code: int, kind: str = "error: ") -> int:
+    print(f"raystream: {kind}{printable(line)}", file=sys.stderr)
+    return code
+
+
+def _abandon_output() -> None:
+    """Send what is still buffered nowhere, or Python complains once more when it ends."""
+    with suppress(OSError, ValueError, AttributeError):  # standard output may be no file, or closed
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _dispatch(arguments: list[str]) -> int:
+    if not arguments:
+        return _first()
+    first, rest = arguments[0], arguments[1:]
+    if first in COMMANDS:
+        return DONE if COMMANDS[first].run(_parse(first, rest)) else FAULT
+    if first in ("-h", "--help"):
+        print(_overview())
+        return DONE
+    if first == "--version":
+        from viewer.base.version import __version__
+
+        print(f"raystream {__version__}")
+        return DONE
+    if first.startswith("-"):
+        raise ViewerError(f"option '{first}'", "expected a command before any option", _commands())
+    hint = suggestion(first, COMMANDS)
+    if not hint and (os.path.exists(first) or first.isidentifier()):
+        hint = f"to see a scene: raystream view {first}; to render it: raystream render {first} -o picture.png"
+    raise ViewerError(f"command '{first}'", "unknown", hint or _commands())
+
+
+def _commands() -> str:
+    return f"commands: {', '.join(COMMANDS)}"
+
+
+def _overview() -> str:
+    from viewer.scene.builtin import SCENES
+
+    width = max(len(f"{name} {command.usage}") for name, command in COMMANDS.items()) + 2
+    lines = [
+        "usage: raystream COMMAND ...",
+        "",
+        "Ray tracing as stream programs on the fragment processor of an OpenGL 3.3 GPU.",
+        f"Without arguments it shows the {FIRST_SCENE} scene in a window, or where there is no display renders it to",
+        f"./{FIRST_PICTURE}.",
+        "",
+        "commands:",
+        *(f"  {f'{name} {command.usage}':{width}}{command.help}" for name, command in COMMANDS.items()),
+        "",
+        "  -h, --help  after a command: its options        --version  the version",
+        "",
+        "SCENE is a file (.gltf .glb .ply .obj .stl) or, where there is none of that name,",
+        f"a built-in scene ({', '.join(SCENES)}).",
+    ]
+    return "\n".join(lines)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Tells its errors as every other error is told."""
+
+    def __init__(self, known: Command, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.known = known
+
+    def print_help(self, file: Any = None) -> None:
+        print(self.format_help(), end="", file=file)  # argparse's own swallows a full disk
+
+    def error(self, message: str) -> NoReturn:
+        found = re.fullmatch(r"argument (?:-\w/)?--([\w-]+): (.*)", message)
+        if found and found[1].replace("-", "_") in self.known.options:
+            option, what = self.known.option(found[1].replace("-", "_")), found[2]
+            if "expected one argument" in what:
+                what = f"the value is missing; expected {option.expected() or option.metavar}"
+            elif option.switch:
+                what = "takes no value"
+            raise ViewerError(option.flag, what)
+        raise ViewerError(self.prog.removeprefix("raystream "), message, f"see {self.prog} --help")
+
+
+def _parser(name: str, choices: dict[str, Collection[str]]) -> _Parser:
+    command = COMMANDS[name]
+    parser = _Parser(
+        command,
+        prog=f"raystream {name}",
+        usage=f"raystream {name} {command.usage}",
+        description=f"{command.help[0].upper()}{command.help[1:]}.",
+        allow_abbrev=False,
+    )
+    if command.scene:
+        parser.add_argument("scene", nargs="?", metavar="SCENE", help="a scene file or the name of a built-in scene")
+    if command.argument:
+        parser.add_argument(command.argument.lower(), nargs="?", metavar=command.argument)
+        parser.add_argument("-o", metavar="OUT", help="a file name ending in .svg; - is standard output")
+    if command.pictures:
+        parser.add_argument("pictures", nargs="*", metavar="PICTURE", help="a file: PNG, JPEG, EXR, HDR or NPZ")
+    if command.json:
+        parser.add_argument("--json", action="store_true", help="the same as data")
+    for each in command.options:
+        option = command.option(each)
+        if each in choices:
+            option = with_choices(option, tuple(choices[each]))
+        flags = [option.short, option.flag] if option.short else [option.flag]
+        if option.switch:
+            parser.add_argument(*flags, action="store_true", help=option.help)
+            continue
+        words, default = option.expected(), option.default_words()
+        text = option.help + (f"; {words}" if words else "") + (f" (default: {default})" if default else "")
+        # argparse reads % in a help text as a format.
+        action = "append" if option.repeats else "store"
+        more: dict[str, Any] = {"nargs": "?", "const": option.bare} if option.bare else {}
+        parser.add_argument(*flags, action=action, **more, metavar=option.metavar, help=text.replace("%", "%%"))
+    return parser
+
+
+def _joined(arguments: Sequence[str], parser: _Parser) -> list[str]:
+    """The arguments with values that begin like a negative number tied to their options: argparse takes -1,0,0 for an
+    option of its own. An option that may stand without a value gets its own before what does not begin like one."""
+    valued = {flag for action in parser._actions if action.nargs is None for flag in action.option_strings}
+    bare = {flag: action.const for action in parser._actions if action.nargs == "?" for flag in action.option_strings}
+    made: list[str] = []
+    for word in arguments:
+        if made and made[-1] in bare and word != bare[made[-1]] and not re.match(r"[\d.]+[xX]", word):
+            made[-1] += f"={bare[made[-1]]}"
+            made.append(word)
+        elif made and made[-1] in valued and made[-1].startswith("--") and re.match(r"-[\d.]", word):
+            made[-1] += f"={word}"
+        else:
+            made.append(word)
+    return made
+
+
+def _choices() -> dict[str, Collection[str]]:
+    """What higher floors register, by option."""
+    from viewer.film.layers import LAYERS, SERIES
+    from viewer.film.tonemap import TONEMAPS
+    from viewer.programs import PICTURES
+
+    return {"program": tuple(PICTURES), "layers": (*LAYERS, *SERIES), "tonemap": tuple(TONEMAPS)}
+
+
+def options_table() -> str:
+    """The README's table of options, with what this installation registers."""
+    from viewer.options.docs import markdown_table
+
+    return markdown_table(_choices())
+
+
+def _parse(name: str, arguments: list[str]) -> argparse.Namespace:
+    """The command's arguments, every option checked. Raises ViewerError with one line that says what is wrong."""
+    command = COMMANDS[name]
+    choices = _choices() if "program" in command.options else {}
+    parser = _parser(name, choices)
+    words = _joined(arguments, parser)
+    read = parser.parse_known_intermixed_args if command.pictures else parser.parse_known_args
+    found, unknown = read(words)
+    known = [flag for action in parser._actions for flag in action.option_strings]
+    for word in unknown:
+        if word.startswith("-") and word != "-":
+            typed = word.partition("=")[0]
+            raise ViewerError(f"option '{typed}'", "unknown", suggestion(typed, known) or f"see {parser.prog} --help")
+    if unknown:
+        raise ViewerError(f"'{unknown[0]}'", "one argument too many", f"usage: {parser.usage}")
+    if command.scene and not found.scene:
+        raise ViewerError(name, "the scene is missing", f"usage: {parser.usage}")
+    if command.argument and not getattr(found, command.argument.lower()):
+        raise ViewerError(name, f"the {command.argument.lower()} is missing", f"usage: {parser.usage}")
+    others: dict[str, Any] = {}
+    if getattr(found, "preset", None) is not None:
+        others |= preset(check("preset", found.preset), found.scene)
+    found.typed = frozenset(each for each in command.options if getattr(found, each) is not None)
+    for each in command.options:
+        value = getattr(found, each)
+        option = command.option(each)
+        if each in choices:
+            option = with_choices(option, tuple(choices[each]))
+        setattr(found, each, others.get(each, option.default) if value is None else option.read(option, value))
+    return found
+
+
+def _first() -> int:
+    """Without arguments: the first scene in a window, or where there is no display in a picture."""
+    if _has_display():
+        commands.view(_parse("view", [FIRST_SCENE]))
+        return DONE
+    commands.render(_parse("render", [FIRST_SCENE, "-o", os.path.abspath(FIRST_PICTURE)]))
+    print("raystream --help shows what else it can do", file=sys.stderr)
+    return DONE
+
+
+def _diff(arguments: argparse.Namespace) -> bool:
+    """``raystream diff``: what is to be rendered is read as ``raystream render`` reads it, before any work."""
+    from viewer.cli.compare import diff, split
+
+    return diff(arguments, [_parse("render", split(text)) for text in arguments.render or ()])
+
+
+def _has_display() -> bool:
+    return not sys.platform.startswith("linux") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
+
+
+COMMANDS = {
+    "render": Command(
+        "render a scene to a picture", "SCENE -o OUT [options]", commands.render, tuple(OPTIONS), scene=True
+    ),
+    "view": Command("fly through a scene in a window", "SCENE [options]", commands.view, VIEWED, scene=True),
+    "info": Command(
+        "tell what a scene holds and what it takes",
+        "SCENE [--json]",
+        commands.info,
+        ("program", "lenient", "max_texture", "debug"),
+        scene=True,
+        json=True,
+    ),
+    "diff": Command(
+        "tell how far two pictures, or what two renders give, are apart",
+        "A B [options], or A --render 'SCENE [options]'",
+        _diff,
+        (*COMPARE, "quiet", "debug"),
+        json=True,
+        own=COMPARE,
+        pictures=True,
+    ),
+    "devices": Command(
+        "list the GPUs and what their OpenGL can do", "[--json]", commands.devices, ("debug",), json=True
+    ),
+    "graph": Command(
+        "draw a program's states, kernels, exits and streams",
+        "PROGRAM [-o OUT.svg]",
+        commands.graph,
+        ("debug",),
+        argument="PROGRAM",
+    ),
+    "check-shaders": Command("assemble and compile every program", "", commands.check_shaders, ("debug",)),
+}

@@ -1,0 +1,140 @@
+"""A progress bar on the terminal for work that takes over a second; nothing where there is no terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections import deque
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+PATIENCE = 1.0  # seconds of work before a bar is worth its place
+WINDOW = 30.0  # seconds whose pace tells the time left
+LEAST = 1.0  # seconds before it tells anything
+BAR = 24  # columns; a text of samples and noise, the bar, time spent and time left fit 80
+
+
+class TimeLeft:
+    """How long work will still take, at the pace of its last `WINDOW` seconds."""
+
+    def __init__(self) -> None:
+        self._seen: deque[tuple[float, float]] = deque()  # (seconds, share)
+
+    def see(self, now: float, share: float | None) -> None:
+        """At ``now`` seconds this share is done; None, or less than before: other work has begun."""
+        if share is None or (self._seen and share < self._seen[-1][1]):
+            self._seen.clear()
+        if share is None:
+            return
+        self._seen.append((now, share))
+        while len(self._seen) > 2 and now - self._seen[1][0] >= WINDOW:
+            self._seen.popleft()
+
+    def seconds(self) -> float | None:
+        """Seconds left when the last share was seen; None where nothing can be told yet."""
+        if not self._seen:
+            return None
+        (begin, before), (now, share) = self._seen[0], self._seen[-1]
+        if now - begin < LEAST or share <= before:
+            return None
+        return (1 - share) * (now - begin) / (share - before)
+
+
+def duration(seconds: float) -> str:
+    """``8 s``, ``12 min`` or ``3 h 20 min``."""
+    minutes = round(seconds / 60)
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    return f"{minutes} min" if minutes < 100 else f"{minutes // 60} h {minutes % 60} min"
+
+
+class Progress:
+    """A context in which calls ``progress(fraction, text)`` show a bar on standard error, with the time that is left,
+    erased at the end.
+
+    fraction : of the work, in [0, 1]; None where it is not known.
+    quiet    : show nothing, as where standard error is no terminal.
+    """
+
+    def __init__(self, quiet: bool = False, patience: float = PATIENCE) -> None:
+        self.enabled = not quiet and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        self._patience = patience
+        self._lock = threading.Lock()
+        self._state: tuple[float | None, str] = (None, "")
+        self._left = TimeLeft()
+        self._timer: threading.Timer | None = None
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._closed = False
+
+    def __enter__(self) -> Progress:
+        if self.enabled:
+            # A timer, since one long step may report nothing in its first seconds.
+            self._timer = threading.Timer(self._patience, self._show)
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        with self._lock:
+            self._closed = True
+            if self._bar is not None:
+                self._bar.stop()
+
+    def __call__(self, fraction: float | None, text: str) -> None:
+        if not self.enabled:
+            return
+        with self._lock:
+            self._state = (fraction, text)
+            self._left.see(time.monotonic(), fraction)
+            self._update()
+
+    def note(self, line: str) -> None:
+        """Print a line on standard error, above the bar where one is shown."""
+        with self._lock:
+            if self._bar is not None and not self._closed:
+                self._bar.console.print(line, markup=False, highlight=False, soft_wrap=True)
+            else:
+                print(line, file=sys.stderr)
+
+    def _show(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as Bar
+
+        with self._lock:
+            if self._closed:
+                return
+            self._bar = Bar(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(bar_width=BAR),
+                TimeElapsedColumn(),
+                TextColumn("{task.fields[left]}"),
+                console=Console(file=sys.stderr),
+                transient=True,
+                redirect_stdout=False,
+                redirect_stderr=False,
+                refresh_per_second=5,
+            )
+            self._task = self._bar.add_task("", total=None, left="")
+            self._update()
+            self._bar.start()
+
+    def _update(self) -> None:
+        if self._bar is None or self._task is None:
+            return
+        fraction, text = self._state
+        # rich keeps the old total where None is given, so an unknown fraction shows as an empty bar.
+        seconds = self._left.seconds()
+        left = "" if seconds is None else f"{duration(seconds)} left"
+        self._bar.update(self._task, description=text, total=1.0, completed=fraction or 0.0, left=left)

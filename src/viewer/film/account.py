@@ -1,0 +1,25 @@
+"""What an adaptive picture's film holds beside its sums."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Account:
+    """How many samples pixels are to have; see `viewer.film.adaptive`.
+
+    granted : (H, W) float32, the samples that each pixel is to have.
+    apart   : (H, W) float32, the difference of the means of the halves of the first half, luminance.
+    error   : the estimated relative error at the last decision.
+    efficiency : see `viewer.film.film.Film.efficiency`, at the last decision.
+    """
+
+    granted: NDArray[np.float32]
+    apart: NDArray[np.float32]
+    error: float = math.inf
+    efficiency: float = 1.0

@@ -1,0 +1,38 @@
+"""Open Image Denoise (Intel, Apache 2.0) by its Python binding ``pyoidn``, of the extra ``raystream[denoise]``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+
+PACKAGE = "pyoidn"
+
+
+def check_installed() -> None:
+    """Raises ViewerError with the command that installs it, where it is not there."""
+    if find_spec(PACKAGE) is None:
+        raise ViewerError("--denoise oidn", f"needs {PACKAGE}", "pip install 'raystream[denoise]'")
+
+
+def denoise(
+    linear: NDArray[np.float32], albedo: NDArray[np.float32], normal: NDArray[np.float32]
+) -> NDArray[np.float32]:
+    """The picture (H, W, 3), linear sRGB, steered by the same samples' albedo and normals, both (H, W, 3), 0 where
+    nothing is hit.
+
+    Pixels must not share samples, whatever the pixel filter. Raises ViewerError where it is not installed or fails.
+    """
+    check_installed()
+    library: Any = import_module(PACKAGE)
+    beside = {"albedo": np.clip(albedo, 0, 1), "normal": np.clip(normal, -1, 1)}
+    try:
+        made = library.denoise(np.maximum(linear, 0), **beside, hdr=True, clean_aux=True)
+    except (RuntimeError, OSError) as error:
+        raise ViewerError("--denoise oidn", str(error), "--denoise shader needs nothing but OpenGL") from None
+    return np.asarray(made, np.float32)

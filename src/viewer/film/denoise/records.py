@@ -1,0 +1,44 @@
+"""The records of the denoiser's streams, a texel each: a filter reads many of them for every pixel."""
+
+from __future__ import annotations
+
+from viewer.stream.declare.record import Field, Record
+
+_GUIDE = (
+    Field(
+        "normal", "vec3", "", "world", "mean of the samples' shading normals: where some leave the scene it is short"
+    ),
+    Field("nearness", "float", "1 / scene units", about="1 / depth along the view's axis; 0: no sample hits anything"),
+)
+_LIGHT = (
+    Field("rgb", "vec3", "linear sRGB", about="mean of the samples, divided by what the pixel reflects"),
+    Field("variance", "float", about="of its luminance; below 0: not known"),
+)
+IRRADIANCE = Record("Irradiance", *_LIGHT)
+LIT = Record("Lit", *_GUIDE, *_LIGHT)  # light, and the surface that it is seen on
+POOLED = Record(  # begins as an `IRRADIANCE`
+    "Pooled",
+    *_LIGHT,
+    *_GUIDE,
+    Field("value", "float", about="mean luminance of the pixels around"),
+    Field("single", "float", about="variance of the luminance of one of them, as far as it is noise"),
+)
+
+HISTORY = Record(
+    "History",
+    *_GUIDE,
+    *_LIGHT,
+    Field("first", "float", about="mean of the pictures' luminances so far"),
+    Field("second", "float", about="and of their squares"),
+    Field("age", "float", about="samples of a pixel that it stands for"),
+    Field("instance", "int", about="what is seen, as of `HIT`; -1: nothing"),
+)
+
+MOTION = Record(
+    "Motion",
+    Field("row_x", "vec4", about="from a place relative to the eye to where it was, relative to the eye then: x"),
+    Field("row_y", "vec4", about="y"),
+    Field("row_z", "vec4", about="z"),
+    Field("first", "int", about="of the instances, or under a flat structure of the triangles, that have moved so"),
+    Field("end", "int", about="the one after the last of them"),
+)

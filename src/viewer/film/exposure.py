@@ -1,0 +1,71 @@
+"""The exposure that suits a picture, from the histogram of its own luminance: `--exposure auto`.
+
+The picture is looked at in blocks, so that noise and fireflies decide little. What is black, as a background without an
+environment, does not count. Of the rest the logarithmic mean between two percentiles (E. Reinhard et al., "Photographic
+Tone Reproduction for Digital Images", 2002, section 2) is brought towards a middle grey: by next to nothing where it is
+near, so that pictures that are well exposed stay as they are, and to within a stop of it from afar.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.options.table import OPTIONS, check
+from viewer.scene.light import LUMINANCE
+
+AUTO = "auto"
+BLOCKS = 32  # along the picture's longer side, at most
+MIDDLE = 0.25  # the luminance that exposure leads to
+LEEWAY = 1.0  # stops around it within which a picture may stay
+RANGE = (0.05, 0.95)  # quantiles between which luminance counts as it is
+BRIGHT = 10.0  # of the middle: what the upper quantile may come to, before it decides
+BRIGHTEST = 1e30  # above it, and below 1 over it, numbers are no light
+
+
+def stops(exposure: float | str, linear: ArrayLike) -> float:
+    """The exposure in stops: a number itself, and for ``"auto"`` what suits a picture (H, W, 3), linear sRGB.
+
+    Raises ViewerError for anything else.
+    """
+    exposure = check("exposure", exposure)
+    return suiting(block_means(linear)) if exposure == AUTO else float(exposure)
+
+
+def block_edge(size: tuple[int, int]) -> int:
+    """The edge of the blocks of a picture (width, height), pixels."""
+    return max(1, -(-max(size) // BLOCKS))
+
+
+def block_means(linear: ArrayLike) -> NDArray[np.float64]:
+    """(rows, columns): the mean luminance of blocks of a picture (H, W, 3); pixels that are not finite are black. The
+    twin of ``shaders/film/luminance.glsl``."""
+    picture = np.asarray(linear, np.float32)
+    height, width = picture.shape[:2]
+    edge = block_edge((width, height))
+    with np.errstate(all="ignore"):
+        light = picture @ LUMINANCE.astype(np.float32)
+    light = np.where(np.isfinite(light), np.clip(light, 0, BRIGHTEST), 0).astype(np.float64)
+    rows, columns = np.arange(0, height, edge), np.arange(0, width, edge)
+    sums = np.add.reduceat(np.add.reduceat(light, rows, axis=0), columns, axis=1)
+    tall, wide = (np.minimum(edge, side - first) for side, first in ((height, rows), (width, columns)))
+    return np.asarray(sums / (tall[:, None] * wide))
+
+
+def suiting(luminance: NDArray[np.float64]) -> float:
+    """The exposure in stops for blocks of such mean luminance, any shape; 0 for a black picture."""
+    lit = luminance[luminance > 1 / BRIGHTEST]
+    if not lit.size:
+        return 0.0
+    low, high = np.quantile(lit, RANGE).tolist()
+    mean = math.exp(float(np.log(np.clip(lit, low, high)).mean()))
+    away = math.log2(max(mean, high / BRIGHT) / MIDDLE)
+    limit = float(OPTIONS["exposure"].high or 0.0)
+    return min(max(LEEWAY * math.tanh(away / LEEWAY) - away, -limit), limit)
+
+
+def words(exposure: float | str, shown: float) -> str:
+    """What a picture's metadata say of its exposure: in stops, and whether they are its own choice."""
+    return f"{shown:.4g} ({AUTO})" if exposure == AUTO else f"{shown:g}"

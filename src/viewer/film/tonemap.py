@@ -1,0 +1,138 @@
+"""From linear radiance to the 8-bit sRGB of screens and PNG files; the twin of ``shaders/lib/tonemap.glsl``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.film.exposure import stops
+from viewer.options.table import check
+from viewer.scene.light import LUMINANCE
+
+Tonemap = Callable[[NDArray[np.float32]], NDArray[np.float32]]
+
+# Name -> function from linear sRGB (..., 3) to linear sRGB meant for [0, 1]; what lies outside is cut off. The place in
+# the table is the number in the shader.
+TONEMAPS: dict[str, Tonemap] = {}
+
+
+def register(name: str) -> Callable[[Tonemap], Tonemap]:
+    """A decorator that makes a tone map known by name."""
+
+    def enter(function: Tonemap) -> Tonemap:
+        TONEMAPS[name] = function
+        return function
+
+    return enter
+
+
+WHITE = np.float32(4.0)  # Reinhard: the luminance that becomes white
+BRIGHTEST = np.float32(1e6)  # where every curve has long ended
+BAND = 1 << 18  # pixels that are encoded at once
+
+_ACES_IN = np.array([[0.59719, 0.35458, 0.04823], [0.076, 0.90834, 0.01566], [0.0284, 0.13383, 0.83777]])
+_ACES_OUT = np.array([[1.60475, -0.53108, -0.07367], [-0.10208, 1.10813, -0.00605], [-0.00327, -0.07276, 1.07602]])
+
+_AGX_IN = np.array(
+    [
+        [0.842479062253094, 0.0784335999999992, 0.0792237451477643],
+        [0.0423282422610123, 0.878468636469772, 0.0791661274605434],
+        [0.0423756549057051, 0.0784336, 0.879142973793104],
+    ]
+)
+_AGX_OUT = np.array(
+    [
+        [1.19687900512017, -0.0980208811401368, -0.0990297440797205],
+        [-0.0528968517574562, 1.15190312990417, -0.0989611768448433],
+        [-0.0529716355144438, -0.0980434501171241, 1.15107367264116],
+    ]
+)
+_AGX_STOPS = (-12.47393, 4.026069)
+_AGX_CURVE = (15.5, -40.14, 31.96, -6.868, 0.4298, 0.1191, -0.00232)  # from x^6 down
+
+
+@register("none")
+def none(linear: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Leave radiance as it is; what is over 1 is cut off."""
+    return linear
+
+
+@register("reinhard")
+def reinhard(linear: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Reinhard et al. 2002, equation 4, on luminance with a white of 4; the ratios of the colours stay."""
+    light = _light(linear)
+    luminance = (light @ LUMINANCE.astype(np.float32))[..., None]
+    return (light * ((1 + luminance / (WHITE * WHITE)) / (1 + luminance))).astype(np.float32, copy=False)
+
+
+@register("aces")
+def aces(linear: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Hill's fit of the ACES reference rendering and sRGB output transforms (S. Hill, in BakingLab, 2016)."""
+    v = _mix(_light(linear), _ACES_IN)
+    fit = (v * (v + np.float32(0.0245786)) - np.float32(0.000090537)) / (
+        v * (np.float32(0.983729) * v + np.float32(0.432951)) + np.float32(0.238081)
+    )
+    return _mix(fit, _ACES_OUT)
+
+
+@register("agx")
+def agx(linear: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Sobotka's AgX (2022) without a look, its curve as Wrensch's polynomial of degree 6 (2023), decoded by 2.2."""
+    low, high = map(np.float32, _AGX_STOPS)
+    light = np.maximum(_mix(_light(linear), _AGX_IN), np.float32(1e-10))
+    x = (np.clip(np.log2(light), low, high) - low) / (high - low)
+    curve = np.zeros_like(x)
+    for factor in _AGX_CURVE:
+        curve = curve * x + np.float32(factor)
+    return np.maximum(_mix(curve, _AGX_OUT), np.float32(0)) ** np.float32(2.2)
+
+
+def _mix(light: NDArray, matrix: NDArray[np.float64]) -> NDArray[np.float32]:
+    """The matrix times each colour."""
+    return np.asarray(light @ matrix.T, np.float32)
+
+
+def _light(linear: NDArray[np.float32]) -> NDArray[np.float32]:
+    return np.clip(linear, np.float32(0), BRIGHTEST)
+
+
+def decode(encoded: ArrayLike) -> NDArray[np.float64]:
+    """sRGB code values in [0, 1] to linear, float64 (IEC 61966-2-1:1999, section 5.2)."""
+    value = np.asarray(encoded, np.float64)
+    return np.where(value <= 0.04045, value / 12.92, ((np.maximum(value, 0) + 0.055) / 1.055) ** 2.4)
+
+
+def srgb8(linear: ArrayLike, exposure: float | str = 0.0, tonemap: str = "none") -> NDArray[np.uint8]:
+    """8-bit sRGB of linear sRGB radiance of any shape (..., 3): the nearest code by the exact transfer curve.
+
+    exposure : stops; radiance is multiplied by 2 ** exposure before the tone map. ``auto``: what suits a picture
+    (H, W, 3).
+    tonemap  : a name of `TONEMAPS`.
+    NaN becomes 0, +inf 255, and what is negative 0. Raises ViewerError for an unknown tone map, and for an exposure out
+    of range.
+    """
+    exposure, tonemap = stops(exposure, linear), check("tonemap", tonemap, TONEMAPS)
+    given = np.asarray(linear, np.float32)
+    flat, out = given.reshape(-1, *given.shape[-1:]), np.empty(given.shape, np.uint8)
+    codes = out.reshape(flat.shape)
+    for first in range(0, len(flat), BAND):  # a large picture is not held in memory several times
+        piece = slice(first, first + BAND)
+        with np.errstate(all="ignore"):
+            mapped = np.asarray(TONEMAPS[tonemap](flat[piece] * np.float32(2.0**exposure)), np.float32)
+            finite = np.where(np.isnan(mapped), np.float32(0), mapped)
+        codes[piece] = np.searchsorted(_thresholds(), finite, side="right")
+    return out
+
+
+@cache
+def _thresholds() -> NDArray[np.float32]:
+    """(255,) float32: the least float32 that is nearer to code k + 1 than to code k.
+
+    Looking a value up among them rounds exactly, which a float32 power does not.
+    """
+    exact = decode((np.arange(255) + 0.5) / 255)
+    near = exact.astype(np.float32)
+    return np.where(near < exact, np.nextafter(near, np.float32(2)), near)

@@ -1,0 +1,115 @@
+"""Scene files. A format is chosen by a file's content; each format's module has ``sniff`` and ``read``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+from viewer.base.errors import ViewerError
+from viewer.formats.files import read_file
+from viewer.scene.scene import Scene
+
+# Modules by the files' endings, imported when asked, the one of the file's own ending first. Each has NAME,
+# sniff(head, path) -> bool and read(path) -> Scene, of LENIENT ones read(path, lenient).
+FORMATS: dict[str, tuple[str, ...]] = {
+    "viewer.formats.gltf.reader": (".gltf", ".glb"),
+    "viewer.formats.ply.reader": (".ply",),
+    "viewer.formats.stl.reader": (".stl",),
+    "viewer.formats.obj.reader": (".obj",),
+    "viewer.formats.bsp.reader": (".bsp",),
+}
+
+# What else is met under a scene's name.
+_OTHERS = (
+    (b"\x89PNG", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"\x76\x2f\x31\x01", "an OpenEXR picture"),
+    (b"#?RADIANCE", "a Radiance picture"),
+    (b"PK\x03\x04", "a ZIP archive"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"BLENDER", "a Blender file"),
+    (b"Kaydara FBX", "an FBX file"),
+    (b"<?xml", "an XML file"),
+    (b"<!DOCTYPE", "a web page"),
+    (b"version https://git-lfs", "a Git LFS pointer, not the file itself"),
+)
+
+_HEAD = 4096
+LENIENT = ("viewer.formats.gltf.reader", "viewer.formats.obj.reader")
+
+
+def load(path: str | Path, lenient: bool = False) -> Scene:
+    """The scene in a file: glTF 2.0 (.gltf, .glb), PLY, OBJ, STL or a Quake III level (.bsp), recognised by
+    content.
+
+    lenient : checkerboards take the place of images that cannot be read. Without, glTF files are refused for them, and
+    those of OBJ files are white.
+
+    The scene's ``warnings`` say what was left out or mended. Raises ViewerError for a file that cannot be read, is of
+    no known format, is damaged, or bears the ending of another format than the one that it holds.
+    """
+    path = Path(path)
+    module = recognise(path)
+    try:
+        scene = module.read(path, lenient) if module.__name__ in LENIENT else module.read(path)
+    except MemoryError:
+        raise ViewerError(str(path), "not enough memory to load it") from None
+    _remark(scene)
+    return scene
+
+
+def recognise(path: str | Path) -> ModuleType:
+    """The module of a file's format, from its first bytes alone. Raises ViewerError as `load` does for a file that
+    cannot be opened or is of no known format."""
+    path = Path(path)
+    return _choose(read_file(path, most=_HEAD), path)
+
+
+def suffixes() -> tuple[str, ...]:
+    """The file endings of all formats, with their dots."""
+    return tuple(suffix for own in FORMATS.values() for suffix in own)
+
+
+def _choose(head: bytes, path: Path) -> ModuleType:
+    known = ", ".join(suffixes())
+    if not head:
+        raise ViewerError(str(path), "the file is empty")
+    suffix = path.suffix.lower()
+    names = sorted(FORMATS, key=lambda name: suffix not in FORMATS[name])
+    by_name = import_module(names[0]) if suffix in FORMATS[names[0]] else None
+    by_content = next((module for module in map(import_module, names) if module.sniff(head, path)), None)
+    if by_content is None:
+        other = next((what for magic, what in _OTHERS if head.startswith(magic)), None)
+        if other:
+            raise ViewerError(str(path), f"holds {other}", f"scenes are {known}")
+        if by_name is None:
+            raise ViewerError(str(path), "is of no known scene format", f"known are {known}")
+        return by_name  # whose reader says what is wrong
+    if by_name is not None and by_name is not by_content:
+        raise ViewerError(
+            str(path),
+            f"is named {suffix} but holds {by_content.NAME}",
+            f"name it {FORMATS[by_content.__name__][0]} if that is meant",
+        )
+    return by_content
+
+
+def _remark(scene: Scene) -> None:
+    """Warn of vertices that are not finite and of scenes without triangles."""
+    astray = 0
+    for mesh in scene.meshes:
+        finite = np.isfinite(mesh.positions)
+        if not finite.all():
+            used = np.zeros(len(mesh.positions), bool)
+            used[mesh.triangles] = True
+            astray += int(np.count_nonzero(used & ~finite.all(axis=1)))
+    if astray:
+        scene.warnings.append(
+            f"{astray:,} {'vertex is' if astray == 1 else 'vertices are'} not finite; the triangles there cannot be hit"
+        )
+    if scene.triangle_count == 0:
+        scene.warnings.append("the scene has no triangles")

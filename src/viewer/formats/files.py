@@ -1,0 +1,122 @@
+"""Reading files that may be hostile: regular files only, references only into the scene file's own folder."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import re
+import stat
+from pathlib import Path
+from urllib.parse import unquote, unquote_to_bytes
+
+from viewer.base.errors import ViewerError
+
+# Larger files would need more memory than this loader should take unasked.
+LARGEST_FILE = 8 << 30
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+
+
+def check_regular(path: Path, where: str | None = None) -> int:
+    """The size of a regular file in bytes; raises ViewerError for what is missing, a folder, a device or a pipe."""
+    where = where or str(path)
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise ViewerError(where, "no such file", "check the path") from None
+    except (OSError, ValueError) as error:  # ValueError: a zero byte in the name
+        raise ViewerError(where, f"cannot be opened: {_reason(error)}") from None
+    if stat.S_ISDIR(status.st_mode):
+        raise ViewerError(where, "is a folder", "name a scene file in it")
+    if not stat.S_ISREG(status.st_mode):
+        raise ViewerError(where, "is a device, pipe or socket", "scenes are read from regular files")
+    return status.st_size
+
+
+def read_file(path: Path, where: str | None = None, most: int | None = None) -> bytes:
+    """The bytes of a regular file, the first ``most`` of them where given. Raises ViewerError."""
+    size = check_regular(path, where)
+    where = where or str(path)
+    if most is None and size > LARGEST_FILE:
+        raise ViewerError(
+            where, f"{size:,} bytes, more than the {LARGEST_FILE:,} that can be loaded", "split the scene"
+        )
+    try:
+        # Without waiting, should the file have turned into a pipe since.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        with open(descriptor, "rb") as file:
+            return file.read(size if most is None else min(most, size))
+    except OSError as error:
+        raise ViewerError(where, f"cannot be read: {_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()
+
+
+def short(text: object, most: int = 60) -> str:
+    """The text for a message: its ``repr``, cut after ``most`` characters."""
+    try:
+        shown = repr(text)
+    except ValueError:  # an integer of more digits than Python prints
+        shown = "a huge number"
+    return shown if len(shown) <= most else shown[: most - 3] + "..."
+
+
+def uri_fault(uri: str) -> str:
+    """What forbids opening this reference: a scheme, an absolute path, ``..`` or a backslash, also percent-encoded.
+
+    Returns "" for a plain relative path.
+    """
+    for text in (uri, unquote(uri, errors="replace")):
+        if not text.strip():
+            return "is empty"
+        if "\0" in text:
+            return "holds a zero byte"
+        if "\\" in text:
+            return "holds a backslash"
+        if _SCHEME.match(text):
+            return "names a scheme or drive; nothing is fetched from elsewhere"
+        if text.startswith("/"):
+            return "is an absolute path"
+        if ".." in text.split("/"):
+            return "climbs out of the scene's folder"
+    return ""
+
+
+def resolve_uri(folder: Path, uri: str, where: str, encoded: bool = True) -> Path:
+    """The regular file that a relative reference names, which lies inside ``folder`` once symbolic links are resolved.
+
+    ``encoded``: the reference is a URI, whose %XX are decoded. Raises ViewerError for everything else; opens nothing.
+    """
+    fault = uri_fault(uri)
+    if fault:
+        raise ViewerError(where, f"{short(uri)} {fault}", "only files in the scene file's own folder are read")
+    name = unquote(uri, errors="surrogateescape") if encoded else uri
+    try:
+        root = folder.resolve(strict=True)
+        path = (root / name).resolve(strict=True)
+    except FileNotFoundError:
+        raise ViewerError(where, f"file {short(uri)} not found", "it belongs in the scene file's folder") from None
+    except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: a circle of links
+        raise ViewerError(where, f"file {short(uri)} cannot be opened: {_reason(error)}") from None
+    if not path.is_relative_to(root):
+        raise ViewerError(
+            where, f"{short(uri)} leads out of the scene's folder by a link", "copy the file into the folder"
+        )
+    check_regular(path, where)
+    return path
+
+
+def decode_data_uri(uri: str, where: str) -> bytes:
+    """The bytes of a ``data:`` URI (RFC 2397); base64 is read strictly. Raises ViewerError."""
+    header, comma, body = uri.partition(",")
+    if not comma:
+        raise ViewerError(where, "data URI without a comma", "the file is damaged")
+    if not header.lower().endswith(";base64"):
+        return unquote_to_bytes(body)
+    try:
+        return base64.b64decode(body.encode("ascii"), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise ViewerError(where, f"data URI is not valid base64: {error}", "the file is damaged") from None

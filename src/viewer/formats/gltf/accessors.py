@@ -1,0 +1,224 @@
+"""Buffers, buffer views and accessors of glTF 2.0 (sections 3.6 and 5.1): bytes to arrays."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.formats.files import decode_data_uri, read_file, resolve_uri
+from viewer.formats.gltf.extras import MESHOPT, installed
+from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.meshopt import NAMES, Packed, packed_view
+from viewer.scene.mesh import quiet_nans
+
+_COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
+_WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
+
+# Many accessors over the same bytes, or over none, may not unfold a small file into a huge scene.
+_FREE = 1 << 30
+_EMPTY = 1 << 20
+_PER_BYTE = 16
+
+
+class Budget:
+    """Bytes of memory that a file may take: 1 GiB, and 16 times its buffers. Of these, accessors without a buffer view
+    may take 1 MiB, and 16 times the buffers: zeros stand beside data in real files."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+        self.left, self.empty = _FREE, _EMPTY
+
+    def grant(self, size: int) -> None:
+        """Count the bytes of a buffer."""
+        self.left += _PER_BYTE * size
+        self.empty += _PER_BYTE * size
+
+    def charge(self, size: int, empty: bool = False) -> None:
+        """Count bytes that are about to be taken, those of ``empty`` ones by no buffer view; raises ViewerError when
+        they are too many."""
+        self.left -= size
+        self.empty -= size if empty else 0
+        if self.left < 0 or self.empty < 0:
+            raise ViewerError(
+                self.where,
+                "unfolds into far more data than it holds",
+                "the same data are used too often, or are damaged",
+            )
+
+
+class Accessors:
+    """The arrays of a document, each read once.
+
+    Raises ViewerError for references out of range, data beyond the end of a buffer, and buffers that cannot be had.
+    """
+
+    def __init__(self, document: Object, path: Path, binary: bytes | None, budget: Budget) -> None:
+        self.accessors = document.objects("accessors")
+        self.views = document.objects("bufferViews")
+        self.buffers = document.objects("buffers")
+        self.path = path
+        self.binary = binary
+        self.budget = budget
+        self._bytes: dict[int, bytes] = {}
+        self._unpacked: dict[int, bytes] = {}
+        self._arrays: dict[tuple[int, bool], NDArray] = {}
+
+    def floats(self, key: str, owner: Object, widths: tuple[int, ...], normalize: bool = False) -> NDArray[np.float32]:
+        """The accessor that ``owner[key]`` names, as (count, width) float32.
+
+        Normalised integers become -1 .. 1 or 0 .. 1 (3.6.2.2); ``normalize``: all integers are taken as such.
+        """
+        number = owner.index(key, len(self.accessors), "accessor")
+        cached = self._arrays.get((number, normalize))
+        if cached is None:
+            raw, normalized = self._read(number)
+            self.budget.charge(raw.size * 4)
+            cached = _as_floats(raw, normalized or normalize)
+            self._arrays[number, normalize] = cached
+        if cached.shape[1] not in widths:
+            expected = " or ".join("SCALAR" if width == 1 else f"VEC{width}" for width in widths)
+            raise owner.fail(key, f"accessor {number} is {self.accessors[number].text('type')}, expected {expected}")
+        return cached
+
+    def indices(self, key: str, owner: Object) -> NDArray[np.int64]:
+        """The accessor that ``owner[key]`` names, as (count,) int64 vertex numbers."""
+        number = owner.index(key, len(self.accessors), "accessor")
+        raw, _ = self._read(number)
+        if raw.shape[1] != 1 or raw.dtype.kind != "u":
+            raise owner.fail(key, f"accessor {number} is not a SCALAR of unsigned integers")
+        self.budget.charge(raw.size * 8)
+        return raw[:, 0].astype(np.int64)
+
+    def view_bytes(self, number: int) -> bytes:
+        """The bytes of a buffer view."""
+        buffer, start, length = self._range(number)
+        return bytes(buffer[start : start + length])
+
+    def packed(
+        self, values: NDArray, key: str, owner: Object, widths: tuple[int, ...], normalize: bool = False
+    ) -> NDArray:
+        """Values (N, width) that a mesh was decompressed to, as `floats` has those of the accessor ``owner[key]``."""
+        accessor = self.accessors[owner.index(key, len(self.accessors), "accessor")]
+        kind, normalized = self._component(accessor), accessor.flag("normalized", False)
+        if values.shape[1] not in widths:
+            raise owner.fail(key, f"was decompressed to {values.shape[1]} numbers each")
+        self.budget.charge(values.size * 4)
+        if values.dtype.kind != "f" and kind.kind != "f":
+            values = values.astype(kind)
+        return _as_floats(values, (normalized or normalize) and kind.kind != "f")
+
+    def _read(self, number: int) -> tuple[NDArray, bool]:
+        """(count, width) in the stored type, and whether integers are normalised."""
+        accessor = self.accessors[number]
+        kind = self._component(accessor)
+        width = _WIDTHS.get(accessor.text("type"))
+        if width is None:
+            raise accessor.fail("type", f"expected SCALAR or VEC2 to VEC4, got '{accessor.text('type')[:20]}'")
+        count = accessor.integer("count", low=0, high=1 << 40)
+        if "bufferView" in accessor:
+            raw = self._view(accessor, count, width, kind)
+        else:
+            self.budget.charge(count * width * kind.itemsize, empty=True)
+            raw = np.zeros((count, width), kind)
+        if "sparse" in accessor:
+            raw = self._sparse(accessor.child("sparse"), raw)
+        return raw, accessor.flag("normalized", False)
+
+    def _component(self, owner: Object) -> np.dtype:
+        code = owner.integer("componentType")
+        if code not in _COMPONENTS:
+            raise owner.fail("componentType", f"unknown type {code}")
+        return np.dtype(_COMPONENTS[code])
+
+    def _view(self, owner: Object, count: int, width: int, kind: np.dtype) -> NDArray:
+        """A strided view of a buffer: owner has ``bufferView`` and ``byteOffset``."""
+        number = owner.index("bufferView", len(self.views), "buffer view")
+        view = self.views[number]
+        buffer, start, length = self._range(number)
+        element = width * kind.itemsize
+        stride = view.integer("byteStride", element, low=1, high=1 << 31)
+        if stride < element:
+            raise view.fail("byteStride", f"{stride} is less than an element's {element} bytes")
+        offset = owner.integer("byteOffset", 0)
+        needed = offset + (count - 1) * stride + element if count else 0
+        if needed > length:
+            raise owner.fail("count", f"{count:,} elements end at byte {needed:,} of a buffer view of {length:,}")
+        if not count:
+            return np.zeros((0, width), kind)
+        return np.ndarray((count, width), kind, buffer, start + offset, (stride, kind.itemsize))
+
+    def _range(self, number: int) -> tuple[bytes, int, int]:
+        """A buffer view's bytes: those that hold them, the first one's place, and how many."""
+        view = self.views[number]
+        found = packed_view(view)
+        if found is not None and (installed(MESHOPT) or not self._has_fallback(view)):
+            return self._unpack(number, Packed(view, *found), found[0]), 0, view.integer("byteLength")
+        return self._part(view)
+
+    def _part(self, owner: Object) -> tuple[bytes, int, int]:
+        buffer = self._buffer(owner.index("buffer", len(self.buffers), "buffer"))
+        start, length = owner.integer("byteOffset", 0), owner.integer("byteLength")
+        if start + length > len(buffer):
+            raise owner.fail("byteLength", f"bytes {start:,} .. {start + length:,} of a buffer of {len(buffer):,}")
+        return buffer, start, length
+
+    def _unpack(self, number: int, packed: Packed, extension: Object) -> bytes:
+        if number not in self._unpacked:
+            buffer, start, length = self._part(extension)
+            self.budget.charge(packed.size)
+            self._unpacked[number] = packed.decode(buffer[start : start + length])
+        return self._unpacked[number]
+
+    def _has_fallback(self, view: Object) -> bool:
+        """Whether a compressed buffer view is there uncompressed, too."""
+        buffer = self.buffers[view.index("buffer", len(self.buffers), "buffer")]
+        marks = (buffer.extension(name) for name in NAMES)
+        return "uri" in buffer and not any(mark is not None and mark.flag("fallback", False) for mark in marks)
+
+    def _sparse(self, sparse: Object, raw: NDArray) -> NDArray:
+        count = sparse.integer("count", low=0, high=1 << 40)
+        places, values = sparse.child("indices"), sparse.child("values")
+        where = self._view(places, count, 1, self._component(places))[:, 0]
+        if where.dtype.kind != "u":
+            raise places.fail("componentType", "indices must be unsigned integers")
+        if count and int(where.max()) >= len(raw):
+            raise places.fail("bufferView", f"names element {int(where.max())} of {len(raw)}")
+        new = self._view(values, count, raw.shape[1], raw.dtype)
+        self.budget.charge(raw.nbytes)
+        raw = np.array(raw)
+        raw[where.astype(np.int64)] = new
+        return raw
+
+    def _buffer(self, number: int) -> bytes:
+        if number in self._bytes:
+            return self._bytes[number]
+        buffer = self.buffers[number]
+        length = buffer.integer("byteLength")
+        uri = buffer.text("uri", None)
+        where = buffer.path("uri")
+        if uri is None:
+            if number != 0 or self.binary is None:
+                raise buffer.fail("uri", "is missing, and the file holds no data for it")
+            data = self.binary
+        elif uri[:5].lower() == "data:":
+            data = decode_data_uri(uri, where)
+        else:
+            data = read_file(resolve_uri(self.path.parent, uri, where), where)
+        if len(data) < length:
+            raise buffer.fail("byteLength", f"says {length:,} bytes, but there are {len(data):,}")
+        self.budget.grant(length)
+        self._bytes[number] = data[:length] if len(data) > length else data
+        return self._bytes[number]
+
+
+def _as_floats(raw: NDArray, normalized: bool) -> NDArray[np.float32]:
+    values = np.ascontiguousarray(raw, np.float32)
+    if raw.dtype.kind == "f":
+        return quiet_nans(values)
+    if not normalized:
+        return values
+    largest = np.float32(np.iinfo(raw.dtype).max)
+    return np.maximum(values / largest, np.float32(-1.0))

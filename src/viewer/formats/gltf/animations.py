@@ -1,0 +1,148 @@
+"""Animations of glTF 2.0 (section 3.11): channels and samplers to tracks over the scene's nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.formats.files import short
+from viewer.formats.gltf.accessors import Accessors
+from viewer.formats.gltf.json import Object, Objects
+from viewer.formats.gltf.nodes import Nodes
+from viewer.scene.animation import INTERPOLATIONS, PATHS, Animation, Track
+
+_FLOAT = 5126
+# Memory of a track, with the JSON objects that are read for it.
+_TRACK_BYTES = 512
+
+
+def read_animations(document: Object, nodes: Nodes, accessors: Accessors, warnings: list[str]) -> list[Animation]:
+    """The document's animations, those without a name named by number; tracks name nodes by their place in ``nodes``.
+
+    Warns of channels that are left out: those of morph targets' weights, of what extensions animate, without a node.
+    Channels of nodes outside the scene are checked and left out without a word. Raises ViewerError for references out
+    of range, keys that do not rise from 0 or are not finite, values that do not go with them, an unknown
+    interpolation, a node that is given by a matrix, and two channels that move the same.
+    """
+    place = {number: k for k, number in enumerate(nodes.numbers)}
+    keys = _Keys(accessors)
+    left_out: Counter[str] = Counter()
+    animations = []
+    for number, item in enumerate(document.objects("animations")):
+        reader = _Animation(item, document, keys, left_out)
+        tracks = [track for track in map(reader.track, item.objects("channels")) if track is not None]
+        placed = tuple(
+            Track(place[track.node], track.path, track.times, track.values, track.interpolation)
+            for track in tracks
+            if track.node in place
+        )
+        animations.append(Animation(item.text("name", "") or f"animation {number}", placed))
+    warnings.extend(f"{count:,} animation channels {what}" for what, count in left_out.items())
+    return animations
+
+
+class _Animation:
+    """Reads the channels of one animation."""
+
+    def __init__(self, item: Object, document: Object, keys: _Keys, left_out: Counter[str]) -> None:
+        self.samplers, self.nodes = item.objects("samplers"), document.objects("nodes")
+        self.keys, self.left_out = keys, left_out
+        self.seen: dict[tuple[int, str], str] = {}
+
+    def track(self, channel: Object) -> Track | None:
+        """A channel's track, which names its node as the file does; None where it is left out."""
+        self.keys.accessors.budget.charge(_TRACK_BYTES)
+        sampler = self.samplers[channel.index("sampler", len(self.samplers), "sampler")]
+        target = channel.child("target")
+        path = target.text("path")
+        if path not in PATHS:
+            what = "move weights of morph targets, which are ignored"
+            self.left_out[what if path == "weights" else f"move {short(path)}, which is ignored"] += 1
+            return None
+        node = target.index("node", len(self.nodes), "node", None)
+        if node is None:
+            self.left_out["name no node and are ignored"] += 1
+            return None
+        if "matrix" in self.nodes[node]:
+            raise target.fail("node", f"node {node} has a matrix", "animated nodes have translation, rotation, scale")
+        before = self.seen.setdefault((node, path), channel.where)
+        if before != channel.where:
+            first = before.split(": ")[-1]
+            raise target.fail("path", f"{path} of node {node} is moved by {first}, too", "one channel can move it")
+        interpolation = sampler.text("interpolation", "LINEAR")
+        if interpolation not in INTERPOLATIONS:
+            expected = ", ".join(INTERPOLATIONS)
+            raise sampler.fail("interpolation", f"unknown: {short(interpolation)}", f"expected one of {expected}")
+        return Track(node, path, *self.keys.of(sampler, path, interpolation), interpolation)
+
+
+class _Keys:
+    """Times and values of samplers; each pair of accessors is checked once, however many samplers name it."""
+
+    def __init__(self, accessors: Accessors) -> None:
+        self.accessors = accessors
+        self._times: dict[int, NDArray] = {}
+        self._values: dict[tuple[int, str, bool], NDArray] = {}
+
+    def of(self, sampler: Object, path: str, interpolation: str) -> tuple[NDArray, NDArray]:
+        """times (K,) and values (K, width), of splines (K, 3, width), float32, as `Track` wants them."""
+        times = self._input(sampler)
+        spline = interpolation == "CUBICSPLINE"
+        if spline and len(times) < 2:
+            raise sampler.fail("input", "one key", "a cubic spline has two or more")
+        values = self._output(sampler, path, spline)
+        if len(values) != len(times) or (spline and values.ndim != 3):
+            count = self._count("output", sampler)
+            wanted = len(times) * (3 if spline else 1)
+            each = " (a tangent before and behind every value)" if spline else ""
+            raise sampler.fail("output", f"{count:,} values for {len(times):,} keys, expected {wanted:,}{each}")
+        return times, values
+
+    def _input(self, sampler: Object) -> NDArray:
+        number = sampler.index("input", len(self.accessors.accessors), "accessor")
+        if number not in self._times:
+            if self.accessors.accessors[number].integer("componentType") != _FLOAT:
+                raise sampler.fail("input", f"accessor {number} holds integers", "times are float32 seconds")
+            times = self.accessors.floats("input", sampler, (1,))[:, 0]
+            fault = _fault(times)
+            if fault:
+                raise sampler.fail("input", f"accessor {number}: {fault}")
+            self._times[number] = times
+        return self._times[number]
+
+    def _output(self, sampler: Object, path: str, spline: bool) -> NDArray:
+        """Values, in threes for a spline where their number allows it."""
+        number = sampler.index("output", len(self.accessors.accessors), "accessor")
+        key = (number, path, spline)
+        if key not in self._values:
+            # Quaternions of integers are normalised ones, whether or not the accessor says so.
+            values = self.accessors.floats("output", sampler, (PATHS[path],), normalize=path == "rotation")
+            finite = np.isfinite(values).all(axis=1)
+            if not finite.all():
+                raise sampler.fail("output", f"accessor {number}: value {int(np.argmin(finite))} is not finite")
+            if spline and len(values) % 3 == 0:
+                values = values.reshape(-1, 3, PATHS[path])
+            self._values[key] = values
+        return self._values[key]
+
+    def _count(self, key: str, sampler: Object) -> int:
+        accessors: Objects = self.accessors.accessors
+        return accessors[sampler.index(key, len(accessors), "accessor")].integer("count")
+
+
+def _fault(times: NDArray) -> str:
+    """What is wrong with the times of keys, if anything."""
+    if not len(times):
+        return "no keys"
+    finite = np.isfinite(times)
+    if not finite.all():
+        return f"key {int(np.argmin(finite))} is not finite"
+    if times[0] < 0:
+        return f"the first key is at {times[0]:g} seconds, before 0"
+    rising = times[1:] > times[:-1]
+    if not rising.all():
+        key = int(np.argmin(rising)) + 1
+        return f"key {key} at {times[key]:g} seconds is not after the one before it, at {times[key - 1]:g}"
+    return ""

@@ -1,0 +1,61 @@
+"""Images of KHR_texture_basisu: KTX 2 with Basis Universal (ETC1S or UASTC), decoded to RGBA."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+
+from viewer.base.errors import ViewerError
+from viewer.formats.gltf.extras import BASISU, decoder
+from viewer.formats.image.images import LARGEST_IMAGE
+from viewer.scene.texture import Image
+
+_KTX2 = b"\xabKTX 20\xbb\r\n\x1a\n"
+_HEADER = 80  # bytes, the index of the parts included
+_LEVEL = 24  # bytes of a level's entry: offset, stored length, length once decompressed
+
+
+def sniff(data: bytes) -> bool:
+    """Whether it is a KTX 2 file."""
+    return data.startswith(_KTX2)
+
+
+def decode(data: bytes, where: str, name: str = "image", most: int = LARGEST_IMAGE) -> Image:
+    """The largest level of a KTX 2 file.
+
+    Raises MissingExtra without the decoder, and ViewerError for what is damaged, is no picture of two dimensions, or
+    holds more than ``most`` texels, which are not decoded.
+    """
+    library = decoder(BASISU, where)
+    size_of(data, where, most)
+    try:
+        texture = library.open(data)
+        texels = texture.transcode("rgba8").data
+    except (ValueError, IndexError, MemoryError, library.BasisuError) as error:
+        raise ViewerError(where, f"no KTX 2 image that can be read: {error}", "the image is damaged") from None
+    return Image(np.ascontiguousarray(texels, np.uint8), name)
+
+
+def size_of(data: bytes, where: str, most: int = LARGEST_IMAGE) -> tuple[int, int]:
+    """Width and height, from the header (KTX 2.0, section 3), before the decoder takes memory for them. Raises
+    ViewerError where its sizes do not fit the data, or are of more than ``most`` texels."""
+    if len(data) < _HEADER:
+        raise ViewerError(where, f"{len(data)} bytes, shorter than the header of KTX 2", "the image is damaged")
+    width, height, depth, layers, faces, levels = struct.unpack_from("<6I", data, 20)
+    if depth or layers or faces != 1 or not width or not height:
+        what = f"{width:,} x {height:,} x {depth:,} texels in {layers:,} layers of {faces:,} faces"
+        raise ViewerError(where, what, "a texture of glTF has two dimensions, one layer and one face")
+    if width * height > most:
+        raise ViewerError(where, f"{width:,} x {height:,} texels, more than {most:,}", "use a smaller image")
+    count = max(levels, 1)
+    if count > 32 or len(data) < _HEADER + count * _LEVEL:
+        raise ViewerError(where, f"{levels:,} levels, whose index is not there", "the image is damaged")
+    for level in range(count):
+        offset, stored, length = struct.unpack_from("<3Q", data, _HEADER + level * _LEVEL)
+        # Blocks of 4 x 4 texels take 16 bytes at most; ETC1S says 0.
+        blocks = -(-max(width >> level, 1) // 4) * -(-max(height >> level, 1) // 4)
+        if offset + stored > len(data) or length > 16 * blocks:
+            what = f"level {level} takes bytes {offset:,} .. {offset + stored:,} of {len(data):,}, and {length:,} later"
+            raise ViewerError(where, what, "the image is damaged")
+    return width, height

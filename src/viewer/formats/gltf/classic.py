@@ -1,0 +1,70 @@
+"""The classic material in glTF: ``extras.classic`` of a material, whose diffuse colour is the base colour.
+
+    "extras": {"classic": {
+        "bias": 0.1, "scale": 0.9, "power": 5,
+        "specular": [1, 1, 1], "ambient": [1, 1, 1], "reflectivity": 0.3, "transmittance": 0.8,
+        "indices": [1.49, 1.5, 1.51], "thickness": 0, "thicknessModel": "path",
+        "textures": [{"mode": "decal", "colorTexture": {"index": 0}},
+                     {"mode": "blend", "colorTexture": {"index": 1}, "environment": [1, 0.9, 0.7]}],
+        "vertexColors": true, "lit": false
+    }}
+
+Members may be left out; what they mean is said in `viewer.scene.classic`. ``indices`` may be one number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from viewer.base.errors import ViewerError
+from viewer.formats.files import short
+from viewer.formats.gltf.json import Object
+from viewer.scene.classic import ClassicMaterial, ClassicTexture
+
+_NUMBERS = ("bias", "scale", "power", "reflectivity", "transmittance", "thickness")
+_KNOWN = {*_NUMBERS, "specular", "ambient", "indices", "thicknessModel", "textures", "vertexColors", "lit"}
+
+FindTexture = Callable[[Object, str, str], int | None]
+
+
+def read_classic(item: Object, find: FindTexture) -> ClassicMaterial | None:
+    """What a material's extras say; None where they have no object of that name, since extras may be anything.
+
+    find : number of the texture that a member names.
+    Raises ViewerError for an unknown member, and for values of a wrong type or out of range.
+    """
+    extras = item.data.get("extras")
+    if not isinstance(extras, dict) or not isinstance(extras.get("classic"), dict):
+        return None
+    own, given = item.child("extras").child("classic"), dict[str, Any]()
+    unknown = sorted(own.data.keys() - _KNOWN)
+    if unknown:
+        what = f"unknown member {short(unknown[0])}"
+        raise ViewerError(own.where, what, f"one of {', '.join(sorted(_KNOWN))}")
+    given |= {name: own.number(name) for name in _NUMBERS if name in own}
+    given |= {name: own.numbers(name, 3) for name in ("specular", "ambient") if name in own}
+    if "indices" in own:
+        alone = not isinstance(own.data["indices"], list)
+        given["indices"] = (own.number("indices"),) * 3 if alone else own.numbers("indices", 3)
+    if "thicknessModel" in own:
+        given["thickness_model"] = own.text("thicknessModel")
+    if "vertexColors" in own:
+        given["vertex_colors"] = own.flag("vertexColors")
+    given["lit"] = own.flag("lit", False)
+    given["textures"] = tuple(_layer(each, find) for each in own.objects("textures"))
+    try:
+        return ClassicMaterial(**given)
+    except ViewerError as error:
+        raise ViewerError(own.where, error.what, error.hint) from None
+
+
+def _layer(item: Object, find: FindTexture) -> ClassicTexture:
+    number = find(item, "colorTexture", "color")
+    if number is None:
+        raise item.fail("colorTexture", "is missing; expected a texture")
+    mode = item.text("mode", "modulate").lower()
+    try:
+        return ClassicTexture(number, mode, item.numbers("environment", 3, (1.0, 1.0, 1.0)))
+    except ViewerError as error:
+        raise ViewerError(item.where, error.what, error.hint) from None

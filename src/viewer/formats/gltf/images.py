@@ -1,0 +1,233 @@
+"""Images, samplers and textures of glTF 2.0 (sections 3.8 and 5.25 to 5.30), with KHR_texture_transform,
+KHR_texture_basisu and EXT_texture_webp."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from viewer.base.errors import ViewerError
+from viewer.base.memory import available
+from viewer.formats.files import decode_data_uri, read_file, resolve_uri
+from viewer.formats.gltf import basis
+from viewer.formats.gltf.accessors import Accessors
+from viewer.formats.gltf.extras import BASISU, MissingExtra, installed
+from viewer.formats.gltf.json import Object
+from viewer.formats.image.images import LARGEST_IMAGE, MOST_TEXELS, decode, size_of
+from viewer.scene.material import Material
+from viewer.scene.texture import Image, Texture, uv_transform
+
+_WRAPS = {10497: "repeat", 33648: "mirrored", 33071: "clamp"}
+_NEAREST = 9728
+_MINIFICATIONS = {
+    9728: "nearest",
+    9729: "linear",
+    9984: "nearest_mipmap_nearest",
+    9985: "linear_mipmap_nearest",
+    9986: "nearest_mipmap_linear",
+    9987: "linear_mipmap_linear",
+}
+_WEBP, _BASIS = "EXT_texture_webp", "KHR_texture_basisu"
+
+
+class Textures:
+    """The textures that materials use; their images are decoded side by side when the first is asked for.
+
+    textures : as the scene holds them. An image that cannot be had is refused; where that is ``lenient``, it is a
+    checkerboard, and ``faults`` says why, once per image.
+    """
+
+    def __init__(self, document: Object, accessors: Accessors, path: Path, lenient: bool = False) -> None:
+        self.lenient = lenient
+        self.document = document
+        self.accessors = accessors
+        self.folder = path.parent
+        self.textures: list[Texture] = []
+        self.faults: dict[str, str] = {}  # place -> what is wrong there
+        self.notes: list[str] = []
+        self._sets: list[int] = []  # of each texture: the set of texture coordinates that the file names
+        self._numbers: dict[tuple, int] = {}
+        self._images: dict[int, Image | ViewerError] = {}
+
+    def number(self, owner: Object, key: str, content: str = "color") -> int:
+        """The scene's number of the texture that ``owner[key]`` describes. content : see `Texture`.
+
+        Raises ViewerError for textures, samplers and images that are not there.
+        """
+        described = owner.child(key)
+        coordinates = described.integer("texCoord", 0, high=1 << 20)
+        offset, rotation, scale = (0.0, 0.0), 0.0, (1.0, 1.0)
+        extension = described.extension("KHR_texture_transform")
+        if extension is not None:
+            offset = extension.numbers("offset", 2, offset)
+            rotation = extension.number("rotation", rotation)
+            scale = extension.numbers("scale", 2, scale)
+            coordinates = extension.integer("texCoord", coordinates, high=1 << 20)
+        found = self.document.objects("textures")
+        index = described.index("index", len(found), "texture")
+        made = (index, offset, rotation, scale, content, coordinates)
+        if made not in self._numbers:
+            texture = self._texture(found[index], index)
+            texture.transform, texture.content = uv_transform(offset, rotation, scale), content
+            self._numbers[made] = len(self.textures)
+            self.textures.append(texture)
+            self._sets.append(coordinates)
+        return self._numbers[made]
+
+    def coordinates(self) -> tuple[int, int]:
+        """Which of a file's sets of texture coordinates become a mesh's two; every texture then knows its own of these.
+
+        0 and 1, unless textures name others. A third set is replaced by the first, and told in ``faults``.
+        """
+        used = sorted(set(self._sets))
+        first, second = (0, 1) if not used or used[-1] <= 1 else (used[0], used[-1] if len(used) < 3 else used[1])
+        for texture, chosen in zip(self.textures, self._sets, strict=True):
+            texture.uv_set = int(chosen == second and second != first)
+            if chosen not in (first, second):
+                what = f"TEXCOORD_{chosen} is a third set of texture coordinates; TEXCOORD_{first} is used"
+                self.notes.append(f"{texture.name}: {what}")
+        return first, second
+
+    def uv_sets(self, material: Material) -> frozenset[int]:
+        """Which of a mesh's two sets of texture coordinates a material's textures use."""
+        return frozenset(self.textures[number].uv_set for number in material.texture_numbers)
+
+    def tangent_set(self, material: Material) -> int | None:
+        """Which set of texture coordinates the tangents of a material's meshes follow; None where it needs none."""
+        for number in (material.normal_texture, material.clearcoat_normal_texture, material.anisotropy_texture):
+            if number is not None:
+                return self.textures[number].uv_set
+        return 0 if material.anisotropy > 0.0 else None
+
+    def warnings(self) -> list[str]:
+        """A line about the images that could not be had, and one about texture coordinates."""
+        if not self.faults:
+            return self.notes[:1]
+        place, what = next(iter(self.faults.items()))
+        count = f"{len(self.faults)} images, " if len(self.faults) > 1 else ""
+        return [f"{count}{place} not read, a checkerboard instead: {what}", *self.notes[:1]]
+
+    def _texture(self, texture: Object, index: int) -> Texture:
+        sampler = self._sampler(texture)
+        wrap = tuple(_WRAPS.get(sampler.integer(key, 10497), "repeat") for key in ("wrapS", "wrapT"))
+        nearest = sampler.integer("magFilter", 0) == _NEAREST
+        smaller = _MINIFICATIONS.get(sampler.integer("minFilter", 0))
+        name = texture.text("name", "") or f"texture {index}"
+        return Texture(self._source(texture), (wrap[0], wrap[1]), nearest, name=name, minification=smaller)
+
+    def _source(self, texture: Object) -> Image:
+        """The image of a texture. Raises ViewerError for one that cannot be had."""
+        number = self._number_of_source(texture)
+        if not self._images:
+            self._decode()
+        image = self._images[number]
+        if isinstance(image, Image):
+            return image
+        if isinstance(image, MissingExtra):
+            raise image
+        if not self.lenient:
+            hint = "--lenient shows a checkerboard instead"
+            raise ViewerError(image.where, image.what, f"{image.hint}; {hint}" if image.hint else hint)
+        self.faults.setdefault(image.where.split(": ")[-1], image.what)
+        self._images[number] = made = Image.checkerboard(f"image {number}")
+        return made
+
+    def _number_of_source(self, texture: Object) -> int:
+        """WebP and Basis before PNG and JPEG, which are there for other readers.
+
+        Without the decoder of Basis it is the other image, where there is one; else ViewerError says what to install.
+        """
+        count = len(self.document.objects("images"))
+        for name in (_WEBP, _BASIS):
+            extension = texture.extension(name)
+            if extension is None or "source" not in extension:
+                continue
+            if name == _BASIS and "source" in texture and not installed(BASISU):
+                continue
+            return extension.index("source", count, "image")
+        if "source" not in texture:
+            raise texture.fail(
+                "source", "is missing, and no extension that is known names an image", "convert the file"
+            )
+        return texture.index("source", count, "image")
+
+    def _sampler(self, texture: Object) -> Object:
+        samplers = self.document.objects("samplers")
+        number = texture.index("sampler", len(samplers), "sampler", None)
+        return Object({}, texture.where) if number is None else samplers[number]
+
+    def _decode(self) -> None:
+        """Decode the images of all textures that materials name, on all processors; faults are kept in their places.
+
+        What they take is added up before, image by image in the file's order.
+        """
+        images, texels, budget = self.document.objects("images"), 0, _budget()
+        work: dict[int, Callable[[], Image]] = {}
+        for number in sorted(self._wanted()):
+            image = images[number]
+            image.index("bufferView", len(self.accessors.views), "buffer view", None)
+            try:
+                data, most = self._bytes(image), min(LARGEST_IMAGE, budget - texels)
+                packed = basis.sniff(data)
+                read, measure = (basis.decode, basis.size_of) if packed else (decode, size_of)
+                width, height = measure(data, image.where, most)
+                texels += width * height
+                name = image.text("name", "") or f"image {number}"
+                work[number] = partial(read, data, image.where, name, most)
+            except ViewerError as error:
+                self._images[number] = error
+        if work:
+            with ThreadPoolExecutor(min(len(work), os.cpu_count() or 1)) as pool:
+                found = pool.map(lambda number: _tried(images[number].where, work[number]), work)
+                self._images.update(zip(work, found, strict=True))
+
+    def _wanted(self) -> set[int]:
+        """Numbers of the images that materials' textures name; those of damaged references, too."""
+        textures, wanted = self.document.objects("textures"), set()
+        for index in _indices(self.document.data.get("materials")):
+            if 0 <= index < len(textures):
+                with suppress(ViewerError):
+                    wanted.add(self._number_of_source(textures[index]))
+        return wanted
+
+    def _bytes(self, image: Object) -> bytes:
+        uri = image.text("uri", None)
+        where = image.path("uri")
+        if uri is None:
+            return self.accessors.view_bytes(image.index("bufferView", len(self.accessors.views), "buffer view"))
+        if uri[:5].lower() == "data:":
+            return decode_data_uri(uri, where)
+        return read_file(resolve_uri(self.folder, uri, where), where, most=16 * LARGEST_IMAGE)
+
+
+def _indices(value: object, key: str = "") -> Iterator[int]:
+    """The numbers of the textures that part of a JSON document names: ``index`` of what is called a texture. Those of
+    occlusion are not read."""
+    if isinstance(value, dict):
+        index = value.get("index")
+        if key.endswith("Texture") and key != "occlusionTexture" and isinstance(index, int):
+            yield index
+        for inner, each in value.items():
+            yield from _indices(each, inner)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _indices(each)
+
+
+def _budget() -> int:
+    """Texels of all images that may be read: four bytes each here, and as many and a third on the device."""
+    free = available()
+    return MOST_TEXELS if free is None else min(MOST_TEXELS, free // 10)
+
+
+def _tried(where: str, read: Callable[[], Image]) -> Image | ViewerError:
+    try:
+        return read()
+    except ViewerError as error:
+        return error
+    except MemoryError:
+        return ViewerError(where, "not enough memory to read it", "use a smaller image, or close other programs")

@@ -1,0 +1,86 @@
+"""Instances of meshes: of nodes, and of EXT_mesh_gpu_instancing, whose meshes stay shared."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.formats.gltf.accessors import Accessors
+from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.meshes import Meshes
+from viewer.formats.gltf.nodes import Nodes
+from viewer.scene.hierarchy import compose
+from viewer.scene.scene import Instance
+
+# Memory of an instance: its matrix and the objects around it.
+_INSTANCE_BYTES = 512
+
+
+def read_instances(
+    document: Object, nodes: Nodes, meshes: Meshes, accessors: Accessors, warnings: list[str]
+) -> tuple[list[Instance], list[int], NDArray[np.float64] | None]:
+    """Instances of the visible nodes; the place in ``nodes`` that each hangs on; transforms below it, None where all
+    are identities."""
+    objects = document.objects("nodes")
+    count = len(document.objects("meshes"))
+    instances: list[Instance] = []
+    hung: list[int] = []
+    offsets: dict[int, NDArray[np.float64]] = {}  # first instance of a node -> (N, 4, 4)
+    flat = 0
+    for place, (number, world) in enumerate(zip(nodes.numbers, nodes.world, strict=True)):
+        node = objects[number]
+        if "mesh" not in node or not nodes.visible[place]:
+            continue
+        drawn = meshes.of(node.index("mesh", count, "mesh"))
+        if not drawn:
+            continue
+        name = node.text("name", "") or f"node {number}"
+        extension = node.extension("EXT_mesh_gpu_instancing")
+        worlds = world[None]
+        if extension is not None:
+            below = _gpu_instances(extension, accessors)
+            with np.errstate(over="ignore", invalid="ignore"):  # found below
+                worlds = world @ below
+            if not np.isfinite(worlds).all():
+                raise extension.fail("attributes", "a transform is beyond what a number can hold", "scale it down")
+            offsets[len(instances)] = np.repeat(below, len(drawn), axis=0)
+        accessors.budget.charge(_INSTANCE_BYTES * len(worlds) * len(drawn))
+        hung.extend([place] * (len(worlds) * len(drawn)))
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            flat += int(np.count_nonzero(np.linalg.det(worlds[:, :3, :3]) == 0))
+        for matrix in worlds:
+            instances.extend(Instance(mesh, matrix, name=name) for mesh in drawn)
+    if flat:
+        warnings.append(f"{flat:,} nodes or instances are scaled to nothing along an axis")
+    if not offsets:
+        return instances, hung, None
+    all_offsets = np.broadcast_to(np.eye(4), (len(instances), 4, 4)).copy()
+    for first, each in offsets.items():
+        all_offsets[first : first + len(each)] = each
+    return instances, hung, all_offsets
+
+
+def _gpu_instances(extension: Object, accessors: Accessors) -> NDArray[np.float64]:
+    """Local transforms (N, 4, 4) of EXT_mesh_gpu_instancing."""
+    attributes = extension.child("attributes")
+    found = {
+        key: accessors.floats(key, attributes, (width,), normalize)
+        for key, width, normalize in (("TRANSLATION", 3, False), ("ROTATION", 4, True), ("SCALE", 3, False))
+        if key in attributes
+    }
+    counts = {len(values) for values in found.values()}
+    if len(counts) != 1:
+        raise extension.fail("attributes", f"expected accessors of one count, got {sorted(counts) or 'none'}")
+    count = counts.pop()
+    accessors.budget.charge(_INSTANCE_BYTES * count)
+    rotation = np.zeros((count, 4))
+    rotation[:, 3] = 1.0
+    parts = (
+        found.get("TRANSLATION", np.zeros((count, 3))),
+        found.get("ROTATION", rotation),
+        found.get("SCALE", np.ones((count, 3))),
+    )
+    for key, part in zip(("TRANSLATION", "ROTATION", "SCALE"), parts, strict=True):
+        if not np.isfinite(part).all():
+            raise attributes.fail(key, "holds values that are not finite")
+    return compose(*parts)

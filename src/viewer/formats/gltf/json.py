@@ -1,0 +1,206 @@
+"""JSON documents that may be malformed: parsed strictly, and read through accessors that name the place of a fault."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from viewer.base.errors import ViewerError
+from viewer.formats.files import short
+
+# A parsed value takes up to some 80 bytes, so this many stay below 1 GiB.
+MOST_VALUES = 10_000_000
+
+_MISSING: Any = object()
+
+
+def parse(data: bytes, where: str) -> Object:
+    """The JSON object in UTF-8 text. Raises ViewerError for everything else."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ViewerError(where, f"the JSON is not UTF-8 at byte {error.start}", "the file is damaged") from None
+    if data.count(b",") + data.count(b"[") + data.count(b"{") > MOST_VALUES:
+        raise ViewerError(where, f"the JSON holds more than {MOST_VALUES:,} values", "keep geometry in binary buffers")
+    try:
+        document = json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ViewerError(where, "the JSON is nested too deeply", "the file is damaged") from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise ViewerError(where, f"not valid JSON at {place}: {error.msg}", "the file is damaged") from None
+    except ValueError as error:  # NaN and infinity; integers of thousands of digits, about which Python says much
+        what = str(error) if "JSON" in str(error) else "a number of too many digits"
+        raise ViewerError(where, f"not valid JSON: {what}", "the file is damaged") from None
+    if not isinstance(document, dict):
+        raise ViewerError(where, f"the JSON is {_kind(document)}, not an object", "it is not glTF")
+    return Object(document, where)
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    names = {
+        dict: "an object",
+        list: "an array",
+        str: "a string",
+        bool: "a truth value",
+        int: "a number",
+        float: "a number",
+    }
+    return names.get(type(value), "something else")
+
+
+class Object:
+    """A JSON object and its place (``scene.gltf: accessors[3]``); what it lacks or has of a wrong type raises."""
+
+    __slots__ = ("data", "where")
+
+    def __init__(self, data: dict[str, Any], where: str) -> None:
+        self.data = data
+        self.where = where
+
+    def __contains__(self, key: str) -> bool:
+        return key in self.data
+
+    def path(self, key: str) -> str:
+        """The place of a member."""
+        return f"{self.where}{'.' if ': ' in self.where else ': '}{key}"
+
+    def fail(self, key: str, what: str, hint: str = "the file is damaged") -> ViewerError:
+        """A fault of a member, to be raised."""
+        return ViewerError(self.path(key), what, hint)
+
+    def integer(self, key: str, default: Any = _MISSING, low: int = 0, high: int = 1 << 53) -> Any:
+        """A whole number in low .. high; ``default`` where the member is missing."""
+        value = self.data.get(key, _MISSING)
+        if value is _MISSING:
+            return self._default(key, default, "an integer")
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise self.fail(key, f"expected an integer, got {short(value)}")
+        if not low <= value <= high:
+            raise self.fail(key, f"{short(value)} is not in {low} .. {high}")
+        return value
+
+    def index(self, key: str, count: int, what: str, default: Any = _MISSING) -> Any:
+        """A number of one of ``count`` things."""
+        value = self.integer(key, default, low=-(1 << 53))
+        if value is not default and not 0 <= value < count:
+            raise self.fail(key, f"names {what} {value} of {count}")
+        return value
+
+    def number(self, key: str, default: Any = _MISSING) -> Any:
+        """A finite number as float."""
+        value = self.data.get(key, _MISSING)
+        if value is _MISSING:
+            return self._default(key, default, "a number")
+        return self._finite(key, value)
+
+    def numbers(self, key: str, count: int, default: Any = _MISSING) -> Any:
+        """An array of exactly ``count`` finite numbers, as a tuple of floats."""
+        value = self.data.get(key, _MISSING)
+        if value is _MISSING:
+            return self._default(key, default, f"{count} numbers")
+        if not isinstance(value, list) or len(value) != count:
+            raise self.fail(key, f"expected {count} numbers, got {short(value)}")
+        return tuple([self._finite(key, item) for item in value])
+
+    def text(self, key: str, default: Any = _MISSING) -> Any:
+        """A string."""
+        return self._typed(key, str, "a string", default)
+
+    def flag(self, key: str, default: Any = _MISSING) -> Any:
+        """A truth value."""
+        return self._typed(key, bool, "true or false", default)
+
+    def child(self, key: str) -> Object:
+        """A member object; an empty one where it is missing."""
+        return Object(self._typed(key, dict, "an object", {}), self.path(key))
+
+    def array(self, key: str) -> list[Any]:
+        """A member array as it is; empty where it is missing."""
+        return self._typed(key, list, "an array", [])
+
+    def objects(self, key: str) -> Objects:
+        """A member array of objects; empty where it is missing."""
+        return Objects(self.array(key), self.path(key))
+
+    def indices(self, key: str, count: int, what: str) -> list[int]:
+        """A member array of numbers of ``count`` things."""
+        values = self.array(key)
+        for k, value in enumerate(values):
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise self.fail(f"{key}[{k}]", f"expected an integer, got {short(value)}")
+            if not 0 <= value < count:
+                raise self.fail(f"{key}[{k}]", f"names {what} {short(value)} of {count}")
+        return values
+
+    def texts(self, key: str) -> list[str]:
+        """A member array of strings."""
+        values = self.array(key)
+        for k, value in enumerate(values):
+            if not isinstance(value, str):
+                raise self.fail(f"{key}[{k}]", f"expected a string, got {short(value)}")
+        return values
+
+    def extension(self, name: str) -> Object | None:
+        """The object's extension of that name, or None."""
+        if "extensions" not in self.data:
+            return None
+        extensions = self.child("extensions")
+        return extensions.child(name) if name in extensions else None
+
+    def _typed(self, key: str, kind: type, what: str, default: Any) -> Any:
+        value = self.data.get(key, _MISSING)
+        if value is _MISSING:
+            return self._default(key, default, what)
+        if not isinstance(value, kind):
+            raise self.fail(key, f"expected {what}, got {short(value)}")
+        return value
+
+    def _default(self, key: str, default: Any, what: str) -> Any:
+        if default is _MISSING:
+            raise self.fail(key, f"is missing; expected {what}")
+        return default
+
+    def _finite(self, key: str, value: Any) -> float:
+        if type(value) not in (float, int):
+            raise self.fail(key, f"expected a number, got {short(value)}")
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if not math.isfinite(number):
+            raise self.fail(key, f"{short(value)} is beyond what a number can hold")
+        return number
+
+
+class Objects:
+    """A JSON array whose elements must be objects; each is checked when it is asked for."""
+
+    __slots__ = ("data", "where")
+
+    def __init__(self, data: list[Any], where: str) -> None:
+        self.data = data
+        self.where = where
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __iter__(self) -> Iterator[Object]:
+        return (self[k] for k in range(len(self.data)))
+
+    def __getitem__(self, k: int) -> Object:
+        value = self.data[k]
+        where = f"{self.where}[{k}]"
+        if not isinstance(value, dict):
+            raise ViewerError(where, f"expected an object, got {short(value)}", "the file is damaged")
+        return Object(value, where)

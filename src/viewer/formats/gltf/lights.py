@@ -1,0 +1,102 @@
+"""Lights of glTF: KHR_lights_punctual.
+
+The extension speaks photometrically (candela, lux), as KHR_materials_emissive_strength does (nits); these numbers are
+taken for W/sr, W/m^2 and W/(m^2 sr) **as they are**, so that the lights and the shining surfaces of a file keep their
+proportion, and a file looks as in three.js. A luminous efficacy of 683 lm/W would scale all of them alike, which is the
+exposure's business; Blender's exporter applies it to lamps alone in its "standard" mode, and not in "unitless".
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.formats.files import short
+from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.nodes import Nodes
+from viewer.scene.light import BRIGHTEST, KINDS, Light
+
+EXTENSION = "KHR_lights_punctual"
+
+
+def read_lights(document: Object, nodes: Nodes, warnings: list[str], held: list[int] | None = None) -> list[Light]:
+    """The lights on the scene's visible nodes, in the nodes' order; they shine along the node's -Z, at its origin.
+
+    A light has its node's name, else its own; a second one of a name has a number behind it. Values out of range are
+    clamped, lights of an unknown kind left out, and ``range`` not applied, since light does not end: warnings say so.
+    Wrong types and numbers of lights that are not there raise ViewerError. ``held`` is given the place in ``nodes``
+    that each light hangs on.
+    """
+    extension = document.extension(EXTENSION)
+    if extension is None:
+        return []
+    described = extension.objects("lights")
+    objects = document.objects("nodes")
+    clamped: list[str] = []
+    ranged: list[str] = []
+    known: dict[int, Light | None] = {}
+    lights: list[Light] = []
+    names: set[str] = set()
+    for place, (number, world) in enumerate(zip(nodes.numbers, nodes.world, strict=True)):
+        reference = objects[number].extension(EXTENSION)
+        if reference is None or not nodes.visible[place]:
+            continue
+        index = reference.index("light", len(described), "light")
+        if index not in known:
+            known[index] = _describe(described[index], index, clamped, ranged, warnings)
+        light = known[index]
+        if light is None:
+            continue
+        name = objects[number].text("name", "") or light.name
+        unique, k = name, 2
+        while unique in names:
+            unique, k = f"{name} {k}", k + 1
+        try:
+            lights.append(replace(light, name=unique, position=tuple(world[:3, 3]), direction=_emits(world)))
+            names.add(unique)
+            if held is not None:
+                held.append(place)
+        except ViewerError as error:
+            warnings.append(f"light '{name}' left out: {error.what}")
+    if clamped:
+        warnings.append(f"values out of range were clamped in {len(clamped)} lights: {', '.join(clamped[:3])}")
+    if ranged:
+        warnings.append(f"the range of {len(ranged)} lights is not applied: light does not end")
+    return lights
+
+
+def _describe(item: Object, index: int, clamped: list[str], ranged: list[str], warnings: list[str]) -> Light | None:
+    """A light at the origin, without its node; None where its kind is not known."""
+    name = item.text("name", "") or f"light {index}"
+    kind = item.text("type")
+    if kind not in KINDS:
+        warnings.append(f"light '{name}' is {short(kind)}, which is no kind of light that is known; left out")
+        return None
+    color, intensity = item.numbers("color", 3, (1.0, 1.0, 1.0)), item.number("intensity", 1.0)
+    strength = min(max(intensity, 0.0), BRIGHTEST)
+    shares = tuple(min(max(value, 0.0), 1.0) for value in color)
+    wrong = strength != intensity or shares != color
+    inner, outer = 0.0, math.pi / 4
+    if kind == "spot":
+        spot = item.child("spot")
+        given = spot.number("innerConeAngle", 0.0), spot.number("outerConeAngle", math.pi / 4)
+        outer = min(max(given[1], 1e-3), math.pi / 2)
+        inner = min(max(given[0], 0.0), outer - 1e-4)
+        # Files that mean pi/2 write it in a few digits; a hard edge is written as two equal angles.
+        wrong = wrong or abs(outer - given[1]) > 1e-3 or abs(inner - given[0]) > 1e-3
+    if wrong:
+        clamped.append(name)
+    if "range" in item and item.number("range") >= 0:
+        ranged.append(name)
+    rgb = (shares[0] * strength, shares[1] * strength, shares[2] * strength)
+    return Light(kind, name, intensity=rgb, inner=inner, outer=outer)
+
+
+def _emits(world: NDArray[np.float64]) -> tuple[float, float, float]:
+    """The node's -Z in the world; its scale has no effect but for mirroring."""
+    x, y, z = (-world[:3, 2]).tolist()
+    return x, y, z

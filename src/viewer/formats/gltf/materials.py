@@ -1,0 +1,225 @@
+"""Materials of glTF 2.0 (section 3.9) and of its extensions KHR_materials_*, field by field.
+
+The fields of `Material` bear the extensions' own meanings, so that nothing is approximated here: factors are clamped to
+their ranges, colours stay linear, each texture keeps its own coordinates, transform and content. Occlusion textures are
+left out, since light transport computes occlusion.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from viewer.formats.files import short
+from viewer.formats.gltf.classic import read_classic
+from viewer.formats.gltf.images import Textures
+from viewer.formats.gltf.json import Object
+from viewer.formats.image.color import linear_from_srgb
+from viewer.formats.principled import kind_of
+from viewer.scene.material import ALPHA_MODES, LARGEST_DISPERSION, Material
+
+# Emission beyond this would leave float32's range when samples are added up.
+_BRIGHTEST = 1e30
+_LARGEST = 1e30
+_LARGEST_IOR = 100.0
+_PRIORITIES = 1000
+
+# Extensions whose fields are read here.
+EXTENSIONS = frozenset(
+    f"KHR_materials_{name}"
+    for name in (
+        "anisotropy",
+        "clearcoat",
+        "diffuse_transmission",
+        "dispersion",
+        "emissive_strength",
+        "ior",
+        "iridescence",
+        "sheen",
+        "specular",
+        "transmission",
+        "unlit",
+        "volume",
+    )
+)
+
+
+def default_material() -> Material:
+    """The material of primitives that name none (3.9.2.1 and table 5.19: white metal, fully rough)."""
+    white = (1.0, 1.0, 1.0, 1.0)
+    material = Material(name="default", base_color=white, metallic=1.0, roughness=1.0, backface_culling=True)
+    material.kind = kind_of(material)
+    return material
+
+
+def read_materials(document: Object, warnings: list[str], textures: Textures) -> list[Material]:
+    """The document's materials.
+
+    Factors out of range are clamped, with a warning. Wrong types, unknown alpha modes and numbers of textures that are
+    not there raise ViewerError.
+    """
+    clamped: list[str] = []
+    materials = []
+    for number, item in enumerate(document.objects("materials")):
+        reader = _Reader(item, f"material {number}", textures)
+        materials.append(reader.material)
+        if reader.clamped:
+            clamped.append(reader.material.name)
+    if clamped:
+        warnings.append(f"factors out of range were clamped in {len(clamped)} materials: {', '.join(clamped[:3])}")
+    return materials
+
+
+class _Reader:
+    """Reads one material; ``clamped`` tells whether a factor was out of range."""
+
+    def __init__(self, item: Object, name: str, textures: Textures) -> None:
+        self.textures = textures
+        self.clamped = False
+        self.item = item
+        both = item.flag("doubleSided", False)
+        name = item.text("name", "") or name
+        self.material = Material(name=name, double_sided=both, backface_culling=not both, source=item.data)
+        self._base()
+        if item.extension("KHR_materials_unlit") is not None:
+            # The rest of an unlit material is for readers that do not know the extension.
+            self.material.unlit = True
+        else:
+            self._surface()
+            self._emission()
+            self._interior()
+            self._layers()
+        self.material.kind = kind_of(self.material)
+        classic = read_classic(self.item, self._texture)
+        if classic is not None:
+            self.material.kind, self.material.classic = "classic", classic
+
+    def _base(self) -> None:
+        material, pbr = self.material, self.item.child("pbrMetallicRoughness")
+        red, green, blue, opacity = self._colors(pbr, "baseColorFactor", (1.0, 1.0, 1.0, 1.0))
+        material.base_color = (red, green, blue, opacity)
+        material.texture = self._texture(pbr, "baseColorTexture", "color")
+        mode = self.item.text("alphaMode", "OPAQUE")
+        if mode not in {each.upper() for each in ALPHA_MODES}:
+            hint = f"expected one of {', '.join(ALPHA_MODES).upper()}"
+            raise self.item.fail("alphaMode", f"unknown: {short(mode)}", hint)
+        material.alpha_mode = mode.lower()
+        material.alpha_cutoff = self._factor(self.item, "alphaCutoff", 0.5, high=_LARGEST)
+
+    def _surface(self) -> None:
+        material, pbr = self.material, self.item.child("pbrMetallicRoughness")
+        material.metallic = self._factor(pbr, "metallicFactor", 1.0)
+        material.roughness = self._factor(pbr, "roughnessFactor", 1.0)
+        material.metallic_roughness_texture = self._texture(pbr, "metallicRoughnessTexture")
+        material.normal_texture, material.normal_scale = self._normals(self.item, "normalTexture")
+        part = self._extension("specular")
+        material.specular_factor = self._factor(part, "specularFactor", 1.0)
+        material.specular_factor_texture = self._texture(part, "specularTexture")
+        material.specular_color = self._rgb(part, "specularColorFactor", 1.0, high=_LARGEST)
+        material.specular_color_texture = self._texture(part, "specularColorTexture", "color")
+        part = self._extension("ior")
+        # An index of 0 stands for one without a limit.
+        unlimited = part.number("ior", 1.5) == 0.0
+        material.ior = _LARGEST_IOR if unlimited else self._factor(part, "ior", 1.5, 1.0, _LARGEST_IOR)
+
+    def _emission(self) -> None:
+        """Emission with its texture; one of a single colour becomes part of the factor: an even light."""
+        material = self.material
+        strength = self._factor(self._extension("emissive_strength"), "emissiveStrength", 1.0, high=_BRIGHTEST)
+        factor = np.multiply(self._rgb(self.item, "emissiveFactor", 0.0), strength)
+        if factor.any():
+            number = self._texture(self.item, "emissiveTexture", "color")
+            if number is not None:
+                texels = self.textures.textures[number].image.texels[..., :3]
+                if (texels == texels[0, 0]).all() and texels.dtype == np.uint8:
+                    factor = factor * linear_from_srgb(texels[0, 0] / 255.0)
+                else:
+                    material.emission_texture = number
+        red, green, blue = (float(value) for value in factor)
+        material.emission = (red, green, blue)
+
+    def _interior(self) -> None:
+        """What passes the surface, and what becomes of it behind."""
+        material, part = self.material, self._extension("transmission")
+        material.transmission = self._factor(part, "transmissionFactor", 0.0)
+        material.transmission_texture = self._texture(part, "transmissionTexture")
+        part = self._extension("diffuse_transmission")
+        material.diffuse_transmission = self._factor(part, "diffuseTransmissionFactor", 0.0)
+        material.diffuse_transmission_texture = self._texture(part, "diffuseTransmissionTexture")
+        material.diffuse_transmission_color = self._rgb(part, "diffuseTransmissionColorFactor", 1.0)
+        material.diffuse_transmission_color_texture = self._texture(part, "diffuseTransmissionColorTexture", "color")
+        part = self._extension("dispersion")
+        material.dispersion = self._factor(part, "dispersion", 0.0, high=LARGEST_DISPERSION)
+        part = self._extension("volume")
+        material.thickness = self._factor(part, "thicknessFactor", 0.0, high=_LARGEST)
+        material.thickness_texture = self._texture(part, "thicknessTexture")
+        material.attenuation_color = self._rgb(part, "attenuationColor", 1.0)
+        if "attenuationDistance" in part:
+            material.attenuation_distance = self._factor(part, "attenuationDistance", math.inf, 1e-30, _LARGEST)
+        material.priority = self._priority()
+
+    def _layers(self) -> None:
+        material, part = self.material, self._extension("anisotropy")
+        material.anisotropy = self._factor(part, "anisotropyStrength", 0.0)
+        material.anisotropy_rotation = part.number("anisotropyRotation", 0.0)
+        material.anisotropy_texture = self._texture(part, "anisotropyTexture")
+        part = self._extension("clearcoat")
+        material.clearcoat = self._factor(part, "clearcoatFactor", 0.0)
+        material.clearcoat_texture = self._texture(part, "clearcoatTexture")
+        material.clearcoat_roughness = self._factor(part, "clearcoatRoughnessFactor", 0.0)
+        material.clearcoat_roughness_texture = self._texture(part, "clearcoatRoughnessTexture")
+        found = self._normals(part, "clearcoatNormalTexture")
+        material.clearcoat_normal_texture, material.clearcoat_normal_scale = found
+        part = self._extension("iridescence")
+        material.iridescence = self._factor(part, "iridescenceFactor", 0.0)
+        material.iridescence_texture = self._texture(part, "iridescenceTexture")
+        material.iridescence_ior = self._factor(part, "iridescenceIor", 1.3, 1.0, _LARGEST_IOR)
+        thinnest = self._factor(part, "iridescenceThicknessMinimum", 100.0, high=_LARGEST)
+        thickest = self._factor(part, "iridescenceThicknessMaximum", 400.0, high=_LARGEST)
+        material.iridescence_thickness = (thinnest, thickest)
+        material.iridescence_thickness_texture = self._texture(part, "iridescenceThicknessTexture")
+        part = self._extension("sheen")
+        material.sheen_color = self._rgb(part, "sheenColorFactor", 0.0)
+        material.sheen_color_texture = self._texture(part, "sheenColorTexture", "color")
+        material.sheen_roughness = self._factor(part, "sheenRoughnessFactor", 0.0)
+        material.sheen_roughness_texture = self._texture(part, "sheenRoughnessTexture")
+
+    def _extension(self, name: str) -> Object:
+        """The extension's object, an empty one where the material has it not."""
+        full = f"KHR_materials_{name}"
+        return self.item.extension(full) or Object({}, self.item.path(f"extensions.{full}"))
+
+    def _factor(self, owner: Object, key: str, default: float, low: float = 0.0, high: float = 1.0) -> float:
+        value = owner.number(key, default)
+        held = value if key not in owner else min(max(value, low), high)
+        self.clamped |= held != value
+        return held
+
+    def _colors(self, owner: Object, key: str, default: Sequence[float], high: float = 1.0) -> tuple[float, ...]:
+        given = owner.numbers(key, len(default), tuple(default))
+        held = tuple([min(max(value, 0.0), high) for value in given])
+        self.clamped |= held != given
+        return held
+
+    def _rgb(self, owner: Object, key: str, default: float, high: float = 1.0) -> tuple[float, float, float]:
+        red, green, blue = self._colors(owner, key, (default,) * 3, high)
+        return red, green, blue
+
+    def _texture(self, owner: Object, key: str, content: str = "data") -> int | None:
+        return self.textures.number(owner, key, content) if key in owner else None
+
+    def _normals(self, owner: Object, key: str) -> tuple[int | None, float]:
+        """A normal texture's number and scale."""
+        if key not in owner:
+            return None, 1.0
+        return self.textures.number(owner, key, "normal"), owner.child(key).number("scale", 1.0)
+
+    def _priority(self) -> int:
+        """``extras.priority``: of nested media, the highest is there. glTF has no field of its own for it, and extras
+        may be anything."""
+        extras = self.item.data.get("extras")
+        value = extras.get("priority", 0) if isinstance(extras, dict) else 0
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        return min(max(value, -_PRIORITIES), _PRIORITIES) if whole else 0

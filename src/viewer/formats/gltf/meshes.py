@@ -1,0 +1,222 @@
+"""glTF meshes: every primitive becomes one mesh of the scene, read when a node first draws it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.formats.gltf import draco
+from viewer.formats.gltf.accessors import Accessors
+from viewer.formats.gltf.extras import DRACO, installed
+from viewer.formats.gltf.images import Textures
+from viewer.formats.gltf.json import Object
+from viewer.formats.gltf.variants import read_mappings
+from viewer.scene.material import Material
+from viewer.scene.mesh import Mesh
+from viewer.scene.normals import unit_normals, with_normals
+from viewer.scene.tangents import with_tangents
+
+_MODES = ("points", "lines", "line loops", "line strips", "triangles", "triangle strips", "triangle fans")
+_TANGENT_BYTES = 64  # of a vertex or corner, while tangents are made
+_ATTRIBUTES = ("POSITION", "NORMAL", "COLOR_0", "TANGENT")
+
+
+class Meshes:
+    """The scene's meshes. ``left_out`` counts what could not be drawn, by a text for the user.
+
+    sets : the numbers of the texture coordinates that become a mesh's ``uvs`` and ``uvs_1``.
+    variant_count : of KHR_materials_variants.
+    Normals that are missing are flat, as glTF demands (3.7.2.1), and tangents are ignored then; normals of no length
+    are made from the faces around. Tangents that are missing are made where a material needs them.
+    """
+
+    def __init__(
+        self,
+        document: Object,
+        accessors: Accessors,
+        materials: Sequence[Material],
+        textures: Textures,
+        sets: tuple[int, int],
+        variant_count: int,
+    ) -> None:
+        self.document = document.objects("meshes")
+        self.accessors = accessors
+        self.material_count, self.variant_count = len(materials), variant_count
+        self.uses = [*map(textures.uv_sets, materials), frozenset()]
+        self.bends = [*map(textures.tangent_set, materials), None]
+        self.sets = tuple(f"TEXCOORD_{number}" for number in sets)
+        self.meshes: list[Mesh] = []
+        self.uses_default_material = False
+        self.left_out: Counter[str] = Counter()
+        self._numbers: dict[int, list[int]] = {}
+        self._geometry: dict[tuple, Mesh | None] = {}
+        self._made: dict[tuple, int] = {}
+        self._variants: list[dict[int, int]] = []
+
+    def materials_of(self, variant: int) -> dict[int, int]:
+        """Materials by the numbers of the meshes that a variant shows in another one than usual."""
+        return {mesh: each[variant] for mesh, each in enumerate(self._variants) if variant in each}
+
+    def of(self, number: int) -> list[int]:
+        """The scene's meshes for a mesh of the document: one for each of its primitives that has triangles."""
+        if number not in self._numbers:
+            mesh = self.document[number]
+            name = mesh.text("name", "") or f"mesh {number}"
+            primitives = mesh.objects("primitives")
+            found = []
+            for k, primitive in enumerate(primitives):
+                made = self._mesh(primitive, name if len(primitives) == 1 else f"{name}/{k}")
+                if made is not None:
+                    found.append(made)
+            self._numbers[number] = found
+        return self._numbers[number]
+
+    def _mesh(self, primitive: Object, name: str) -> int | None:
+        material = primitive.index("material", self.material_count, "material", None)
+        if material is None:
+            material = self.material_count  # the default one, appended behind
+            self.uses_default_material = True
+        variants = read_mappings(primitive, self.material_count, self.variant_count)
+        attributes = primitive.child("attributes")
+        mode = primitive.integer("mode", 4)
+        if mode >= len(_MODES):
+            raise primitive.fail("mode", f"unknown mode {mode}")
+        numbers = [attributes.integer(key, -1, -(1 << 53)) for key in (*_ATTRIBUTES, *self.sets)]
+        packed = primitive.extension(draco.NAME)
+        view = -1 if packed is None else packed.index("bufferView", len(self.accessors.views), "buffer view")
+        key = (*numbers, primitive.integer("indices", -1, -(1 << 53)), mode, view)
+        bent = next((self.bends[each] for each in (material, *variants.values()) if self.bends[each] is not None), None)
+        key = (*key, bent)
+        looks = (*key, material, *sorted(variants.items()))
+        if looks in self._made:
+            return self._made[looks]
+        if key not in self._geometry:
+            self._geometry[key] = self._read(primitive, attributes, mode, name, bent)
+        shared = self._geometry[key]
+        if shared is None:
+            return None
+        self.accessors.budget.charge(4 * len(shared.triangles))
+        materials = np.full(len(shared.triangles), material, np.int32)
+        self._made[looks] = len(self.meshes)
+        self.meshes.append(replace(shared, materials=materials, name=name))
+        self._variants.append(variants)
+        used = self.uses[material].union(*(self.uses[each] for each in variants.values()))
+        if (0 in used and shared.uvs is None) or (1 in used and shared.uvs_1 is None):
+            self.left_out["primitives lack the texture coordinates that their material's texture names"] += 1
+        return len(self.meshes) - 1
+
+    def _read(self, primitive: Object, attributes: Object, mode: int, name: str, bent: int | None) -> Mesh | None:
+        if mode < 4:
+            self.left_out[f"primitives of {_MODES[mode]} are not traced"] += 1
+            return None
+        if "POSITION" not in attributes:
+            self.left_out["primitives without positions cannot be drawn"] += 1
+            return None
+        if primitive.array("targets"):
+            self.left_out["primitives have morph targets, which are not applied"] += 1
+        packed = self._packed(primitive, attributes, mode)
+        stored = {} if packed is None else packed.attributes
+        count: int | None = None
+
+        def attribute(key: str, widths: tuple[int, ...], normalize: bool = False) -> NDArray[np.float32] | None:
+            if key not in attributes:
+                return None
+            if key in stored:
+                values = self.accessors.packed(stored[key], key, attributes, widths, normalize)
+            else:
+                values = self.accessors.floats(key, attributes, widths, normalize)
+            if count is not None and len(values) != count:
+                raise attributes.fail(key, f"has {len(values):,} elements, and POSITION {count:,}")
+            return values
+
+        positions = attribute("POSITION", (3,))
+        assert positions is not None
+        count = len(positions)
+        if packed is not None:
+            corners = packed.indices
+        elif "indices" in primitive:
+            corners = self.accessors.indices("indices", primitive)
+        else:
+            corners = np.arange(count)
+        if len(corners) and int(corners.max()) >= count:
+            at = int(np.argmax(corners >= count))
+            raise primitive.fail("indices", f"index {at:,} names vertex {corners[at]:,} of {count:,}")
+        self.accessors.budget.charge(3 * 12 * len(corners))
+        triangles = self._triangles(corners, 4 if packed is not None else mode)
+        uvs, uvs_1 = (attribute(key, (2,)) for key in self.sets)
+        colors = attribute("COLOR_0", (3, 4), normalize=True)
+        normals, tangents = attribute("NORMAL", (3,)), None
+        if colors is not None:
+            rgba = np.ones((count, 4), np.float32)
+            rgba[:, : colors.shape[1]] = np.maximum(np.nan_to_num(colors, nan=0.0), 0.0)
+            colors = rgba
+        if normals is not None:
+            normals, mended = unit_normals(positions, triangles, normals)
+            if mended:
+                self.left_out["vertices have a normal without direction; made from their faces"] += mended
+            tangents = self._tangents(attribute("TANGENT", (4,), normalize=True))
+        mesh = Mesh(
+            positions,
+            triangles,
+            normals=normals,
+            uvs=uvs,
+            colors=colors,
+            name=name,
+            uvs_1=uvs_1,
+            tangents=tangents,
+        )
+        mesh = with_normals(mesh, 0.0)
+        if bent is None or mesh.tangents is not None:
+            return mesh
+        self.accessors.budget.charge(_TANGENT_BYTES * (len(mesh.positions) + 3 * len(mesh.triangles)))
+        return with_tangents(mesh, bent)
+
+    def _packed(self, primitive: Object, attributes: Object, mode: int) -> draco.Geometry | None:
+        """What KHR_draco_mesh_compression holds for a primitive; None where it is not compressed, or the decoder is not
+        installed and the primitive is there uncompressed, too."""
+        extension = primitive.extension(draco.NAME)
+        if extension is None:
+            return None
+        if mode not in (4, 5):
+            raise primitive.fail("mode", f"{_MODES[mode]}, which Draco does not compress")
+        if not installed(DRACO) and self._uncompressed(attributes):
+            return None
+        data = self.accessors.view_bytes(extension.index("bufferView", len(self.accessors.views), "buffer view"))
+        self.accessors.budget.charge(draco.decoded_size(extension, data))
+        return draco.decode(extension, data, list(attributes.data))
+
+    def _uncompressed(self, attributes: Object) -> bool:
+        described = self.accessors.accessors
+        number = attributes.index("POSITION", len(described), "accessor")
+        return "bufferView" in described[number]
+
+    def _tangents(self, tangents: NDArray[np.float32] | None) -> NDArray[np.float32] | None:
+        """Unit vectors with a sign; None where the file has none, or one of them has no direction."""
+        if tangents is None:
+            return None
+        with np.errstate(all="ignore"):
+            length = np.linalg.norm(tangents[:, :3].astype(np.float64), axis=1, keepdims=True)
+            unit = tangents[:, :3] / length
+        if not (np.isfinite(unit).all() and (length > 0).all()):
+            self.left_out["primitives have tangents without direction, which are not used"] += 1
+            return None
+        sign = np.where(tangents[:, 3:] < 0, -1.0, 1.0)
+        return np.concatenate([unit, sign], axis=1).astype(np.float32)
+
+    def _triangles(self, numbers: NDArray[np.int64], mode: int) -> NDArray[np.int32]:
+        """(T, 3) vertex numbers (3.7.2.1)."""
+        corners = numbers.astype(np.int32)
+        if mode == 4:
+            spare = len(corners) % 3
+            if spare:
+                self.left_out["triangle lists end with one or two spare indices"] += 1
+            return corners[: len(corners) - spare].reshape(-1, 3)
+        k = np.arange(max(len(corners) - 2, 0))
+        if mode == 5:
+            odd = k % 2
+            return np.stack([corners[k], corners[k + 1 + odd], corners[k + 2 - odd]], axis=1)
+        return np.stack([corners[k + 1], corners[k + 2], corners[np.zeros_like(k)]], axis=1)

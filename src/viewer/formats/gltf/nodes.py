@@ -1,0 +1,162 @@
+"""The node hierarchy of glTF: what is drawn, where; world transforms in float64."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.formats.gltf.json import Object, Objects
+from viewer.scene.hierarchy import compose, levels, world_transforms
+
+Matrix = NDArray[np.float64]
+
+# How far a matrix's last row may be from (0, 0, 0, 1).
+_AFFINE = 1e-5
+
+
+@dataclass
+class Nodes:
+    """The nodes of a scene, parents before children, depth first, as the file lists them.
+
+    numbers (N,) node numbers; parents (N,) the place in that order of each one's parent, -1 for roots.
+    translation (N, 3), rotation (N, 4) x y z w, scale (N, 3), which mean nothing where a node has a matrix; local and
+    world (N, 4, 4): float64. visible (N,) bool: neither the node nor one above it is hidden (KHR_node_visibility).
+    """
+
+    numbers: list[int]
+    parents: NDArray[np.int64]
+    translation: Matrix
+    rotation: Matrix
+    scale: Matrix
+    local: Matrix
+    world: Matrix
+    visible: NDArray[np.bool_]
+
+
+def scene_nodes(document: Object, warnings: list[str]) -> Nodes:
+    """The nodes of the default scene, of the first where none is default, of all trees where there are no scenes.
+
+    Raises ViewerError for numbers out of range, nodes with two parents, cycles, and transforms that are none.
+    """
+    nodes = document.objects("nodes")
+    children = [node.indices("children", len(nodes), "node") if "children" in node else [] for node in nodes]
+    parent = _parents(children, nodes)
+    roots = _roots(document, parent, warnings)
+    order, above = _depth_first(roots, children)
+    translation, rotation, scale, local = _local(nodes, order, warnings)
+    world = _world(local, above, nodes, order)
+    visible = _visible(nodes, order, above)
+    return Nodes(order, np.array(above, np.int64), translation, rotation, scale, local, world, visible)
+
+
+def _parents(children: list[list[int]], nodes: Objects) -> list[int]:
+    """Every node's parent, -1 for roots. No node has two, and there are no cycles."""
+    parent = [-1] * len(children)
+    for number, below in enumerate(children):
+        for child in below:
+            if parent[child] >= 0:
+                raise ViewerError(
+                    f"{nodes.where}[{child}]",
+                    f"is a child of node {parent[child]} and of node {number}",
+                    "glTF allows one parent; the hierarchy must be a tree",
+                )
+            parent[child] = number
+    seen = [0] * len(parent)  # the walk that came by
+    for start in range(len(parent)):
+        node = start
+        while node >= 0 and not seen[node]:
+            seen[node] = start + 1
+            node = parent[node]
+        if node >= 0 and seen[node] == start + 1:
+            raise ViewerError(f"{nodes.where}[{node}]", "is its own ancestor", "the hierarchy must be a tree")
+    return parent
+
+
+def _roots(document: Object, parent: list[int], warnings: list[str]) -> list[int]:
+    scenes = document.objects("scenes")
+    chosen = document.index("scene", len(scenes), "scene", None)
+    if chosen is None and not len(scenes):
+        return [number for number, above in enumerate(parent) if above < 0]
+    if chosen is None and len(scenes) > 1:
+        warnings.append(f"no default scene: the first of {len(scenes)} is shown")
+    scene = scenes[chosen or 0]
+    roots = scene.indices("nodes", len(parent), "node")
+    seen = set()
+    for root in roots:
+        if parent[root] >= 0:
+            raise scene.fail("nodes", f"node {root} is no root: node {parent[root]} is its parent")
+        if root in seen:
+            raise scene.fail("nodes", f"names node {root} twice")
+        seen.add(root)
+    return roots
+
+
+def _depth_first(roots: list[int], children: list[list[int]]) -> tuple[list[int], list[int]]:
+    """Nodes in order, and the place in that order of each one's parent (-1)."""
+    order: list[int] = []
+    above: list[int] = []
+    pending = [(root, -1) for root in reversed(roots)]
+    while pending:
+        node, before = pending.pop()
+        place = len(order)
+        order.append(node)
+        above.append(before)
+        pending.extend((child, place) for child in reversed(children[node]))
+    return order, above
+
+
+def _visible(nodes: Objects, order: list[int], above: list[int]) -> NDArray[np.bool_]:
+    visible = np.ones(len(order), bool)
+    for place, number in enumerate(order):
+        extension = nodes[number].extension("KHR_node_visibility")
+        own = extension is None or extension.flag("visible", True)
+        visible[place] = own and (above[place] < 0 or visible[above[place]])
+    return visible
+
+
+def _local(nodes: Objects, order: list[int], warnings: list[str]) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+    """Translation, rotation, scale; local transforms (N, 4, 4) of these, or as the file's matrix."""
+    count = len(order)
+    translation, rotation, scale = np.zeros((count, 3)), np.zeros((count, 4)), np.ones((count, 3))
+    rotation[:, 3] = 1.0
+    given: list[int] = []
+    matrices: list[tuple[float, ...]] = []
+    for place, number in enumerate(order):
+        node = nodes[number]
+        data = node.data
+        if "matrix" in data:
+            given.append(place)
+            matrices.append(node.numbers("matrix", 16))
+            continue
+        if "translation" in data:
+            translation[place] = node.numbers("translation", 3)
+        if "rotation" in data:
+            rotation[place] = node.numbers("rotation", 4)
+        if "scale" in data:
+            scale[place] = node.numbers("scale", 3)
+    unturned = int(np.count_nonzero(~rotation.any(axis=1)))
+    if unturned:
+        warnings.append(f"{unturned:,} nodes have a zero rotation; they are not turned")
+    local = compose(translation, rotation, scale)
+    if given:
+        local[given] = np.array(matrices).reshape(-1, 4, 4).transpose(0, 2, 1)
+        wrong = np.abs(local[given][:, 3] - (0.0, 0.0, 0.0, 1.0)).max(axis=1) > _AFFINE
+        if wrong.any():
+            number = order[given[int(np.argmax(wrong))]]
+            raise nodes[number].fail("matrix", "its last row is not 0 0 0 1", "glTF allows affine transforms only")
+        local[given, 3] = (0.0, 0.0, 0.0, 1.0)
+    return translation, rotation, scale, local
+
+
+def _world(local: Matrix, above: list[int], nodes: Objects, order: list[int]) -> Matrix:
+    """World transforms (N, 4, 4). Raises ViewerError for the first that leaves float64."""
+    parents = np.array(above, np.int64)
+    world = world_transforms(local, levels(parents), parents)
+    bad = ~np.isfinite(world).all(axis=(1, 2))
+    if bad.any():
+        number = order[int(np.argmax(bad))]
+        raise ViewerError(f"{nodes.where}[{number}]", "its transform is beyond what a number can hold", "scale it down")
+    return world

@@ -1,0 +1,282 @@
+"""glTF 2.0, .gltf and .glb: geometry, hierarchy, instances, cameras and materials (Khronos, glTF 2.0, 2021).
+
+The whole document stays in the scene's ``source`` and each material's own part in ``Material.source``, extensions
+included, for what reads more of them. Of its images, those are opened that materials use. Skins and morph
+targets are not applied.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.formats.files import read_file, short, uri_fault
+from viewer.formats.gltf.accessors import Accessors, Budget
+from viewer.formats.gltf.animations import read_animations
+from viewer.formats.gltf.extras import DECODERS, decoder
+from viewer.formats.gltf.images import Textures
+from viewer.formats.gltf.instances import read_instances
+from viewer.formats.gltf.json import Object, Objects, parse
+from viewer.formats.gltf.lights import read_lights
+from viewer.formats.gltf.materials import EXTENSIONS, default_material, read_materials
+from viewer.formats.gltf.meshes import Meshes
+from viewer.formats.gltf.nodes import Nodes, scene_nodes
+from viewer.formats.gltf.variants import read_variants
+from viewer.scene.animation import place_camera
+from viewer.scene.camera import LARGEST_LENS, NEAREST_FOCUS, Camera
+from viewer.scene.hierarchy import Hierarchy
+from viewer.scene.scene import Scene
+
+NAME = "glTF"
+
+# Extensions that this loader acts on.
+APPLIED = frozenset(
+    {
+        *EXTENSIONS,
+        *DECODERS,
+        "EXT_mesh_gpu_instancing",
+        "EXT_texture_webp",
+        "KHR_lights_punctual",
+        "KHR_materials_variants",
+        "KHR_mesh_quantization",
+        "KHR_node_visibility",
+        "KHR_texture_transform",
+    }
+)
+# Extensions that may be required and are kept, though not acted on: geometry is right without them.
+KEPT = frozenset(
+    {
+        "KHR_animation_pointer",
+        "KHR_materials_pbrSpecularGlossiness",
+        "KHR_xmp",
+        "KHR_xmp_json_ld",
+        "EXT_lights_image_based",
+    }
+)
+_MAGIC = b"glTF"
+
+
+def sniff(head: bytes, path: Path) -> bool:
+    """Whether it begins with the magic of binary glTF, or like a JSON object."""
+    return head[:4] == _MAGIC or head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
+
+
+def read(path: Path, lenient: bool = False) -> Scene:
+    """The default scene of a file, one mesh per primitive and one instance of it per node or gpu instance.
+
+    lenient : checkerboards take the place of images that cannot be read.
+
+    Raises ViewerError for malformed files, required extensions that are not known, and references out of the folder.
+    """
+    where = str(path)
+    data = read_file(path)
+    if data[:4] == _MAGIC:
+        text, binary = _unpack(data, where)
+    elif path.suffix.lower() == ".glb" and data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] != b"{":
+        raise ViewerError(where, f"does not begin with 'glTF' but with {short(data[:4])}", "it is not a .glb file")
+    else:
+        text, binary = data, None
+    document = parse(text, where)
+    warnings: list[str] = []
+    _check_version(document, warnings)
+    used, ignored = _extensions(document)
+
+    budget = Budget(where)
+    budget.grant(len(data))
+    accessors = Accessors(document, path, binary, budget)
+    textures = Textures(document, accessors, path, lenient)
+    materials = read_materials(document, warnings, textures)
+    sets = textures.coordinates()
+    warnings.extend(textures.warnings())
+    variants = read_variants(document)
+    meshes = Meshes(document, accessors, materials, textures, sets, len(variants))
+    nodes = scene_nodes(document, warnings)
+    instances, hung, offsets = read_instances(document, nodes, meshes, accessors, warnings)
+    if meshes.uses_default_material or not materials:
+        materials.append(default_material())
+    cameras, held = _cameras(document, nodes, warnings)
+    emitting: list[int] = []
+    lights = read_lights(document, nodes, warnings, emitting)
+    animations = read_animations(document, nodes, accessors, warnings)
+
+    warnings.extend(f"{count:,} {text}" for text, count in meshes.left_out.items())
+    _remark(document, nodes, warnings)
+    scene = Scene(
+        meshes.meshes,
+        instances,
+        materials,
+        cameras,
+        lights,
+        name=path.stem,
+        warnings=warnings,
+        textures=textures.textures,
+        extensions_used=used,
+        extensions_ignored=ignored,
+        source=document.data,
+        hierarchy=_hierarchy(document, nodes, hung, held, emitting, offsets),
+        animations=animations,
+        variants={name: meshes.materials_of(number) for number, name in enumerate(variants)},
+    )
+    scene.cameras = _focused(scene)
+    return scene
+
+
+def _unpack(data: bytes, where: str) -> tuple[bytes, bytes | None]:
+    """The JSON and the binary chunk of a .glb (4.4)."""
+    if len(data) < 12:
+        raise ViewerError(where, f"{len(data)} bytes, shorter than the header of a .glb", "the file is truncated")
+    version, length = struct.unpack_from("<II", data, 4)
+    if version != 2:
+        raise ViewerError(where, f"version {version} of the .glb container", "only version 2 is known")
+    if length > len(data):
+        raise ViewerError(where, f"says {length:,} bytes, but has {len(data):,}", "the file is truncated")
+    text = binary = None
+    at = 12
+    while at < length:
+        if at + 8 > length:
+            raise ViewerError(where, f"a chunk's header at byte {at} is cut off", "the file is truncated")
+        size, kind = struct.unpack_from("<I4s", data, at)
+        at += 8
+        if size > length - at:
+            raise ViewerError(
+                where,
+                f"a chunk of {size:,} bytes, of which {length - at:,} are there",
+                "the file is damaged or truncated",
+            )
+        if text is None:
+            if kind != b"JSON":
+                raise ViewerError(where, "the first chunk is not JSON", "the file is damaged")
+            text = data[at : at + size]
+        elif kind == b"BIN\0" and binary is None:
+            binary = data[at : at + size]
+        at += size
+    if text is None:
+        raise ViewerError(where, "has no JSON chunk", "the file is damaged or truncated")
+    return text, binary
+
+
+def _check_version(document: Object, warnings: list[str]) -> None:
+    if "asset" not in document:
+        warnings.append("the file does not say which version of glTF it is; read as 2.0")
+        return
+    asset = document.child("asset")
+    for key in ("minVersion", "version"):
+        version = asset.text(key, None)
+        if version is None:
+            continue
+        if version.split(".")[0] != "2" or (key == "minVersion" and version != "2.0"):
+            raise asset.fail(key, f"glTF {short(version)}", "only glTF 2.0 is known; convert the file")
+        return
+
+
+def _extensions(document: Object) -> tuple[list[str], list[str]]:
+    """Names of all extensions, and of those that have no effect; refuses required ones that are not known."""
+    required = document.texts("extensionsRequired")
+    for name in required:
+        if name in DECODERS:
+            decoder(DECODERS[name], f"{document.path('extensionsRequired')}: {name}")
+        if name not in APPLIED and name not in KEPT:
+            raise document.fail(
+                "extensionsRequired",
+                f"needs the unknown extension {short(name)}",
+                "the scene would not be right without",
+            )
+    used = sorted({*required, *document.texts("extensionsUsed")})
+    return used, [name for name in used if name not in APPLIED]
+
+
+def _hierarchy(
+    document: Object,
+    nodes: Nodes,
+    instances: list[int],
+    cameras: list[int],
+    lights: list[int],
+    offsets: NDArray[np.float64] | None,
+) -> Hierarchy:
+    objects = document.objects("nodes")
+    return Hierarchy(
+        [objects[number].text("name", "") for number in nodes.numbers],
+        nodes.parents,
+        nodes.translation,
+        nodes.rotation,
+        nodes.scale,
+        nodes.local,
+        np.array(instances, np.int64),
+        np.array(cameras, np.int64),
+        np.array(lights, np.int64),
+        offsets,
+    )
+
+
+def _cameras(document: Object, nodes: Nodes, warnings: list[str]) -> tuple[list[Camera], list[int]]:
+    """Cameras of the scene's nodes, named as their nodes, and the places in ``nodes`` that they hang on.
+
+    Those of another kind than perspective are reported.
+    """
+    objects, described = document.objects("nodes"), document.objects("cameras")
+    cameras: list[Camera] = []
+    held: list[int] = []
+    names: set[str] = set()
+    for place, (number, world) in enumerate(zip(nodes.numbers, nodes.world, strict=True)):
+        node = objects[number]
+        if "camera" not in node:
+            continue
+        index = _camera_index(node, described, warnings)
+        if index is None:
+            continue
+        camera = described[index]
+        name = node.text("name", "") or camera.text("name", "") or f"camera {index}"
+        kind = camera.text("type", "")
+        if kind != "perspective":
+            warnings.append(f"camera '{name}' is {short(kind)}; only perspective cameras are used")
+            continue
+        fov = math.degrees(camera.child("perspective").number("yfov", 0.0))
+        unique, k = name, 2
+        while unique in names:
+            unique, k = f"{name} {k}", k + 1
+        try:
+            cameras.append(place_camera(Camera((0, 0, 0), (0, 0, -1), fov=fov, name=unique), world))
+            held.append(place)
+            names.add(unique)
+        except ViewerError as error:
+            warnings.append(f"camera '{name}' left out: {error.what}")
+    return cameras, held
+
+
+def _focused(scene: Scene) -> list[Camera]:
+    """The cameras with lenses that show the middle of the scene sharp where it lies before them: glTF has no focus."""
+    if not scene.cameras:
+        return []
+    middle = scene.bounds().mean(axis=0)
+    depths = [float((middle - camera.origin) @ camera.basis()[2]) for camera in scene.cameras]
+    return [
+        camera.with_lens(focus=depth) if NEAREST_FOCUS <= depth <= LARGEST_LENS else camera
+        for camera, depth in zip(scene.cameras, depths, strict=True)
+    ]
+
+
+def _camera_index(node: Object, described: Objects, warnings: list[str]) -> int | None:
+    index = node.integer("camera", low=-(1 << 53))
+    if 0 <= index < len(described):
+        return index
+    warnings.append(f"{node.where.split(': ')[-1]} names camera {index} of {len(described)}")
+    return None
+
+
+def _remark(document: Object, nodes: Nodes, warnings: list[str]) -> None:
+    """Warn of what the file holds and the scene does not show."""
+    objects = document.objects("nodes")
+    skinned = sum("skin" in objects[number] for number in nodes.numbers)
+    if skinned:
+        warnings.append(f"{skinned:,} nodes have skins, which are not applied")
+    for k, image in enumerate(document.objects("images")):
+        uri = image.text("uri", "")
+        if uri and uri[:5].lower() != "data:":
+            fault = uri_fault(uri)
+            if fault:
+                warnings.append(f"images[{k}] will not be opened: {short(uri)} {fault}")

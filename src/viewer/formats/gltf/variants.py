@@ -1,0 +1,37 @@
+"""KHR_materials_variants: named looks of a file, each of which gives some primitives other materials."""
+
+from __future__ import annotations
+
+from viewer.formats.files import short
+from viewer.formats.gltf.json import Object
+
+NAME = "KHR_materials_variants"
+
+
+def read_variants(document: Object) -> list[str]:
+    """The names of the variants, each once: those without a name, or with another's, are numbered."""
+    extension = document.extension(NAME)
+    names: list[str] = []
+    for number, item in enumerate([] if extension is None else extension.objects("variants")):
+        name = unique = item.text("name", "") or f"variant {number}"
+        k = 2
+        while unique in names:
+            unique, k = f"{name} {k}", k + 1
+        names.append(unique)
+    return names
+
+
+def read_mappings(primitive: Object, material_count: int, variant_count: int) -> dict[int, int]:
+    """The materials of a primitive by the numbers of the variants that show them.
+
+    Raises ViewerError for numbers out of range, and a variant that is named twice.
+    """
+    extension = primitive.extension(NAME)
+    found: dict[int, int] = {}
+    for mapping in [] if extension is None else extension.objects("mappings"):
+        material = mapping.index("material", material_count, "material")
+        for variant in mapping.indices("variants", variant_count, "variant"):
+            if variant in found:
+                raise mapping.fail("variants", f"names variant {short(variant)}, which another mapping does, too")
+            found[variant] = material
+    return found

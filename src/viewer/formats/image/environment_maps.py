@@ -1,0 +1,247 @@
+"""Pictures as environments: Radiance, OpenEXR, PNG and JPEG files, equirectangular or as six faces of a cube."""
+
+from __future__ import annotations
+
+import io
+import math
+import struct
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.formats.files import read_file
+from viewer.formats.image import exr, hdr
+from viewer.formats.image.color import linear_from_srgb
+from viewer.formats.image.cube_maps import FACES, equirectangular, from_layout, layout_of
+from viewer.formats.image.images import rgb
+from viewer.scene.environment import (
+    DARKNESS,
+    MOST_TEXELS,
+    ConstantEnvironment,
+    Environment,
+    ImageEnvironment,
+    check_pixels,
+)
+from viewer.scene.sky import SUN, sky, studio
+
+# Larger pictures would take more than about 2 GiB while they are read.
+MOST_PIXELS = 1 << 26
+BAND = 1 << 20  # pixels that are decoded at once
+
+_PNG, _JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
+
+
+def environment_of(
+    value: str | tuple[float, float, float] | Environment | None,
+    rotation: float = 0.0,
+    lit: bool = True,
+    sun: tuple[float, float] | None = None,
+    alone: bool = False,
+) -> tuple[Environment, list[str]]:
+    """The environment that an option means, and notes for the user.
+
+    value : ``"none"``, ``"sky"``, ``"studio"``, a radiance (r, g, b), a file or folder, an environment; or None:
+    darkness where something in the scene shines (``lit``), else the studio for what stands ``alone``, the sky for other
+    scenes, which the notes then say. rotation : degrees about +Y. sun : elevation and azimuth of the sky's, degrees;
+    where one is given, None means the sky.
+
+    Raises ViewerError for files that cannot be read.
+    """
+    notes: list[str] = []
+    if value is None and sun is not None:
+        value = "sky"
+    elif value is None and not lit:
+        value, where = ("studio", "in the default studio") if alone else ("sky", "under the default sky")
+        other = "sky or none" if alone else "none for darkness"
+        notes.append(f"the scene has no lights: it stands {where} (--environment {other})")
+    if sun is not None and value != "sky":
+        notes.append("--sun is the sky's alone: --environment sky shows it")
+    if value is None or value == "none":
+        return DARKNESS, notes
+    if value in ("sky", "studio") and isinstance(value, str):
+        return (studio() if value == "studio" else sky(sun=sun or SUN)).rotated(rotation), notes
+    if isinstance(value, ImageEnvironment):
+        return value.rotated(value.rotation + rotation), notes
+    if isinstance(value, ConstantEnvironment):
+        return value, notes
+    if isinstance(value, str | Path):
+        if not Path(value).exists():
+            what = "is neither a file or folder nor a radiance"
+            raise ViewerError(
+                f"environment '{value}'", what, "none, sky, studio, a file, or three numbers such as 1,1,1"
+            )
+        return load(value, rotation, notes), notes
+    return ConstantEnvironment(value), notes
+
+
+def load(path: str | Path, rotation: float = 0.0, notes: list[str] | None = None) -> ImageEnvironment:
+    """The environment of a picture, or of a folder with the six faces of a cube.
+
+    A picture twice as wide as high is equirectangular (`ImageEnvironment` says which way it faces). One of 4 : 3 or
+    3 : 4 is a cube's cross, of 6 : 1 or 1 : 6 its faces in a row; `cube_maps` says how they lie. Any other is taken for
+    equirectangular, with a note. More than 2^24 pixels are reduced to that, with a note.
+    Raises ViewerError for what cannot be read, and for a pixel that is negative, too bright or not finite.
+    """
+    path, remarks = Path(path), [] if notes is None else notes
+    if path.is_dir():
+        return ImageEnvironment(equirectangular(_faces(path)), path.name, rotation)
+    pixels, (width, height) = _read(path, MOST_TEXELS)
+    layout = layout_of(width, height)
+    if layout:
+        return ImageEnvironment(equirectangular(from_layout(pixels, layout)), path.name, rotation)
+    if width != 2 * height:
+        remarks.append(f"{path.name} is {width} x {height}, not twice as wide as high; taken for equirectangular")
+    if pixels.shape[:2] != (height, width):
+        remarks.append(f"{path.name}: {width} x {height} pixels reduced to {pixels.shape[1]} x {pixels.shape[0]}")
+    return ImageEnvironment(pixels, path.name, rotation)
+
+
+def read_picture(path: Path) -> NDArray[np.float32]:
+    """(H, W, 3) float32, linear, row 0 on top; the format is found by content. Raises ViewerError as `load` does."""
+    return _read(path)[0]
+
+
+def _read(path: Path, most: int | None = None) -> tuple[NDArray[np.float32], tuple[int, int]]:
+    """A picture's pixels, averaged over blocks where they are more than ``most`` and no layout of a cube; and its own
+    width and height. It is read in bands, so that a large one never is in memory as floats."""
+    data, where = read_file(path), str(path)
+    if data.startswith(hdr.MAGIC):
+        opened = _open_hdr(data, where)
+    elif data.startswith(exr.MAGIC):
+        opened = _open_exr(data, where)
+    elif data.startswith((_PNG, _JPEG)):
+        opened = _open_srgb(data, where)
+    else:
+        raise ViewerError(where, "is no picture that can be an environment", "known: .hdr, .exr, .png, .jpg")
+    with opened as picture:
+        width, height = picture.width, picture.height
+        block = 1 if most is None or layout_of(width, height) else _block(width, height, most)
+        out = np.empty((-(-height // block), -(-width // block), 3), np.float32)
+        band = max(1, BAND // (width * block)) * block
+        for first in range(0, height, band):
+            pixels = picture.lines(first, min(first + band, height))
+            check_pixels(pixels, where, first)
+            out[first // block : -(-(first + len(pixels)) // block)] = _averaged(pixels, block)
+    return out, (width, height)
+
+
+class _Picture(NamedTuple):
+    """A picture that is decoded in bands: ``lines(first, last)`` is (last - first, W, 3) float32, linear."""
+
+    width: int
+    height: int
+    lines: Callable[[int, int], NDArray[np.float32]]
+
+
+def reduced(pixels: NDArray[np.float32], most: int) -> NDArray[np.float32]:
+    """The picture with whole blocks of pixels averaged, so that at most ``most`` are left."""
+    return _averaged(pixels, _block(pixels.shape[1], pixels.shape[0], most))
+
+
+def _block(width: int, height: int, most: int) -> int:
+    """The edge of the blocks, in pixels."""
+    block = max(1, math.isqrt(-(-height * width // most)))
+    while -(-height // block) * -(-width // block) > most:
+        block += 1
+    return block
+
+
+def _averaged(pixels: NDArray[np.float32], block: int) -> NDArray[np.float32]:
+    if block == 1:
+        return pixels
+    height, width = pixels.shape[:2]
+    summed = np.zeros((-(-height // block), -(-width // block), 3))
+    for down in range(block):
+        for across in range(block):
+            part = pixels[down::block, across::block]
+            summed[: part.shape[0], : part.shape[1]] += part
+    tall, wide = (np.minimum(block, side - np.arange(0, side, block)) for side in (height, width))
+    return (summed / (tall[:, None] * wide)[..., None]).astype(np.float32)
+
+
+def _check_size(width: int, height: int, where: str) -> None:
+    if width < 1 or height < 1 or width * height > MOST_PIXELS:
+        raise ViewerError(
+            where, f"{width:,} x {height:,} pixels, which is not 1 to {MOST_PIXELS:,}", "reduce the picture"
+        )
+
+
+@contextmanager
+def _open_hdr(data: bytes, where: str) -> Iterator[_Picture]:
+    _check_size(*hdr.size(data, where), where)
+    pixels = hdr.read(data, where)
+    yield _Picture(pixels.shape[1], pixels.shape[0], lambda first, last: pixels[first:last])
+
+
+@contextmanager
+def _open_srgb(data: bytes, where: str) -> Iterator[_Picture]:
+    from PIL import Image, UnidentifiedImageError
+
+    table = linear_from_srgb(np.arange(256) / 255.0).astype(np.float32)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of pictures that are very large: the limit here is this loader's own
+            with Image.open(io.BytesIO(data), formats=("PNG", "JPEG")) as image:
+                width, height = image.size
+                _check_size(width, height, where)
+                image.load()
+                yield _Picture(width, height, lambda first, last: table[rgb(image.crop((0, first, width, last)))])
+    except Image.DecompressionBombError:
+        raise ViewerError(where, "is far too large", "reduce the picture") from None
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, struct.error) as error:
+        raise ViewerError(where, f"cannot be decoded: {str(error).lower()}", "the file is damaged") from None
+
+
+@contextmanager
+def _open_exr(data: bytes, where: str) -> Iterator[_Picture]:
+    parts, start = exr.parts(data[: exr.LONGEST_HEADER], where)
+    head = parts[0]
+    _check_size(head.width, head.height, where)
+    exr.check(parts, start, len(data), where)
+    names = next((names for names in ("RGB", "YYY") if head.channels.keys() >= set(names)), None)
+    if names is None:
+        known = ", ".join(head.channels) or "none"
+        raise ViewerError(where, "has no channels R, G and B", f"channels: {known[:60]}")
+    pixels = exr.Pixels(data, head, where)
+    try:
+        yield _Picture(
+            head.width,
+            head.height,
+            lambda first, last: np.stack(
+                [np.asarray(each, np.float32) for each in pixels.lines(names, first, last)], axis=-1
+            ),
+        )
+    finally:
+        pixels.close()
+
+
+def _faces(folder: Path) -> NDArray[np.float32]:
+    """(6, N, N, 3) of the pictures in a folder that are named like the faces of a cube."""
+    found: dict[int, Path] = {}
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() not in (".hdr", ".pic", ".exr", ".png", ".jpg", ".jpeg"):
+            continue
+        stem = path.stem.lower()
+        for number, names in enumerate(FACES):
+            if any(stem == name or (stem.endswith(name) and stem[-len(name) - 1] in "_-. ") for name in names):
+                if number in found:
+                    what = f"{found[number].name} and {path.name} are both the face {names[0]}"
+                    raise ViewerError(str(folder), what, "keep one of them there")
+                found[number] = path
+    if len(found) < 6:
+        missing = ", ".join(names[0] for number, names in enumerate(FACES) if number not in found)
+        hint = "name the six pictures px, nx, py, ny, pz, nz, with .hdr, .exr, .png or .jpg"
+        raise ViewerError(str(folder), f"lacks the faces {missing} of a cube", hint)
+    pictures = [read_picture(found[number]) for number in range(6)]
+    shape = pictures[0].shape
+    for number, picture in enumerate(pictures):
+        if picture.shape != shape or shape[0] != shape[1]:
+            size = f"{picture.shape[1]} x {picture.shape[0]}"
+            raise ViewerError(str(found[number]), f"is {size} pixels", "the faces of a cube are squares of one size")
+    return np.stack(pictures)

@@ -1,0 +1,264 @@
+"""OpenEXR files that may be hostile: headers are read here, before the library takes memory by them, and of the pixels
+only the channels that are asked for (*OpenEXR File Layout*, openexr.com).
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.formats.files import short
+
+MAGIC = b"\x76\x2f\x31\x01"
+LONGEST_HEADER = 1 << 20  # bytes, of all parts together
+LARGEST_CHUNK = 1 << 28  # bytes of the lines or the tile that are decoded at once
+MOST_BYTES = 1 << 30  # of all channels, where the library can only read all of them
+
+_TILED, _DEEP, _PARTS = 0x200, 0x800, 0x1000  # flags beside the version
+_LINES = {3: 16, 4: 32, 5: 16, 6: 32, 7: 32, 8: 32, 9: 256, 10: 256, 11: 32}  # in a chunk, by compression; else 1
+# How often a chunk's bytes may be repeated by decoding it: as they are, runs of 128 in two bytes, deflate's 1032.
+_UNFOLDS = {0: 1, 1: 64, 2: 1032, 3: 1032, 5: 1032}
+_TYPES_OF_PARTS = (b"scanlineimage", b"tiledimage")
+_TYPES = ((np.uint32, 4), (np.float16, 2), (np.float32, 4))
+
+
+@dataclass(frozen=True)
+class Part:
+    """One picture of a file: ``attributes`` name -> (type, bytes); ``channels`` name -> (0 uint, 1 half or 2 float,
+    lines and columns between its samples); ``tile`` (width, height), pixels, or None."""
+
+    attributes: dict[str, tuple[str, bytes]]
+    channels: dict[str, tuple[int, int, int]]
+    width: int
+    height: int
+    top: int
+    lines: int
+    compression: int
+    tile: tuple[int, int] | None
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The attributes that are texts."""
+        return {
+            name: data.decode("utf-8", "replace") for name, (kind, data) in self.attributes.items() if kind == "string"
+        }
+
+    @property
+    def pixel_bytes(self) -> int:
+        """Bytes of a pixel in all channels, decoded."""
+        return sum(_TYPES[kind][1] for kind, _, _ in self.channels.values())
+
+    @property
+    def chunks(self) -> int:
+        """Chunks of the picture, of its full size alone."""
+        if self.tile is None:
+            return -(-self.height // self.lines)
+        return -(-self.width // self.tile[0]) * -(-self.height // self.tile[1])
+
+
+def parts(data: bytes, where: str, hint: str = "the file is damaged") -> tuple[list[Part], int]:
+    """The headers in a file's first bytes, and where its tables of chunks begin.
+
+    Raises ViewerError for what is no EXR file of flat pixels, is damaged, or has longer headers.
+    """
+    try:
+        if data[:4] != MAGIC:
+            raise ViewerError(where, "is no EXR picture")
+        version = struct.unpack_from("<I", data, 4)[0]
+        if version & 0xFF != 2:
+            raise ValueError(f"version {version & 0xFF}")
+        if version & _DEEP:
+            raise ViewerError(where, "holds deep pixels", "flatten them first")
+        found: list[Part] = []
+        at = 8
+        while not found or (version & _PARTS and data[at] != 0):
+            attributes, at = _attributes(data, at)
+            found.append(_part(attributes, None if version & _PARTS else bool(version & _TILED)))
+        return found, at + bool(version & _PARTS)
+    except (IndexError, struct.error):
+        long = len(data) >= LONGEST_HEADER
+        what = f"has a header of more than {LONGEST_HEADER:,} bytes" if long else "is cut short in its header"
+        raise ViewerError(where, what, hint) from None
+    except ValueError as error:
+        raise ViewerError(where, f"is a damaged EXR picture: {error}", hint) from None
+
+
+def check(found: Sequence[Part], start: int, length: int, where: str, hint: str = "the file is damaged") -> None:
+    """Find out whether a file of ``length`` bytes can hold what its headers say. Raises ViewerError."""
+    tables = 8 * sum(max(part.chunks, _announced(part)) for part in found)
+    if start + tables > length:
+        raise ViewerError(where, "is cut short: its headers name more chunks than it has bytes for", hint)
+    for part in found:
+        tall, wide = (part.lines, part.width) if part.tile is None else part.tile
+        if tall * wide * part.pixel_bytes > LARGEST_CHUNK:
+            raise ViewerError(where, f"decodes {tall} x {wide} pixels at once", "save it in lines or small tiles")
+        every = part.width * part.height * part.pixel_bytes
+        plain = all(channel[1:] == (1, 1) for channel in part.channels.values())
+        if plain and every > length * _UNFOLDS.get(part.compression, every):
+            raise ViewerError(where, f"is cut short: {part.width:,} x {part.height:,} pixels in {length:,} bytes", hint)
+
+
+class Pixels:
+    """The pixels of a file's first part, channel by channel; to be closed."""
+
+    def __init__(self, source: str | bytes, part: Part, where: str, hint: str = "the file is damaged") -> None:
+        """source : the file's path, or its bytes, after `check`. Raises ViewerError as `lines` does."""
+        self.part, self.where, self.hint = part, where, hint
+        self._all: dict[str, NDArray] = {}
+        import OpenEXR
+
+        self._input: Any = None
+        stream = source if isinstance(source, str) else io.BytesIO(source)
+        with self._told():
+            if hasattr(OpenEXR, "InputFile"):
+                self._input = OpenEXR.InputFile(stream)
+                return
+            # The library means to drop what reads single channels.
+            if part.width * part.height * part.pixel_bytes > MOST_BYTES:
+                raise ViewerError(where, f"holds {len(part.channels)} channels", "save fewer of them")
+            with OpenEXR.File(stream, separate_channels=True) as file:
+                self._all = {name: channel.pixels.copy() for name, channel in file.channels().items()}
+
+    def lines(self, names: Sequence[str], first: int, last: int) -> list[NDArray]:
+        """Of each of the channels (last - first, W) float32, or uint32 where they hold whole numbers.
+
+        Raises ViewerError where they cannot be decoded, or have fewer samples than pixels.
+        """
+        size = last - first, self.part.width
+        with self._told():
+            if any(self.part.channels[name][1:] != (1, 1) for name in names):
+                raise ValueError("channels are of another size than the picture")
+            if self._input is None:
+                found = [self._all[name][first:last] for name in names]
+                return [np.asarray(each, np.uint32 if each.dtype == np.uint32 else np.float32) for each in found]
+            made: dict[str, NDArray] = {}
+            for whole in (False, True):
+                group = [name for name in names if (self.part.channels[name][0] == 0) == whole]
+                if group:
+                    span = self.part.top + first, self.part.top + last - 1
+                    data = self._input.channels(group, _pixel_type(whole), *span)
+                    kind = np.uint32 if whole else np.float32
+                    made |= {
+                        name: np.frombuffer(each, kind).reshape(size) for name, each in zip(group, data, strict=True)
+                    }
+            return [made[name] for name in names]
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._input is not None:
+            self._input.close()
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """What the library raises, as one line; what it says of its own accord, unsaid."""
+        try:
+            with quiet():
+                yield
+        except (RuntimeError, ValueError, KeyError, TypeError, OSError) as error:
+            # One of the library's errors names its own stream.
+            what = "" if "<Python Stream>" in str(error) else f": {short(str(error))}"
+            raise ViewerError(self.where, f"is a damaged EXR picture{what}", self.hint) from None
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """The OpenEXR library tells of damage in words of its own, on Python's standard output and the process's error."""
+    with redirect_stdout(io.StringIO()):
+        try:
+            kept = os.dup(2)
+        except OSError:  # there is none
+            yield
+            return
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        try:
+            os.dup2(nowhere, 2)
+            yield
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            os.close(nowhere)
+
+
+def _pixel_type(whole: bool) -> Any:
+    import Imath
+
+    return Imath.PixelType(Imath.PixelType.UINT if whole else Imath.PixelType.FLOAT)
+
+
+def _attributes(data: bytes, at: int) -> tuple[dict[str, tuple[str, bytes]], int]:
+    """A header's attributes, and where it ends. Raises IndexError where ``data`` ends before it."""
+    found: dict[str, tuple[str, bytes]] = {}
+    while data[at]:
+        texts = []
+        for _ in range(2):
+            end = data.find(b"\0", at, at + 256)
+            if end < 0 and at + 256 <= len(data):
+                raise ValueError("a name of more than 255 bytes")
+            if end < 0:
+                raise IndexError
+            texts.append(data[at:end].decode("latin-1"))
+            at = end + 1
+        size = struct.unpack_from("<i", data, at)[0]
+        if size < 0:
+            raise ValueError(f"attribute {short(texts[0])} has a length of {size}")
+        if at + 4 + size > len(data):
+            raise ValueError(f"attribute {short(texts[0])} has a length of {size:,}, which leaves the header")
+        found[texts[0]] = texts[1], data[at + 4 : at + 4 + size]
+        at += 4 + size
+    return found, at + 1
+
+
+def _part(attributes: dict[str, tuple[str, bytes]], flag: bool | None) -> Part:
+    """What a header says; ``flag``: whether it has tiles, as a file of one part says before it. Raises ValueError."""
+
+    def values(name: str, kind: str, form: str) -> tuple[int, ...]:
+        given, data = attributes.get(name, ("", b""))
+        if given != kind or len(data) != struct.calcsize(form):
+            raise ValueError(f"no {name}")
+        return struct.unpack(form, data)
+
+    left, top, right, bottom = values("dataWindow", "box2i", "<4i")
+    width, height = right - left + 1, bottom - top + 1
+    if width < 1 or height < 1:
+        raise ValueError(f"{width} x {height} pixels")
+    (compression,) = values("compression", "compression", "<B")
+    type_ = attributes.get("type", ("", b"" if flag is None else _TYPES_OF_PARTS[flag]))[1].rstrip(b"\0")
+    if type_ not in _TYPES_OF_PARTS or flag not in (None, type_ == _TYPES_OF_PARTS[True]):
+        raise ValueError(f"its type is {short(type_)}")
+    tile = None
+    if type_ == _TYPES_OF_PARTS[True]:
+        wide, tall, _ = values("tiles", "tiledesc", "<IIB")
+        if not wide or not tall:
+            raise ValueError("tiles without pixels")
+        tile = wide, tall
+    channels = _channels(attributes.get("channels", ("", b""))[1])
+    return Part(attributes, channels, width, height, top, _LINES.get(compression, 1), compression, tile)
+
+
+def _channels(data: bytes) -> dict[str, tuple[int, int, int]]:
+    found, at = {}, 0
+    while at < len(data) and data[at]:
+        end = data.find(b"\0", at)
+        if end < 0 or end + 17 > len(data):
+            raise ValueError("its list of channels is cut short")
+        kind, across, down = struct.unpack_from("<i4xii", data, end + 1)
+        if not 0 <= kind < len(_TYPES) or across < 1 or down < 1:
+            raise ValueError(f"channel {short(data[at:end])} of an unknown kind")
+        found[data[at:end].decode("utf-8", "replace")] = kind, down, across
+        at = end + 17
+    return found
+
+
+def _announced(part: Part) -> int:
+    """Chunks, by the attribute of files of several parts."""
+    data = part.attributes.get("chunkCount", ("", b""))[1]
+    return int.from_bytes(data[:4], "little") if len(data) == 4 else 0

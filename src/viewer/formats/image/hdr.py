@@ -1,0 +1,107 @@
+"""Radiance pictures (.hdr, .pic): 8-bit mantissas with a common exponent.
+
+G. Ward, "Real Pixels", Graphics Gems II, 1991, and the *Radiance File Formats* of the Radiance reference; runs in both
+codings, the old and the new one.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base import jit
+from viewer.base.errors import ViewerError
+from viewer.formats.files import short
+from viewer.formats.image.hdr_loops import NOTHING_TO_REPEAT, OVERRUN, TRUNCATED, decode
+
+MAGIC = (b"#?RADIANCE", b"#?RGBE")
+
+_LONGEST_HEADER = 1 << 16  # bytes; a comment may name every command that made the picture
+_SIZE = re.compile(rb"([+-])([XY]) +([0-9]{1,9}) +([+-])([XY]) +([0-9]{1,9}) *\r?")
+_FAULTS = {
+    TRUNCATED: ("ends", "the file is truncated"),
+    OVERRUN: ("holds a run that is longer than the line", "the file is damaged"),
+    NOTHING_TO_REPEAT: ("begins with a repeated pixel", "the file is damaged"),
+}
+
+
+def size(data: bytes, where: str) -> tuple[int, int]:
+    """(width, height) as the header says, which is read as `read` does."""
+    _, _, _, resolution = _header(data, where)
+    lines, length = resolution[1], resolution[3]
+    return (length, lines) if "Y" in resolution[0] else (lines, length)
+
+
+def read(data: bytes, where: str) -> NDArray[np.float32]:
+    """(H, W, 3) float32, linear, row 0 on top, of a file's bytes, divided by the header's EXPOSURE.
+
+    A value is its mantissa times a power of two, as in most renderers; Radiance itself adds half a step. Primaries are
+    taken for those of sRGB. Raises ViewerError for damaged files, pictures in XYZ, and sizes of zero.
+    """
+    start, exposure, _, (down, lines, across, length) = _header(data, where)
+    if len(data) - start < 4 * lines:  # before much is allocated for a small file
+        raise ViewerError(where, f"{lines:,} lines in {len(data) - start:,} bytes", "the file is truncated")
+    texels = np.zeros((lines, length, 4), np.uint8)
+    raw = np.frombuffer(data, np.uint8)
+    state, line, at = jit.run(decode, raw, start, texels, small=texels.size < 1 << 12)
+    if state in _FAULTS:
+        what, hint = _FAULTS[state]
+        raise ViewerError(where, f"line {line + 1:,} of {lines:,} {what} at byte {at:,}", hint)
+    out = texels[..., :3].astype(np.float32)
+    scale = np.ldexp(np.float32(1.0), np.arange(256) - 136).astype(np.float32)
+    scale[0] = 0.0
+    out *= scale[texels[..., 3], None]
+    if exposure != 1.0:
+        with np.errstate(over="ignore"):  # what float32 cannot hold is named by whoever uses the picture
+            out = (out / exposure).astype(np.float32)
+    # Lines run along the second axis of the header, in the direction of its sign.
+    if down[0] == ("+" if down[1] == "Y" else "-"):
+        out = out[::-1]
+    if across[0] == ("-" if across[1] == "X" else "+"):
+        out = out[:, ::-1]
+    return np.ascontiguousarray(out.transpose(1, 0, 2) if down[1] == "X" else out)
+
+
+def _header(data: bytes, where: str) -> tuple[int, float, str, tuple[str, int, str, int]]:
+    """Where pixels begin, exposure, format, and (axis of the lines, lines, axis along a line, its length)."""
+    if not data.startswith(MAGIC):
+        raise ViewerError(where, f"does not begin with '#?RADIANCE' but with {short(data[:10])}", "it is no .hdr file")
+    exposure, form = 1.0, ""
+    at = data.find(b"\n") + 1
+    while at:
+        end = data.find(b"\n", at, _LONGEST_HEADER)
+        if end < 0:
+            break
+        line, at = data[at:end].strip(), end + 1
+        if not line:
+            break
+        name, equals, value = line.partition(b"=")
+        if name == b"FORMAT" and equals:
+            form = value.strip().decode("latin-1")
+        elif name == b"EXPOSURE" and equals:
+            exposure *= _exposure(value, where)
+    end = data.find(b"\n", at, _LONGEST_HEADER) if at else -1
+    if end < 0:
+        raise ViewerError(where, "the header does not end", "the file is truncated")
+    if form not in ("", "32-bit_rle_rgbe"):
+        raise ViewerError(where, f"holds {short(form)}", "only 32-bit_rle_rgbe is read; convert the picture")
+    match = _SIZE.fullmatch(data[at:end])
+    if match is None or match.group(2) == match.group(5):
+        raise ViewerError(where, f"no size in the header but {short(data[at:end])}", "expected as in -Y 512 +X 1024")
+    down, across = (match.group(k) + match.group(k + 1) for k in (1, 4))
+    lines, length = int(match.group(3)), int(match.group(6))
+    if lines == 0 or length == 0:
+        raise ViewerError(where, f"a picture of {length} x {lines} pixels", "there is nothing to see")
+    return end + 1, exposure, form, (down.decode(), lines, across.decode(), length)
+
+
+def _exposure(value: bytes, where: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        number = 0.0
+    if not 1e-30 < number < 1e30:
+        raise ViewerError(where, f"EXPOSURE is {short(value)}", "expected a number above zero")
+    return number

@@ -1,0 +1,78 @@
+"""PNG files of 16 bits per channel that may be hostile: Pillow would keep the upper 8 of colours (*Portable Network
+Graphics*, 3rd edition, W3C)."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base import jit
+from viewer.base.errors import ViewerError
+from viewer.formats.image.png_loops import unfilter
+
+_SIGNATURE = b"\x89PNG\r\n\x1a\n"
+_CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}  # of colour types: grey, colour, both with opacity
+_HINT = "the image is damaged"
+
+
+def size(data: bytes) -> tuple[int, int] | None:
+    """Width and height of a picture that `read` reads; None for other files, those of 8 bits and interlaced ones."""
+    if data[:8] != _SIGNATURE or data[12:16] != b"IHDR" or len(data) < 33:
+        return None
+    width, height, depth, color, packing, filters, interlace = struct.unpack_from(">IIBBBBB", data, 16)
+    known = depth == 16 and color in _CHANNELS and packing == filters == interlace == 0
+    return (width, height) if known and width and height else None
+
+
+def read(data: bytes, where: str) -> NDArray[np.uint16]:
+    """(H, W, 4) of a file whose `size` is not None; grey becomes colour.
+
+    Raises ViewerError for a damaged file. A colour that is named transparent is not.
+    """
+    found = size(data)
+    assert found is not None
+    width, height = found
+    channels = _CHANNELS[data[25]]
+    row = 1 + 2 * channels * width
+    unpack, lines = zlib.decompressobj(), bytearray()
+    try:
+        for part in _image_data(data, where):
+            lines += unpack.decompress(part, row * height - len(lines))
+            if len(lines) == row * height:
+                break
+    except zlib.error as error:
+        raise ViewerError(where, f"no PNG that can be read: {error}", _HINT) from None
+    if len(lines) < row * height:
+        what = f"{len(lines):,} of {row * height:,} bytes of the picture are there"
+        raise ViewerError(where, what, _HINT)
+    filtered = np.frombuffer(lines, np.uint8).reshape(height, row)
+    wrong = jit.run(unfilter, filtered, 2 * channels, small=filtered.size < 1 << 12)
+    if wrong >= 0:
+        raise ViewerError(where, f"line {wrong} has no filter of PNG", _HINT)
+    values = np.ascontiguousarray(filtered[:, 1:]).view(">u2").reshape(height, width, channels)
+    out = np.full((height, width, 4), 65535, np.uint16)
+    out[..., :3] = values[..., :3] if channels > 2 else values[..., :1]
+    if channels % 2 == 0:
+        out[..., 3] = values[..., -1]
+    return out
+
+
+def _image_data(data: bytes, where: str) -> Iterator[bytes]:
+    """The parts of the compressed picture."""
+    at = 8
+    while at + 12 <= len(data):
+        length, kind = struct.unpack_from(">I4s", data, at)
+        part = data[at + 8 : at + 8 + length]
+        if at + 12 + length > len(data):
+            raise ViewerError(where, f"a part of {length:,} bytes at byte {at:,} is cut off", _HINT)
+        if kind == b"IEND":
+            return
+        if kind == b"IDAT":
+            if zlib.crc32(data[at + 4 : at + 8 + length]) != struct.unpack_from(">I", data, at + 8 + length)[0]:
+                raise ViewerError(where, f"the checksum of the part at byte {at:,} is wrong", _HINT)
+            yield part
+        at += 12 + length

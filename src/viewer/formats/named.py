@@ -1,0 +1,51 @@
+"""The scene that a name means: of a file, or a built-in one."""
+
+from __future__ import annotations
+
+import os
+
+from viewer import formats
+from viewer.base.errors import ViewerError
+from viewer.options.declare import suggestion
+from viewer.scene import builtin
+from viewer.scene.scene import Scene
+
+
+def load(scene: str | os.PathLike[str], variant: str | int | None = None, lenient: bool = False) -> Scene:
+    """The scene of a file (.gltf, .glb, .ply, .obj, .stl), or a built-in one by name; a file of that name goes first.
+
+    variant : which of the file's material variants, as `Scene.with_variant` has it. lenient : checkerboards take
+    the place of images of a file that cannot be read, with a word in the scene's ``warnings``.
+
+    Raises ViewerError that names the file, the part and what is wrong.
+    """
+    name = _name(scene)
+    found = builtin.build(name) if is_builtin(name) else formats.load(name, lenient)
+    return found.with_variant(variant)
+
+
+def is_builtin(scene: str | os.PathLike[str]) -> bool:
+    """Whether `load` takes it for the name of a built-in scene, and not for a file.
+
+    Raises ViewerError for a word that is neither.
+    """
+    name, known = _name(scene), builtin.names()
+    if not os.path.exists(name) and name in known:
+        return True
+    if not os.path.lexists(name) and os.sep not in name and "." not in name:
+        hint = suggestion(name, known) or f"built-in scenes: {', '.join(known)}"
+        raise ViewerError(name or "''", "neither a file nor a built-in scene", hint)
+    return False
+
+
+def _name(scene: object) -> str:
+    name = os.fspath(scene) if isinstance(scene, (str, os.PathLike)) else scene
+    if not isinstance(name, str):
+        known = ", ".join(builtin.names())
+        raise ViewerError("scene", f"expected the name of a file or of a built-in scene, not {kind_of(scene)}", known)
+    return name
+
+
+def kind_of(value: object) -> str:
+    """What a value is, for messages: the name of its type, or None."""
+    return "None" if value is None else type(value).__name__

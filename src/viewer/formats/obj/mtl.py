@@ -1,0 +1,150 @@
+"""MTL, the materials of OBJ files (Alias/Wavefront), with the fields of physically based rendering."""
+
+from __future__ import annotations
+
+import math
+
+from viewer.scene.material import Material
+
+# Bytes of a library that are read.
+LARGEST = 16 << 20
+
+_COLORS = ("kd", "ke", "ks", "ka", "tf")
+# Fields of physically based rendering, and those that bend normals.
+_PHYSICAL = frozenset(("pr", "pm", "ps", "pc", "pcr", "aniso", "map_pr", "map_pm", "map_ps", "map_pc", "map_pcr"))
+_BUMPS = frozenset(("norm", "bump", "map_bump"))
+_SHEEN_ROUGHNESS = 0.5  # MTL has none
+LARGEST_IOR = 100.0
+_NUMBERS = ("ns", "ni", "d", "tr", "pr", "pm", "illum", "pc", "pcr", "ps", "aniso", "anisor", "sharpness")
+
+
+def read_mtl(content: bytes, name: str, warnings: list[str]) -> list[Material]:
+    """The materials of a library; what is malformed in it is left out, with a warning that names its line.
+
+    Kd is the base colour, Ke the emission, d (or 1 - Tr) the opacity, Ni the index of refraction. Roughness is Pr, or
+    follows from the exponent Ns (see `roughness_of`). All statements are kept in ``source``, by their names in
+    lower case; `mtl_textures` reads their pictures.
+
+    illum 0 and 1 are matte; 4, 6, 7 and 9 are glass of index Ni (1.5 where there is none) that tints by Tf, where d, Tf
+    or Ni say that it lets light through; 3, 5 and 8 are mirrors of reflectance Ks where that outshines Kd. Of what is
+    left, Ks is what a dielectric layer over Kd reflects along the normal. Where there are fields of physically based
+    rendering (Pr, Pm, Ps sheen, Pc and Pcr clearcoat, aniso and anisor), Ks has no effect, and Ni says what is
+    reflected. What is plain diffuse is ``lambert``, a clear mirror ``mirror``, clear glass ``dielectric``, all else
+    ``principled``.
+    """
+    if len(content) > LARGEST:
+        warnings.append(f"{name}: only the first {LARGEST:,} bytes of the materials were read")
+        content = content[:LARGEST]
+    materials: list[Material] = []
+    faults: list[int] = []
+    for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
+        words = line.split(None, 1)
+        if not words or words[0].startswith("#"):
+            continue
+        key, rest = words[0].lower(), words[1].strip() if len(words) > 1 else ""
+        if key == "newmtl":
+            materials.append(Material(name=rest or "material"))
+        elif not materials:
+            faults.append(number)
+        elif key in _COLORS or key in _NUMBERS:
+            values = _values(rest, 3 if key in _COLORS else 1)
+            if values is None:
+                faults.append(number)
+            else:
+                materials[-1].source[key] = values if key in _COLORS else values[0]
+        else:
+            materials[-1].source[key] = rest
+    for material in materials:
+        _apply(material)
+    if faults:
+        warnings.append(f"{name}: line {faults[0]} is not understood, {len(faults):,} lines in all were left out")
+    return materials
+
+
+def _values(text: str, count: int) -> list[float] | None:
+    """So many finite numbers, one standing for three equal ones; None where there are not."""
+    words = text.split("#")[0].split()
+    if words and words[0] == "-halo":
+        words = words[1:]
+    try:
+        values = [float(word) for word in words]
+    except ValueError:  # also 'spectral' and 'xyz'
+        return None
+    if not values or not all(math.isfinite(value) for value in values):
+        return None
+    if len(values) >= count:
+        return values[:count]
+    return values * 3 if len(values) == 1 else None
+
+
+def share(value: float) -> float:
+    """The value held to 0 .. 1."""
+    return min(max(value, 0.0), 1.0)
+
+
+def _apply(material: Material) -> None:
+    source = material.source
+
+    kd = source.get("kd", [0.8, 0.8, 0.8])
+    opacity = source["d"] if "d" in source else 1.0 - source.get("tr", 0.0)
+    material.base_color = (share(kd[0]), share(kd[1]), share(kd[2]), share(opacity))
+    ke = source.get("ke", [0.0, 0.0, 0.0])
+    material.emission = (max(ke[0], 0.0), max(ke[1], 0.0), max(ke[2], 0.0))
+    material.metallic = share(source.get("pm", 1.0 if "map_pm" in source else 0.0))
+    if "pr" in source:
+        material.roughness = share(source["pr"])
+    elif "ns" in source:
+        material.roughness = roughness_of(source["ns"])
+    sheen = share(source.get("ps", 1.0 if "map_ps" in source else 0.0))
+    material.sheen_color, material.sheen_roughness = (sheen, sheen, sheen), _SHEEN_ROUGHNESS if sheen else 0.0
+    material.clearcoat = share(source.get("pc", 1.0 if "map_pc" in source else 0.0))
+    material.clearcoat_roughness = share(source.get("pcr", 1.0 if "map_pcr" in source else 0.0))
+    material.anisotropy = share(source.get("aniso", 0.0))
+    material.anisotropy_rotation = 2.0 * math.pi * source.get("anisor", 0.0)
+    _scatter(material)
+
+
+def roughness_of(exponent: float) -> float:
+    """glTF's roughness of a Blinn-Phong exponent n: the square of it is GGX's alpha, sqrt(2 / (n + 2))."""
+    return share((2.0 / (max(exponent, 0.0) + 2.0)) ** 0.25)
+
+
+def _scatter(material: Material) -> None:
+    """Choose the material's kind, and the fields that it takes from Ks, Ni, Tf and the opacity."""
+    source = material.source
+    model = int(source.get("illum", 2))
+    ks = [share(value) for value in source.get("ks", [0.0, 0.0, 0.0])]
+    exponent, ior, opacity = max(source.get("ns", 0.0), 0.0), source.get("ni", 0.0), material.base_color[3]
+    material.ior = min(ior, LARGEST_IOR) if ior > 1.0 else 1.5
+    physical, bumps = not _PHYSICAL.isdisjoint(source), not _BUMPS.isdisjoint(source)
+    reflects = model in (3, 5, 8)
+    if model in (4, 6, 7, 9) and (opacity < 1.0 or ior > 1.0 or any(source.get("tf", [0.0]))):
+        tint = [share(value) for value in source.get("tf", [1.0, 1.0, 1.0])]
+        if not any(tint):  # written by programs that mean no filter
+            tint = [1.0, 1.0, 1.0]
+        material.base_color = (tint[0], tint[1], tint[2], opacity)
+        material.transmission = material.thickness = 1.0
+        if "pr" not in source:  # the exponent is that of lights' highlights, not of what is seen through the glass
+            material.roughness = 0.0
+        material.kind = "principled" if physical or bumps else "dielectric"
+        return
+    holes = opacity < 1.0 or "map_d" in source
+    material.alpha_mode = "blend" if holes else "opaque"
+    special = holes or bumps
+    if physical:
+        special = True
+    elif reflects and sum(ks) > sum(material.base_color[:3]):
+        material.base_color = (ks[0], ks[1], ks[2], opacity)
+        material.metallic, material.roughness = 1.0, 0.0
+        material.kind = "mirror"
+    elif model not in (0, 1) and any(ks) and (exponent > 0.0 or reflects):
+        normal = ((material.ior - 1.0) / (material.ior + 1.0)) ** 2  # reflectance along the normal
+        red, green, blue = (value / normal for value in ks)
+        material.specular_color = (red, green, blue)
+        if exponent == 0.0:
+            material.roughness = 0.0
+        special = True
+    else:
+        material.specular_factor = 0.0
+    if special:
+        material.kind = "principled"

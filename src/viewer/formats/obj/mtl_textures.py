@@ -1,0 +1,225 @@
+"""The pictures that MTL materials name: ``map_Kd`` and its kin, as textures of the scene."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.formats.files import read_file, resolve_uri
+from viewer.formats.image.images import LARGEST_IMAGE, MOST_TEXELS, decode
+from viewer.formats.obj.mtl import roughness_of
+from viewer.scene.material import Material
+from viewer.scene.texture import Image, Texture
+
+# Options before the file's name: those of one argument, and of one to three numbers.
+_ONE = ("-blendu", "-blendv", "-cc", "-clamp", "-bm", "-boost", "-texres", "-imfchan", "-type")
+_VECTORS = ("-o", "-s", "-t")
+
+Options = dict[str, tuple[float, float]]
+Bytes = NDArray[np.uint8]
+
+# Pictures that become a texture as they are: the field, and what the texels stand for.
+_PLAIN = {
+    "map_kd": ("texture", "color"),
+    "map_ke": ("emission_texture", "color"),
+    "map_ks": ("specular_color_texture", "color"),
+    "map_ps": ("sheen_color_texture", "data"),
+    "map_pc": ("clearcoat_texture", "data"),
+    "norm": ("normal_texture", "normal"),
+}
+
+
+def read_textures(
+    materials: Sequence[Material], folder: Path, warnings: list[str], lenient: bool = False
+) -> list[Texture]:
+    """The textures of the materials, which get their numbers.
+
+    Only files in the scene's own folder are opened; of those that cannot be had, the first is named in one warning, and
+    they are white, or ``lenient`` checkerboards. -o and -s move and scale, -clamp on clamps, -bm scales bumps; other
+    options have no effect. map_Pr and map_Pm become one texture, as does map_d with map_Kd: of pictures of different
+    sizes, the first one's counts.
+    """
+    reader = _Reader(folder, lenient)
+    for material in materials:
+        reader.read(material)
+    if reader.faults:
+        name, what = next(iter(reader.faults.items()))
+        count = f"{len(reader.faults)} pictures, " if len(reader.faults) > 1 else ""
+        instead = "a checkerboard" if lenient else "white"
+        warnings.append(f"{count}{name!r} not read, {instead} instead: {what}")
+    return reader.found
+
+
+class _Reader:
+    def __init__(self, folder: Path, lenient: bool) -> None:
+        self.folder, self.lenient = folder, lenient
+        self.found: list[Texture] = []
+        self.faults: dict[str, str] = {}
+        self._images: dict[str, Image] = {}
+        self._texels = 0
+
+    def read(self, material: Material) -> None:
+        """Give a material the numbers of its textures."""
+        named = {key: _parse(text) for key, text in material.source.items() if isinstance(text, str) and text}
+        wanted = {key: field for key, field in _PLAIN.items() if key in named and self._counts(material, key)}
+        for key, (field, content) in wanted.items():
+            if key == "map_kd" and "map_d" in named and material.kind == "principled":
+                continue
+            setattr(material, field, self._add(self._image(named[key][0]), named[key][1], content))
+        if material.kind != "principled":
+            return
+        if "map_d" in named:
+            self._opacity(material, named)
+        self._surface(material, named)
+        bump = named.get("bump", named.get("map_bump"))
+        if bump is not None and material.normal_texture is None:
+            self._bump(material, *bump)
+
+    def _counts(self, material: Material, key: str) -> bool:
+        """Whether the material shows this picture: the first two are of every kind."""
+        return key == "map_kd" or (key == "map_ke" and any(material.emission)) or material.kind == "principled"
+
+    def _opacity(self, material: Material, named: dict[str, tuple[str, Options]]) -> None:
+        """map_d into the opacity of map_Kd, or of white."""
+        name, options = named["map_d"]
+        mask = self._bytes(name)
+        values = _grey(mask) if (mask[..., 3] == 255).all() else mask[..., 3]
+        color = mask
+        if "map_kd" in named:
+            color = self._bytes(named["map_kd"][0])
+            options = named["map_kd"][1]
+        else:
+            color = np.full_like(mask, 255)
+        texels = color.copy()
+        texels[..., 3] = _resized(values, color.shape)
+        material.texture = self._add(self._made(texels, name), options, "color")
+
+    def _surface(self, material: Material, named: dict[str, tuple[str, Options]]) -> None:
+        """Roughness into green, metallic into blue; the roughness of clearcoat alone."""
+        rough = named.get("map_pr") or (named.get("map_ns") if "pr" not in material.source else None)
+        metal = named.get("map_pm")
+        if rough is not None or metal is not None:
+            name, options = rough or metal or ("", {})
+            shape = self._bytes(name).shape
+            texels = np.full(shape, 255, np.uint8)
+            if rough is not None:
+                values = _grey(self._bytes(rough[0]))
+                if "map_pr" not in named:
+                    exponents = np.arange(256) / 255.0 * max(material.source.get("ns", 0.0), 0.0)
+                    table = [roughness_of(each) * 255.0 for each in exponents.tolist()]
+                    values, material.roughness = np.round(table).astype(np.uint8)[values], 1.0
+                texels[..., 1] = values
+            if metal is not None:
+                texels[..., 2] = _resized(_grey(self._bytes(metal[0])), shape)
+            material.metallic_roughness_texture = self._add(self._made(texels, name), options, "data")
+        if "map_pcr" in named:
+            name, options = named["map_pcr"]
+            material.clearcoat_roughness_texture = self._add(self._image(name), options, "data")
+
+    def _bump(self, material: Material, name: str, options: Options) -> None:
+        """A picture in colour is a normal map, as modellers write it; one in grey holds heights, of which black and
+        white are -bm texels apart."""
+        image, scale = self._image(name), options.get("-bm", (1.0, 1.0))[0]
+        rgb = self._bytes(name)[..., :3]
+        if (rgb == rgb[..., :1]).all():
+            image, scale = self._made(_normals(rgb[..., 0], scale), name), 1.0
+        material.normal_texture = self._add(image, options, "normal")
+        material.normal_scale = scale
+
+    def _bytes(self, name: str) -> Bytes:
+        texels = self._image(name).texels
+        return texels.astype(np.uint8, copy=False)
+
+    def _image(self, name: str) -> Image:
+        if name not in self._images:
+            try:
+                file = resolve_uri(self.folder, name, name, encoded=False)
+                most = min(LARGEST_IMAGE, MOST_TEXELS - self._texels)
+                image = decode(read_file(file, name), name, file.name, most)
+            except ViewerError as error:
+                self.faults.setdefault(name, error.what)
+                image = Image.checkerboard(name) if self.lenient else Image.white(name)
+            if image.texels.dtype != np.uint8:  # so that pictures can be put together
+                image = Image(_as_bytes(image.texels), image.name)
+            self._images[name] = image
+            self._texels += image.size[0] * image.size[1]
+        return self._images[name]
+
+    def _made(self, texels: Bytes, name: str) -> Image:
+        """An image put together of others. Raises ViewerError where all of them hold too many texels."""
+        self._texels += texels.shape[0] * texels.shape[1]
+        if self._texels > MOST_TEXELS:
+            raise ViewerError(name, f"more than {MOST_TEXELS:,} texels in all pictures", "use smaller ones")
+        return Image(texels, name)
+
+    def _add(self, image: Image, options: Options, content: str) -> int:
+        wide, tall = options.get("-s", (1.0, 1.0))
+        right, up = options.get("-o", (0.0, 0.0))
+        # OBJ counts v upwards, and the meshes' has been turned: v = 1 - (tall (1 - v) + up).
+        transform = np.array([[wide, 0.0, right], [0.0, tall, 1.0 - tall - up]])
+        way = "clamp" if options.get("-clamp") else "repeat"
+        self.found.append(Texture(image, (way, way), transform=transform, name=image.name, content=content))
+        return len(self.found) - 1
+
+
+def _grey(texels: Bytes) -> Bytes:
+    """(H, W): the red of an image that is grey, as all of one number should be."""
+    return np.ascontiguousarray(texels[..., 0])
+
+
+def _as_bytes(texels: NDArray) -> Bytes:
+    if texels.dtype == np.uint16:
+        return (texels >> 8).astype(np.uint8)
+    return np.clip(np.round(texels.astype(np.float32) * 255.0), 0, 255).astype(np.uint8)
+
+
+def _resized(values: Bytes, shape: tuple[int, ...]) -> Bytes:
+    """(H, W) at another size, by the nearest texels."""
+    rows = (np.arange(shape[0]) * values.shape[0]) // shape[0]
+    columns = (np.arange(shape[1]) * values.shape[1]) // shape[1]
+    return values[rows[:, None], columns]
+
+
+def _normals(heights: Bytes, scale: float) -> Bytes:
+    """A normal map (H, W, 4) of heights that repeat, by central differences."""
+    high = heights.astype(np.float32) * np.float32(scale / 255.0)
+    right = (np.roll(high, -1, axis=1) - np.roll(high, 1, axis=1)) / 2
+    up = (np.roll(high, 1, axis=0) - np.roll(high, -1, axis=0)) / 2
+    normal = np.stack([-right, -up, np.ones_like(high)], axis=-1)
+    normal /= np.linalg.norm(normal, axis=-1, keepdims=True)
+    texels = np.full((*heights.shape, 4), 255, np.uint8)
+    texels[..., :3] = np.round((normal + 1) / 2 * 255)
+    return texels
+
+
+def _parse(text: str) -> tuple[str, Options]:
+    """The file's name, which may hold blanks, and the options: pairs of numbers, (1, 1) for ``-clamp on``."""
+    words = text.split()
+    options: Options = {}
+    while len(words) > 1 and words[0] in (*_ONE, *_VECTORS, "-mm"):
+        option = words.pop(0)
+        taken: list[str] = []
+        most = 3 if option in _VECTORS else 2 if option == "-mm" else 1
+        while len(words) > 1 and len(taken) < most and (option in _ONE or _number(words[0]) is not None):
+            taken.append(words.pop(0))
+        if option in _VECTORS and taken:
+            first, second = (_number(word) or 0.0 for word in (taken + taken[:1] if len(taken) == 1 else taken)[:2])
+            options[option] = (first, second)
+        elif option == "-clamp" and taken[:1] == ["on"]:
+            options[option] = (1.0, 1.0)
+        elif option == "-bm" and taken and _number(taken[0]) is not None:
+            value = _number(taken[0]) or 0.0
+            options[option] = (value, value)
+    return " ".join(words).replace("\\", "/"), options
+
+
+def _number(word: str) -> float | None:
+    try:
+        value = float(word)
+    except ValueError:
+        return None
+    return value if abs(value) < 1e9 else None

@@ -1,0 +1,228 @@
+"""Wavefront OBJ with MTL materials: polygons, relative indices, continued lines, vertex colours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.base.jit import run
+from viewer.formats.files import read_file, resolve_uri, short
+from viewer.formats.image.color import linear_from_srgb
+from viewer.formats.obj.loops import CORNERS, FULL, arrays, scan
+from viewer.formats.obj.mtl import LARGEST, read_mtl
+from viewer.formats.obj.mtl_textures import read_textures
+from viewer.formats.polygons import triangulate
+from viewer.formats.text import SMALL, grown
+from viewer.scene.material import Material
+from viewer.scene.mesh import Mesh
+from viewer.scene.normals import unit_normals
+from viewer.scene.scene import Instance, Scene
+from viewer.scene.weld import weld
+
+NAME = "OBJ"
+
+_FIRST_WORDS = set(b"v vt vn vp f l p g o s mtllib usemtl".split())
+
+_FAULTS = {
+    1: "a coordinate is not a number",
+    2: "'v' needs three numbers, 'vn' three and 'vt' one",
+    3: "a corner of a face is not 'v', 'v/vt', 'v//vn' or 'v/vt/vn'",
+    4: "index 0: numbers begin at 1",
+    5: "a relative index goes back before the first",
+    6: "holds bytes that are no text",
+}
+
+
+def sniff(head: bytes, path: Path) -> bool:
+    """Whether the first statement is one that OBJ files begin with, its numbers included."""
+    if b"\0" in head:
+        return False
+    for line in head.splitlines()[:200]:
+        words = line.split()
+        if words and not words[0].startswith(b"#"):
+            if words[0] in (b"v", b"vt", b"vn", b"f"):
+                return len(words) > 1 and words[1][:1] in b"-+.0123456789"
+            return words[0] in _FIRST_WORDS
+    return False
+
+
+def read(path: Path, lenient: bool = False) -> Scene:
+    """The scene of one mesh, whatever the file's objects and groups: triangles are in the file's order.
+
+    Materials come from MTL files in the file's own folder; others are not opened, with a warning. Texture coordinates
+    get their origin from the lower to the upper left. Vertex colours ('v x y z r g b') are sRGB and become linear.
+    Smoothing groups are not read: normals that are missing are made by crease angle. Raises ViewerError with the line.
+    """
+    data = _lines(read_file(path))
+    if b"\0" in data:
+        raise ViewerError(str(path), "holds bytes that are no text", "the file is damaged or not OBJ")
+    (vertices, texcoords, normals, corners, faces, events), counts, fault, at = _scan(data)
+    lengths, face_at, left_out, unknown = faces[:, 0], faces[:, 1], int(counts[6]), int(counts[7])
+    if fault:
+        raise ViewerError(f"{path}: {_line(path, at)}", _FAULTS[fault], "the file is damaged or not OBJ")
+    if unknown and not len(vertices):
+        raise ViewerError(str(path), "holds no vertices", "it is damaged or not OBJ")
+    warnings: list[str] = []
+    if left_out:
+        warnings.append(f"{left_out:,} points, lines, curves or surfaces were left out")
+    if unknown:
+        warnings.append(f"{unknown:,} lines with unknown statements were left out")
+    _check_range(corners, lengths, face_at, (len(vertices), len(texcoords), len(normals)), path)
+    thin = int(np.count_nonzero(lengths < 3))
+    if thin:
+        warnings.append(f"{thin:,} faces with fewer than three corners were left out")
+
+    positions = _floats(vertices[:, :3])
+    triangles, polygon, tangled = triangulate(positions, corners[:, 0], lengths)
+    if tangled:
+        warnings.append(f"{tangled:,} polygons cross themselves too often to be cut well")
+    materials, of_face = _materials(data, events, len(lengths), path, warnings)
+    mesh = _mesh(vertices, texcoords, normals, corners, triangles, warnings)
+    mesh.name = path.stem
+    mesh.materials = np.ascontiguousarray(of_face[polygon], np.int32)
+    textures = read_textures(materials, path.parent, warnings, lenient)
+    return Scene([mesh], [Instance(0)], materials, name=path.stem, warnings=warnings, textures=textures)
+
+
+def _scan(data: bytes) -> tuple[list[NDArray], NDArray[np.int64], int, int]:
+    """What `scan` finds: its arrays, counts, the number of a fault or 0, and its byte."""
+    found, counts, values, at = list(arrays()), np.zeros(8, np.int64), np.empty(8), 0
+    text = np.frombuffer(data, np.uint8)
+    while True:
+        fault, at = run(scan, text, at, *found, counts, values, small=len(data) < SMALL)
+        rows = zip(found, counts.tolist(), strict=False)
+        if fault != FULL:
+            return [array[:count] for array, count in rows], counts, fault, at
+        full = [count == len(array) for array, count in rows]
+        full[CORNERS] |= not any(full)  # a face has more than there is room for
+        found = [grown(array) if fills else array for array, fills in zip(found, full, strict=True)]
+
+
+def _lines(data: bytes) -> bytes:
+    """The text with continued lines joined and old Macintosh line ends mended; every byte stays at its place."""
+    if b"\\\n" in data or b"\\\r\n" in data:
+        data = data.replace(b"\\\r\n", b"   ").replace(b"\\\n", b"  ")
+    if b"\r" in data and b"\n" not in data:
+        data = data.replace(b"\r", b"\n")
+    return data
+
+
+def _line(path: Path, at: int) -> str:
+    """The number of the line at a byte, as in the file itself."""
+    data = read_file(path)
+    newline = b"\n" if b"\n" in data else b"\r"
+    return f"line {data.count(newline, 0, at) + 1}"
+
+
+def _floats(values: NDArray[np.float64]) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite, and is counted
+        return values.astype(np.float32)
+
+
+def _check_range(
+    corners: NDArray, lengths: NDArray, face_at: NDArray, counts: tuple[int, int, int], path: Path
+) -> None:
+    for column, (label, count) in enumerate(zip(("vertex", "texture vertex", "normal"), counts, strict=True)):
+        if len(corners) and int(corners[:, column].max()) >= count:
+            bad = int(np.argmax(corners[:, column] >= count))
+            face = int(np.searchsorted(np.cumsum(lengths), bad, "right"))
+            raise ViewerError(
+                f"{path}: {_line(path, int(face_at[face]))}",
+                f"names {label} {corners[bad, column] + 1} of {count:,}",
+                "the file is damaged",
+            )
+
+
+def _mesh(
+    vertices: NDArray, texcoords: NDArray, normals: NDArray, corners: NDArray, triangles: NDArray, warnings: list[str]
+) -> Mesh:
+    """Vertices are those of the file; where corners have texture coordinates or normals, one per combination."""
+    source = corners[:0]
+    with_uv = bool((corners[:, 1] >= 0).any())
+    with_normal = bool((corners[:, 2] >= 0).any())
+    if with_normal and (corners[:, 2] < 0).any():
+        with_normal = False
+        warnings.append("only a part of the faces has normals; all are made anew")
+    if with_uv or with_normal:
+        used = corners[triangles.ravel()].astype(np.int32)
+        if not with_normal:
+            used[:, 2] = -1
+        number, first = weld(used.view(np.uint32), small=len(used) < SMALL)
+        faces, source = number.reshape(-1, 3), used[first]
+        vertices = vertices[source[:, 0]]
+    else:
+        faces = corners[:, 0].astype(np.int32)[triangles]
+    mesh = Mesh(_floats(vertices[:, :3]), faces)
+    if with_uv:
+        uvs = np.zeros((len(source), 2))
+        has = source[:, 1] >= 0
+        uvs[has] = texcoords[source[has, 1]]
+        uvs[:, 1] = 1.0 - uvs[:, 1]
+        mesh.uvs = _floats(uvs)
+    if with_normal:
+        mesh.normals, mended = unit_normals(mesh.positions, mesh.triangles, normals[source[:, 2]])
+        if mended:
+            warnings.append(f"{mended:,} vertices have a normal without direction; made from their faces")
+    colored = np.isfinite(vertices[:, 3:]).all(axis=1)
+    if colored.any():
+        rgb = np.where(colored[:, None], np.maximum(vertices[:, 3:], 0.0), 1.0)
+        scale = 255.0 if rgb.max() > 1.0 else 1.0
+        rgba = np.ones((len(rgb), 4), np.float32)
+        rgba[colored, :3] = linear_from_srgb(np.minimum(rgb[colored] / scale, 1.0))
+        mesh.colors = rgba
+    return mesh
+
+
+def _materials(
+    data: bytes, events: NDArray, faces: int, path: Path, warnings: list[str]
+) -> tuple[list[Material], NDArray[np.int32]]:
+    """The scene's materials, and the number of each face's. The first stands for faces before any 'usemtl'."""
+    library: dict[str, Material] = {}
+    opened: set[str] = set()
+    names: list[str] = []
+    starts: list[int] = []
+    for is_library, begin, end, face in events:
+        text = data[begin:end].decode("utf-8", "replace").strip()
+        if is_library:
+            if text and text not in opened:
+                opened.add(text)
+                _read_library(text, path, library, warnings)
+        else:
+            names.append(text)
+            starts.append(int(face))
+    number = {name: k + 1 for k, name in enumerate(dict.fromkeys(names))}
+    materials = [Material()]
+    missing = [name for name in number if name not in library]
+    for name in number:
+        materials.append(library.get(name) or Material(name=name))
+    if missing and opened:
+        warnings.append(f"materials not found, grey instead: {', '.join(short(name, 30) for name in missing[:5])}")
+    of_face = np.zeros(faces, np.int32)
+    ends = [*starts[1:], faces] if starts else []
+    for name, start, end in zip(names, starts, ends, strict=True):
+        of_face[start:end] = number[name]
+    if number and not (of_face == 0).any():  # the stand-in is not needed
+        materials, of_face = materials[1:], of_face - np.int32(1)
+    return materials, of_face
+
+
+def _read_library(text: str, path: Path, library: dict[str, Material], warnings: list[str]) -> None:
+    """Read the MTL file of that name, or those of its words. Only from the scene's own folder."""
+    faults: list[str] = []
+    for names in dict.fromkeys(((text,), tuple(text.split()))):
+        faults = []
+        for name in names:
+            try:
+                file = resolve_uri(path.parent, name, str(path), encoded=False)
+                content = read_file(file, most=LARGEST + 1)
+            except ViewerError as error:
+                faults.append(f"mtllib not read: {error.what}")
+                continue
+            for material in read_mtl(content, file.name, warnings):
+                library[material.name] = material
+        if len(faults) < len(names):
+            break
+    warnings.extend(faults)

@@ -1,0 +1,187 @@
+"""PyVista's datasets, ``MultiBlock`` and ``Plotter``."""
+
+from __future__ import annotations
+
+import warnings
+from inspect import getattr_static
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.formats.named import kind_of
+from viewer.formats.objects.surface import Gathered, Surface, linear
+from viewer.scene.bounds import bounds_of
+from viewer.scene.camera import Camera
+from viewer.scene.material import Material
+
+# A few colours of the map viridis (N. Smith and S. van der Walt, 2015), sRGB: what PyVista shows scalars in.
+VIRIDIS = np.array(
+    [(68, 1, 84), (71, 44, 122), (59, 81, 139), (44, 113, 142), (33, 144, 141), (39, 173, 129), (92, 200, 99)]
+    + [(170, 220, 50), (253, 231, 37)],
+    np.float64,
+)
+
+
+def is_plotter(given: Any) -> bool:
+    """Whether it has actors under a camera."""
+    return hasattr(getattr(given, "actors", None), "items") and hasattr(given, "camera")
+
+
+def is_blocks(given: Any) -> bool:
+    """Whether it holds datasets by name."""
+    return hasattr(given, "n_blocks") and hasattr(given, "keys")
+
+
+def is_dataset(given: Any) -> bool:
+    """Whether it has points, and faces or a surface that can be extracted."""
+    return hasattr(given, "points") and (_has_faces(given) or hasattr(given, "extract_surface"))
+
+
+def _has_faces(given: Any) -> bool:
+    """Whether it is a surface: looked up without asking, which raises where faces are of several sizes."""
+    return getattr_static(given, "regular_faces", None) is not None
+
+
+def add(gathered: Gathered, given: Any) -> None:
+    """A dataset or blocks of them, with z upwards, as PyVista shows them."""
+    gathered.name = kind_of(given)
+    for name, dataset in _datasets(given, gathered.name):
+        surface = _surface(gathered, dataset, name)
+        if surface is not None:
+            gathered.add(surface)
+    camera = _upright(gathered)
+    gathered.cameras += [camera] if camera is not None else []
+
+
+def add_plotter(gathered: Gathered, plotter: Any) -> None:
+    """Every visible surface of a plotter with its colour and place, and the plotter's camera."""
+    gathered.name = "plotter"
+    for name, actor in plotter.actors.items():
+        dataset = getattr(getattr(actor, "mapper", None), "dataset", None)
+        if dataset is None or not getattr(actor, "visibility", True):
+            continue  # a text, a scale bar
+        for part, each in _datasets(dataset, str(name)):
+            surface = _surface(gathered, each, part, bool(getattr(actor.mapper, "scalar_visibility", True)), actor)
+            if surface is not None:
+                gathered.add(surface, _matrix(actor))
+    view = plotter.camera
+    if getattr(view, "parallel_projection", False):
+        gathered.warnings.append("plotter: its parallel projection becomes a perspective")
+    origin, target, up = (_vector(each) for each in (view.position, view.focal_point, view.up))
+    gathered.cameras.append(Camera(origin, target, up, fov=float(view.view_angle), name="plotter"))
+
+
+def _vector(given: Any) -> tuple[float, float, float]:
+    x, y, z = map(float, given)
+    return x, y, z
+
+
+def _datasets(given: Any, name: str) -> list[tuple[str, Any]]:
+    if not is_blocks(given):
+        return [(name, given)]
+    parts = [(str(key), given[number]) for number, key in enumerate(given.keys())]  # not a mapping
+    return [each for key, part in parts if part is not None for each in _datasets(part, key)]
+
+
+def _matrix(actor: Any) -> NDArray[np.float64]:
+    found = getattr(actor, "GetMatrix", None)
+    if found is not None:  # place, turn and scale, besides the user's own matrix
+        matrix = found()
+        return np.array([[matrix.GetElement(row, column) for column in range(4)] for row in range(4)])
+    given = getattr(actor, "user_matrix", None)
+    return np.eye(4) if given is None else np.asarray(given, np.float64)
+
+
+def _surface(gathered: Gathered, dataset: Any, name: str, scalars: bool = True, actor: Any = None) -> Surface | None:
+    """The surface of a dataset; None, with a note, where it has none."""
+    if not _has_faces(dataset):
+        with warnings.catch_warnings():  # of defaults to come, whose surfaces are the same
+            warnings.simplefilter("ignore")
+            dataset = dataset.extract_surface()
+    if not getattr(dataset, "is_all_triangles", True):
+        dataset = dataset.triangulate()
+    faces = np.asarray(dataset.regular_faces) if dataset.n_cells else np.zeros((0, 3), np.int64)
+    if not len(faces) or faces.ndim != 2 or faces.shape[1] != 3:
+        gathered.warnings.append(f"{name}: has points or lines alone, and is left out")
+        return None
+    surface = Surface(name, np.asarray(dataset.points), faces)
+    normals = dataset.point_data.get("Normals")
+    if normals is not None and np.shape(normals) == (len(surface.vertices), 3):
+        surface.normals = np.asarray(normals)
+    uvs = getattr(dataset, "active_texture_coordinates", None)
+    if uvs is not None and np.shape(uvs) == (len(surface.vertices), 2):
+        surface.uvs = np.column_stack([np.asarray(uvs)[:, 0], 1 - np.asarray(uvs)[:, 1]]).astype(np.float32)
+    if scalars:
+        _color(surface, dataset, getattr(getattr(actor, "mapper", None), "scalar_range", None))
+    if actor is not None:
+        surface.material = _material(gathered, actor, surface)
+    return surface
+
+
+def _color(surface: Surface, dataset: Any, limits: Any) -> None:
+    """The active scalars: colours themselves, or numbers shown by a colour map."""
+    name = dataset.active_scalars_name
+    if name is None:
+        return
+    of_points = name in dataset.point_data
+    values = np.asarray((dataset.point_data if of_points else dataset.cell_data)[name])
+    if values.ndim == 2 and values.shape[1] in (3, 4) and (values.dtype == np.uint8 or name.upper() in ("RGB", "RGBA")):
+        colors = linear(values)
+    elif values.ndim == 1 and values.dtype.kind in "fiub":
+        numbers = values.astype(np.float64)
+        finite = numbers[np.isfinite(numbers)]
+        low, high = (finite.min(), finite.max()) if finite.size else (0.0, 1.0)
+        if limits is not None:
+            low, high = float(limits[0]), float(limits[1])
+        share = np.nan_to_num(np.clip((numbers - low) / ((high - low) or 1.0), 0, 1))
+        places = np.linspace(0, 1, len(VIRIDIS))
+        colors = linear(np.stack([np.interp(share, places, VIRIDIS[:, k]) for k in range(3)], axis=1) / 255)
+    else:
+        return
+    if of_points:
+        surface.colors = colors
+    else:
+        surface.face_colors = colors
+
+
+def _material(gathered: Gathered, actor: Any, surface: Surface) -> Material:
+    prop = actor.prop
+    shown = surface.colors is not None or surface.face_colors is not None
+    image = getattr(actor, "texture", None)
+    texture = None
+    if image is not None and surface.uvs is not None and hasattr(image, "to_array"):
+        texture = gathered.texture(np.ascontiguousarray(np.asarray(image.to_array())))
+    white = shown or texture is not None
+    red, green, blue = (1.0, 1.0, 1.0) if white else linear(np.array([prop.color.float_rgb]))[0, :3].tolist()
+    opacity = float(prop.opacity)
+    pbr = "PBR" in str(getattr(prop, "interpolation", "")).upper()
+    more: dict[str, Any] = {"kind": "principled", "metallic": float(prop.metallic), "roughness": float(prop.roughness)}
+    return Material(
+        surface.name,
+        (red, green, blue, opacity),
+        texture=texture,
+        alpha_mode="blend" if opacity < 1 else "opaque",
+        **(more if pbr else {}),
+    )
+
+
+def _upright(gathered: Gathered) -> Camera | None:
+    """A camera that frames everything from the side of +X, +Y and +Z, with z upwards."""
+    points = [mesh.positions.astype(np.float64) for mesh in gathered.meshes]
+    numbers = np.array([each.mesh for each in gathered.instances], np.intp)
+    matrices = np.array([each.transform for each in gathered.instances], np.float64).reshape(-1, 4, 4)
+    box = bounds_of(points, numbers, matrices)
+    if box is None or not np.isfinite(box).all():
+        return None
+    try:
+        view = Camera.framing(box[:, [1, 2, 0]], direction=(1.0, 1.0, 1.0))  # z, where y is upwards
+    except ViewerError:
+        return None
+
+    def back(vector: tuple[float, float, float]) -> tuple[float, float, float]:
+        y, z, x = vector
+        return x, y, z
+
+    return Camera(back(view.origin), back(view.target), back(view.up), fov=view.fov, name="isometric")

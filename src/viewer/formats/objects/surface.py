@@ -1,0 +1,207 @@
+"""What the readers of other libraries' objects have in common: surfaces as they come, made into meshes of a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.formats.image.color import linear_from_srgb
+from viewer.scene.camera import Camera
+from viewer.scene.instance import Instance
+from viewer.scene.material import Material
+from viewer.scene.mesh import Mesh
+from viewer.scene.normals import unit_normals
+from viewer.scene.scene import Scene
+from viewer.scene.texture import Image, Texture
+
+GREY = (0.8, 0.8, 0.8, 1.0)
+WHITE = (1.0, 1.0, 1.0, 1.0)
+
+
+@dataclass
+class Surface:
+    """A surface on its way to a mesh. faces : (T, 3), or (T, 4) of which quadrilaterals are cut. colors : (V, 4)
+    linear, face_colors : (T, 4) linear. uvs : (V, 2) or of corners (T, 3, 2), origin at the image's upper left.
+    materials : numbers of ``gathered`` materials, (T,); None: ``material``."""
+
+    name: str
+    vertices: NDArray
+    faces: NDArray
+    normals: NDArray | None = None
+    colors: NDArray | None = None
+    face_colors: NDArray | None = None
+    uvs: NDArray | None = None
+    material: Material | None = None
+    materials: NDArray | None = None
+
+
+# From z upwards to y upwards: (x, y, z) becomes (y, z, x), exactly.
+Z_UP = np.eye(4)[[1, 2, 0, 3]]
+
+
+@dataclass
+class Gathered:
+    """A scene under way. z_up : its instances and cameras are given with z upwards."""
+
+    name: str = "object"
+    meshes: list[Mesh] = field(default_factory=list)
+    instances: list[Instance] = field(default_factory=list)
+    materials: list[Material] = field(default_factory=list)
+    textures: list[Texture] = field(default_factory=list)
+    cameras: list[Camera] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    numbers: dict[Hashable, int] = field(default_factory=dict)  # of textures by image, and of meshes
+    z_up: bool = False
+
+    def scene(self) -> Scene:
+        """What has been gathered, with y upwards."""
+        instances, cameras = self.instances, self.cameras
+        if self.z_up:
+            instances = [replace(each, transform=Z_UP @ each.transform) for each in instances]
+            cameras = [z_up_camera(each) for each in cameras]
+        return Scene(
+            self.meshes,
+            instances,
+            self.materials or [Material()],
+            cameras,
+            name=self.name,
+            warnings=self.warnings,
+            textures=self.textures,
+        )
+
+    def texture(self, image: Any, content: str = "color", **how: Any) -> int | None:
+        """The number of a texture of an image: of Pillow, or an array (H, W[, 1, 3 or 4]) of bytes."""
+        if image is None:
+            return None
+        key = (id(image), content)
+        if key not in self.numbers:
+            pixels = np.asarray(image.convert("RGBA") if hasattr(image, "convert") else image)
+            if pixels.ndim == 2:
+                pixels = pixels[..., None]
+            if pixels.ndim != 3 or pixels.shape[2] not in (1, 3, 4) or pixels.dtype != np.uint8 or not pixels.size:
+                self.warnings.append(f"{self.name}: a texture of {pixels.shape} {pixels.dtype} is left out")
+                return None
+            if pixels.shape[2] == 1:
+                pixels = np.repeat(pixels, 3, axis=2)
+            if pixels.shape[2] == 3:
+                pixels = np.concatenate([pixels, np.full_like(pixels[..., :1], 255)], axis=2)
+            self.numbers[key] = len(self.textures)
+            self.textures.append(Texture(Image(pixels), content=content, **how))
+        return self.numbers[key]
+
+    def material(self, material: Material) -> int:
+        """The number of a material."""
+        self.materials.append(material)
+        return len(self.materials) - 1
+
+    def mesh(self, surface: Surface) -> int:
+        """The number of a surface's mesh."""
+        vertices = rows(surface.name, "vertices", surface.vertices, (3,))
+        faces = _triangles(surface)
+        normals, uvs, colors = surface.normals, surface.uvs, surface.colors
+        corners = uvs is not None and np.ndim(uvs) == 3
+        if surface.face_colors is not None or corners:  # every corner a vertex of its own
+            order = faces.ravel()
+            vertices, faces = vertices[order], np.arange(len(order), dtype=np.int32).reshape(-1, 3)
+            normals = None if normals is None else np.asarray(normals)[order]
+            uvs = uvs if uvs is None or not corners else np.asarray(uvs).reshape(-1, 2)
+            uvs = np.asarray(surface.uvs)[order] if uvs is not None and not corners else uvs
+            colors = None if colors is None else colors[order]
+            if surface.face_colors is not None:
+                colors = np.repeat(surface.face_colors, 3, axis=0)
+        material = surface.material or Material(surface.name, WHITE if colors is not None else GREY)
+        if colors is not None and (colors[:, 3] < 1).any() and material.alpha_mode == "opaque":
+            material = replace(material, alpha_mode="blend")
+        if surface.materials is None:
+            numbers: ArrayLike = self.material(material)
+        else:
+            numbers = surface.materials
+        if normals is not None:
+            normals, _ = unit_normals(vertices.astype(np.float32), faces, np.asarray(normals))
+        mesh = Mesh(vertices, faces, numbers, normals, uvs, colors, surface.name)  # type: ignore[arg-type]
+        self.meshes.append(mesh)
+        return len(self.meshes) - 1
+
+    def add(self, surface: Surface, transform: ArrayLike | None = None) -> None:
+        """A surface, once."""
+        self.place(self.mesh(surface), surface.name, transform)
+
+    def place(self, mesh: int, name: str, transform: ArrayLike | None = None) -> None:
+        """An instance of a mesh; transform : 4 x 4, for column vectors."""
+        matrix = np.eye(4) if transform is None else np.asarray(transform, np.float64)
+        if matrix.shape != (4, 4) or not np.isfinite(matrix).all():
+            raise ViewerError(name, "its transform is not 4 x 4 finite numbers")
+        self.instances.append(Instance(mesh, matrix, name=name))
+
+
+def z_up_camera(camera: Camera) -> Camera:
+    """A camera given with z upwards, with y upwards."""
+
+    def turned(vector: tuple[float, float, float]) -> tuple[float, float, float]:
+        x, y, z = vector
+        return y, z, x
+
+    return replace(camera, origin=turned(camera.origin), target=turned(camera.target), up=turned(camera.up))
+
+
+def array_of(where: str, what: str, values: Any) -> NDArray:
+    """The values as an array; raises ViewerError where they are none."""
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError) as error:  # rows of different lengths
+        raise ViewerError(where, f"{what} are no array: {error}", "give numbers, rows of one length") from None
+
+
+def rows(where: str, what: str, values: Any, widths: tuple[int, ...]) -> NDArray:
+    """Real numbers (N, width); raises ViewerError where they are not."""
+    array = array_of(where, what, values)
+    fits = array.ndim == 2 and array.shape[1] in widths and array.dtype.kind in "fiu"
+    if not fits:
+        wanted = " or ".join(f"(N, {width})" for width in widths)
+        raise ViewerError(where, f"{what} are {array.shape} of {array.dtype}", f"expected numbers {wanted}")
+    return array
+
+
+def _triangles(surface: Surface) -> NDArray:
+    faces = np.asarray(surface.faces)
+    if not faces.size:
+        return np.zeros((0, 3), np.int32)
+    faces = rows(surface.name, "faces", faces, (3, 4))
+    if faces.dtype.kind == "f":
+        raise ViewerError(surface.name, f"faces are {faces.dtype}", "give whole numbers of vertices")
+    if faces.shape[1] == 4:
+        faces = np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]], axis=1).reshape(-1, 3)
+        surface.face_colors = None if surface.face_colors is None else np.repeat(surface.face_colors, 2, axis=0)
+    count = len(surface.vertices)
+    if faces.min() < 0 or faces.max() >= count:
+        raise ViewerError(surface.name, f"a face names vertex {faces.max()} of {count}", "count from 0")
+    return np.ascontiguousarray(faces, np.int32)
+
+
+def linear(colors: NDArray, encoded: bool = True) -> NDArray[np.float32]:
+    """(N, 4) linear of colours (N, 3 or 4): whole numbers are sRGB of 0 to 255; others of 0 to 1, sRGB where they are
+    ``encoded``."""
+    whole = colors.dtype.kind in "iu"
+    values = colors.astype(np.float64) / (255 if whole else 1)
+    made = np.ones((len(values), 4), np.float32)
+    made[:, : values.shape[1]] = values
+    if whole or encoded:
+        made[:, :3] = linear_from_srgb(values[:, :3])
+    return made
+
+
+def colors_of(surface: Surface, colors: NDArray, encoded: bool = True) -> None:
+    """Give the surface colours: of its vertices, or where there are as many as faces, of those."""
+    given = linear(rows(surface.name, "colors", colors, (3, 4)), encoded)
+    if len(given) == len(surface.vertices):
+        surface.colors = given
+    elif len(given) == len(surface.faces):
+        surface.face_colors = given
+    else:
+        what = f"{len(given)} colors for {len(surface.vertices)} vertices and {len(surface.faces)} faces"
+        raise ViewerError(surface.name, what, "give one of each vertex, or of each face")

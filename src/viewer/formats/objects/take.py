@@ -1,0 +1,92 @@
+"""Scenes of what other libraries hold, recognised by its attributes alone: none of them is imported."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import Any
+
+from viewer.base.errors import ViewerError
+from viewer.formats.named import kind_of, load
+from viewer.formats.objects import open3ds, pyvistas, trimeshes
+from viewer.formats.objects.surface import Gathered, Surface, array_of, colors_of, rows, z_up_camera
+from viewer.scene.camera import Camera
+from viewer.scene.scene import Scene
+
+KNOWN = (
+    "a file, a built-in name, a Scene, (vertices, faces[, colors]), a trimesh Trimesh or Scene, a PyVista dataset or"
+    " Plotter, an Open3D TriangleMesh, or an object with vertices and faces"
+)
+
+
+def scene_of(given: Any, variant: str | int | None = None, lenient: bool = False, up: str | None = None) -> Scene:
+    """The scene of a file, of a built-in name, or of an object in memory.
+
+    given : the name of a file or of a built-in scene; a `Scene`; ``(vertices, faces[, colors])``, arrays (V, 3), (T, 3)
+    and (V or T, 3 or 4), whole numbers of colours being sRGB of 0 to 255 and others linear; of trimesh a ``Trimesh`` or
+    ``Scene``; of PyVista any dataset, a ``MultiBlock`` or a ``Plotter``; of Open3D a ``TriangleMesh``; or any object
+    with ``vertices`` and ``faces``. Materials, textures, colours of vertices and faces, cameras and instances come
+    along; what does not is told in the scene's ``warnings``.
+    variant, lenient : of files, as `load` has them. up : the axis that points up in an object or in arrays, ``y`` or
+    ``z``; None: z of PyVista's, y of others. Scenes have y upwards: where z was, what was (x, y, z) is (y, z, x).
+
+    Raises ViewerError for what is none of these, and where it cannot be understood.
+    """
+    if up not in (None, "y", "z"):
+        raise ViewerError("up", f"{up!r} is no axis that points up", "give 'y' or 'z'")
+    if isinstance(given, (str, os.PathLike, Scene)):
+        if up is not None:
+            raise ViewerError("up", "is of arrays and of other libraries' objects", "files and Scenes have y upwards")
+        return given.with_variant(variant) if isinstance(given, Scene) else load(given, variant, lenient)
+    gathered = Gathered(z_up=(up or ("z" if is_z_up(given) else "y")) == "z")
+    if isinstance(given, (tuple, list)):
+        gathered.name = "arrays"
+        gathered.add(_of_arrays(given))
+    elif trimeshes.is_scene(given):
+        trimeshes.add_scene(gathered, given)
+    elif pyvistas.is_plotter(given):
+        pyvistas.add_plotter(gathered, given)
+    elif pyvistas.is_blocks(given) or pyvistas.is_dataset(given):
+        pyvistas.add(gathered, given)
+    elif hasattr(given, "vertices") and hasattr(given, "faces"):  # a Trimesh has triangles, too: their corners
+        trimeshes.add(gathered, given)
+    elif open3ds.is_mesh(given):
+        open3ds.add(gathered, given)
+    else:
+        raise ViewerError("scene", f"{kind_of(given)} is nothing that can be shown", f"give {KNOWN}")
+    scene = gathered.scene()
+    if not scene.instances:
+        raise ViewerError(scene.name, "has no surface that can be shown", "; ".join(scene.warnings[:1]))
+    return scene
+
+
+def is_z_up(given: Any) -> bool:
+    """Whether it is an object of a library that has z upwards."""
+    return any(is_one(given) for is_one in (pyvistas.is_plotter, pyvistas.is_blocks, pyvistas.is_dataset))
+
+
+def taken(given: Any, options: dict[str, Any]) -> Scene:
+    """`scene_of` by those of its keywords among ``options``, which are taken out; a camera there is turned with it."""
+    up = options.pop("up", None)
+    scene = scene_of(given, options.pop("variant", None), bool(options.pop("lenient", False)), up)
+    if up == "z" or (up is None and not isinstance(given, (str, os.PathLike, Scene)) and is_z_up(given)):
+        options.update({"camera": _turned(options["camera"])} if "camera" in options else {})
+    return scene
+
+
+def _turned(camera: Any) -> Any:
+    """A camera given in an object's own coordinates, z upwards; a name stays."""
+    if isinstance(camera, str) and "," in camera:
+        made = z_up_camera(Camera.parse(camera))
+        return made if len(camera.split()) > 2 else replace(made, up=(0.0, 1.0, 0.0))
+    return z_up_camera(camera) if isinstance(camera, Camera) else camera
+
+
+def _of_arrays(given: tuple | list) -> Surface:
+    if len(given) not in (2, 3):
+        raise ViewerError("scene", f"{len(given)} arrays", "give (vertices, faces) or (vertices, faces, colors)")
+    vertices, faces = rows("arrays", "vertices", given[0], (3,)), array_of("arrays", "faces", given[1])
+    surface = Surface("arrays", vertices, faces)
+    if len(given) == 3 and given[2] is not None:
+        colors_of(surface, array_of("arrays", "colors", given[2]), encoded=False)
+    return surface

@@ -1,0 +1,142 @@
+"""Trimesh's ``Trimesh`` and ``Scene``, and other objects with vertices and faces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from viewer.base.errors import ViewerError
+from viewer.formats.named import kind_of
+from viewer.formats.objects.surface import GREY, Gathered, Surface, linear
+from viewer.scene.camera import Camera
+from viewer.scene.material import Material
+
+
+def is_scene(given: Any) -> bool:
+    """Whether it has geometry by name, and a graph that places it."""
+    return hasattr(getattr(given, "geometry", None), "items") and hasattr(
+        getattr(given, "graph", None), "nodes_geometry"
+    )
+
+
+def add_scene(gathered: Gathered, given: Any) -> None:
+    """A ``trimesh.Scene``: every mesh once, an instance of each node, and its camera where it has one."""
+    gathered.name = _name(given, "scene")
+    numbers: dict[str, int] = {}
+    for name, mesh in given.geometry.items():
+        if hasattr(mesh, "vertices") and hasattr(mesh, "faces"):
+            numbers[name] = gathered.mesh(_surface(gathered, mesh, str(name)))
+        else:
+            gathered.warnings.append(f"{name}: {kind_of(mesh)} has no faces, and is left out")
+    for node in given.graph.nodes_geometry:
+        transform, geometry = given.graph[node]
+        if geometry in numbers:
+            gathered.place(numbers[geometry], str(node), transform)
+    if getattr(given, "has_camera", False):  # asking for the camera itself would make one
+        gathered.cameras.append(_camera(given))
+
+
+def add(gathered: Gathered, given: Any) -> None:
+    """A ``Trimesh``, or another object with vertices and faces."""
+    gathered.name = _name(given, kind_of(given))
+    gathered.add(_surface(gathered, given, gathered.name))
+
+
+def _name(given: Any, otherwise: str) -> str:
+    metadata: Any = getattr(given, "metadata", None)
+    name = metadata.get("name") or metadata.get("file_name") if hasattr(metadata, "get") else None
+    return str(name) if name else otherwise
+
+
+def _camera(scene: Any) -> Camera:
+    """It looks along its own -Z, as OpenGL has it."""
+    matrix = np.asarray(scene.camera_transform, np.float64)
+    origin, away, up = matrix[:3, 3], matrix[:3, 2], matrix[:3, 1]
+    distance = 1.0
+    focal = getattr(scene, "centroid", None)
+    if focal is not None and np.shape(focal) == (3,):
+        distance = float((origin - np.asarray(focal)) @ away) or 1.0
+    target = origin - away * max(distance, 1e-3)
+    return Camera(tuple(origin), tuple(target), tuple(up), fov=float(scene.camera.fov[1]), name=str(scene.camera.name))
+
+
+def _surface(gathered: Gathered, mesh: Any, name: str) -> Surface:
+    surface = Surface(name, np.asarray(mesh.vertices), np.asarray(mesh.faces))
+    visual: Any = getattr(mesh, "visual", None)
+    kind = getattr(visual, "kind", None)
+    if kind == "texture":
+        _textured(gathered, surface, visual)
+    elif kind == "face":
+        surface.face_colors = linear(np.asarray(visual.face_colors))
+    elif kind == "vertex":
+        surface.colors = linear(np.asarray(visual.vertex_colors))
+    return surface
+
+
+def _textured(gathered: Gathered, surface: Surface, visual: Any) -> None:
+    uv = getattr(visual, "uv", None)
+    if uv is not None and len(uv) == len(surface.vertices):
+        surface.uvs = np.column_stack([np.asarray(uv)[:, 0], 1 - np.asarray(uv)[:, 1]]).astype(np.float32)
+    material, several = visual.material, getattr(visual.material, "materials", None)
+    if not several:
+        surface.material = _material(gathered, material, surface)
+        return
+    numbers = np.array([gathered.material(_material(gathered, each, surface)) for each in several], np.int32)
+    chosen = getattr(visual, "face_materials", None)
+    chosen = np.zeros(len(surface.faces), np.intp) if chosen is None else np.asarray(chosen)
+    if chosen.shape != (len(surface.faces),) or (len(chosen) and not 0 <= chosen.min() <= chosen.max() < len(numbers)):
+        raise ViewerError(surface.name, "its face_materials name no material of each face")
+    surface.materials = numbers[chosen]
+
+
+def _material(gathered: Gathered, given: Any, surface: Surface) -> Material:
+    """Of a ``PBRMaterial`` glTF's own material; of a ``SimpleMaterial`` its diffuse part."""
+    name = str(getattr(given, "name", None) or surface.name)
+    lookup = {"wrap": ("repeat", "repeat")}
+
+    def texture(field: str, content: str = "color") -> int | None:
+        if surface.uvs is None:
+            return None
+        return gathered.texture(getattr(given, field, None), content, **lookup)
+
+    def number(field: str, otherwise: float) -> float:
+        value = getattr(given, field, None)
+        return otherwise if value is None else float(value)
+
+    if not hasattr(given, "metallicFactor"):
+        image = texture("image")
+        diffuse = getattr(given, "diffuse", None)
+        white = (1.0, 1.0, 1.0, 1.0)
+        # Where there is an image, trimesh shows it as it is.
+        color = white if image is not None else GREY if diffuse is None else _rgba(linear(np.asarray(diffuse)[None]))
+        return Material(name, color, texture=image, alpha_mode="blend" if color[3] < 1 else "opaque")
+    factor = getattr(given, "baseColorFactor", None)
+    color = (1.0, 1.0, 1.0, 1.0)
+    if factor is not None:  # glTF's factor is linear; trimesh keeps it as bytes
+        values = np.asarray(factor)
+        values = values / 255 if values.dtype.kind in "iu" else values
+        color = _rgba(linear(values[None].astype(np.float64), encoded=False))
+    emission = getattr(given, "emissiveFactor", None)
+    emissive = texture("emissiveTexture")
+    glow = (0.0, 0.0, 0.0) if emission is None else tuple(float(each) for each in emission)
+    return Material(
+        name,
+        color,
+        metallic=number("metallicFactor", 1.0),
+        roughness=number("roughnessFactor", 1.0),
+        emission=glow,  # type: ignore[arg-type]
+        double_sided=bool(getattr(given, "doubleSided", False)),
+        kind="principled",
+        texture=texture("baseColorTexture"),
+        emission_texture=emissive,
+        metallic_roughness_texture=texture("metallicRoughnessTexture", "data"),
+        normal_texture=texture("normalTexture", "normal"),
+        alpha_mode=str(getattr(given, "alphaMode", None) or "opaque").lower(),
+        alpha_cutoff=number("alphaCutoff", 0.5),
+    )
+
+
+def _rgba(colors: np.ndarray) -> tuple[float, float, float, float]:
+    red, green, blue, alpha = colors[0].tolist()
+    return red, green, blue, alpha

@@ -1,0 +1,228 @@
+"""The body of PLY files: elements read as columns and lists, from binary of either endian and from text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.base.jit import run
+from viewer.formats.files import short
+from viewer.formats.ply.header import Element, Header
+from viewer.formats.ply.loops import gather, traversal
+from viewer.formats.text import BAD, FULL, SMALL, grown, lists, table
+
+DAMAGED = "the file is damaged or truncated"
+
+
+@dataclass
+class Lists:
+    """One list property of all entries: lengths (N,) int64, and the values in a row."""
+
+    lengths: NDArray[np.int64]
+    values: NDArray
+
+
+class _Reader:
+    """Goes through a file's body, element by element."""
+
+    def __init__(self, data: bytes, header: Header, path: Path) -> None:
+        self.data = data
+        self.at = header.size
+        self.path = path
+
+    def _fail(self, element: Element, what: str) -> ViewerError:
+        return ViewerError(f"{self.path}: element {element.name}", what, DAMAGED)
+
+    def _short(self, element: Element) -> ViewerError:
+        left = len(self.data) - self.at
+        return self._fail(element, f"says {element.count:,} entries, but only {left:,} bytes are left")
+
+    def _whole(self, element: Element, found: Lists) -> Lists:
+        """The list with values of an integer type."""
+        if found.values.dtype.kind != "f":
+            return found
+        # float64 holds every number of 32 bits; what is not finite is out of any range.
+        whole = np.where(np.abs(found.values) < 2**53, found.values, -(2.0**53))
+        if (whole != np.floor(whole)).any():
+            raise self._fail(element, "has a vertex number that is not whole")
+        return Lists(found.lengths, whole.astype(np.int64))
+
+
+class BinaryReader(_Reader):
+    def __init__(self, data: bytes, header: Header, path: Path) -> None:
+        super().__init__(data, header, path)
+        self.order = "<" if header.encoding == "binary_little_endian" else ">"
+
+    def columns(self, element: Element) -> dict[str, NDArray]:
+        """The scalar properties by name."""
+        if not any(p.length_type for p in element.properties):
+            rows = self._rows(element, [(p.name, self.order + p.type) for p in element.properties])
+            return {p.name: rows[p.name] for p in element.properties}
+        scalars = [k for k, p in enumerate(element.properties) if not p.length_type]
+        starts, _ = self._walk(element, scalars)
+        bytes_ = np.frombuffer(self.data, np.uint8)
+        columns = {}
+        for row, k in enumerate(scalars):
+            p = element.properties[k]
+            size = np.dtype(p.type).itemsize
+            raw = bytes_[starts[row][:, None] + np.arange(size)]
+            columns[p.name] = np.ascontiguousarray(raw).view(self.order + p.type).ravel()
+        return columns
+
+    def lists(self, element: Element, name: str | None) -> Lists:
+        """One list property; at one go where all lists of a property are equally long, as they mostly are."""
+        if name is None:
+            return Lists(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        uniform = self._uniform(element, name)
+        if uniform is not None:
+            return self._whole(element, uniform)
+        index = next(k for k, p in enumerate(element.properties) if p.name == name)
+        starts, lengths = self._walk(element, [index])
+        kind = np.dtype(self.order + element.properties[index].type)
+        bytes_ = np.frombuffer(self.data, np.uint8)
+        raw = np.empty(int(lengths[0].sum()) * kind.itemsize, np.uint8)
+        run(gather, bytes_, starts[0], lengths[0], kind.itemsize, raw, small=len(self.data) < SMALL)
+        return self._whole(element, Lists(lengths[0], raw.view(kind)))
+
+    def skip(self, element: Element) -> None:
+        if any(p.length_type for p in element.properties):
+            self._walk(element, [])
+        else:
+            self._rows(element, [(p.name, self.order + p.type) for p in element.properties])
+
+    def _rows(self, element: Element, fields: Sequence[tuple]) -> NDArray:
+        kind = np.dtype(list(fields))
+        if element.count * kind.itemsize > len(self.data) - self.at:
+            raise self._short(element)
+        if not kind.itemsize:
+            return np.zeros(0, kind)
+        rows = np.frombuffer(self.data, kind, element.count, self.at)
+        self.at += rows.nbytes
+        return rows
+
+    def _uniform(self, element: Element, name: str) -> Lists | None:
+        """The list where every row has lists of the first row's lengths; None otherwise."""
+        fields: list[tuple] = []
+        at = self.at
+        lengths = {}
+        if not element.count:
+            return Lists(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        for p in element.properties:
+            kind = np.dtype(self.order + p.type)
+            if not p.length_type:
+                fields.append((p.name, kind))
+                at += kind.itemsize
+                continue
+            size = np.dtype(self.order + p.length_type)
+            if at + size.itemsize > len(self.data):
+                return None
+            length = int(np.frombuffer(self.data, size, 1, at)[0])
+            if length < 0 or size.kind == "f" or length * kind.itemsize > len(self.data) - at:
+                return None
+            fields += [(f"{p.name} length", size), (p.name, kind, (length,))]
+            lengths[p.name] = length
+            at += size.itemsize + length * kind.itemsize
+        if at - self.at >= 1 << 31:  # beyond NumPy's records
+            return None
+        record = np.dtype(fields)
+        if element.count * record.itemsize > len(self.data) - self.at:
+            return None
+        rows = np.frombuffer(self.data, record, element.count, self.at)
+        if any((rows[f"{other} length"] != length).any() for other, length in lengths.items()):
+            return None
+        self.at += rows.nbytes
+        return Lists(np.full(element.count, lengths[name], np.int64), rows[name].reshape(-1))
+
+    def _walk(self, element: Element, wanted: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the wanted properties of every row begin, and their lengths: (wanted, count) int64 each."""
+        smallest = sum(np.dtype(p.length_type or p.type).itemsize for p in element.properties)
+        if element.count * smallest > len(self.data) - self.at:
+            raise self._short(element)
+        lengths = [np.dtype(p.length_type) if p.length_type else None for p in element.properties]
+        if any(kind is not None and kind.kind == "f" for kind in lengths):
+            raise self._fail(element, "has a list whose length is a float")
+        starts, counts = np.empty((2, len(wanted), element.count), np.int64)
+        at, bad = run(
+            traversal,
+            np.frombuffer(self.data, np.uint8),
+            self.at,
+            element.count,
+            np.array([0 if kind is None else kind.itemsize for kind in lengths], np.int64),
+            np.array([kind is not None and kind.kind == "i" for kind in lengths], np.bool_),
+            np.array([np.dtype(p.type).itemsize for p in element.properties], np.int64),
+            self.order == ">",
+            np.array(wanted, np.int64),
+            starts,
+            counts,
+            small=len(self.data) < SMALL,
+        )
+        if bad >= 0:
+            raise self._fail(element, f"entry {bad:,} has a list that runs past the end of the file")
+        self.at = at
+        return starts, counts
+
+
+class AsciiReader(_Reader):
+    def __init__(self, data: bytes, header: Header, path: Path) -> None:
+        super().__init__(data, header, path)
+        self.bytes = np.frombuffer(data, np.uint8)
+
+    def columns(self, element: Element) -> dict[str, NDArray]:
+        """The scalar properties by name, float64."""
+        scalars = [k for k, p in enumerate(element.properties) if not p.length_type]
+        if len(scalars) < len(element.properties):
+            begin, columns = self.at, {}
+            for k in scalars:  # a rare layout: the element is read once for each
+                self.at = begin
+                columns[element.properties[k].name] = self._list(element, k).values
+            if not scalars:
+                self.skip(element)
+            return columns
+        self._check_size(element)
+        values = np.empty((element.count, len(scalars)))
+        self.at, bad = run(table, self.bytes, self.at, values, small=len(self.data) < SMALL)
+        if bad >= 0:
+            raise self._bad_row(element, bad)
+        return {p.name: values[:, k] for k, p in enumerate(element.properties)}
+
+    def lists(self, element: Element, name: str | None) -> Lists:
+        if name is None:
+            return Lists(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        index = next(k for k, p in enumerate(element.properties) if p.name == name)
+        return self._whole(element, self._list(element, index))
+
+    def skip(self, element: Element) -> None:
+        self._list(element, -1)
+
+    def _list(self, element: Element, index: int) -> Lists:
+        self._check_size(element)
+        kinds = np.array([bool(p.length_type) for p in element.properties], np.bool_)
+        lengths, values = np.empty(element.count, np.int64), np.empty(4 * element.count + 16)
+        filled = row = 0
+        while True:
+            filled, self.at, row, state = run(
+                lists, self.bytes, self.at, row, kinds, index, lengths, values, filled, small=len(self.data) < SMALL
+            )
+            if state != FULL:
+                break
+            values = grown(values)
+        bad = row if state == BAD else -1
+        if bad >= 0:
+            raise self._bad_row(element, bad)
+        return Lists(lengths, values[:filled])
+
+    def _check_size(self, element: Element) -> None:
+        # A number and its separator take two bytes; the last may lack the separator.
+        if 2 * element.count * len(element.properties) > len(self.data) - self.at + 1:
+            raise self._short(element)
+
+    def _bad_row(self, element: Element, row: int) -> ViewerError:
+        line = self.data.count(b"\n", 0, self.at) + 1
+        word = self.data[self.at : self.at + 40].split()
+        found = short(word[0].decode("utf-8", "replace"), 30) if word else "the end of the file"
+        return self._fail(element, f"entry {row:,} (line {line}): expected a number, got {found}")

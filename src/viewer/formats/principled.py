@@ -1,0 +1,25 @@
+"""Which kind of surface a file's material becomes."""
+
+from __future__ import annotations
+
+from viewer.scene.material import Material
+
+
+def kind_of(material: Material) -> str:
+    """``lambert`` where only the diffuse lobe of ``principled`` is left, at full opacity and without normal map."""
+    return "lambert" if is_diffuse(material) else "principled"
+
+
+def is_diffuse(material: Material) -> bool:
+    """Whether no field of a principled material has an effect beside base colour and emission."""
+    lobes = (
+        material.metallic,
+        material.specular_factor,
+        material.transmission,
+        material.clearcoat,
+        material.iridescence,
+        *material.sheen_color,
+        material.diffuse_transmission,
+    )
+    plain = material.alpha_mode == "opaque" and not material.unlit and material.normal_texture is None
+    return plain and not any(lobes)

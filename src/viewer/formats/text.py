@@ -1,0 +1,236 @@
+"""Numbers and lines in text files, scanned by compiled loops over the file's bytes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.jit import helper
+
+# 10^-400 .. 10^400: exact or nearest doubles in between, 0 and infinity beyond.
+_POWER = np.array([float(f"1e{e}") for e in range(-400, 401)])
+_ZERO = 400
+
+# Bytes of a file up to which loops are not worth compiling.
+SMALL = 1 << 14
+
+
+@helper
+def skip_blanks(data, at, end):
+    """The next byte of the line that is neither blank nor carriage return; stops at the newline."""
+    while at < end:
+        c = data[at]
+        if c == 32 or c == 9 or c == 13 or c == 11 or c == 12:
+            at += 1
+        else:
+            break
+    return at
+
+
+@helper
+def skip_space(data, at, end):
+    """The next byte that is no white space, newlines included."""
+    while at < end:
+        c = data[at]
+        if c == 32 or (c >= 9 and c <= 13):
+            at += 1
+        else:
+            break
+    return at
+
+
+@helper
+def skip_word(data, at, end):
+    """The end of the word at ``at``."""
+    while at < end:
+        c = data[at]
+        if c == 32 or (c >= 9 and c <= 13):
+            break
+        at += 1
+    return at
+
+
+@helper
+def _letters(data, at, end, word):
+    """How many bytes of the lower-case word stand at ``at`` in any case; 0 unless all."""
+    if at + len(word) > end:
+        return 0
+    for k in range(len(word)):
+        if (data[at + k] | 32) != word[k]:
+            return 0
+    return len(word)
+
+
+_INF = np.frombuffer(b"inf", np.uint8).copy()
+_INITY = np.frombuffer(b"inity", np.uint8).copy()
+_NAN = np.frombuffer(b"nan", np.uint8).copy()
+
+
+@helper
+def number(data, at, end):
+    """(value, end of the number) of the decimal number at ``at``; (0, -1) where there is none.
+
+    A number ends where its characters end; the caller checks what follows. nan and inf in any case are numbers.
+    Up to 15 digits with exponents within 22 are the nearest double (Clinger 1990); longer ones are within a few units
+    of the last place, far below float32's.
+    """
+    negative = False
+    if at < end and (data[at] == 45 or data[at] == 43):
+        negative = data[at] == 45
+        at += 1
+    mantissa = np.uint64(0)
+    digits = 0  # significant ones taken into the mantissa
+    exponent = 0
+    seen = False
+    while at < end:
+        c = data[at]
+        if c < 48 or c > 57:
+            break
+        seen = True
+        if digits < 18:
+            mantissa = mantissa * np.uint64(10) + np.uint64(c - 48)
+            if mantissa > 0:
+                digits += 1
+        else:
+            exponent += 1
+        at += 1
+    if at < end and data[at] == 46:
+        at += 1
+        while at < end:
+            c = data[at]
+            if c < 48 or c > 57:
+                break
+            seen = True
+            if digits < 18:
+                mantissa = mantissa * np.uint64(10) + np.uint64(c - 48)
+                if mantissa > 0:
+                    digits += 1
+                exponent -= 1
+            at += 1
+    if not seen:
+        value = 0.0
+        length = _letters(data, at, end, _INF)
+        if length > 0:
+            length += _letters(data, at + length, end, _INITY)
+            value = np.inf
+        else:
+            length = _letters(data, at, end, _NAN)
+            value = np.nan
+        if length == 0 or (at > 0 and data[at - 1] == 46):
+            return 0.0, -1
+        return (-value if negative else value), at + length
+    if at < end and (data[at] | 32) == 101:  # e
+        mark = at + 1
+        minus = False
+        if mark < end and (data[mark] == 45 or data[mark] == 43):
+            minus = data[mark] == 45
+            mark += 1
+        power = 0
+        some = False
+        while mark < end:
+            c = data[mark]
+            if c < 48 or c > 57:
+                break
+            some = True
+            power = min(power * 10 + np.int64(c - 48), 1000000)  # type: ignore[assignment]
+            mark += 1
+        if some:
+            exponent += -power if minus else power
+            at = mark
+    value = np.float64(mantissa)
+    if mantissa > 0 and exponent != 0:
+        if exponent >= -22 and exponent < 0:
+            value /= _POWER[_ZERO - exponent]
+        else:
+            # In two steps, where the power alone would leave the range of doubles.
+            step = min(max(exponent, -300), 300)
+            rest = min(max(exponent - step, -400), 400)
+            value = value * _POWER[_ZERO + step] * _POWER[_ZERO + rest]
+    return (-value if negative else value), at
+
+
+@helper
+def integer(data, at, end):
+    """(value, end) of the whole number at ``at``, at most 18 digits; (0, -1) where there is none."""
+    negative = False
+    if at < end and (data[at] == 45 or data[at] == 43):
+        negative = data[at] == 45
+        at += 1
+    value = 0
+    first = at
+    while at < end:
+        c = data[at]
+        if c < 48 or c > 57:
+            break
+        value = value * 10 + np.int64(c - 48)  # type: ignore[assignment]
+        at += 1
+        if at - first > 18:
+            return 0, -1
+    if at == first:
+        return 0, -1
+    return (-value if negative else value), at
+
+
+@helper
+def at_word_end(data, at, end):
+    """Whether white space or the file's end follows."""
+    return at >= end or data[at] == 32 or (data[at] >= 9 and data[at] <= 13)
+
+
+def table(data, at, values):
+    """Numbers separated by white space into values (rows, columns) float64: where they end, and the bad row or -1."""
+    end = len(data)
+    for row in range(values.shape[0]):
+        for column in range(values.shape[1]):
+            at = skip_space(data, at, end)
+            value, after = number(data, at, end)
+            if after < 0 or not at_word_end(data, after, end):
+                return at, row
+            values[row, column] = value
+            at = after
+    return at, -1
+
+
+DONE, BAD, FULL = range(3)
+
+
+def lists(data, at, row, kinds, wanted, lengths, values, filled):
+    """Rows of numbers with lists among them, from a row on.
+
+    kinds (P,) bool: whether each property is a list; wanted: the property to keep. Written: lengths (rows,) int64;
+    values float64 in a row, of which ``filled`` are. Returns (filled, where it ended, row, DONE, BAD for a bad row, or
+    FULL where values have no room for this one: go on with a longer array).
+    """
+    end = len(data)
+    while row < len(lengths):
+        begin, before = at, filled
+        for p in range(len(kinds)):
+            count = 1
+            if kinds[p]:
+                at = skip_space(data, at, end)
+                count, after = integer(data, at, end)
+                if after < 0 or count < 0 or not at_word_end(data, after, end):
+                    return filled, at, row, BAD
+                at = after
+            if p == wanted:
+                lengths[row] = count
+            for _ in range(count):
+                at = skip_space(data, at, end)
+                value, after = number(data, at, end)
+                if after < 0 or not at_word_end(data, after, end):
+                    return filled, at, row, BAD
+                at = after
+                if p == wanted:
+                    if filled == len(values):
+                        return before, begin, row, FULL
+                    values[filled] = value
+                    filled += 1
+        row += 1
+    return filled, at, row, DONE
+
+
+def grown(rows: NDArray) -> NDArray:
+    """The array with room for twice as many rows."""
+    longer = np.empty((2 * len(rows), *rows.shape[1:]), rows.dtype)
+    longer[: len(rows)] = rows
+    return longer

@@ -1,0 +1,19 @@
+"""Steps of the feature buffers: the twins of ``shaders/kernels/`` that add up what the camera rays of samples hit."""
+
+from __future__ import annotations
+
+from viewer.kernels.records import FEATURES, HIT, PIXEL, RAY
+from viewer.stream.declare.kernel import IN, INOUT, OUT, Kernel
+
+BEGIN_FEATURES = Kernel(
+    "begin_features",
+    (IN("pixel", PIXEL), IN("features", FEATURES), OUT("ray", RAY)),
+    exits=("ray", "done"),
+    needs=("path_settings", "camera_sample", "sample_2d"),
+)
+ADD_FEATURES = Kernel(
+    "add_features",
+    (IN("ray", RAY), IN("hit", HIT), INOUT("features", FEATURES)),
+    exits=("again", "done"),
+    needs=("path_settings", "surface_at", "emission_seen", "environment_radiance"),
+)

@@ -1,0 +1,322 @@
+"""Photons and their map: records, and the steps of tracing photons and of estimating radiance from them.
+
+T. J. Purcell et al., "Photon Mapping on Programmable Graphics Hardware" (2003); T. J. Purcell, "Ray Tracing on a Stream
+Processor" (2004), chapter 6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from viewer.kernels.paths import ABSORB, ABSORB_NESTED, ARRIVE, IN_MEDIA, INOUT_MEDIA, SURROUND
+from viewer.kernels.records import HIT, MEDIA, PATH, PIXEL, RADIANCE, RAY, SCENE_INTERACTION
+from viewer.kernels.whitted import TREE
+from viewer.stream.declare.kernel import GATHER, IN, INOUT, OUT, Argument, Kernel
+from viewer.stream.declare.record import Field, Record
+
+# Photon.stored; 0: it is not in the map, since it left the scene, or was not at a surface that takes it.
+STORED = {"indirect": 1, "caustic": 2}  # some surface before was diffuse or glossy; every one was specular
+
+PHOTON = Record(
+    "Photon",
+    Field("position", "vec3", "scene units", "world"),
+    Field("stored", "int", about="PHOTON_INDIRECT, PHOTON_CAUSTIC; 0: it is not in the map"),
+    Field("power", "vec3", "W, linear sRGB"),
+    Field("bounce", "int", about="surfaces that it had left"),
+    Field("direction", "vec3", "unit length", "world", "in which it arrived"),
+)
+
+ENTRY = Record(
+    "Entry",
+    Field("cell", "int", about="of the grid; beyond the last for photons that are not stored, which sorts them last"),
+    Field("photon", "int", about="its place in the stream of photons"),
+)
+
+FIRST = Record(
+    "First",
+    Field("first", "int", about="place of a cell's first photon in the sorted list"),
+    Field("count", "int", about="photons of the cell"),
+)
+
+TOTAL = Record(
+    "Total",
+    Field("power", "vec3", "W, linear sRGB", about="of all photons of a cell, those that found no place included"),
+    Field("photons", "float", about="of the cell, those that found no place included"),
+)
+
+ROUTED_CELL = Record(
+    "RoutedCell",
+    Field(
+        "scale",
+        "vec3",
+        about="of its photons' powers, by channel; below zero: minus the power that each has",
+    ),
+    Field("held", "int", about="photons in its footprint"),
+)
+
+ESTIMATE = Record(
+    "Estimate",
+    Field("sum", "vec3", "W, linear sRGB", about="of the powers, each times the BSDF for its direction"),
+    Field("square", "float", "scene units squared", about="of the radius: the farthest of the first k photons"),
+    Field("cell", "ivec3", about="of the grid, that is looked into"),
+    Field("count", "int", about="photons in the sum"),
+    Field("shell", "int", about="distance of the cell from the first one, in cells along the farthest axis"),
+    Field("place", "int", about="of the next photon in the map"),
+    Field("left", "int", about="photons of the cell that are still to be looked at"),
+    Field("moment", "vec3", about="the sum with every power times its distance to the exponent of the filter"),
+    Field("caustic", "int", about="1: caustic photons alone count; 0: all"),
+)
+
+ARRIVAL = Record(
+    "Arrival",
+    Field("power", "vec3", "W, linear sRGB"),
+    Field("square", "float", "scene units squared", about="of the photon's distance"),
+    Field("direction", "vec3", "unit length", "world", "in which the photon arrived"),
+)
+
+EMIT_PHOTON = Kernel(
+    "emit_photon",
+    (IN("pixel", PIXEL), OUT("ray", RAY), OUT("path", PATH)),
+    exits=("done",),
+    needs=("photon_settings", "light_emit", "sample_2d"),
+)
+CONTINUE_PHOTON = Kernel("continue_photon", (IN("path", PATH), OUT("photon", PHOTON)), exits=("ray", "done"))
+ARRIVE_PHOTON = Kernel(
+    "arrive_photon",
+    (IN("ray", RAY), IN("hit", HIT), OUT("interaction", SCENE_INTERACTION)),
+    exits=("surface", "miss"),
+    needs=("interaction_at",),
+)
+LOSE_PHOTON = Kernel("lose_photon", (INOUT("path", PATH),), exits=("done",))
+STORE_PHOTON = Kernel(
+    "store_photon",
+    (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("photon", PHOTON)),
+    exits=("done",),
+    needs=("photon_settings", "bsdf_sample"),
+)
+SCATTER_PHOTON = Kernel(
+    "scatter_photon",
+    (IN("pixel", PIXEL), IN("interaction", SCENE_INTERACTION), INOUT("path", PATH), INOUT("ray", RAY)),
+    exits=("done",),
+    needs=("photon_settings", "bsdf_sample", "sample_2d"),
+)
+
+SCATTER_PHOTON_NESTED = SCATTER_PHOTON.nested(INOUT_MEDIA)
+
+NEXT_SHADOW_RAY = Kernel(
+    "next_shadow_ray",
+    (
+        IN("pixel", PIXEL),
+        IN("interaction", SCENE_INTERACTION),
+        IN("path", PATH),
+        INOUT("tree", TREE),
+        INOUT("ray", RAY),
+        OUT("pending", RADIANCE),
+    ),
+    exits=("again", "shadow", "end"),
+    needs=("path_settings", "light_sample", "bsdf_value", "sample_2d"),
+)
+NEXT_SHADOW_RAY_NESTED = NEXT_SHADOW_RAY.nested(IN_MEDIA, after="path")
+SEARCHES = ("nearest", "radius")  # for the k nearest photons, shell by shell; for all within a radius
+
+
+@dataclass(frozen=True)
+class MapForm:
+    """What estimates read of a photon map: the streams that each kernel gathers, and the modules that find photons in
+    them (``shaders/interface/photons_of_cell.glsl``, ``photon_at.glsl``), named after it."""
+
+    name: str
+    cell: tuple[Argument, ...]
+    photon: tuple[Argument, ...]
+
+    @property
+    def streams(self) -> dict[str, Record]:
+        """All of them."""
+        return {each.name: each.record for each in (*self.cell, *self.photon) if isinstance(each.record, Record)}
+
+
+_PHOTONS = GATHER("photons", PHOTON)
+_ROUTED_CELLS = GATHER("routed_cells", ROUTED_CELL)
+MAPS = {  # by the option's word
+    "sort": MapForm("sorted", (GATHER("first_photons", FIRST),), (GATHER("photon_list", ENTRY), _PHOTONS)),
+    "stencil": MapForm("routed", (_ROUTED_CELLS,), (_ROUTED_CELLS, GATHER("footprints", ENTRY), _PHOTONS)),
+}
+
+
+NEAREST_SHELL = Kernel(
+    "nearest_shell",
+    (IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE)),
+    exits=("cell", "end"),
+    needs=("nearest_estimate",),
+)
+
+
+@dataclass(frozen=True)
+class EstimateKernels:
+    """The kernels of radiance estimates over a kind of photon map, by a way of `SEARCHES`: each of these has programs
+    of its own, since a machine without branches computes what no ray takes, too.
+
+    apart : photons are found and weighed in two states, since one would read too many textures.
+    """
+
+    form: MapForm
+    search: str
+    apart: bool = False
+
+    @property
+    def streams(self) -> dict[str, Record]:
+        """Beside those of the program that they are in."""
+        return {"estimate": ESTIMATE, **self.form.streams, **({"arrival": ARRIVAL} if self.apart else {})}
+
+    @property
+    def settings(self) -> str:
+        """The function that the module of their settings stands for."""
+        return f"{self.search}_estimate"
+
+    @property
+    def begin(self) -> Kernel:
+        """Begins at a surface."""
+        arguments = IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("estimate", ESTIMATE)
+        return Kernel("begin_estimate", arguments, ("cell", "none"), (self.settings, "path_settings", "bsdf_value"))
+
+    @property
+    def begin_caustics(self) -> Kernel:
+        """Begins at a surface, for the caustic photons alone."""
+        arguments = IN("interaction", SCENE_INTERACTION), OUT("estimate", ESTIMATE)
+        return Kernel("begin_caustics", arguments, ("cell",), (self.settings,))
+
+    @property
+    def cell(self) -> Kernel:
+        """Finds the next cell."""
+        arguments = (IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE), *self.form.cell)
+        needs = self.settings, f"{self.form.name}_cell"
+        last = "shell" if self.search == "nearest" else "end"
+        return Kernel(f"{self.search}_cell", arguments, ("again", "photon", last), needs)
+
+    @property
+    def photon(self) -> Kernel:
+        """Adds the next photon of the cell."""
+        arguments = (IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE), *self.form.photon)
+        needs = self.settings, f"{self.form.name}_photon", "bsdf_value"
+        return Kernel("estimate_photon", arguments, ("again", "cell"), needs)
+
+    @property
+    def find(self) -> Kernel:
+        """Finds whether the next photon of the cell counts; `weigh` adds it."""
+        interaction, estimate = IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE)
+        arguments = interaction, estimate, *self.form.photon, OUT("arrival", ARRIVAL)
+        needs = self.settings, f"{self.form.name}_photon"
+        return Kernel("find_photon", arguments, ("found", "again", "cell"), needs)
+
+    @property
+    def weigh(self) -> Kernel:
+        """Adds a photon that counts."""
+        interaction, estimate = IN("interaction", SCENE_INTERACTION), INOUT("estimate", ESTIMATE)
+        arguments = interaction, IN("arrival", ARRIVAL), estimate
+        return Kernel("weigh_photon", arguments, ("again", "cell"), (self.settings, "bsdf_value"))
+
+    @property
+    def finish(self) -> Kernel:
+        """Adds the estimate to the picture."""
+        interaction, path = IN("interaction", SCENE_INTERACTION), IN("path", PATH)
+        arguments = interaction, path, INOUT("estimate", ESTIMATE), INOUT("radiance", RADIANCE)
+        return Kernel("finish_estimate", arguments, ("caustic", "done"), (self.settings,))
+
+
+# Final gather: ``spot`` is where the estimate is made, at the surface itself or where a gathering ray has come to;
+# ``gathering`` is a path whose number is the ray's, and whose depth counts the mirrors and glass on its way.
+BEGIN_GATHER = Kernel(
+    "begin_gather",
+    (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("spot", SCENE_INTERACTION), OUT("gathering", PATH)),
+    exits=("surface", "none"),
+    needs=("gather_settings", "path_settings", "bsdf_delta"),
+    copies=("interaction", "spot"),
+)
+# In two states, since one would write too many textures.
+BEGIN_GATHERING = Kernel(
+    "begin_gathering",
+    (IN("interaction", SCENE_INTERACTION), IN("path", PATH), OUT("gathering", PATH)),
+    BEGIN_GATHER.exits,
+    BEGIN_GATHER.needs,
+)
+PLACE_SPOT = Kernel(
+    "place_spot",
+    (IN("interaction", SCENE_INTERACTION), OUT("spot", SCENE_INTERACTION)),
+    exits=("surface",),
+    copies=("interaction", "spot"),
+)
+GATHER_RAY = Kernel(
+    "gather_ray",
+    (
+        IN("pixel", PIXEL),
+        IN("interaction", SCENE_INTERACTION),
+        IN("path", PATH),
+        INOUT("gathering", PATH),
+        OUT("ray", RAY),
+    ),
+    exits=("ray", "again", "end"),
+    needs=("gather_settings", "bsdf_sample", "sample_2d"),
+)
+ARRIVE_GATHERING = Kernel(
+    "arrive_gathering",
+    (IN("ray", RAY), IN("hit", HIT), OUT("spot", SCENE_INTERACTION)),
+    exits=("surface", "miss"),
+    needs=("interaction_at",),
+)
+CONTINUE_GATHERING = Kernel(
+    "continue_gathering",
+    (IN("pixel", PIXEL), IN("spot", SCENE_INTERACTION), IN("path", PATH), INOUT("gathering", PATH), OUT("ray", RAY)),
+    exits=("ray", "end"),
+    needs=("gather_settings", "path_settings", "bsdf_sample", "sample_2d"),
+)
+CHOOSE_GATHERING_CHANNEL = Kernel(
+    "choose_gathering_channel",
+    (IN("pixel", PIXEL), IN("path", PATH), INOUT("spot", SCENE_INTERACTION), INOUT("gathering", PATH)),
+    exits=("done",),
+    needs=("gather_settings", "channels_part", "at_channel", "bsdf_branches", "sample_2d"),
+)
+
+# Where gathering rays walk and arrive in the states of the others.
+NO_GATHER = Kernel("no_gather", (OUT("gathering", PATH),), ("done",))
+ABSORB_EITHER = Kernel("absorb_either", (*ABSORB.arguments, INOUT("gathering", PATH)), ABSORB.exits, ABSORB.needs)
+ARRIVE_EITHER = Kernel(
+    "arrive_either",
+    (
+        *ARRIVE.arguments[:3],
+        INOUT("gathering", PATH),
+        INOUT("radiance", RADIANCE),
+        OUT("spot", SCENE_INTERACTION),
+    ),
+    exits=("surface", "end", "gathered", "miss"),
+    needs=ARRIVE.needs,
+)
+GATHER_ON = Kernel(
+    "gather_on",
+    CONTINUE_GATHERING.arguments,
+    exits=("ray", "again", "place", "end"),
+    needs=CONTINUE_GATHERING.needs,
+)
+
+# Where volumes are nested; ``around`` are those that a gathering ray is within.
+KEEP_MEDIA = Kernel("keep_media", (IN_MEDIA, OUT("around", MEDIA)), ("done",))
+GATHER_RAY_NESTED = Kernel(
+    "gather_ray_nested",
+    (*GATHER_RAY.arguments[:3], IN_MEDIA, *GATHER_RAY.arguments[3:], OUT("around", MEDIA)),
+    GATHER_RAY.exits,
+    (*GATHER_RAY.needs, "principled_at", "geometry_at"),
+)
+CONTINUE_GATHERING_NESTED = CONTINUE_GATHERING.nested(INOUT("around", MEDIA))
+NO_GATHER_NESTED = NO_GATHER.nested(OUT("around", MEDIA))
+ABSORB_EITHER_NESTED = Kernel(
+    "absorb_either_nested",
+    (*ABSORB_NESTED.arguments, INOUT("gathering", PATH), INOUT("around", MEDIA)),
+    ABSORB_NESTED.exits,
+    ABSORB_NESTED.needs,
+)
+SURROUND_EITHER = Kernel(
+    "surround_either",
+    (IN_MEDIA, IN("around", MEDIA), IN("gathering", PATH), INOUT("spot", SCENE_INTERACTION)),
+    exits=("surface", "gathered"),
+    needs=SURROUND.needs,
+)
+GATHER_ON_NESTED = GATHER_ON.nested(IN_MEDIA, INOUT("around", MEDIA))

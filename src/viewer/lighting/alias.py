@@ -1,0 +1,121 @@
+"""Alias tables: one of n things chosen with given probabilities by one comparison (Walker 1977; Vose 1991).
+
+Probabilities are whole numbers of quanta, so that a table holds them exactly, whatever a float can: a slot is chosen
+uniformly, and one of its ``levels`` quanta uniformly; below the slot's threshold it is the slot's own number, else its
+alias. What rounds is only the wish, and who divides by the probability that is really there stays unbiased.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.base.jit import run
+
+SMALL = 1 << 10  # slots up to which the loop is not worth compiling
+
+
+@dataclass(frozen=True)
+class AliasTable:
+    """N slots of ``levels`` quanta each, for n <= N things.
+
+    threshold (N,) int64, 0 .. levels: quanta of the slot that are its own. alias (N,) int64: whom the rest belongs to.
+    quanta (n,) int64: those of each thing in all slots; they add up to N * levels.
+    """
+
+    threshold: NDArray[np.int64]
+    alias: NDArray[np.int64]
+    quanta: NDArray[np.int64]
+    levels: int
+
+    @property
+    def probability(self) -> NDArray[np.float64]:
+        """(n,) with which each thing is chosen: exact, and 1 in sum."""
+        return self.quanta / float(len(self.threshold) * self.levels)
+
+
+def power_of_two(count: int) -> int:
+    """The least power of two that is not below ``count``, at least 1."""
+    return 1 << max(0, count - 1).bit_length()
+
+
+def apportion(weights: ArrayLike, total: int) -> NDArray[np.int64]:
+    """``total`` quanta dealt out in proportion to the weights (n,), by largest remainders; every weight above zero gets
+    one at least. The weights are finite and not negative, and one is above zero; total >= n."""
+    given = np.asarray(weights, np.float64)
+    scaled = given / given.max()  # sums of huge weights would leave float64
+    exact = scaled * (total / scaled.sum())
+    quanta = np.floor(exact).astype(np.int64)
+    quanta[(given > 0) & (quanta == 0)] = 1
+    left = total - int(quanta.sum())
+    if left > 0:
+        positive = np.flatnonzero(given)
+        each, rest = divmod(left, len(positive))
+        quanta[positive] += each
+        if rest:
+            lack = (np.floor(exact) - exact)[positive]
+            bound = np.partition(lack, rest - 1)[rest - 1]  # sorting millions of texels would take longer than the rest
+            first, equal = positive[lack < bound], positive[lack == bound]
+            quanta[first] += 1
+            quanta[equal[: rest - len(first)]] += 1
+    while left < 0:  # what the least weights got too much, the others give back
+        spare = np.maximum(quanta - 1, 0)
+        give = (spare * (-left / spare.sum())).astype(np.int64)
+        if not give.any():
+            give[np.argsort(-spare, kind="stable")[:-left]] = 1
+            give = np.minimum(give, spare)
+        quanta -= give
+        left += int(give.sum())
+    return quanta
+
+
+def build(weights: ArrayLike, slots: int, levels: int) -> AliasTable:
+    """The table of ``slots`` slots for weights (n,), n <= slots.
+
+    Things that have less than a slot's quanta fill it up with the surplus of things that have more, in one sweep over
+    both (L. Hübschle-Schneider and P. Sanders, *Parallel Weighted Random Sampling*, 2022). O(slots).
+    """
+    quanta = apportion(weights, slots * levels)
+    of_slot = np.zeros(slots, np.int64)
+    of_slot[: len(quanta)] = quanta
+    threshold, names = np.empty(slots, np.int64), np.empty(slots, np.int64)
+    run(_pair, of_slot, levels, threshold, names, small=slots <= SMALL)
+    return AliasTable(threshold, names, quanta, levels)
+
+
+def _pair(quanta, levels, threshold, alias):
+    """Who fills up whose slots, of quanta (N,) int64 of N slots: threshold, alias (N,) int64, written."""
+    count = len(quanta)
+    # A small slot takes from the first large one whose surplus was not spent before.
+    large = 0
+    while large < count and quanta[large] < levels:
+        large += 1
+    spent, surplus = 0, quanta[large] - levels if large < count else 0
+    for slot in range(count):
+        threshold[slot], alias[slot] = quanta[slot], slot
+        if quanta[slot] >= levels:
+            continue
+        while surplus < spent:
+            large += 1
+            if quanta[large] >= levels:
+                surplus += quanta[large] - levels
+        alias[slot] = large
+        spent += levels - quanta[slot]
+    # A large one that has given more than its surplus lacks that much itself, and takes it from the next.
+    small, lack, surplus, before, over = -1, 0, 0, -1, 0
+    for slot in range(count):
+        if quanta[slot] < levels:
+            continue
+        if over > 0:
+            alias[before] = slot
+        surplus += quanta[slot] - levels
+        while small < count and lack <= surplus:
+            small += 1
+            while small < count and quanta[small] >= levels:
+                small += 1
+            if small < count:
+                lack += levels - quanta[small]
+        over = lack - surplus if small < count else 0
+        threshold[slot], before = levels - over, slot

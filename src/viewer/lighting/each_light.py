@@ -1,0 +1,78 @@
+"""All lights of a scene in turn, as a module: for programs that ask every light at every surface."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from viewer.kernels.records import LIGHT_SAMPLE
+from viewer.lighting.ambient import Ambient, ambient
+from viewer.lighting.emitters import Emitters, emitters
+from viewer.lighting.lights import LIGHT, light_list
+from viewer.scene.environment import DARKNESS
+from viewer.scene.light import Light
+from viewer.scene.scene import Scene
+from viewer.stream.declare.kernel import Module, Table
+
+CHANNELS = ("red", "green", "blue")
+
+
+def each_light(scene: Scene, environment: Ambient | None = None) -> Module:
+    """``each_light_sample`` over a scene's lights and an environment's suns, with the table ``each_lights``, and
+    ``ambient_irradiance``.
+
+    environment : in world space; None: dark.
+    Unlike ``light_sample``, which chooses one of all by power, it is asked for each in turn: every light without
+    extent, suns among them, and one point of all triangles that shine. It asks for the module of
+    `viewer.lighting.lights`, whose records it shares.
+    """
+    around = environment or ambient(DARKNESS)
+    lit = [light for light in scene.lights if max(light.intensity) > 0]
+    for towards, irradiance in zip(around.towards, around.irradiance, strict=True):
+        x, y, z = towards.tolist()
+        lit.append(Light("directional", "sun", direction=(-x, -y, -z), intensity=tuple(irradiance.tolist())))
+    near = light_list(emitters(scene), materials=len(scene.materials))
+    nothing = Emitters(np.zeros((0, 3, 3), np.float32), np.zeros((0, 3), np.float32), np.zeros(0, np.int32))
+    alone = light_list(nothing, lit).records[: len(lit)].copy()
+    for record, light in zip(alone, lit, strict=True):
+        record["power"] = light.intensity  # not over a probability: it is always asked
+    if near.record is not LIGHT:
+        rows = np.zeros(len(alone), near.record.dtype)
+        for name in LIGHT.dtype.names or ():
+            rows[name] = alone[name]
+        rows["texture"] = -1
+        alone = rows
+    records = np.concatenate([alone, near.records])
+    counts = {"each_punctual": len(lit), "each_levels": near.levels}
+    return Module(
+        "each light",
+        provides=("each_light_sample", "ambient_irradiance"),
+        source="shading/light_each.glsl",
+        memories=(Table("each_lights", near.record, records),),
+        uniforms={**{name: ("int", value) for name, value in counts.items()}, **_forms(around)},
+        needs=("light_sample",),
+        uses=(LIGHT_SAMPLE,),
+    )
+
+
+def turned(module: Module, environment: Ambient) -> Module:
+    """The module of `each_light` at another rotation of the environment: only its suns and uniforms are other ones."""
+    (table,) = module.memories
+    assert isinstance(table, Table)
+    records: Any = table.data.copy()
+    last = int(module.uniforms["each_punctual"][1])
+    records["along"][last - len(environment.towards) : last] = environment.towards
+    return replace(
+        module,
+        memories=(Table(table.name, table.record, records),),
+        uniforms={**module.uniforms, **_forms(environment)},
+    )
+
+
+def _forms(environment: Ambient) -> dict[str, tuple[str, Any]]:
+    """The uniforms of the ambient light."""
+    forms = zip(CHANNELS, environment.quadratic, strict=True)
+    # Symmetric: rows are columns.
+    return {f"each_ambient_{channel}": ("mat4", tuple(map(float, form.ravel()))) for channel, form in forms}

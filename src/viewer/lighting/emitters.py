@@ -1,0 +1,117 @@
+"""What shines in a scene: the triangles and spheres of all instances whose material does."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.lighting.shining import coordinates, shares
+from viewer.materials.look import shining
+from viewer.scene.quadric import Quadric
+from viewer.scene.scene import Scene
+
+EVEN = 1e-4  # relative difference of a sphere's axes up to which it is a sphere
+
+
+class Emitters(NamedTuple):
+    """Triangles and spheres that shine, L of them: triangles where their corners run counter-clockwise.
+
+    corners (L, 3, 3) float32, world space. emission (L, 3) float32, W/(m^2 sr), the same wherever material (L,) int32
+    is the same. sphere (L,): where a row of corners is a sphere's centre, then its radius and side as in `LIGHT`; None:
+    nowhere. texture (L,), uvs (L, 3, 2), share (L,): the texture that shines there, -1: none, its coordinates at the
+    corners, and its mean luminance over that of ``emission``; None where no texture shines. both (L,): whether both
+    sides shine; None: nowhere. instance (L,), number (L,): whose triangle each is, and its number in the scene,
+    ascending; starts (I,): of each instance's first triangle; None: they are of no scene.
+    """
+
+    corners: NDArray[np.float32]
+    emission: NDArray[np.float32]
+    material: NDArray[np.int32]
+    sphere: NDArray[np.bool_] | None = None
+    texture: NDArray[np.int32] | None = None
+    uvs: NDArray[np.float32] | None = None
+    share: NDArray[np.float64] | None = None
+    both: NDArray[np.bool_] | None = None
+    instance: NDArray[np.int32] | None = None
+    number: NDArray[np.int64] | None = None
+    starts: NDArray[np.int64] | None = None
+
+
+def emitters(scene: Scene) -> Emitters:
+    """The triangles of all instances whose material shines, in scene order: those of `Scene.flatten`, for flat and
+    two-level scenes alike.
+
+    Raises ViewerError for a quadric that shines and is no sphere in the world.
+    """
+    emission = np.array([material.emission for material in scene.materials], np.float32).reshape(-1, 3)
+    textured = shining(scene)
+    spotted = np.array([material.emission_texture is not None for material in scene.materials], bool)
+    spotted[sorted(textured)] = False
+    textures, uvs, bright = [np.zeros(0, np.int32)], [np.zeros((0, 3, 2), np.float32)], [np.zeros(0)]
+    known: dict[int, NDArray[np.float64]] = {}
+    dark = np.asarray(np.all(emission <= 0, axis=1)) | spotted  # what is not a number is found below
+    corners: list[NDArray] = [np.zeros((0, 3, 3), np.float32)]
+    materials: list[NDArray] = [np.zeros(0, np.int32)]
+    round_ones: list[NDArray] = [np.zeros(0, bool)]
+    places: list[NDArray] = [np.zeros((0, 2), np.int64)]
+    starts = np.cumsum([0, *(len(scene.meshes[instance.mesh].triangles) for instance in scene.instances)])[:-1]
+    for place, instance in () if dark.all() else enumerate(scene.instances):
+        mesh = scene.meshes[instance.mesh]
+        own = mesh.materials if instance.material is None else np.full(len(mesh.triangles), instance.material, np.int32)
+        lit = np.flatnonzero(~dark[own])
+        if not len(lit):
+            continue
+        materials.append(own[lit].astype(np.int32))
+        places.append(np.column_stack([np.full(len(lit), place), starts[place] + lit]))
+        round_ones.append(np.full(len(lit), isinstance(mesh, Quadric)))
+        textures.append(np.full(len(lit), -1, np.int32))
+        uvs.append(np.zeros((len(lit), 3, 2), np.float32))
+        bright.append(np.ones(len(lit)))
+        for number in sorted(textured & set(own[lit].tolist())):
+            texture = scene.materials[number].emission_texture
+            assert texture is not None
+            if id(mesh) not in known:
+                known[id(mesh)] = shares(scene, mesh)
+            alike = np.flatnonzero(own[lit] == number)
+            textures[-1][alike], bright[-1][alike] = texture, known[id(mesh)][lit[alike]]
+            uvs[-1][alike] = coordinates(mesh, scene.textures[texture])[mesh.triangles[lit[alike]]]
+        if isinstance(mesh, Quadric):
+            corners.append(_sphere(f"{scene.name}: {instance.name or mesh.name}", mesh, instance.transform))
+            continue
+        points = mesh.positions[mesh.triangles[lit]]
+        linear = instance.transform[:3, :3]
+        if not np.array_equal(instance.transform, np.eye(4)):
+            with np.errstate(all="ignore"):  # what is not finite is left out below
+                points = (points.astype(np.float64) @ linear.T + instance.transform[:3, 3]).astype(np.float32)
+        mirrored = np.linalg.det(linear) < 0
+        corners.append(points[:, [0, 2, 1]] if mirrored else points)
+        if mirrored:
+            uvs[-1] = uvs[-1][:, [0, 2, 1]]
+    material = np.concatenate(materials)
+    found = Emitters(np.concatenate(corners), emission[material], material, np.concatenate(round_ones))
+    listed = np.concatenate(places)
+    found = found._replace(instance=listed[:, 0].astype(np.int32), number=listed[:, 1], starts=starts)
+    doubled = np.array([each.double_sided for each in scene.materials], bool)
+    if len(material) and doubled[material].any():
+        found = found._replace(both=doubled[material])
+    if not textured:
+        return found
+    return found._replace(texture=np.concatenate(textures), uvs=np.concatenate(uvs), share=np.concatenate(bright))
+
+
+def _sphere(where: str, quadric: Quadric, transform: NDArray[np.float64]) -> NDArray[np.float32]:
+    """(1, 3, 3), see `Emitters`."""
+    placed = transform @ quadric.shape.transform
+    linear = placed[:3, :3]
+    square = linear.T @ linear
+    size = float(np.trace(square)) / 3.0
+    if not quadric.shape.whole_sphere or not np.abs(square - size * np.eye(3)).max() <= EVEN * size:
+        hint = "of quadrics only whole spheres, scaled evenly, are lights; use triangles"
+        raise ViewerError(where, "emits light, and is not a sphere", hint)
+    row = np.zeros((1, 3, 3), np.float32)
+    row[0, 0], row[0, 1, :2] = placed[:3, 3], (math.sqrt(size), -1.0 if quadric.shape.flipped else 1.0)
+    return row

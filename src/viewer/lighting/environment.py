@@ -1,0 +1,170 @@
+"""Environments as modules: what a ray that leaves the scene sees, and directions that light is likely to come from.
+
+These have two densities, both on the device, so that a uniform chooses the strategy: in proportion to the radiance for
+programs that sample lights alone, and to what exceeds its mean (MIS compensation) where BSDF sampling finds the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.lighting import alias
+from viewer.lighting.suns import CELL, PLACE, Sun, cells_of_texels, sun_cells, sun_flux, sun_places, suns_of, without
+from viewer.scene.environment import ConstantEnvironment, Environment, ImageEnvironment, once_for_the_same
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
+
+LEVELS = 1 << 16  # quanta of a slot of an alias table
+LEAST_DEVIATION = 1 / 4  # of radiance over its mean: for less, shadow rays cost more than the variance they spare
+
+TEXEL = Record(
+    "EnvironmentTexel",
+    Field("radiance", "vec3", "W / (m^2 sr), linear sRGB"),
+    Field(
+        "sun", "int", about="1 + the number of the sun's cell between this texel's middle and the next ones'; 0: none"
+    ),
+)
+CHOICE = Record(
+    "EnvironmentChoice",
+    Field("threshold", "int", "quanta", about="below it the slot stands for the texel of its own number"),
+    Field("alias", "int", about="the texel that it stands for else"),
+    Field("density", "float", "1 / sr", about="of choosing a direction in the texel of the slot's number"),
+    Field("alias_density", "float", "1 / sr", about="and in the alias"),
+)
+
+PROVIDES = ("environment_radiance", "environment_sample", "environment_density")
+
+
+def environment_uniforms(environment: Environment) -> dict[str, Any]:
+    """What can change without another upload: the colour of a constant environment, the turn of a picture."""
+    if isinstance(environment, ConstantEnvironment):
+        return {"environment_color": tuple(map(float, environment.radiance))}
+    return {"environment_turn": tuple(map(float, environment.turn))}
+
+
+def environment(scene_lighting: Environment) -> Module:
+    """The module of an environment; an image brings 16 bytes a texel, and 32 a slot of its alias tables."""
+    uniforms = environment_uniforms(scene_lighting)
+    if isinstance(scene_lighting, ConstantEnvironment):
+        return Module(
+            "constant environment",
+            provides=PROVIDES,
+            source="shading/constant_environment.glsl",
+            uniforms={name: ("vec3", value) for name, value in uniforms.items()},
+            constants={"ENVIRONMENT_LEVELS": LEVELS},
+        )
+    tables = image_tables(scene_lighting)
+    height, width = scene_lighting.pixels.shape[:2]
+    return Module(
+        "image environment",
+        provides=PROVIDES,
+        source="shading/image_environment.glsl",
+        memories=(
+            Table("environment_texels", TEXEL, tables.texels),
+            Table("environment_choices", CHOICE, tables.choices),
+            *([Table("environment_suns", CELL, tables.sun_cells)] if tables.suns else []),
+            *([Table("environment_sun_places", PLACE, tables.sun_places)] if tables.suns else []),
+        ),
+        uniforms={
+            "environment_turn": ("vec2", uniforms["environment_turn"]),
+            "environment_size": ("ivec2", (width, height)),
+            "environment_slots": ("ivec2", tables.slots),
+            "environment_excess": ("int", tables.excess),
+            **({"environment_sun_levels": ("ivec2", tables.sun_levels)} if tables.suns else {}),
+            **({"environment_suns_count": ("int", len(tables.suns))} if tables.suns else {}),
+            **({"environment_sun_slots": ("int", len(tables.sun_cells) // 2)} if tables.suns else {}),
+        },
+        constants={"ENVIRONMENT_LEVELS": LEVELS},
+        features=frozenset({"SUN"} if tables.suns else ()),
+    )
+
+
+class ImageTables(NamedTuple):
+    """What the device has of an image: texels (H * W,) of `TEXEL`, choices of `CHOICE`.
+
+    slots : of an alias table, across and down, both powers of two, so that random numbers of 24 bits choose each
+    equally often. excess : first of ``choices`` of the table by what exceeds the mean, behind that by flux.
+    suns : of the image, which then are in neither; sun_levels : quanta of `LEVELS` that choose one of them beside each
+    of the two; sun_cells : of `viewer.lighting.suns.CELL`, for both; sun_places : of `PLACE`, for both.
+    """
+
+    texels: NDArray
+    choices: NDArray
+    slots: tuple[int, int]
+    excess: int
+    suns: Sequence[Sun] = ()
+    sun_levels: tuple[int, int] = (0, 0)
+    sun_cells: Any = None
+    sun_places: Any = None
+
+
+@once_for_the_same
+def image_tables(image: ImageEnvironment) -> ImageTables:
+    """Two alias tables in one memory, for steps read from few: by flux, and by flux over the mean.
+
+    A black image has densities of zero, and so has what exceeds the mean of one that is constant or nearly. An image
+    whose two tables could not be addressed has one for both uses.
+    """
+    height, width = image.pixels.shape[:2]
+    count = alias.power_of_two(width * height)
+    across = min(alias.power_of_two(width), count)
+    texels = np.zeros(width * height, TEXEL.dtype)
+    texels["radiance"] = image.pixels.reshape(-1, 3)
+    flux, angles = image.cell_flux().ravel(), np.repeat(image.solid_angles(), width)
+    excess = count if 2 * count <= LARGEST_INTEGER else 0
+    weights = [flux, excess_flux(flux, angles)] if excess else [flux]
+    suns = suns_of(image)
+    if not suns:
+        tables = [_choices(each, angles, count, LEVELS) for each in weights]
+        return ImageTables(texels, np.concatenate(tables), (across, count // across), excess)
+    texels["sun"] = cells_of_texels(image, suns)
+    pixels = (image.pixels * without(image, suns)[..., None]).astype(np.float32)
+    rest = replace(image, pixels=pixels).cell_flux().ravel()
+    mean = flux.sum() / angles.sum()
+    weights = [rest, np.maximum(rest - mean * angles, 0.0)][: len(weights)]
+    own = [float(sun_flux(image, sun).sum()) for sun in suns]
+    # Of the environment's quanta those of each sun, and behind them those of the rest: by flux.
+    quanta = [alias.apportion([*own, float(each.sum())], LEVELS).tolist() for each in weights]
+    tables = [_choices(each, angles, count, dealt[-1]) for each, dealt in zip(weights, quanta, strict=True)]
+    levels = [dealt[:-1] for dealt in quanta] * (3 - len(quanta))
+    return ImageTables(
+        texels,
+        np.concatenate(tables),
+        (across, count // across),
+        excess,
+        suns,
+        (sum(levels[0]), sum(levels[1])),
+        np.concatenate([sun_cells(image, *each, LEVELS) for dealt in levels for each in zip(suns, dealt, strict=True)]),
+        sun_places(suns, levels),
+    )
+
+
+def excess_flux(flux: NDArray[np.float64], angles: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(T,): of texels' fluxes and solid angles (T,), what exceeds the mean radiance of all; zeros where that is little.
+
+    BSDF sampling, over all surfaces together nearly uniform, finds the rest with less variance (O. Karlik et al., "MIS
+    Compensation", 2019; this is their density where as many samples come from the environment as from the BSDF).
+    """
+    mean = flux.sum() / angles.sum()
+    variance = np.average((flux / angles - mean) ** 2, weights=angles)
+    if variance <= (LEAST_DEVIATION * mean) ** 2:
+        return np.zeros_like(flux)
+    return np.maximum(flux - mean * angles, 0.0)
+
+
+def _choices(weights: NDArray, angles: NDArray, slots: int, levels: int) -> NDArray:
+    """(slots,) of `CHOICE`: the alias table of texels of such weights and solid angles (T,), chosen by ``levels`` of
+    `LEVELS` quanta; zeros without weight."""
+    choices = np.zeros(slots, CHOICE.dtype)
+    if weights.max() > 0 and levels:
+        table = alias.build(weights, slots, levels)
+        choices["threshold"], choices["alias"] = table.threshold, table.alias
+        density = table.probability / angles * (levels / LEVELS)
+        choices["density"][: len(angles)] = np.minimum(density, np.finfo(np.float32).max)
+        choices["alias_density"] = choices["density"][table.alias]
+    return choices

@@ -1,0 +1,356 @@
+"""All lights of a scene as one list, chosen by power: the module that provides ``light_sample``.
+
+Power is luminous in the sense of linear sRGB: a triangle's is pi times area times radiance, a point's its intensity
+over the sphere, and what is infinitely far, the environment and directional lights, shines through the disc that
+bounds the scene. Of the outdoor light in an indoor scene that disc says too much, so that lights far and near each keep
+a fair share whatever their powers (`FAIR`).
+
+The environment's share is that of its whole flux for its compensated density, too: one list serves every strategy.
+Choices of an environment that then has nothing to sample are lost to the other lights, but cost no shadow ray.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.kernels.records import FAR, LIGHT_SAMPLE
+from viewer.lighting import alias
+from viewer.lighting.emitters import Emitters, emitters
+from viewer.lighting.environment import LEVELS
+from viewer.scene.environment import DARKNESS, Environment
+from viewer.scene.light import KINDS, Light, luminance
+from viewer.scene.scene import Scene
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Field, Record
+
+QUANTA = 1 << 24  # a random number in [0, 1) is one of so many
+MOST_LIGHTS = 1 << 22
+FAIR = (1 / 8, 1 / 2)  # least and greatest share of what is infinitely far, where something near shines too
+
+KIND = {"triangle": 0, **{name: number for number, name in enumerate(KINDS, 1)}, "sphere": 1 + len(KINDS)}
+
+SHARE = Record("LightShare", Field("first", "int", "quanta", "of the light, where lights follow one another"))
+
+LIGHT = Record(
+    "Light",
+    Field("kind", "int", about="LIGHT_TRIANGLE and so on"),
+    Field("threshold", "int", "quanta", about="of the alias table: below it this slot stands for its own light"),
+    Field("alias", "int", about="the light that this slot stands for else"),
+    Field("density", "float", "1 / area", about="of choosing a point of this triangle; below zero: both sides shine"),
+    Field("at", "vec3", "scene units", "world", "a triangle's first corner, a sphere's centre, a position"),
+    Field(
+        "along",
+        "vec3",
+        "",
+        "world",
+        "a triangle's first edge, a spot's direction, the way to a directional light; a sphere's radius, and 1, or -1 "
+        "where it shines inwards",
+    ),
+    Field("across", "vec3", "", "world", "a triangle's second edge; scale and offset of a spot's falloff"),
+    Field("power", "vec3", "linear sRGB", about="radiance, intensity or irradiance, over the probability"),
+)
+
+
+LIGHT_TEXTURED = Record(
+    "Light",
+    *LIGHT.fields,
+    Field("texture", "int", about="that shines there, -1: none"),
+    Field("uv", "vec2", about="its coordinates at the first corner"),
+    Field("uv_along", "vec2", about="their change along the first edge"),
+    Field("uv_across", "vec2", about="and along the second"),
+)
+
+
+class Sources(NamedTuple):
+    """What a list's lights are. emitting : those that shine, in the list's order, before the punctual ones.
+    listed (E,) : of all that should, the number in the list, -1: left out; with their instance (E,), number (E,), and
+    starts (I,), see `Emitters`. punctual : the others. far_share : of the list's probability, that of what is
+    infinitely far.
+    """
+
+    emitting: Emitters
+    listed: NDArray[np.int64]
+    instance: NDArray[np.int32]
+    number: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    punctual: list[Light]
+    far_share: float
+
+
+@dataclass(frozen=True)
+class LightList:
+    """The list as the device sees it.
+
+    records (N,) of `LIGHT`, N a power of two; the first ``count`` are lights. probability (count,) with which each is
+    chosen. environment_levels of the 2^24 quanta are the environment's, ``levels`` those of each record.
+    density (M,) float32, 1 / area: with which a point of a triangle of each material is chosen. Lights of no power are
+    left out, and ``warnings`` say so. sources : what the lights are, for a light tree.
+    """
+
+    records: NDArray
+    count: int
+    probability: NDArray[np.float64]
+    environment_levels: int
+    levels: int
+    density: NDArray[np.float32]
+    warnings: list[str] = field(default_factory=list)
+    sources: Sources | None = field(default=None, repr=False)
+
+    def uniforms(self) -> dict[str, int]:
+        """How the random number is shared out."""
+        return {"environment_levels": self.environment_levels, "light_levels": self.levels}
+
+    def shares(self) -> Table:
+        """The lights' quanta one after the other, behind the environment's; as many rows as there are slots."""
+        first = np.full(len(self.records), QUANTA, np.int64)  # no light
+        quanta = np.rint(self.probability * QUANTA).astype(np.int64)
+        first[: self.count] = self.environment_levels + np.cumsum(quanta) - quanta
+        rows = np.zeros(len(first), SHARE.dtype)
+        rows["first"] = first
+        return Table("light_shares", SHARE, rows)
+
+    @property
+    def record(self) -> Record:
+        """Of its rows."""
+        return LIGHT_TEXTURED if "texture" in (self.records.dtype.names or ()) else LIGHT
+
+    @property
+    def lit(self) -> bool:
+        """Whether there is a light beside the textures of surfaces: spots on a model light up no scene."""
+        rows = self.records[: self.count]
+        return bool(len(rows)) and (self.record is LIGHT or bool((rows["texture"] < 0).any()))
+
+    @property
+    def several(self) -> bool:
+        """Whether which light is chosen matters more than where on it. The two triangles of one lamp, the environment
+        alone, and the textures of surfaces are sampled as well without candidates, and faster."""
+        rows = self.records[: self.count]
+        lamps = rows if self.record is LIGHT else rows[rows["texture"] < 0]
+        return len(lamps) > 2 or (len(lamps) == 2 and bool((lamps["kind"] != KIND["triangle"]).any()))
+
+    @property
+    def near(self) -> int:
+        """How many lights are not infinitely far."""
+        return int(np.count_nonzero(self.records["kind"][: self.count] != KIND["directional"]))
+
+    def kinds(self) -> set[int]:
+        """The kinds of light that are there: numbers of `KIND`."""
+        return set(map(int, np.unique(self.records["kind"][: self.count])))
+
+    def module(self) -> Module:
+        """The module ``lights``; it asks for that of an environment."""
+        kinds = self.kinds()
+        constants: dict[str, int | float] = {f"LIGHT_{name.upper()}": number for name, number in KIND.items()}
+        constants |= {
+            "LIGHT_TRIANGLES": int(KIND["triangle"] in kinds),
+            "LIGHT_SPHERES": int(KIND["sphere"] in kinds),
+            "LIGHT_POINTS": int(bool(kinds & {KIND["point"], KIND["spot"]})),
+            "LIGHT_LARGEST": FAR,
+        }
+        more = ("texture_color",) if self.record is LIGHT_TEXTURED else ()
+        doubled = {"BOTH_SIDES"} if (self.records["density"] < 0).any() else set()
+        return Module(
+            "lights",
+            provides=("light_sample", "environment_pdf"),
+            source="shading/light.glsl",
+            memories=(Table("lights", self.record, self.records),),
+            uniforms={name: ("int", value) for name, value in self.uniforms().items()},
+            constants=constants,
+            needs=("environment_radiance", "environment_sample", "environment_density", *more),
+            uses=(LIGHT_SAMPLE,),
+            features=frozenset({"SHINING", *doubled} if more else doubled),
+        )
+
+
+def light_list(
+    emitting: Emitters,
+    lights: Sequence[Light] = (),
+    environment: Environment = DARKNESS,
+    bounds: ArrayLike = ((-1, -1, -1), (1, 1, 1)),
+    materials: int = 0,
+) -> LightList:
+    """The list of everything that shines.
+
+    bounds : (2, 3), the scene's lowest and highest corner. materials : how many the scene has, M of ``density`` (more
+    where an emitter says so).
+    Raises ViewerError for more lights than can be told apart by one random number.
+    """
+    warnings: list[str] = []
+    triangles, power, density_of, kept = _triangles(emitting, warnings)
+    lit = [light for light in lights if max(light.intensity) > 0]
+    if len(lit) < len(lights):
+        names = [light.name for light in lights if max(light.intensity) == 0]
+        warnings.append(f"without intensity, and left out: {_names(names)}")
+    count = len(triangles.corners) + len(lit)
+    if count > MOST_LIGHTS:
+        hint = "let fewer surfaces shine"
+        raise ViewerError("lights", f"{count:,} triangles and lights; {MOST_LIGHTS:,} can be told apart", hint)
+    low, high = np.asarray(bounds, np.float64).reshape(2, 3)
+    disc = math.pi * max(float(np.linalg.norm(high - low)) / 2, 1e-18) ** 2
+
+    flux = np.array([float(luminance(light.intensity)) for light in lit])
+    far = np.array([light.kind == "directional" for light in lit], bool)
+    punctual = flux * np.where(far, disc, [light.solid_angle for light in lit]) if lit else flux
+    near = float(power.sum() + punctual[~far].sum())
+    beyond = float(punctual[far].sum())
+    surrounding = disc * environment.flux
+    slots = alias.power_of_two(count)
+    environment_levels = _share_of_environment(surrounding, near + beyond, max(slots, LEVELS))
+    listed = 1.0 - environment_levels / QUANTA  # probability of the list, without the environment
+    far_share = _fair(beyond, near)
+    near_scale = listed * (1.0 - far_share) / near if near > 0 else 0.0
+    far_scale = listed * far_share / beyond if beyond > 0 else 0.0
+
+    by_material = np.zeros(max([materials, *(material + 1 for material in density_of)]), np.float64)
+    for material, radiance in density_of.items():
+        by_material[material] = near_scale * math.pi * radiance
+    density = np.minimum(by_material, FAR).astype(np.float32)
+
+    record = LIGHT if triangles.texture is None else LIGHT_TEXTURED
+    records = np.zeros(slots, record.dtype)
+    if triangles.texture is not None and triangles.uvs is not None:
+        records["texture"] = -1
+        first = triangles.uvs[:, 0]
+        records["texture"][: len(triangles.texture)] = triangles.texture
+        records["uv"][: len(first)] = first
+        records["uv_along"][: len(first)] = triangles.uvs[:, 1] - first
+        records["uv_across"][: len(first)] = triangles.uvs[:, 2] - first
+    levels = (QUANTA - environment_levels) // slots if count else 0
+    if not count:
+        return LightList(records, 0, np.zeros(0), environment_levels, 0, density, warnings)
+    weights = np.concatenate([power * near_scale, punctual * np.where(far, far_scale, near_scale)])
+    table = alias.build(weights, slots, levels)
+    probability = table.quanta / QUANTA
+    records["threshold"], records["alias"] = table.threshold, table.alias
+    _describe(records, triangles, lit, probability)
+    used = len(triangles.corners)
+    if materials:
+        records["density"][:used] = density[triangles.material] * (1.0 if triangles.share is None else triangles.share)
+    if materials and triangles.both is not None:
+        records["density"][:used] *= np.where(triangles.both, -1.0, 1.0)
+    sources = Sources(
+        triangles,
+        np.where(kept, np.cumsum(kept) - 1, -1),
+        np.zeros(len(kept), np.int32) if emitting.instance is None else emitting.instance,
+        np.arange(len(kept)) if emitting.number is None else emitting.number,
+        np.zeros(1, np.int64) if emitting.starts is None else emitting.starts,
+        lit,
+        far_share,
+    )
+    return LightList(records, count, probability, environment_levels, levels, density, warnings, sources)
+
+
+def lights(
+    emitting: Emitters,
+    punctual: Sequence[Light] = (),
+    environment: Environment = DARKNESS,
+    bounds: ArrayLike = ((-1, -1, -1), (1, 1, 1)),
+    materials: int = 0,
+) -> Module:
+    """The module of `light_list`, with the same arguments."""
+    return light_list(emitting, punctual, environment, bounds, materials).module()
+
+
+def light_density(scene: Scene, environment: Environment = DARKNESS) -> NDArray[np.float32]:
+    """(M,) density per unit world area with which ``light_sample`` chooses a point of a surface of each material."""
+    return scene_lights(scene, environment).density
+
+
+def scene_lights(scene: Scene, environment: Environment = DARKNESS) -> LightList:
+    """The list of a scene's lights, in an environment."""
+    return light_list(emitters(scene), scene.lights, environment, scene.bounds(), len(scene.materials))
+
+
+def _triangles(
+    emitting: Emitters, warnings: list[str]
+) -> tuple[Emitters, NDArray[np.float64], dict[int, float], NDArray[np.bool_]]:
+    """Those with area and finite light; their powers (L,); the luminance of every material's radiance; and which of all
+    these are."""
+    corners = np.asarray(emitting.corners, np.float32)
+    with np.errstate(all="ignore"):
+        edges = corners[:, 1:] - corners[:, :1]
+        normal = np.cross(edges[:, 0], edges[:, 1])  # in float32, as the device will
+        area = np.linalg.norm(normal.astype(np.float64), axis=1) / 2
+        sphere = np.zeros(len(corners), bool) if emitting.sphere is None else emitting.sphere
+        area[sphere] = 4.0 * math.pi * corners[sphere, 1, 0].astype(np.float64) ** 2
+        kept = np.isfinite(area) & (area > 0) & np.isfinite(corners).all(axis=(1, 2))
+        bright = np.isfinite(emitting.emission).all(axis=1) & (emitting.emission >= 0).all(axis=1)
+    if not kept.all():
+        number = int(np.count_nonzero(~kept))
+        what = "triangle that should shine has" if number == 1 else "triangles that should shine have"
+        warnings.append(f"{number:,} {what} no area, or corners that are not finite; no light comes from there")
+    if not bright.all():
+        wrong = sorted(set(map(int, np.asarray(emitting.material)[~bright])))
+        warnings.append(f"emission that is negative or not finite, of material {_names(map(str, wrong))}; it is dark")
+    kept &= bright
+    if emitting.share is not None:  # where nothing but black lies on a triangle, it is no light
+        kept &= emitting.share > 0
+    emission, material = np.asarray(emitting.emission)[kept], np.asarray(emitting.material)[kept]
+    found = Emitters(corners[kept], emission, material, sphere[kept])
+    radiance = luminance(found.emission)
+    if emitting.share is not None and emitting.texture is not None and emitting.uvs is not None:
+        found = found._replace(texture=emitting.texture[kept], uvs=emitting.uvs[kept], share=emitting.share[kept])
+    sides = np.ones(len(material))
+    if emitting.both is not None:
+        found = found._replace(both=emitting.both[kept])
+        sides[emitting.both[kept]] = 2.0
+    numbers, first, which = np.unique(found.material, return_index=True, return_inverse=True)
+    other = (found.emission != found.emission[first][which]).any(axis=1)
+    if other.any():
+        raise ValueError(f"emission differs between triangles of material {found.material[np.argmax(other)]}")
+    radiance = radiance * sides
+    density_of = {int(number): float(radiance[at]) for number, at in zip(numbers, first, strict=True)}
+    return found, math.pi * area[kept] * radiance * (1.0 if found.share is None else found.share), density_of, kept
+
+
+def _fair(beyond: float, near: float) -> float:
+    """The share of what is infinitely far: by power, but a fair one where something near shines as well."""
+    if beyond <= 0 or near <= 0:
+        return float(beyond > 0)
+    return min(max(beyond / (beyond + near), FAIR[0]), FAIR[1])
+
+
+def _share_of_environment(surrounding: float, others: float, step: int) -> int:
+    """Quanta of the environment: a multiple of ``step``, so that all slots of both tables are equally likely."""
+    if surrounding <= 0 or others <= 0:
+        return QUANTA if surrounding > 0 else 0
+    requested = round(_fair(surrounding, others) * QUANTA / step)
+    return min(max(requested, 1), QUANTA // step - 1) * step
+
+
+def _describe(records: NDArray, triangles: Emitters, lit: Sequence[Light], probability: NDArray) -> None:
+    used = len(triangles.corners)
+    records["kind"][:used] = KIND["triangle"]
+    corner = triangles.corners
+    records["at"][:used] = corner[:, 0]
+    records["along"][:used] = corner[:, 1] - corner[:, 0]
+    records["across"][:used] = corner[:, 2] - corner[:, 0]
+    sphere = np.flatnonzero(triangles.sphere) if triangles.sphere is not None else np.zeros(0, np.intp)
+    records["kind"][sphere], records["along"][sphere], records["across"][sphere] = (
+        KIND["sphere"],
+        corner[sphere, 1],
+        0.0,
+    )
+    with np.errstate(divide="ignore", invalid="ignore"):  # where a texture is dark no light is chosen
+        power = np.minimum(triangles.emission / probability[:used, None], FAR)
+    records["power"][:used] = np.where(probability[:used, None] > 0, power, 0.0)
+    for number, light in enumerate(lit, used):
+        records["kind"][number] = KIND[light.kind]
+        records["at"][number] = (0.0, 0.0, 0.0) if light.kind == "directional" else light.position
+        x, y, z = light.direction
+        records["along"][number] = (-x, -y, -z) if light.kind == "directional" else light.direction
+        if light.kind == "spot":
+            records["across"][number] = (*light.falloff, 0.0)
+        records["power"][number] = np.minimum(np.divide(light.intensity, probability[number]), FAR)
+
+
+def _names(names: Sequence[str] | Any) -> str:
+    listed = list(names)
+    return ", ".join(listed[:3]) + (f" and {len(listed) - 3} more" if len(listed) > 3 else "")

@@ -1,0 +1,153 @@
+"""Surfaces on which a texture shines: how bright it is on each of their triangles, for choosing these as lights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from weakref import ref
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.jit import helper, run
+from viewer.kernels.records import HIT
+from viewer.materials.look import shining
+from viewer.scene.color import linear_texels
+from viewer.scene.light import luminance
+from viewer.scene.mesh import Mesh
+from viewer.scene.mipmaps import halved
+from viewer.scene.scene import Scene
+from viewer.scene.texture import WRAPS, Texture
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Field, Record
+
+NAME = "shining faces"
+SHINING = Record("Shining", Field("share", "float", about="of the brightest that the material could be, in the mean"))
+_SIDE = 8  # places looked at along each side of a triangle's square
+_REPEAT, _MIRRORED = WRAPS["repeat"], WRAPS["mirrored"]
+SMALL = 16  # triangles up to which the loop is not worth compiling
+
+
+def shares(scene: Scene, mesh: Mesh) -> NDArray[np.float64]:
+    """(T,): mean luminance of a texture's light on each triangle over that of its factor; 1 where none shines.
+
+    By places on the triangle, in an image as small as these are far apart: what they miss is found by chance, and no
+    light is lost.
+    """
+    lit = [(number, scene.materials[number]) for number in sorted(shining(scene))]
+    textured = {
+        number: (scene.textures[material.emission_texture], tuple(material.emission))
+        for number, material in lit
+        if material.emission_texture is not None
+    }
+    of: list[Any] = [mesh.triangles, mesh.materials, mesh.uvs, mesh.uvs_1]
+    of += [part for texture, factor in textured.values() for part in (texture, *factor)]
+    held = _HELD.get(id(mesh))
+    if held is None or len(held.of) != len(of) or any(a is not b for a, b in zip(held.of, of, strict=True)):
+        key = id(mesh)
+        held = _HELD[key] = _Held(ref(mesh, lambda _: _HELD.pop(key, None)), of, _shares(mesh, textured))
+    return held.shares
+
+
+class _Held(NamedTuple):
+    """The shares of a mesh, and what they were found from: for as long as the mesh is there."""
+
+    mesh: ref[Mesh]
+    of: list[Any]
+    shares: NDArray[np.float64]
+
+
+_HELD: dict[int, _Held] = {}  # several tables need them, and each move of a light
+
+
+def _shares(mesh: Mesh, textured: Mapping[int, tuple[Texture, tuple[float, ...]]]) -> NDArray[np.float64]:
+    """`shares` by textures and factors of materials, by their numbers."""
+    found = np.ones(len(mesh.triangles))
+    u, v = ((np.indices((_SIDE, _SIDE)) + 0.5) / _SIDE).reshape(2, -1)
+    # The square, folded onto the triangle.
+    places = np.stack([np.where(v > u, 0.5 * u, u - 0.5 * v), np.where(v > u, v - 0.5 * u, 0.5 * v)], axis=1)
+    for number, (texture, factor) in textured.items():
+        own = np.flatnonzero(mesh.materials == number)
+        if not len(own):
+            continue
+        uvs = coordinates(mesh, texture)
+        emission = np.asarray(factor, np.float64)
+        whole = float(luminance(emission))
+        texels = linear_texels(texture.image.texels, texture.content == "color")[..., :3]
+        levels = [np.asarray(luminance(texels * emission) / whole, np.float32)]
+        while levels[-1].shape != (1, 1):
+            levels.append(halved(halved(levels[-1], 0), 1))
+        across, down = (WRAPS[way] for way in texture.wrap)
+        chosen = _levels(texture, uvs[mesh.triangles[own]], len(levels))
+        for level in np.unique(chosen):
+            alike = own[chosen == level]
+            means = np.empty(len(alike))
+            light, corners = np.ascontiguousarray(levels[level]), uvs[mesh.triangles[alike]]
+            given = light, corners, places, across, down, np.ascontiguousarray(texture.transform)
+            run(_mean, *given, means, small=len(alike) < SMALL)
+            found[alike] = means
+    return found
+
+
+def _levels(texture: Texture, corners: NDArray, count: int) -> NDArray[np.int64]:
+    """(T,): of ``count`` images, each half as large as the one before, the one whose texels are as large as the places
+    of triangles (T, 3, 2) are apart."""
+    size = np.array(texture.image.texels.shape[1::-1])
+    sides = np.ptp(corners.astype(np.float64) @ texture.transform[:, :2].T * size, axis=1).max(axis=1)
+    return np.ceil(np.log2(np.clip(sides / _SIDE, 1.0, 2.0**count))).astype(np.int64).clip(0, count - 1)
+
+
+def coordinates(mesh: Mesh, texture: Texture) -> NDArray[np.float32]:
+    """(V, 2): by which a mesh looks the texture up."""
+    chosen = mesh.uvs_1 if texture.uv_set == 1 else mesh.uvs
+    return np.zeros((len(mesh.positions), 2), np.float32) if chosen is None else chosen
+
+
+def _mean(bright, corners, places, across, down, matrix, out):
+    """Of an image (H, W) float32, means out (T,) at places (N, 2), weights of the second and third corner, of triangles
+    of texture coordinates (T, 3, 2) float32, which matrix (2, 3) turns into those of the image; across, down : how it
+    goes on, values of `WRAPS`."""
+    height, width = bright.shape
+    for t in range(len(corners)):
+        u, v = np.float64(corners[t, 0, 0]), np.float64(corners[t, 0, 1])
+        au, av = np.float64(corners[t, 1, 0]) - u, np.float64(corners[t, 1, 1]) - v
+        bu, bv = np.float64(corners[t, 2, 0]) - u, np.float64(corners[t, 2, 1]) - v
+        total = 0.0
+        for n in range(len(places)):
+            second, third = places[n, 0], places[n, 1]
+            pu, pv = u + second * au + third * bu, v + second * av + third * bv
+            x = matrix[0, 0] * pu + matrix[0, 1] * pv + matrix[0, 2]
+            y = matrix[1, 0] * pu + matrix[1, 1] * pv + matrix[1, 2]
+            total += np.float64(bright[_texel(y, height, down), _texel(x, width, across)])
+        out[t] = total / len(places)
+
+
+@helper
+def _texel(at, size, way):
+    """The number of the texel at a coordinate along an axis."""
+    if not abs(at) < 1e9:
+        at = 0.0
+    if way == _REPEAT:
+        at -= np.floor(at)
+    elif way == _MIRRORED:
+        at = abs(at - 2.0 * np.floor(0.5 * at + 0.5))
+    return np.int64(min(max(at * size, 0.0), size - 1.0))
+
+
+def shining_faces(scene: Scene, meshes: Sequence[Mesh]) -> Module:
+    """``shining_share`` over the faces of meshes, one behind the other."""
+    known: dict[int, NDArray] = {}
+    for mesh in meshes:
+        if id(mesh) not in known:
+            known[id(mesh)] = shares(scene, mesh)
+    rows = np.zeros(max(1, sum(len(mesh.triangles) for mesh in meshes)), SHINING.dtype)
+    if meshes:
+        rows["share"] = np.concatenate([known[id(mesh)] for mesh in meshes])
+    return Module(
+        NAME,
+        provides=("shining_share",),
+        source="shading/shining.glsl",
+        memories=(Table("shining", SHINING, rows),),
+        needs=("detail_at",),
+        uses=(HIT,),
+    )

@@ -1,0 +1,198 @@
+"""A scene's lights chosen by a light tree: the module of `viewer.lighting.lights` with the tree's tables, and the one
+that tells those who meet an emissive surface by chance how likely light sampling finds it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.kernels.records import HIT
+from viewer.lighting.light_tree import NODE, WAY, Bounds, build
+from viewer.lighting.lights import LightList, Sources
+from viewer.scene.light import Light, luminance
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import LARGEST_INTEGER, Field, Record
+
+# Near ones: a lamp's two triangles alone are as well chosen by power, in less time (tools/benchmarks/lights.py).
+MANY_LIGHTS = 3
+# Least of a receiver's cosine: its normal may be bent by a texture, which light sampling does not look up.
+LEAST_FACING = 0.05
+
+CHANCE = Record(
+    "LightChance",
+    Field("probability", "float", about="with which the list has it, by power"),
+    Field("area_density", "float", "1 / area", about="one over its area; 0 of lights without extent"),
+)
+EMITTER = Record(
+    "LightEmitter",
+    Field("face", "int", about="of its instance, or of the scene where that is one object; ascending"),
+    Field("way", "ivec2", about="down the tree, see viewer.lighting.light_tree"),
+    Field("area_density", "float", "1 / area", about="one over its area; 0: it is no light"),
+)
+OBJECT = Record(
+    "LightObject",
+    Field("first", "int", about="of the emitters of an instance, or of the scene"),
+    Field("last", "int", about="behind them"),
+)
+
+
+class Choice(NamedTuple):
+    """Both trees in one: nodes, see `LightTree`; near, far: links of the roots, of which one that has no light is
+    never followed. way (N, 2): of the list's lights; depth: levels."""
+
+    nodes: NDArray
+    near: int
+    far: int
+    way: NDArray[np.int64]
+    depth: int
+
+
+def too_many(listed: LightList) -> bool:
+    """Whether the nodes of so many lights could not be addressed."""
+    return listed.count * NODE.texels > LARGEST_INTEGER
+
+
+def bounds_of(sources: Sources) -> Bounds:
+    """Of a list's lights, in its order."""
+    found = _surfaces(sources)
+    parts = [found, *([_punctual(sources.punctual)] if sources.punctual else [])]
+    return Bounds(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def _surfaces(sources: Sources) -> Bounds:
+    emitting = sources.emitting
+    corners = emitting.corners.astype(np.float64)
+    count = len(corners)
+    ball = np.zeros(count, bool) if emitting.sphere is None else emitting.sphere
+    low, high = corners.min(axis=1, initial=np.inf), corners.max(axis=1, initial=-np.inf)
+    middle = (low + high) / 2
+    radius = np.linalg.norm(corners - middle[:, None], axis=2).max(axis=1, initial=0.0)
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    twice = np.linalg.norm(normal, axis=1)
+    shining = luminance(emitting.emission) * (1.0 if emitting.share is None else emitting.share)
+    middle[ball], radius[ball] = corners[ball, 0], corners[ball, 1, 0]
+    area = np.where(ball, math.pi * radius**2, twice / 2)  # as it is seen from the front
+    axis = np.where(ball[:, None], [0.0, 1.0, 0.0], normal / np.where(twice > 0, twice, 1.0)[:, None])
+    both = np.zeros(count, bool) if emitting.both is None else emitting.both.copy()
+    # The two sides of a surface are alike: normals that differ in sign alone belong together.
+    most = np.take_along_axis(axis, np.abs(axis).argmax(axis=1)[:, None], axis=1)
+    axis = np.where(both[:, None] & (most < 0), -axis, axis)
+    spread = np.where(ball, math.pi, 0.0)
+    return Bounds(middle, radius, axis, spread, np.full(count, math.pi / 2), _positive(area * shining), both)
+
+
+def _punctual(lights: list[Light]) -> Bounds:
+    spot = np.array([light.kind == "spot" for light in lights])
+    inner, outer = (np.array([getattr(light, name) for light in lights]) for name in ("inner", "outer"))
+    far = np.array([light.kind == "directional" for light in lights])
+    colors = np.array([light.intensity for light in lights], np.float64)
+    position = np.array([light.position for light in lights], np.float64)
+    return Bounds(
+        np.where(far[:, None], 0.0, position),
+        np.zeros(len(lights)),
+        np.array([light.direction for light in lights], np.float64),
+        np.where(spot, inner, math.pi),
+        np.where(spot, outer - inner, math.pi / 2),
+        _positive(luminance(colors)),
+        np.zeros(len(lights), bool),
+    )
+
+
+def _positive(power: NDArray[np.float64]) -> NDArray[np.float64]:
+    """None is quite without power: it would never be chosen."""
+    return np.maximum(power, 1e-9 * power.max(initial=1e-300))
+
+
+def choice(sources: Sources) -> Choice:
+    """The trees of a list's lights: of those that are near, and of those that are infinitely far."""
+    bounds = bounds_of(sources)
+    far = np.zeros(len(bounds.power), bool)
+    far[len(far) - len(sources.punctual) :] = [light.kind == "directional" for light in sources.punctual]
+    way = np.zeros((len(far), 2), np.int64)
+    nodes: list[NDArray] = []
+    roots, depth = [], 0
+    for there in (~far, far):
+        numbers = np.flatnonzero(there)
+        tree = build(bounds.of(numbers), far=there is far)
+        start = sum(len(each) for each in nodes)
+        for side in ("left_link", "right_link"):
+            links = tree.nodes[side].copy()
+            tree.nodes[side] = np.where(links < 0, -1 - numbers[np.maximum(-1 - links, 0)], links + start)
+        roots.append(start if len(tree.nodes) else (-1 - int(numbers[0]) if len(numbers) else -1))
+        way[numbers] = tree.way
+        nodes.append(tree.nodes)
+        depth = max(depth, tree.depth)
+    return Choice(np.concatenate(nodes), roots[0], roots[1], way, depth)
+
+
+def tree_modules(listed: LightList, levels: int, base: Module | None = None) -> list[Module]:
+    """The module ``lights`` with `choice`, and ``emitter_density`` over hits of a structure of so many levels.
+
+    base : the list's own. Beside it there are 96 bytes for each light, and 16 for each triangle that shines; how many
+    they are is in no source.
+    """
+    assert listed.sources is not None
+    chosen = choice(listed.sources)
+    area = _areas(listed.sources)
+    chances = np.zeros(len(listed.records), CHANCE.dtype)
+    chances["probability"][: listed.count] = listed.probability
+    chances["area_density"][: len(area)] = 1.0 / area
+    nodes = chosen.nodes if len(chosen.nodes) else np.zeros(1, NODE.dtype)
+    base = base or listed.module()
+    uniforms = {
+        **base.uniforms,
+        "light_roots": ("ivec2", (chosen.near, chosen.far)),
+        "light_far_share": ("float", float(listed.sources.far_share)),
+    }
+    lights = replace(
+        base,
+        provides=(*base.provides, "light_choose"),
+        memories=(*base.memories, Table("light_nodes", NODE, nodes), Table("light_chances", CHANCE, chances)),
+        uniforms=uniforms,
+        constants={**base.constants, "LIGHT_WAY": WAY, "LIGHT_LEAST_FACING": LEAST_FACING},
+        features=base.features | {"LIGHT_TREE"},
+    )
+    emitters, objects = _places(listed.sources, chosen, area, levels)
+    found = Module(
+        "light emitters",
+        provides=("emitter_density",),
+        source="shading/light_emitter.glsl",
+        memories=(Table("light_emitters", EMITTER, emitters), Table("light_objects", OBJECT, objects)),
+        needs=("light_sample",),
+        uses=(HIT,),
+    )
+    return [lights, found]
+
+
+def _areas(sources: Sources) -> NDArray[np.float64]:
+    """(N,) of the surfaces, as the device has their corners."""
+    emitting = sources.emitting
+    edges = emitting.corners[:, 1:] - emitting.corners[:, :1]
+    area = np.linalg.norm(np.cross(edges[:, 0], edges[:, 1]).astype(np.float64), axis=1) / 2
+    ball = np.zeros(len(area), bool) if emitting.sphere is None else emitting.sphere
+    return np.where(ball, 4.0 * math.pi * emitting.corners[:, 1, 0].astype(np.float64) ** 2, area)
+
+
+def _places(sources: Sources, chosen: Choice, area: NDArray, levels: int) -> tuple[NDArray, NDArray]:
+    """The tables of `EMITTER`, all that should shine, and of `OBJECT`, by the numbers that hits have."""
+    count = len(sources.listed)
+    rows = np.zeros(max(count, 1), EMITTER.dtype)
+    there = sources.listed >= 0
+    rows["face"][:count] = sources.number
+    rows["way"][:count][there] = chosen.way[sources.listed[there]]
+    rows["area_density"][:count][there] = 1.0 / area[sources.listed[there]]
+    if levels == 1:
+        objects = np.zeros(1, OBJECT.dtype)
+        objects["last"] = count
+        return rows, objects
+    starts = sources.starts
+    rows["face"][:count] -= starts[sources.instance].astype(np.int32)
+    objects = np.zeros(len(starts), OBJECT.dtype)
+    every = np.arange(len(starts))
+    objects["first"] = np.searchsorted(sources.instance, every)
+    objects["last"] = np.searchsorted(sources.instance, every, side="right")
+    return rows, objects

@@ -1,0 +1,212 @@
+"""BSDFs as modules: one for each kind of scattering, and a generated switch over those that the scene has."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from viewer.base.errors import ViewerError
+from viewer.kernels.records import INTERACTION
+from viewer.materials.dimensions import surface_dimensions
+from viewer.materials.look import Look
+from viewer.materials.principled import needs_of
+from viewer.scene.material import KINDS
+from viewer.stream.declare.kernel import Module, Prepared
+
+# Kinds that scatter into single directions: they have no value and no density, and light cannot be sampled for them.
+DELTA = frozenset({"mirror", "dielectric"})
+# Others that reflect a share into a single direction: a path that takes it has no density there.
+BRANCHING = frozenset({"phong", "principled", "classic"})
+# Of these it depends on the place whether they scatter into single directions alone.
+SOMETIMES_DELTA = frozenset({"principled", "classic"})
+TOGETHER = frozenset({"principled"})  # value and density come from one function
+REFRACTING = frozenset({"dielectric", "principled"})  # and scale radiance as they do
+
+_FUNCTIONS = (
+    # result, name, further arguments, how a kind is called, result for a kind that has no such function
+    ("vec3", "value", "vec3 wo, vec3 wi", "at, wo, wi", "vec3(0.0)"),
+    ("float", "pdf", "vec3 wo, vec3 wi", "at, wo, wi", "0.0"),
+    ("vec3", "evaluate", "vec3 wo, vec3 wi, out float pdf", "at, wo, wi, pdf", "vec3(0.0)"),
+    ("vec3", "reflectance", "", "at", "vec3(0.0)"),
+    (
+        "bool",
+        "sample",
+        "vec3 wo, vec3 u, out vec3 wi, out vec3 weight, out float pdf",
+        "at, wo, u, wi, weight, pdf",
+        "false",
+    ),
+    (
+        "void",
+        "branches",
+        "vec3 wo, out vec3 reflected, out vec3 reflection, out vec3 refracted, out vec3 refraction",
+        "at, wo, reflected, reflection, refracted, refraction",
+        "",
+    ),
+    ("float", "index", "", "at", "1.0"),
+)
+
+
+_SHIFT = """
+vec3 bsdf_shift(Interaction at, vec3 wi) {
+    return interaction_kind(at) == BSDF_CLASSIC ? classic_shift(at, wi) : vec3(0.0);
+}"""
+
+
+def constant(kind: str) -> str:
+    """The GLSL constant of a kind."""
+    return f"BSDF_{kind.upper()}"
+
+
+def bsdfs(look: Look) -> list[Module]:
+    """``bsdf_value`` and the rest of ``interface/bsdf.glsl`` over the look's kinds, and the modules of the kinds
+    themselves; ``interface/dispersion.glsl``, too, where channels may part. They need `principled_at` of glTF's
+    materials where there are some.
+
+    Raises ViewerError for an unknown kind.
+    """
+    present = [kind for kind in KINDS if kind in look.kinds]
+    unknown = sorted(look.kinds - set(KINDS))
+    if unknown:
+        raise ViewerError("BSDF", f"unknown kind '{unknown[0]}'", f"one of {', '.join(KINDS)}")
+    shaders = {kind: "dispersive" if look.dispersion and kind == "dielectric" else kind for kind in present}
+    record = look.interaction
+    made = [
+        Module(
+            f"BSDF {kind}",
+            provides=(
+                *(f"{shader}_{name}" for name in _functions_of(kind) if name != "evaluate" or kind in TOGETHER),
+                *(("classic_shining",) if kind == "classic" else ()),
+            ),
+            source=f"shading/bsdf_{shader}.glsl",
+            needs=needs_of(look) if kind == "principled" else ("classic_own",) if kind == "classic" else (),
+            uses=(record,),
+            features=look.features,
+            prepared=_SEEN if kind == "principled" else None,
+        )
+        for kind, shader in shaders.items()
+    ]
+    switch = Module(
+        "BSDF",
+        provides=("bsdf_delta", *(f"bsdf_{name}" for _, name, *_ in _FUNCTIONS)),
+        source="interface/bsdf.glsl",
+        constants={constant(kind): number for kind, number in KINDS.items() if kind != "classic" or look.classic},
+        needs=("surface_dimension", "interaction_nowhere", *(f"{shader}_sample" for shader in shaders.values())),
+        uses=(record,),
+        text=switch_glsl(present, shaders) + (_SHIFT if look.sheets else ""),
+        features=frozenset({"SHEETS"} if look.sheets else ()),
+    )
+    parting = [_dispersion(look)] if look.dispersion else []
+    more = {"CHANNEL": 1} if "dispersion" in look.lobes else None
+    return [surface_dimensions(more), interaction_module(look), *made, switch, *parting]
+
+
+# A glTF's material and its layers at a place, of each channel that has some of its own.
+_SEEN = Prepared(
+    INTERACTION.name,
+    "Seen",
+    "principled_prepared",
+    "principled_kept",
+    "PREPARED",
+    serves=frozenset({"bsdf_delta", *(f"bsdf_{name}" for _, name, *_ in _FUNCTIONS)}),
+    kept=frozenset({"at_channel"}),
+)
+
+
+def _dispersion(look: Look) -> Module:
+    """``interface/dispersion.glsl``."""
+    return Module(
+        "dispersion",
+        provides=("channels_part", "at_channel", "channels_branch", "at_branch"),
+        source="shading/dispersion.glsl",
+        needs=("bsdf_delta", *(("classic_own",) if look.classic else ())),
+        uses=(look.interaction,),
+        features=look.features,
+    )
+
+
+def interaction_module(look: Look) -> Module:
+    """``interaction_nowhere``, all zero but where the path came from; ``interaction_kind`` and
+    ``interaction_material``; it keeps the record."""
+    record = look.interaction
+    values = ", ".join("wo" if each.name == "wo" else f"{each.type}(0)" for each in record.fields)
+    names = {each.name for each in record.fields}
+    second = "vec3(at.parameter, at.specular, at.reflectivity)" if "parameter" in names else "vec3(0.0)"
+    second = "at.uv_1" if "uv_1" in names else second
+    packed = look.packed
+    kind, material = ("at.kind & 7", f"at.kind >> {packed['material'][0]}") if look.addressed else ("at.kind", "0")
+    more = [_packed(name, *packed[name]) for name in packed if name != "material"] if look.principled else []
+    return Module(
+        "interaction",
+        provides=("interaction_nowhere", "interaction_kind", "interaction_material", "interaction_uv_1"),
+        source="shading/interaction.glsl",
+        module_state=record,
+        uses=(record,),
+        features=look.features,
+        constants={"INTERACTION_MATERIAL": 1 << packed["material"][0]} if more else {},
+        text=f"""Interaction interaction_nowhere(vec3 wo) {{
+    return Interaction({values});
+}}
+int interaction_kind(Interaction at) {{
+    return {kind};
+}}
+int interaction_material(Interaction at) {{
+    return {material};
+}}
+vec3 interaction_uv_1(Interaction at) {{
+    return {second};
+}}
+"""
+        + "".join(more),
+    )
+
+
+def _packed(name: str, first: int, bits: int) -> str:
+    """A number within an interaction's kind, read and written."""
+    mask = (1 << bits) - 1
+    return f"""int interaction_{name}(Interaction at) {{
+    return (at.kind >> {first}) & {mask};
+}}
+void set_interaction_{name}(inout Interaction at, int value) {{
+    at.kind = (at.kind & {(1 << 24) - 1 - (mask << first)}) | (value << {first});
+}}
+"""
+
+
+def _functions_of(kind: str) -> tuple[str, ...]:
+    if kind in DELTA:
+        return ("sample", "branches", *(("index",) if kind in REFRACTING else ()))
+    more = (("branches",) if kind in BRANCHING else ()) + (("delta",) if kind in SOMETIMES_DELTA else ())
+    return ("value", "pdf", "evaluate", "reflectance", "sample", *more, *(("index",) if kind in REFRACTING else ()))
+
+
+def switch_glsl(present: Collection[str], shaders: Mapping[str, str] | None = None) -> str:
+    """The functions of ``interface/bsdf.glsl``, each a switch over the kinds; by the ``shaders`` of each, where they do
+    not bear its name."""
+    lines: list[str] = []
+    for result, name, arguments, given, nothing in _FUNCTIONS:
+        lines += [f"{result} bsdf_{name}({', '.join(filter(None, ('Interaction at', arguments)))}) {{"]
+        if name == "evaluate":
+            lines += ["    pdf = 0.0;"]
+        if name == "sample":
+            lines += ["    wi = weight = vec3(0.0);", "    pdf = 0.0;"]
+        if name == "branches":
+            lines += ["    reflected = refracted = -wo;", "    reflection = refraction = vec3(0.0);"]
+        having = [kind for kind in present if name in _functions_of(kind)]
+        if having:
+            lines += ["    switch (interaction_kind(at)) {"]
+            for kind in having:
+                call = f"{(shaders or {}).get(kind, kind)}_{name}({given});"
+                call = f"return {call}" if nothing else f"{call} break;"
+                if name == "evaluate" and kind not in TOGETHER:
+                    shader = (shaders or {}).get(kind, kind)
+                    call = f"pdf = {shader}_pdf(at, wo, wi); return {shader}_value(at, wo, wi);"
+                lines += [f"        case {constant(kind)}: {call}"]
+            lines += ["    }"]
+        lines += [f"    return {nothing};", "}"] if nothing else ["}"]
+    single = [f"interaction_kind(at) == {constant(kind)}" for kind in present if kind in DELTA]
+    sometimes = [kind for kind in present if kind in SOMETIMES_DELTA]
+    single += [f"(interaction_kind(at) == {constant(kind)} && {kind}_delta(at))" for kind in sometimes]
+    lines += ["bool bsdf_delta(Interaction at) {", f"    return {' || '.join(single) or 'false'};", "}"]
+    if "principled" in present:
+        single = [each for each in single if constant("principled") not in each]
+        lines += ["bool bsdf_single(Interaction at) {", f"    return {' || '.join(single) or 'false'};", "}"]
+    return "\n".join(lines)

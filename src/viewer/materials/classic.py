@@ -1,0 +1,91 @@
+"""The classic materials as modules: their numbers, ``classic_own``, and ``classic_color`` by vertex colours and
+textures, which the BSDF has no need of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from viewer.base.errors import ViewerError
+from viewer.kernels.records import GEOMETRY, HIT
+from viewer.materials.look import Look
+from viewer.scene.classic import MODES, ClassicMaterial, ClassicTexture
+from viewer.scene.material import KINDS, Material
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Field, Record
+
+CLASSIC = Record(
+    "Classic",
+    Field("fresnel", "vec3", about="bias, scale and power"),
+    Field("reflectivity", "float"),
+    Field("specular", "vec3", "linear sRGB", about="filter of what is reflected"),
+    Field("transmittance", "float"),
+    Field("ambient", "vec3", "linear sRGB", about="filter of what is refracted"),
+    Field("thickness", "float", "scene units", about="0: the boundary of a volume, else a sheet"),
+    Field("indices", "vec3", about="of refraction, inside relative to the front, of red, green, blue"),
+    Field("slab", "int", about="1: the thickness is the sheet's, 0: that of the ray's way inside"),
+    Field("layers", "ivec2", about="address of its first texture, and their number"),
+    Field("flags", "int", about="1: vertex colours take the diffuse colour's place; 2: it is lit"),
+)
+
+LAYER = Record(
+    "ClassicLayer",
+    Field("environment", "vec3", "linear sRGB", about="colour that blends"),
+    Field("texture", "int", about="address"),
+    Field("mode", "int", about="CLASSIC_REPLACE and so on"),
+)
+
+
+def classic_materials(found: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
+    """The modules, by the materials' addresses; nothing where no material is classic.
+
+    Raises ViewerError for a material that names a texture which is not there, and for one that is a light as well.
+    """
+    if not look.classic:
+        return []
+    table = np.zeros(max(1, len(found)), CLASSIC.dtype)
+    layers: list[ClassicTexture] = []
+    for row, material in zip(table, found, strict=False):
+        if material.kind != "classic":
+            continue
+        own = material.classic or ClassicMaterial()
+        if any(material.emission):
+            # What shines unlit is found by rays alone, and must not be weighed as what lights are sampled for.
+            what, hint = "is classic and has an emission", "leave it out: a classic colour shines by itself"
+            raise ViewerError(f"material '{material.name}'", what, hint)
+        row["fresnel"] = own.bias, own.scale, own.power
+        row["reflectivity"], row["transmittance"] = own.reflectivity, own.transmittance
+        row["specular"], row["ambient"], row["indices"] = own.specular, own.ambient, own.indices
+        row["thickness"], row["slab"] = own.thickness, own.thickness_model == "slab"
+        row["layers"] = len(layers), len(material.layers)
+        row["flags"] = int(bool(own.vertex_colors)) + 2 * int(own.lit)
+        layers += material.layers
+        for layer in material.layers:
+            if not 0 <= layer.texture < texture_count:
+                raise ViewerError(f"material '{material.name}'", f"names texture {layer.texture} of {texture_count}")
+    rows = np.zeros(max(1, len(layers)), LAYER.dtype)
+    for row, layer in zip(rows, layers, strict=False):
+        row["environment"], row["texture"], row["mode"] = layer.environment, layer.texture, MODES[layer.mode]
+    return [
+        Module(
+            "classic materials",
+            provides=("classic_own",),
+            source="shading/classic_own.glsl",
+            memories=(Table("classics", CLASSIC, table),),
+        ),
+        Module(
+            "classic colours",
+            provides=("classic_color",),
+            source="shading/classic_color.glsl",
+            memories=(Table("classic_layers", LAYER, rows),),
+            constants={
+                "KIND_CLASSIC": KINDS["classic"],
+                "CLASSIC_LAYERS": look.classic_textures,
+                **{f"CLASSIC_{mode.upper()}": number for mode, number in MODES.items()},
+            },
+            needs=("classic_own", "texture_rgba", *(("detail_at",) if look.second_uv else ())),
+            uses=(GEOMETRY, HIT),
+            features=look.features,
+        ),
+    ]

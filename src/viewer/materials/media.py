@@ -1,0 +1,139 @@
+"""Nested volumes by priority: which scenes need them, and the table of their media.
+
+C. M. Schmidt and B. Budge, "Simple Nested Dielectrics in Ray Traced Images" (2002): where volumes overlap, that of the
+highest priority is there. A boundary of any other within it is none, and where it ends, the next one's index lies
+behind. Rays know what they are within, in a number that holds up to `DEPTH` media, ranked: the highest is there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.scene.material import Material
+from viewer.scene.quadric import Quadric, bounds_of_quadric
+from viewer.scene.scene import Instance, Scene
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Field, Record
+
+BITS = 5  # of a medium's rank
+DEPTH = 4  # media that a ray may be within; of more the lowest are forgotten
+MOST = (1 << BITS) - 1  # media of a scene; of more those of the lowest priority are as without nesting
+LARGEST_ABSORPTION = 1e6  # per scene unit: black after less than anything is thick
+TOUCHING = 1e-3  # of a volume's extent: what reaches no farther into it lies at it
+
+MEDIUM = Record(
+    "Medium",
+    Field("attenuation", "vec3", "1 / scene units", about="coefficient of absorption"),
+    Field("ior", "float", about="index of refraction, relative to the outside of all media"),
+    Field("half_spread", "float", about="of the indices of red and blue about green's"),
+)
+
+
+def absorption(color: Sequence[float], distance: float) -> tuple[float, ...]:
+    """Coefficients per scene unit by which white light takes this color after the distance (KHR_materials_volume)."""
+    if not 0.0 < distance < math.inf:
+        return (0.0, 0.0, 0.0)
+    return tuple(min(-math.log(max(each, 1e-30)) / distance, LARGEST_ABSORPTION) for each in color)
+
+
+def is_volume(material: Material) -> bool:
+    """Whether its surfaces bound a volume that light comes into."""
+    passes = material.transmission > 0.0 or material.diffuse_transmission > 0.0
+    return material.kind == "principled" and material.thickness > 0.0 and passes
+
+
+def ranks(found: Sequence[Material]) -> dict[int, int]:
+    """From 1 on, by the numbers of materials: higher ones win. Of equal priorities the material that comes first."""
+    volumes = [number for number, each in enumerate(found) if is_volume(each)]
+    ordered = sorted(volumes, key=lambda number: (found[number].priority, -number))[-MOST:]
+    return {number: rank for rank, number in enumerate(ordered, 1)}
+
+
+def media(found: Sequence[Material]) -> Module:
+    """``interface/media.glsl`` over the table of media, by rank; of rank 0 is what is outside of all."""
+    rows = np.zeros(MOST + 1, MEDIUM.dtype)
+    rows["ior"] = 1.0
+    for number, rank in ranks(found).items():
+        own = found[number]
+        rows[rank] = absorption(own.attenuation_color, own.attenuation_distance), own.ior or 1e4, own.half_spread
+    return Module(
+        "media",
+        provides=("media_top",),
+        source="shading/media.glsl",
+        memories=(Table("media", MEDIUM, rows),),
+        constants={"MEDIA_BITS": BITS, "MEDIA_MOST": MOST},
+    )
+
+
+def nested(scene: Scene) -> bool:
+    """Whether something reaches into a volume: another one, or what is opaque. By boxes of triangles, so that nothing
+    is missed, and a thing close by may count."""
+    volumes = {number for number, each in enumerate(scene.materials) if is_volume(each)}
+    if not volumes:
+        return False
+    owners, boxes = [], []
+    for place, instance in enumerate(scene.instances):
+        used = volumes & _materials(scene, instance)
+        for number in sorted(used):
+            low, high = _boxes(scene, instance, number)[0]
+            owners.append((place, number))
+            inset = TOUCHING * (high.max(axis=0) - low.min(axis=0))
+            boxes.append((low.min(axis=0) + inset, high.max(axis=0) - inset))
+    if not boxes:
+        return False
+    lows, highs = (np.array(each) for each in zip(*boxes, strict=True))
+    for place, instance in enumerate(scene.instances):
+        low, high = _bounds(scene, instance)
+        near = np.flatnonzero(((low <= highs) & (high >= lows)).all(axis=1))
+        if not len(near):
+            continue
+        (low, high), own = _boxes(scene, instance)
+        for k in near.tolist():
+            others = own != owners[k][1] if owners[k][0] == place else np.ones(len(own), bool)
+            if ((low <= highs[k]) & (high >= lows[k])).all(axis=1)[others].any():
+                return True
+    return False
+
+
+def _materials(scene: Scene, instance: Instance) -> set[int]:
+    if instance.material is not None:
+        return {instance.material}
+    return set(np.unique(scene.meshes[instance.mesh].materials).tolist())
+
+
+def _bounds(scene: Scene, instance: Instance) -> NDArray[np.float64]:
+    """(2, 3) of an instance, in the world."""
+    mesh = scene.meshes[instance.mesh]
+    if isinstance(mesh, Quadric):
+        return np.asarray(bounds_of_quadric(mesh.shape, instance.transform @ mesh.shape.transform), np.float64)
+    if not len(mesh.positions):
+        return np.array([[np.inf] * 3, [-np.inf] * 3])
+    points = mesh.positions.astype(np.float64)
+    low, high = points.min(axis=0), points.max(axis=0)
+    corners = np.array(list(_corners(low, high))) @ instance.transform[:3, :3].T + instance.transform[:3, 3]
+    return np.stack([corners.min(axis=0), corners.max(axis=0)])
+
+
+def _corners(low: NDArray, high: NDArray) -> Iterator[tuple[float, ...]]:
+    for k in range(8):
+        yield tuple(high[axis] if k >> axis & 1 else low[axis] for axis in range(3))
+
+
+def _boxes(
+    scene: Scene, instance: Instance, material: int | None = None
+) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], NDArray[np.int32]]:
+    """Lowest and highest corners (T, 3) of an instance's triangles in the world, of a material or of all; and their
+    materials (T,)."""
+    mesh = scene.meshes[instance.mesh]
+    own = mesh.materials if instance.material is None else np.full(len(mesh.triangles), instance.material, np.int32)
+    if isinstance(mesh, Quadric):
+        low, high = _bounds(scene, instance)
+        return (low[None], high[None]), own[:1]
+    chosen = slice(None) if material is None else own == material
+    points = mesh.positions.astype(np.float64) @ instance.transform[:3, :3].T + instance.transform[:3, 3]
+    corners = points[mesh.triangles[chosen]]
+    return (corners.min(axis=1), corners.max(axis=1)), own[chosen]

@@ -1,0 +1,73 @@
+"""Surfaces with holes, and those that let part of the light pass: what the walk asks at a hit (glTF 2.0, 3.9.4).
+
+A hit that passes is none, for rays of every kind. Scenes whose surfaces are all opaque have nothing of this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from viewer.base.errors import ViewerError
+from viewer.kernels.records import HIT, RAY
+from viewer.materials.look import Look
+from viewer.scene.material import ALPHA_MODES, Material
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Field, Record
+
+NAME = "opacity"
+OPACITY = Record(
+    "Opacity",
+    Field("mode", "int", about="OPACITY_OPAQUE, OPACITY_MASK, OPACITY_BLEND"),
+    Field("factor", "float"),
+    Field("cutoff", "float"),
+    Field("texture", "int", about="address of the base colour's texture, -1: none"),
+)
+_HELD = "triangle_test"  # the function that asks
+
+
+def opacity(found: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
+    """``triangle_test`` over the ``solid_test`` of `asking`, and the materials' opacities; nothing where all is opaque.
+
+    Raises ViewerError for a material that names a texture which is not there.
+    """
+    if not look.alpha:
+        return []
+    table = np.zeros(max(1, len(found)), OPACITY.dtype)
+    for row, material in zip(table, found, strict=False):
+        number = -1 if material.texture is None else material.texture
+        if number >= texture_count:
+            raise ViewerError(f"material '{material.name}'", f"names texture {number} of {texture_count}")
+        row["mode"] = ALPHA_MODES.index(material.alpha_mode)
+        row["factor"], row["cutoff"], row["texture"] = material.base_color[3], material.alpha_cutoff, number
+    return [
+        Module(
+            NAME,
+            provides=(_HELD,),
+            source="shading/opacity.glsl",
+            memories=(Table("opacities", OPACITY, table),),
+            constants={f"OPACITY_{mode.upper()}": number for number, mode in enumerate(ALPHA_MODES)},
+            needs=("solid_test", "geometry_at", "detail_at", "texture_rgba"),
+            uses=(RAY, HIT),
+            text=f"#undef {_HELD}",
+            features=look.features,
+        )
+    ]
+
+
+def asking(modules: Sequence[Module], look: Look) -> list[Module]:
+    """A structure's modules, whose ``triangle_test`` is to be the ``solid_test`` of `opacity`, where that is there."""
+    if not look.alpha:
+        return list(modules)
+    return [
+        replace(
+            module,
+            provides=tuple("solid_test" if name == _HELD else name for name in module.provides),
+            text=f"{module.text}\n#define {_HELD} solid_test",
+        )
+        if _HELD in module.provides
+        else module
+        for module in modules
+    ]

@@ -1,0 +1,134 @@
+"""The numbers of glTF's materials as a module: a table of what the scene's lobes take, and ``principled_at``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from viewer.base.errors import ViewerError
+from viewer.kernels.records import GEOMETRY, HIT, RAY
+from viewer.materials.albedo import crossing_albedo, crossing_rise_albedo, ggx_albedo, rise_albedo, sheen_albedo
+from viewer.materials.look import MAP, Look
+from viewer.materials.media import absorption, media, ranks
+from viewer.scene.material import LARGEST_DISPERSION, Material
+from viewer.stream.declare.kernel import Module, Table
+
+
+def principled_materials(found: Sequence[Material], look: Look, texture_count: int = 0) -> list[Module]:
+    """``principled_at`` and the table behind it, by the materials' addresses; nothing where no material is of glTF's.
+
+    Raises ViewerError for a material that names a texture which is not there, or an index of refraction below 1.
+    """
+    if not look.principled:
+        return []
+    record = look.parameters
+    most = 1 << look.packed["material"][1]
+    if len(found) > most:
+        hint = f"take at most {most:,}, or no dispersion and no volumes within each other"
+        raise ViewerError("materials", f"{len(found):,} of them, which paths cannot tell apart here", hint)
+    table = np.zeros(max(1, len(found)), record.dtype)
+    ranked = ranks(found)
+    maps = np.zeros((len(table), max(1, len(look.maps))), MAP.dtype)
+    for row, own, material in zip(table, maps, found, strict=False):
+        if material.kind == "principled":
+            rows = _maps(material, look, texture_count)
+            own[: len(rows)] = rows
+            for field in record.fields:
+                if field.name != "medium":
+                    row[field.name] = len(rows) if field.name == "map_count" else _value(material, field.name)
+    if look.nested:
+        for number, rank in ranked.items():
+            table["medium"][number] = rank
+    return [
+        Module(
+            "principled materials",
+            provides=("principled_at",),
+            source="materials/parameters.glsl",
+            memories=(
+                Table("principled", record, table),
+                *((Table("principled_maps", MAP, maps.reshape(-1)),) if look.textures else ()),
+            ),
+            constants={} if not look.textures else {"MAPS_OF_MATERIAL": maps.shape[1], **map_constants(look)},
+            needs=(
+                "interaction_kind",
+                *(("texture_data",) if look.textures else ()),
+                *(("media_top",) if look.nested else ()),
+            ),
+            uses=(look.interaction,),
+            features=look.features,
+        ),
+        *(
+            [
+                Module(
+                    "volumes",
+                    provides=("volume_transmittance",),
+                    source="shading/volume.glsl",
+                    needs=("geometry_at", "principled_at"),
+                    uses=(RAY, HIT, GEOMETRY),
+                )
+            ]
+            if "volume" in look.lobes
+            else []
+        ),
+        *([media(found)] if look.nested else []),
+    ]
+
+
+def needs_of(look: Look) -> tuple[str, ...]:
+    """What the BSDF of these materials needs of other modules."""
+    return ("principled_at", "path_settings", *(module.provides[0] for module in albedos(look)))
+
+
+def albedos(look: Look) -> list[Module]:
+    """The tables of albedos that its lobes ask for."""
+    if not look.principled:
+        return []
+    found = [ggx_albedo(), rise_albedo()]
+    found += [crossing_albedo(), crossing_rise_albedo()] if "volume" in look.lobes else []
+    return [*found, *([sheen_albedo()] if "sheen" in look.lobes else [])]
+
+
+def map_constants(look: Look) -> dict[str, int]:
+    """The bits of `MAP.slots`, by their names in GLSL."""
+    return {f"MAP_{name.removesuffix('_texture').upper()}": 1 << bit for bit, name in enumerate(look.maps)}
+
+
+def _maps(material: Material, look: Look, texture_count: int) -> list[tuple[int, int, int]]:
+    """A material's rows of `MAP`: one for all that a texture multiplies, which so is looked up once."""
+    rows: dict[tuple[int, bool], int] = {}
+    for bit, (name, color) in enumerate(look.maps.items()):
+        number = getattr(material, name)
+        if number is None:
+            continue
+        if not 0 <= number < texture_count:
+            raise ViewerError(f"material '{material.name}'", f"{name} names texture {number} of {texture_count}")
+        rows[number, color] = rows.get((number, color), 0) | 1 << bit
+    return [(number, slots, int(color)) for (number, color), slots in rows.items()]
+
+
+def _value(material: Material, name: str) -> object:
+    """Of a field of the table."""
+    if name in ("normal", "clearcoat_normal"):  # without a map
+        return (0.0, 0.0, 1.0)
+    if name == "anisotropy_axis":
+        return math.cos(material.anisotropy_rotation), math.sin(material.anisotropy_rotation)
+    if name == "attenuation":
+        return absorption(material.attenuation_color, material.attenuation_distance)
+    if name == "half_spread":
+        return half_spread(material)
+    if name == "ior" and material.ior == 0.0:  # KHR_materials_ior: it reflects everything, at every angle
+        return 1e4
+    return getattr(material, name)
+
+
+def half_spread(material: Material) -> float:
+    """Of the indices of a dielectric's channels. Raises ViewerError for a dispersion that no glass has."""
+    where, value = f"material '{material.name}'", material.dispersion
+    if not 0.0 <= value <= LARGEST_DISPERSION:
+        raise ViewerError(where, f"dispersion {value}", f"0 to {LARGEST_DISPERSION:g}: 20 / Abbe number")
+    if value > 0.0 and material.ior < 1.0:
+        hint = "1 or more: turn the surface over, so that its front is outside of the glass"
+        raise ViewerError(where, f"dispersion with an index of refraction of {material.ior}", hint)
+    return material.half_spread

@@ -1,0 +1,163 @@
+"""Materials as modules: their table, surfaces as the ray caster sees them, and interactions as paths do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from viewer.base.errors import ViewerError
+from viewer.kernels.records import GEOMETRY, HIT, MATERIAL, RAY, SURFACE
+from viewer.materials.bsdf import bsdfs
+from viewer.materials.classic import classic_materials
+from viewer.materials.look import Look, look_of
+from viewer.materials.opacity import opacity
+from viewer.materials.principled import albedos, half_spread, principled_materials
+from viewer.materials.textures import cones
+from viewer.materials.textures import textures as texture_module
+from viewer.scene.material import KINDS, Material
+from viewer.scene.texture import Texture
+from viewer.stream.declare.kernel import Module, Table
+
+# Phong's lobe at its narrowest: beyond, the direction's own rounding decides the value.
+LARGEST_EXPONENT = 1e5
+
+
+def materials(
+    found: Sequence[Material],
+    texture_count: int = 0,
+    light_density: ArrayLike | None = None,
+    look: Look = Look(),  # noqa: B008 - it never changes
+) -> Module:
+    """``material_color``, ``material_emission`` and the table ``fetch_materials``; never empty, so that a stray number
+    finds something.
+
+    light_density : (M,), per unit of world area, with which light sampling picks a point of each material's surfaces.
+    Raises ViewerError for a material that names a texture which is not there.
+    """
+    table = np.zeros(max(1, len(found)), MATERIAL.dtype)
+    table["texture"] = table["emission_texture"] = -1
+    if light_density is not None and len(found):
+        table["light_density"] = light_density
+    for row, material in zip(table, found, strict=False):
+        color = np.asarray(material.base_color[:3], np.float64)
+        row["kind"] = KINDS[material.kind]
+        row["emission"] = material.emission
+        row["sides"] = 2 if material.double_sided else 1
+        if material.kind == "dielectric":
+            if not material.ior > 0.0:
+                raise ViewerError(f"material '{material.name}'", f"index of refraction {material.ior}", "above 0")
+            row["parameter"], row["specular"] = material.ior, half_spread(material)
+        elif material.kind == "phong":
+            # No more comes back than came.
+            whole = max(1.0, float(color.max()) + material.specular + material.reflectivity)
+            color, row["specular"] = color / whole, material.specular / whole
+            row["reflectivity"] = material.reflectivity / whole
+            row["parameter"] = min(max(material.exponent, 0.0), LARGEST_EXPONENT)
+        elif material.kind == "classic" and material.classic is not None:
+            row["parameter"], row["specular"] = material.classic.indices[1], float(material.parts_channels)
+        row["base_color"] = color
+        for name in ("texture", "emission_texture"):
+            number = getattr(material, name)
+            if number is None:
+                continue
+            if not 0 <= number < texture_count:
+                raise ViewerError(f"material '{material.name}'", f"names texture {number} of {texture_count}")
+            row[name] = number
+    return Module(
+        "materials",
+        provides=("material_color", "material_emission"),
+        source="shading/material.glsl",
+        memories=(Table("materials", MATERIAL, table),),
+        needs=(
+            "texture_color",
+            *(("detail_at",) if look.second_uv else ()),
+            *(("classic_color",) if look.classic else ()),
+        ),
+        uses=(GEOMETRY, HIT),
+        features=look.features,
+    )
+
+
+def surfaces(textured: bool = False) -> Module:
+    """``surface_at`` over any geometry: shading normal on the ray's side, and base colour.
+
+    textured : there are textures, of which the camera's rays see the mip levels that fit.
+    """
+    return Module(
+        "surfaces",
+        provides=("surface_at",),
+        source=f"shading/surface{'_textured' if textured else ''}.glsl",
+        needs=("geometry_at", "material_color", *(("camera_spread",) if textured else ())),
+        uses=(RAY, HIT, GEOMETRY, SURFACE),
+    )
+
+
+def emissions(look: Look) -> Module:
+    """``emission_seen`` over any geometry: what the camera sees of lights themselves."""
+    needs = ("geometry_at", "material_color", "material_emission", *(["principled_at"] if look.principled else []))
+    return Module(
+        "emissions",
+        provides=("emission_seen",),
+        source="shading/emission_seen.glsl",
+        needs=needs,
+        uses=(RAY, HIT, GEOMETRY),
+        features=look.features,
+    )
+
+
+def interactions(look: Look) -> Module:
+    """``interaction_at`` over any geometry: what a path meets at a hit."""
+    needs = ["geometry_at", *(["detail_at"] if look.detailed else []), *(["principled_at"] if look.principled else [])]
+    needs += ["shining_share"] if look.shining else []
+    return Module(
+        "interactions",
+        provides=("interaction_at",),
+        source="shading/material_interaction.glsl",
+        needs=(
+            *(*needs, "material_color", "material_emission", "bsdf_delta"),
+            *(("classic_shining",) if look.classic else ()),
+        ),
+        uses=(RAY, HIT, GEOMETRY, look.interaction),
+        features=look.features,
+    )
+
+
+def with_tables(
+    modules: Sequence[Module], found: Sequence[Material], look: Look, texture_count: int, light_density: ArrayLike
+) -> list[Module]:
+    """The modules of `appearance` for other materials of the same look or under other lights: the same objects, but
+    for the materials' tables."""
+    fresh = [materials(found, texture_count, light_density, look), *principled_materials(found, look, texture_count)]
+    fresh += [*classic_materials(found, look, texture_count), *opacity(found, look, texture_count)]
+    by_name = {module.name: module for module in fresh}
+    return [by_name.get(module.name, module) for module in modules]
+
+
+def appearance(
+    found: Sequence[Material],
+    textures: Sequence[Texture] = (),
+    light_density: ArrayLike | None = None,
+    texels: Module | None = None,
+    look: Look | None = None,
+) -> list[Module]:
+    """All modules of a scene's materials, which work over any geometry: textures, materials, surfaces, interactions and
+    the BSDFs of the kinds that are there.
+
+    texels : the module of these textures, where it is there already. look : the scene's.
+    """
+    look = look or look_of(found, textures)
+    return [
+        texels or texture_module(textures),
+        materials(found, len(textures), light_density, look),
+        *principled_materials(found, look, len(textures)),
+        *classic_materials(found, look, len(textures)),
+        *opacity(found, look, len(textures)),
+        surfaces(bool(textures)),
+        emissions(look),
+        *albedos(look),
+        *bsdfs(look),
+        interactions(look),
+        cones(bool(textures)),
+    ]

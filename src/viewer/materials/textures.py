@@ -1,0 +1,152 @@
+"""Textures as a module: all images in one memory of texels, and tables of how each is looked up."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.base.memory import available
+from viewer.kernels.records import TEXTURE, TEXTURE_LEVEL
+from viewer.scene.mipmaps import level_sizes, mip_levels
+from viewer.scene.texture import MINIFICATIONS, WRAPS, Image, Texture
+from viewer.stream.declare.kernel import Module, Table, Texels
+
+# Levels begin at a block of so many texels and a place in it, so that the table can address 2^31 of them by integers
+# below 2^24.
+BLOCK = 256
+MOST_TEXELS = (1 << 31) - 1
+
+# Bits of a texture's flags, which the shader knows by these names.
+FLAGS = {
+    "TEXTURE_NEAREST": 1,  # the nearest texel where it is magnified
+    "TEXTURE_NEAREST_SMALL": 2,  # and where it is minified
+    "TEXTURE_MIPMAPS": 4,
+    "TEXTURE_LINEAR": 8,  # texels are not sRGB-encoded
+    "TEXTURE_WIDE": 16,  # 16 bits of a channel, in two texels of the memory: halfs, or of 0 .. 65535
+    "TEXTURE_HALF": 32,
+    "TEXTURE_SECOND": 64,  # by the second set of texture coordinates
+}
+
+
+def textures(found: Sequence[Texture]) -> Module:
+    """``interface/texture.glsl`` over the scene's textures; white, without memories, where there are none.
+
+    Raises ViewerError where all images together exceed what an integer of GLSL can address, or the memory that is free.
+    """
+    if not found:
+        return Module("no textures", provides=PROVIDES, source="shading/texture_none.glsl")
+    mipmapped = {_key(texture) for texture in found if _mipmapped(texture)}
+    kinds = {_key(texture): (texture.image, texture.content) for texture in found}
+    levels = np.zeros(sum(len(_sizes(*kinds[key], key in mipmapped)) for key in kinds), TEXTURE_LEVEL.dtype)
+    first: dict[tuple[int, str], tuple[int, int]] = {}
+    places: dict[tuple[int, str], list[int]] = {}
+    row = count = 0
+    for key, (image, content) in kinds.items():
+        sizes = _sizes(image, content, key in mipmapped)
+        first[key], places[key] = (row, len(sizes)), []
+        for size in sizes:
+            levels[row] = divmod(count, BLOCK), size
+            places[key].append(count)
+            row, count = row + 1, count + size[0] * size[1] * (1 + _wide(image))
+    _check(count)
+    texels = np.zeros((count, 4), np.uint8)
+    with ThreadPoolExecutor(min(len(kinds), os.cpu_count() or 1)) as pool:
+        list(pool.map(lambda key: _fill(texels, places[key], *kinds[key]), kinds))
+    table = np.zeros(len(found), TEXTURE.dtype)
+    for line, texture in zip(table, found, strict=True):
+        start, own = first[_key(texture)]
+        line["level"], line["last"] = start, own - 1
+        line["wrap"] = [WRAPS[way] for way in texture.wrap]
+        line["flags"] = _flags(texture)
+        line["across"], line["down"] = np.clip(texture.transform, -1e30, 1e30)
+        line["detail"] = _detail(texture)
+    return Module(
+        "textures",
+        provides=PROVIDES,
+        source="shading/texture_image.glsl",
+        memories=(
+            Table("textures", TEXTURE, table),
+            Table("texture_levels", TEXTURE_LEVEL, levels),
+            Texels("texels", texels),
+        ),
+        constants={"TEXTURE_BLOCK": BLOCK, **FLAGS},
+        features=frozenset({"WIDE_TEXELS"} if any(_wide(texture.image) for texture in found) else ()),
+    )
+
+
+def cones(textured: bool) -> Module:
+    """``interface/cone.glsl``: how wide rays are where they meet textures; nothing where there are none."""
+    return Module(
+        "ray cones",
+        provides=("cone_of_pixel", "cone_width", "cone_scattered"),
+        source=f"shading/cone_{'pixel' if textured else 'none'}.glsl",
+        needs=("camera_spread", "sample_1d") if textured else (),
+    )
+
+
+PROVIDES = ("texture_color", "texture_rgba", "texture_data", "texture_texel")
+
+
+def _key(texture: Texture) -> tuple[int, str]:
+    """What is held once: an image, with levels made by what it holds."""
+    return id(texture.image), texture.content
+
+
+def _mipmapped(texture: Texture) -> bool:
+    return MINIFICATIONS[texture.minification or ""][1]
+
+
+def _wide(image: Image) -> bool:
+    """Whether its texels take two of the memory."""
+    return image.texels.dtype != np.uint8
+
+
+def _sizes(image: Image, content: str, mipmapped: bool) -> list[tuple[int, int]]:
+    return level_sizes(*image.size) if mipmapped else [image.size]
+
+
+def _check(count: int) -> None:
+    """Raises ViewerError for more texels than can be had."""
+    hint = "reduce the images by --max-texture"
+    if count > MOST_TEXELS:
+        raise ViewerError("textures", f"{count:,} texels, of which {MOST_TEXELS:,} can be addressed", hint)
+    free, taken = available(), 8 * count  # once here, and again on the device or while levels are made
+    if free is not None and taken > free:
+        raise ViewerError("textures", f"take {taken:,} bytes of memory, and {free:,} are free", hint)
+
+
+def _fill(texels: NDArray[np.uint8], places: Sequence[int], image: Image, content: str) -> None:
+    """Put an image and its levels into the memory, the first of them at the first place."""
+    levels = chain([image.texels], mip_levels(image, content) if len(places) > 1 else ())
+    for start, level in zip(places, levels, strict=True):
+        part = level if level.dtype == np.uint8 else level.view(np.uint16).astype(">u2").view(np.uint8)
+        flat = part.reshape(-1, 4)
+        texels[start : start + len(flat)] = flat
+
+
+def _flags(texture: Texture) -> int:
+    nearest, mipmaps, _ = MINIFICATIONS[texture.minification or ""]
+    kind = texture.image.texels.dtype
+    bits = {
+        "TEXTURE_NEAREST": texture.nearest,
+        "TEXTURE_NEAREST_SMALL": nearest,
+        "TEXTURE_MIPMAPS": mipmaps,
+        "TEXTURE_LINEAR": texture.content != "color" or kind == np.float16,
+        "TEXTURE_WIDE": _wide(texture.image),
+        "TEXTURE_HALF": kind == np.float16,
+        "TEXTURE_SECOND": texture.uv_set == 1,
+    }
+    return sum(FLAGS[name] for name, holds in bits.items() if holds)
+
+
+def _detail(texture: Texture) -> float:
+    """log2 of the texels along the side of a unit square of the mesh's texture coordinates."""
+    width, height = texture.image.size
+    stretch = abs(float(np.linalg.det(np.clip(texture.transform[:, :2], -1e15, 1e15))))
+    return float(np.clip(0.5 * np.log2(max(width * height * stretch, 1e-300)), -1e3, 1e3))

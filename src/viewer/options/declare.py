@@ -1,0 +1,127 @@
+"""How an option is declared: its name, unit, range, default, help, who takes it, and what it affects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import IntEnum
+from typing import Any, Literal
+
+from viewer.base.errors import ViewerError
+
+LONGEST_ECHO = 60  # characters of a wrong value that a message repeats
+
+Scope = Literal["renderer", "prepare", "render", "command"]
+Reader = Callable[["Option", Any], Any]
+
+
+class Affects(IntEnum):
+    """What must be redone when an option's value changes, from nothing to everything.
+
+    Up to ``MACHINE`` every sample keeps its bits, so that a film goes on; from ``UNIFORMS`` on samples are others.
+    """
+
+    NOTHING = 0  # the host's own: files, messages, the order of passes; the machines stay as they are
+    SAMPLES = 1  # which samples are taken: size, number, layers; those that there are stay
+    MACHINE = 2  # other passes run the same program
+    UNIFORMS = 3  # numbers that shaders read; nothing is compiled
+    PROGRAM = 4  # other states or modules are linked
+    LIGHTING = 5  # the environment's tables and the lights' are made anew
+    STRUCTURE = 6  # the acceleration structure is built anew
+    SCENE = 7  # the scene itself
+    DEVICE = 8  # the OpenGL context: fixed when a renderer is made
+
+
+@dataclass(frozen=True)
+class Option:
+    """One option.
+
+    name     : as in ``--name`` and as a Python keyword.
+    read     : (option, value) -> the checked value; see `viewer.options.table.check`.
+    default  : a checked value.
+    help     : one line, without range and default, which are added where it is shown.
+    affects  : what must be redone when it changes.
+    metavar  : stands for the value in a help text; empty for a switch.
+    low, high, unit : the range of a number, ends included unless ``open_range``.
+    values   : the expected values in words, where range and choices do not say it; may hold {low}, {high}, {choices}.
+    choices  : the words that are known; empty where higher floors hand them in.
+    scope    : who takes it: ``renderer``, ``prepare`` (what structures are built from, also the renderer's) and
+               ``render`` are Python keywords, ``command`` is the command line's alone.
+    """
+
+    name: str
+    read: Reader
+    default: Any
+    help: str
+    affects: Affects
+    metavar: str = ""
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    open_range: bool = False
+    values: str = ""
+    choices: tuple[str, ...] = ()
+    short: str = ""
+    scope: Scope = "renderer"
+    default_text: str = ""  # the default in words, where the value's own text does not say it
+    bare: str = ""  # the value of an option that is typed without one, where it may be
+    repeats: bool = False  # may be typed several times; the reader gets a list
+
+    @property
+    def flag(self) -> str:
+        """The option as it is typed."""
+        return f"--{self.name.replace('_', '-')}"
+
+    @property
+    def switch(self) -> bool:
+        """Whether it takes no value."""
+        return not self.metavar
+
+    @property
+    def typed(self) -> str:
+        """The option with what stands for its value."""
+        if self.switch:
+            return self.flag
+        return f"{self.flag} [{self.metavar}]" if self.bare else f"{self.flag} {self.metavar}"
+
+    def expected(self) -> str:
+        """What a right value is, for messages and tables."""
+        if self.values:
+            known = ", ".join(self.choices) or "the known ones"
+            return self.values.format(choices=known, low=self.low, high=self.high)
+        if self.choices:
+            return _listed(self.choices)
+        if self.open_range:
+            return f"a number of {self.unit} above {self.low:g} and below {self.high:g}"
+        if self.low is not None:
+            return f"a whole number from {self.low} to {self.high}"
+        return ""
+
+    def default_words(self) -> str:
+        """The default in words; empty for a switch and for a value that must be given."""
+        if self.default_text or self.switch or self.default is None:
+            return self.default_text
+        return str(self.default)
+
+
+def wrong(option: Option, value: Any, expected: str = "", hint: str = "") -> ViewerError:
+    """The error for a value that an option cannot take: names the option, the value and the expected ones."""
+    return ViewerError(f"{option.flag} {_echo(value)}", f"expected {expected or option.expected()}", hint)
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """``did you mean 'cast'?`` where a known word is close, else nothing."""
+    by_lower = {name.lower(): name for name in known}
+    close = get_close_matches(word.lower(), list(by_lower), n=1, cutoff=0.6)
+    return f"did you mean '{by_lower[close[0]]}'?" if close else ""
+
+
+def _listed(words: Iterable[str]) -> str:
+    *most, last = list(words)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _echo(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST_ECHO else f"{text[: LONGEST_ECHO - 4]} ..."

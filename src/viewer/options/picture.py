@@ -1,0 +1,238 @@
+"""The options of pictures and movies: size, samples, files, frames, display."""
+
+from __future__ import annotations
+
+from viewer.options import values
+from viewer.options.declare import Affects, Option
+
+# Samples per pixel where --spp does not say: alone, and where --time or --error is to end the picture.
+FEW_SAMPLES, MOST_SAMPLES = 32, 65536
+
+WHOLE = (
+    Option(
+        "output",
+        values.read_file,
+        None,
+        "the picture",
+        Affects.NOTHING,
+        "OUT",
+        values="a file name ending in .png or .jpg (8 bit sRGB), .exr or .npz (float32 linear, with layers); "
+        "- is a PNG on standard output",
+        short="-o",
+        scope="command",
+    ),
+    Option(
+        "size",
+        values.read_size,
+        (512, 512),
+        "width and height of the picture",
+        Affects.SAMPLES,
+        "WxH",
+        "pixels",
+        1,
+        values.LARGEST_SIDE,
+        values="WIDTHxHEIGHT such as 640x480, each from {low} to {high} pixels",
+        scope="render",
+        default_text="512x512",
+    ),
+    Option(
+        "spp",
+        values.read_optional_integer,
+        None,
+        "samples per pixel, at most",
+        Affects.SAMPLES,
+        "N",
+        "samples",
+        1,
+        MOST_SAMPLES,
+        scope="render",
+        default_text=f"{FEW_SAMPLES}; with --time or --error {MOST_SAMPLES}",
+    ),
+    Option(
+        "time",
+        values.read_optional_closed_real,
+        None,
+        "time limit: no more samples after these seconds",
+        Affects.SAMPLES,
+        "SECONDS",
+        "seconds",
+        0,
+        1e7,
+        values="a number of seconds from {low:g} to {high:g}",
+        scope="render",
+        default_text="none",
+    ),
+    Option(
+        "error",
+        values.read_optional_real,
+        None,
+        "noise limit: no more samples at this estimated relative error of the picture",
+        Affects.SAMPLES,
+        "SHARE",
+        "",
+        0,
+        1,
+        values="a number above {low:g} and below {high:g} such as 0.01",
+        scope="render",
+        default_text="none",
+    ),
+    Option(
+        "resume",
+        values.read_file,
+        None,
+        "go on from an EXR of the same picture, with the bits of an unbroken render by one driver; auto: from what a"
+        " stopped one left",
+        Affects.SAMPLES,
+        "FILE.exr|auto",
+        values="a file that was rendered with the same settings, or auto",
+        scope="render",
+        default_text="none",
+    ),
+)
+
+SHOWN = (
+    Option(
+        "adaptive",
+        values.read_on_off,
+        True,
+        "fewer samples where there is less noise, for the same error of the picture: with --error, and a noise limit in"
+        " the window",
+        Affects.SAMPLES,
+        "on|off",
+        choices=("on", "off"),
+        default_text="on",
+    ),
+    Option(
+        "layers",
+        values.read_names,
+        (),
+        "feature layers beside the colour",
+        Affects.SAMPLES,
+        "NAMES",
+        values="names with commas between them, of {choices}",
+        scope="render",
+        default_text="none",
+    ),
+    Option(
+        "denoise",
+        values.read_word,
+        "auto",
+        "denoiser: in fragment programs (auto: so in the window alone), or Open Image Denoise, which raystream[denoise]"
+        " installs; the noisy picture becomes a layer, and what is summed and resumed stays as it is",
+        Affects.NOTHING,
+        "NAME",
+        choices=("auto", "none", "shader", "oidn"),
+    ),
+    Option(
+        "tonemap",
+        values.read_word,
+        "agx",
+        "tone map of .png and .jpg, for radiance above white",
+        Affects.NOTHING,
+        "NAME",
+        scope="command",
+    ),
+    Option(
+        "exposure",
+        values.read_real_or_auto,
+        "auto",
+        "exposure of .png and .jpg: each stop doubles the brightness; auto: by the picture's own luminance, of frames"
+        " by the first one's",
+        Affects.NOTHING,
+        "STOPS|auto",
+        "stops",
+        -32,
+        32,
+        values="auto or a number of stops from {low:g} to {high:g}",
+        scope="command",
+    ),
+    Option(
+        "stats",
+        values.read_file,
+        None,
+        "write the counters of every pass: calls, steps, tests, times",
+        Affects.NOTHING,
+        "FILE.json",
+        values="a file name such as stats.json",
+        scope="command",
+        default_text="none",
+    ),
+)
+
+MOTION = (
+    Option(
+        "frames",
+        values.read_frames,
+        None,
+        "render frames of motion: into files numbered by %04d in the name of -o, or into one .mp4 or .gif",
+        Affects.SCENE,
+        "FIRST-LAST",
+        values="two whole numbers such as 0-119, the first not after the last, up to {high}",
+        high=values.LAST_FRAME,
+        scope="command",
+        default_text="none",
+    ),
+    Option(
+        "fps",
+        values.read_real,
+        30.0,
+        "frames per second: frame n shows the animation at n / fps seconds",
+        Affects.SCENE,
+        "N",
+        low=0.01,
+        high=1000,
+        values="a number from {low:g} to {high:g}",
+        scope="command",
+        default_text="30",
+    ),
+    Option(
+        "turntable",
+        values.read_switch,
+        False,
+        "in these frames the camera orbits the scene once",
+        Affects.UNIFORMS,
+        scope="command",
+    ),
+    Option(
+        "moment",
+        values.read_optional_closed_real,
+        None,
+        "one picture of the animation at this time",
+        Affects.SCENE,
+        "SECONDS",
+        low=0,
+        high=1e6,
+        values="a number of seconds from {low:g} to {high:g}",
+        scope="command",
+        default_text="the rest pose of the file",
+    ),
+    Option(
+        "animation",
+        values.read_optional_name,
+        None,
+        "which of the scene's animations plays",
+        Affects.SCENE,
+        "NAME|N",
+        values="a name, or a number from 0 in the file's order",
+        scope="command",
+        default_text="the scene's first",
+    ),
+)
+
+COMMAND = (
+    Option(
+        "preset",
+        values.read_optional_word,
+        None,
+        "other defaults: the published machine (a grid, one kernel call in a pass) and its path tracer, 256 x 256 with "
+        "64 samples; 2002 scatters twice, 2004 until a light is hit; 2003 is photon mapping as published, glass_ball,"
+        " ring and cornell_photons with the settings of the paper's scenes",
+        Affects.NOTHING,
+        "NAME",
+        choices=("2002", "2003", "2004"),
+        scope="command",
+        default_text="none",
+    ),
+    Option("quiet", values.read_switch, False, "print nothing but errors", Affects.NOTHING, scope="command"),
+    Option("debug", values.read_switch, False, "show the traceback of an error", Affects.NOTHING, scope="command"),
+)

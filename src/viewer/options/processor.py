@@ -1,0 +1,126 @@
+"""The options of the stream processor: the machine, its passes, the device."""
+
+from __future__ import annotations
+
+from viewer.options import values
+from viewer.options.declare import Affects, Option
+from viewer.options.values import PolicyChoice, Unroll
+
+MACHINE = (
+    Option(
+        "machine",
+        values.read_word,
+        "multipass",
+        "how the program runs: a kernel per pass, or everything in one generated pass",
+        Affects.MACHINE,
+        "NAME",
+        choices=("multipass", "singlepass"),
+    ),
+    Option(
+        "policy",
+        values.read_policy,
+        PolicyChoice(),
+        "which state multipass serves next; threshold takes the share of rays that must wait for the intersection",
+        Affects.NOTHING,
+        "NAME",
+        values="{choices}, or threshold=SHARE[,active|all] with 0 < SHARE <= 1",
+        choices=("sweep", "naive", "threshold", "most-work"),
+        default_text="sweep",
+    ),
+    Option(
+        "unroll",
+        values.read_unroll,
+        Unroll(),
+        "calls of a looping kernel in one pass of multipass, N,M in the program's order; turns of a whole program",
+        Affects.NOTHING,
+        "N|N,M|auto",
+        "calls",
+        1,
+        65536,
+        values="auto, a whole number, or one per looping kernel such as 4,2; each from {low} to {high}",
+        default_text="auto",
+    ),
+    Option(
+        "fuse",
+        values.read_word,
+        "surface",
+        "states that multipass fuses into one pass: none, all of a ray's way to its hit, or all of a path's way from "
+        "surface to surface",
+        Affects.MACHINE,
+        "NAME",
+        choices=("none", "ray", "surface"),
+    ),
+    Option(
+        "mask",
+        values.read_word,
+        "depth",
+        "how multipass masks rays that wait in other states: early depth or stencil test, discard in a mask"
+        " pass, no tile that a query has found empty, or none",
+        Affects.MACHINE,
+        "NAME",
+        choices=("depth", "stencil", "kill", "tiles", "none"),
+    ),
+    Option(
+        "tile",
+        values.read_integer,
+        16,
+        "edge of the tiles of multipass: of --mask tiles, and of --count census",
+        Affects.MACHINE,
+        "N",
+        "rays",
+        4,
+        256,
+    ),
+    Option(
+        "count",
+        values.read_word,
+        "query",
+        "how multipass learns how many rays wait: by occlusion queries, or by a census of every tile",
+        Affects.NOTHING,
+        "NAME",
+        choices=("query", "census"),
+    ),
+)
+
+DEVICE = (
+    Option(
+        "device",
+        values.read_optional_integer,
+        None,
+        "the GPU by its number in 'raystream devices'",
+        Affects.DEVICE,
+        "N",
+        "",
+        0,
+        255,
+        default_text="the driver's",
+    ),
+    Option(
+        "barrier",
+        values.read_word,
+        "auto",
+        "off copies streams between passes even where the driver has a texture barrier",
+        Affects.DEVICE,
+        "NAME",
+        choices=("auto", "off"),
+    ),
+    Option(
+        "memory",
+        values.read_word,
+        "auto",
+        "where scene data lies; texture takes 2-D and 3-D textures even where buffer textures are large enough",
+        Affects.DEVICE,
+        "NAME",
+        choices=("auto", "texture"),
+    ),
+    Option(
+        "limits",
+        values.read_word,
+        "none",
+        "imposes what graphics hardware of the papers' day allowed: outputs of a pass, sizes of textures and tables; "
+        "2004 also floats of 24 bits in streams and memories",
+        Affects.DEVICE,
+        "YEAR",
+        choices=("none", "2002", "2004"),
+    ),
+)

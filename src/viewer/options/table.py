@@ -1,0 +1,80 @@
+"""Every option, once: the table that argument parser, keywords, panels, README and the check of resumed files are made
+from.
+
+`check` is the one place where a value is read, from a text of the command line or from a Python keyword. What higher
+floors register (the programs, the layers) is not named here: its choices are handed in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from viewer.base.errors import ViewerError
+from viewer.options import photons, picture, processor, scene, tracing
+from viewer.options.declare import Option, Scope, suggestion
+from viewer.options.picture import FEW_SAMPLES, MOST_SAMPLES
+
+OPTIONS: dict[str, Option] = {
+    entry.name: entry
+    for theme in (
+        picture.WHOLE,
+        tracing.TRACING,
+        photons.PHOTONS,
+        processor.MACHINE,
+        scene.STRUCTURE,
+        scene.VIEW,
+        scene.LIGHT,
+        picture.SHOWN,
+        picture.MOTION,
+        processor.DEVICE,
+        picture.COMMAND,
+    )
+    for entry in theme
+}
+
+
+def option(name: str) -> Option:
+    """The option of that name; raises ViewerError for an unknown one, with the closest known."""
+    try:
+        return OPTIONS[name]
+    except KeyError:
+        raise ViewerError(f"option '{name}'", "unknown", suggestion(name, OPTIONS)) from None
+
+
+def check(name: str, value: Any, choices: Collection[str] = ()) -> Any:
+    """The checked value of an option, from a text of the command line or a Python value; a checked value stays itself.
+
+    choices : the words that higher floors know, for ``program`` and ``layers``.
+
+    Returns by name: size (width, height); policy `PolicyChoice`; unroll `Unroll`; grid int or ``"auto"``; layers a
+    tuple of names, each once; camera the text or object as it is, or None; fov and device a number or None.
+    Raises ViewerError that names the option, the value and the expected ones.
+    """
+    found = option(name)
+    if choices:
+        found = with_choices(found, tuple(choices))
+    return found.read(found, value)
+
+
+def most_samples(spp: int | None, time: float | None, error: float | None) -> int:
+    """At most how many samples of a pixel these checked values mean: without ``spp`` few, but where a time or an error
+    is given, so many that these decide."""
+    if spp is not None:
+        return spp
+    return FEW_SAMPLES if time is None and error is None else MOST_SAMPLES
+
+
+@cache
+def with_choices(given: Option, choices: tuple[str, ...]) -> Option:
+    """The option with the words that a higher floor knows."""
+    return replace(given, choices=choices)
+
+
+def keywords(scope: Scope) -> list[str]:
+    """The names of the options that the ``Renderer`` (scope ``renderer``), its ``render`` or
+    `viewer.renderer.prepared.prepare` takes as keywords; the renderer takes those of ``prepare`` too."""
+    scopes = (scope, "prepare") if scope == "renderer" else (scope,)
+    return [name for name, found in OPTIONS.items() if found.scope in scopes]

@@ -1,0 +1,398 @@
+"""Values of options: their types, and the readers that check a text or a Python value."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from viewer.options.declare import Option, suggestion, wrong
+
+LARGEST_SIDE = 32768  # pixels; a larger picture than a stream may be is cut into streams
+LAST_FRAME = 9_999_999
+
+
+@dataclass(frozen=True)
+class PolicyChoice:
+    """Which state the multipass machine serves next.
+
+    name  : ``sweep`` (the states in turn, without counts), ``naive``, ``threshold`` or
+            ``most-work``.
+    share : of threshold: the intersection pass runs once this share of the rays waits for it, in (0, 1].
+    of    : of threshold: what the share is counted in, the ``active`` rays or ``all`` rays.
+    """
+
+    name: str = "sweep"
+    share: float = 0.2
+    of: str = "active"
+
+    def __str__(self) -> str:
+        return f"threshold={self.share:g},{self.of}" if self.name == "threshold" else self.name
+
+
+@dataclass(frozen=True)
+class Unroll:
+    """How many calls of a looping kernel one pass may make.
+
+    counts : one number for all looping kernels, or one for each in the program's order; None lets the machine choose.
+    """
+
+    counts: tuple[int, ...] | None = None
+
+    @property
+    def auto(self) -> bool:
+        """Whether the machine chooses."""
+        return self.counts is None
+
+    def __str__(self) -> str:
+        return "auto" if self.counts is None else ",".join(map(str, self.counts))
+
+
+@dataclass(frozen=True)
+class PhotonFilter:
+    """How a radiance estimate weighs photons by their distance d within its radius r.
+
+    name  : ``constant`` (alike), ``cone`` (1 - d / (width r)) or ``epanechnikov`` (1 - d^2 / r^2).
+    width : of the cone, at least 1: H. W. Jensen's filter constant (2001, section 7.2.1).
+    """
+
+    name: str = "constant"
+    width: float = 1.1
+
+    def __str__(self) -> str:
+        return f"cone={self.width:g}" if self.name == "cone" else self.name
+
+    @property
+    def slope(self) -> float:
+        """c in the weight (1 - c (d / r)^p)."""
+        return {"constant": 0.0, "cone": 1 / self.width, "epanechnikov": 1.0}[self.name]
+
+    @property
+    def exponent(self) -> int:
+        """p in the weight (1 - c (d / r)^p)."""
+        return {"constant": 0, "cone": 1, "epanechnikov": 2}[self.name]
+
+    @property
+    def integral(self) -> float:
+        """Of the weight over the disc, as a share of the disc's area."""
+        return 1 - self.slope * 2 / (self.exponent + 2) if self.exponent else 1.0
+
+
+def read_word(option: Option, value: Any) -> str:
+    if isinstance(value, str) and (value in option.choices or (not option.choices and value)):
+        return value
+    hint = suggestion(value, option.choices) if isinstance(value, str) else ""
+    raise wrong(option, value, hint=hint)
+
+
+def read_optional_word(option: Option, value: Any) -> str | None:
+    return None if value is None else read_word(option, value)
+
+
+def _whole(value: Any) -> int | None:
+    """The whole number of a text or Python value, None where it is none; a bool is none."""
+    if isinstance(value, str):
+        # int() also takes underscores and other scripts' digits, and raises on thousands of digits.
+        return int(value) if re.fullmatch(" *[+-]?[0-9]{1,18} *", value) else None
+    if isinstance(value, bool):
+        return None
+    try:
+        return int(value.__index__())
+    except (AttributeError, TypeError):
+        return None
+
+
+def _real(value: Any) -> float | None:
+    """The finite number of a text or Python value, None where it is none; a bool is none."""
+    if isinstance(value, bool) or (isinstance(value, str) and "_" in value):
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def read_integer(option: Option, value: Any) -> int:
+    number = _whole(value)
+    assert option.low is not None and option.high is not None
+    if number is None or not option.low <= number <= option.high:
+        raise wrong(option, value)
+    return number
+
+
+def read_optional_integer(option: Option, value: Any) -> int | None:
+    return None if value is None else read_integer(option, value)
+
+
+def read_roulette(option: Option, value: Any) -> int | str | None:
+    """A whole number; ``"auto"``; ``"never"`` or None: None."""
+    word = value if isinstance(value, str) else None
+    if value is None or word in ("never", "None"):  # as files to resume have it
+        return None
+    return "auto" if word == "auto" else read_integer(option, value)
+
+
+def _is_auto(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and value == "auto")  # an array has no plain equality
+
+
+def read_integer_or_auto(option: Option, value: Any) -> int | str:
+    return "auto" if _is_auto(value) else read_integer(option, value)
+
+
+def read_real(option: Option, value: Any) -> float:
+    number = _real(value)
+    assert option.low is not None and option.high is not None
+    if number is None or not option.low <= number <= option.high:
+        raise wrong(option, value)
+    return number
+
+
+def read_real_or_auto(option: Option, value: Any) -> float | str:
+    return "auto" if isinstance(value, str) and value == "auto" else read_real(option, value)
+
+
+def read_optional_real(option: Option, value: Any) -> float | None:
+    if value is None:
+        return None
+    number = _real(value)
+    assert option.low is not None and option.high is not None
+    if number is None or not option.low < number < option.high:
+        raise wrong(option, value)
+    return number
+
+
+def read_optional_closed_real(option: Option, value: Any) -> float | None:
+    return None if value is None else read_real(option, value)
+
+
+def read_frames(option: Option, value: Any) -> range | None:
+    """``"0-119"``, or a `range` of step 1, as a range of frame numbers that is not empty."""
+    if value is None or isinstance(value, range):
+        frames = value
+    else:
+        ends = [_whole(end) for end in value.split("-")] if isinstance(value, str) else []
+        if len(ends) not in (1, 2) or ends[0] is None or ends[-1] is None:
+            raise wrong(option, value)
+        if ends[0] > ends[-1]:
+            raise wrong(option, value, hint=f"frame {ends[0]} is after frame {ends[-1]}")
+        frames = range(ends[0], ends[-1] + 1)
+    if frames is None:
+        return None
+    if not frames or frames.step != 1 or frames[0] < 0 or frames[-1] > LAST_FRAME:
+        raise wrong(option, value)
+    return range(frames[0], frames[-1] + 1)
+
+
+def read_optional_name(option: Option, value: Any) -> str | int | None:
+    """A name or a number; which ones there are, the scene knows."""
+    if value is None or (isinstance(value, str) and value.strip()):
+        return value
+    number = None if isinstance(value, str) else _whole(value)
+    if number is None or number < 0:
+        raise wrong(option, value)
+    return number
+
+
+def read_size(option: Option, value: Any) -> tuple[int, int]:
+    parts: Sequence[Any] = ()
+    if isinstance(value, str):
+        parts = re.split("[xX]", value)
+    elif isinstance(value, Iterable):
+        parts = tuple(value)
+    sides = [_whole(part) for part in parts]
+    if len(sides) != 2:
+        raise wrong(option, value)
+    width, height = sides
+    if width is None or height is None or not (1 <= width <= LARGEST_SIDE and 1 <= height <= LARGEST_SIDE):
+        raise wrong(option, value)
+    return width, height
+
+
+def read_cells(option: Option, value: Any) -> tuple[int, int, int] | None:
+    """``"XxYxZ"`` or three whole numbers; ``"auto"`` or None: None."""
+    if _is_auto(value):
+        return None
+    parts = re.split("[xX]", value) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
+    numbers = [_whole(part) for part in parts]
+    assert option.low is not None and option.high is not None
+    if len(numbers) != 3 or not all(n is not None and option.low <= n <= option.high for n in numbers):
+        raise wrong(option, value)
+    return numbers[0], numbers[1], numbers[2]  # type: ignore[return-value]
+
+
+def read_ground(option: Option, value: Any) -> tuple[float, float] | str | None:
+    """``"WxD"`` or two numbers, in heights of the model; ``"auto"`` or True: a size that suits; None or False: none."""
+    if value is None or value is False:
+        return None
+    if value is True or (isinstance(value, str) and value == "auto"):
+        return "auto"
+    parts = re.split("[xX]", value) if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
+    sides = [_real(part) for part in parts]
+    assert option.low is not None and option.high is not None
+    if len(sides) != 2 or not all(side is not None and option.low <= side <= option.high for side in sides):
+        raise wrong(option, value)
+    return sides[0], sides[1]  # type: ignore[return-value]
+
+
+def read_policy(option: Option, value: Any) -> PolicyChoice:
+    choice = value
+    if isinstance(value, str):
+        name, equals, rest = value.partition("=")
+        share, comma, of = rest.partition(",")
+        if name not in option.choices:
+            raise wrong(option, value, hint=suggestion(name, option.choices))
+        if equals and (name != "threshold" or not share or (comma and not of)):
+            raise wrong(option, value)
+        number = _real(share) if equals else PolicyChoice.share
+        choice = PolicyChoice(name, math.nan if number is None else number, of or PolicyChoice.of)
+    if not isinstance(choice, PolicyChoice) or choice.name not in option.choices:
+        raise wrong(option, value)
+    share_number = _real(choice.share)
+    if share_number is None or not 0 < share_number <= 1 or choice.of not in ("active", "all"):
+        raise wrong(option, value)
+    return PolicyChoice(choice.name, share_number, choice.of)
+
+
+def read_photon_filter(option: Option, value: Any) -> PhotonFilter:
+    choice = value
+    if isinstance(value, str):
+        name, equals, text = value.partition("=")
+        if name not in option.choices:
+            raise wrong(option, value, hint=suggestion(name, option.choices))
+        width = _real(text) if equals else PhotonFilter.width
+        if equals and (name != "cone" or width is None):
+            raise wrong(option, value)
+        choice = PhotonFilter(name, PhotonFilter.width if width is None else width)
+    if not isinstance(choice, PhotonFilter) or choice.name not in option.choices:
+        raise wrong(option, value)
+    given = _real(choice.width)
+    if given is None or not 1 <= given <= 1e6:
+        raise wrong(option, value)
+    return PhotonFilter(choice.name, given)
+
+
+def read_unroll(option: Option, value: Any) -> Unroll:
+    given = value.counts if isinstance(value, Unroll) else value
+    if _is_auto(given):
+        return Unroll()
+    if isinstance(given, str):
+        given = given.split(",")
+    elif not isinstance(given, Iterable):
+        given = (given,)
+    counts = tuple(_whole(part) for part in given)
+    assert option.low is not None and option.high is not None
+    if not counts or any(count is None or not option.low <= count <= option.high for count in counts):
+        raise wrong(option, value)
+    return Unroll(counts)  # type: ignore[arg-type]
+
+
+def read_camera(option: Option, value: Any) -> Any:
+    """A text, or an object with origin and target; which camera a text names, the scene knows."""
+    if value is None or (hasattr(value, "origin") and hasattr(value, "target")):
+        return value
+    if isinstance(value, str) and value.strip():
+        return value
+    raise wrong(option, value)
+
+
+def _vector(value: Any) -> tuple[float, float, float] | None:
+    """The three finite numbers of ``"x,y,z"`` or a sequence, None where it is none."""
+    if isinstance(value, str):
+        value = value.split(",")
+    elif not isinstance(value, Iterable):
+        return None
+    numbers = [_real(part) for part in value]
+    if len(numbers) != 3 or any(number is None for number in numbers):
+        return None
+    return numbers[0], numbers[1], numbers[2]  # type: ignore[return-value]
+
+
+def read_environment(option: Option, value: Any) -> Any:
+    """A word, a radiance ``"r,g,b"`` as a tuple, a file's name, or an object that has a ``flux``."""
+    if value is None or hasattr(value, "flux"):
+        return value
+    radiance = _vector(value)
+    if radiance is not None:
+        assert option.high is not None
+        if not all(0 <= component <= option.high for component in radiance):
+            raise wrong(option, value)
+        return radiance
+    return read_file(option, value)
+
+
+def read_sun(option: Option, value: Any) -> tuple[float, float] | None:
+    """``"elevation,azimuth"`` or two numbers, degrees."""
+    if value is None:
+        return None
+    parts = value.split(",") if isinstance(value, str) else tuple(value) if isinstance(value, Iterable) else ()
+    angles = [_real(part) for part in parts]
+    assert option.low is not None and option.high is not None
+    if len(angles) != 2 or angles[0] is None or angles[1] is None:
+        raise wrong(option, value)
+    if not (0 <= angles[0] <= 90 and option.low <= angles[1] <= option.high):
+        raise wrong(option, value)
+    return angles[0], angles[1]
+
+
+def read_places(option: Option, value: Any) -> tuple[tuple[str, tuple[float, float, float]], ...]:
+    """Places by name, each name once: ``"NAME=x,y,z"``, several of these, pairs (name, place), or a dictionary."""
+    given = value.items() if isinstance(value, Mapping) else [value] if isinstance(value, str) else value
+    if given is None:
+        return ()
+    if not isinstance(given, Iterable):
+        raise wrong(option, value)
+    found: dict[str, tuple[float, float, float]] = {}
+    for each in given:
+        pair = each
+        if isinstance(each, str):
+            name, _, place = each.rpartition("=")
+            pair = (name, place)
+        place_of = _vector(pair[1]) if isinstance(pair, tuple) and len(pair) == 2 else None
+        if place_of is None or not isinstance(pair[0], str) or not pair[0]:
+            raise wrong(option, each)
+        found[pair[0]] = place_of
+    return tuple(found.items())
+
+
+def read_names(option: Option, value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        parts = [part.strip() for part in value.split(",")]
+    elif isinstance(value, Iterable):
+        parts = list(value)
+    else:
+        raise wrong(option, value)
+    for part in parts:
+        known = isinstance(part, str) and bool(part) and (part in option.choices or not option.choices)
+        if not known:
+            hint = suggestion(part, option.choices) if isinstance(part, str) else ""
+            raise wrong(option, part if part and len(parts) > 1 else value, hint=hint)
+    return tuple(dict.fromkeys(parts))
+
+
+def read_file(option: Option, value: Any) -> str | None:
+    if value is None:
+        return None
+    if isinstance(value, (str, os.PathLike)):
+        text = os.fspath(value)
+        if isinstance(text, str) and text and "\0" not in text:
+            return text
+    raise wrong(option, value)
+
+
+def read_on_off(option: Option, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value in option.choices:
+        return value == "on"
+    raise wrong(option, value)
+
+
+def read_switch(option: Option, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise wrong(option, value, "True or False")

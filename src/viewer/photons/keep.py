@@ -1,0 +1,76 @@
+"""The photons that are stored, brought together on the device by transform feedback: most places of the frames hold
+none, and a sort's passes grow with its list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import moderngl
+
+from viewer.kernels.photons import ENTRY, PHOTON, STORED
+from viewer.photons.grid import PhotonGrid
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.source import Source
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.passes import add_fetch
+from viewer.stream.gl.stream import Stream
+
+OUTPUTS = ("kept",)  # of the geometry program, which transform feedback writes
+
+
+def keep_sources() -> tuple[Source, Source]:
+    """Vertex and geometry program."""
+    vertex, geometry = Source(), Source()
+    vertex.add(VERSION, "version")
+    vertex.add(f"const int PHOTON_CAUSTIC = {STORED['caustic']};", "constants")
+    vertex.add(f"{PHOTON.glsl_struct()}\n{PHOTON.glsl_unpack()}", "record Photon")
+    add_fetch(vertex, "photons", PHOTON)
+    vertex.include("photons/keep_vertex.glsl")
+    geometry.add(VERSION, "version")
+    geometry.include("photons/keep_geometry.glsl")
+    return vertex, geometry
+
+
+class Keep:
+    """The pass; the context must be current in every call."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.program = device.feedback_program(*keep_sources(), outputs=OUTPUTS)
+        self._members = {name: self.program[name] for name in self.program}
+        self._points = device.context.vertex_array(self.program, [])
+        self._query = device.context.query(primitives=True)
+        self._buffer: moderngl.Buffer | None = None
+
+    def run(self, photons: Stream, count: int, grid: PhotonGrid, kept: Stream) -> int:
+        """Those of the first ``count`` of `PHOTON` that are stored into the first elements of ``kept`` of `ENTRY`, in
+        their order; returns their number, for which the host waits."""
+        assert kept.record == ENTRY and kept.size[0] * kept.size[1] >= count
+        size = 16 * kept.size[0] * kept.size[1]
+        if self._buffer is None or self._buffer.size != size:
+            if self._buffer is not None:
+                self._buffer.release()
+            self._buffer = self.device.context.buffer(reserve=size)
+        for k, texture in enumerate(photons.textures):
+            self._set({f"in_photons_{k}": k})
+            texture.use(k)
+        self._set(grid.uniforms)
+        kept.framebuffer.use()  # nothing is drawn to it, but what is in use must be whole
+        with self._query:
+            self._points.transform(self._buffer, moderngl.POINTS, vertices=count)
+        kept.textures[0].write(self._buffer)  # on the device
+        return int(self._query.primitives)
+
+    def _set(self, uniforms: Mapping[str, Any]) -> None:
+        for name, value in uniforms.items():
+            member = self._members.get(name)
+            if isinstance(member, moderngl.Uniform):
+                member.value = value
+
+    def release(self) -> None:
+        """Free the buffer."""
+        if self._buffer is not None:
+            self._buffer.release()
+            self._buffer = None

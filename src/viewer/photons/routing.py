@@ -1,0 +1,259 @@
+"""The photon map by stencil routing: each photon is drawn as a point over its cell's footprint, and the stencil lets it
+into one texel of it (Purcell 2004, section 6.2.2; Purcell et al. 2003, section 2.2.2).
+
+A footprint has m x m texels, so that a cell holds m^2 photons; the dissertation's m = 16 for 65,536 cells in 1024 x
+1024 texels is m^2 = 16, that is m = 4. The stencil begins as 0, 1 .. m^2 - 1, a photon passes where it is m^2 - 1, and
+every texel that is met is increased. With m = 16 the value that passes, 255, is where an eight-bit stencil saturates,
+so that it must wrap around; then the newest photons are kept, instead of the first.
+
+What a full cell has lost is given to the photons that it holds: power redistribution. The published way takes the
+photons' number from the stencil, which is exact to 255; here an additive pass counts them, exact to 2^24.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.kernels.photons import ENTRY, PHOTON, ROUTED_CELL, STORED, TOTAL
+from viewer.lighting.photons import footprint_uniforms
+from viewer.photons.grid import PhotonGrid
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.record import LARGEST_INTEGER, Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Shader, square
+from viewer.stream.gl.passes import Pass, add_fetch, pass_source
+from viewer.stream.gl.stencil import ALWAYS, EQUAL, INCREASE, INCREASE_AND_WRAP, LARGEST, REPLACE, Stencil
+from viewer.stream.gl.stream import Stream
+from viewer.stream.jobs import Draw, Host, Job
+
+PUBLISHED_EDGE = 4  # texels; 1024 / 4 squared are the published 65,536 cells
+LARGEST_EDGE = 16
+REDISTRIBUTIONS = {"none": 0, "count": 1, "power": 2}  # numbers in shaders/photons/redistribute.glsl
+VERTEX = np.dtype([("at", "<f4", 3), ("carried", "<f4", 3), ("number", "<f4"), ("kind", "<f4")])  # read back
+_REDISTRIBUTE = {"totals": TOTAL, "footprints": ENTRY, "photons": PHOTON}  # streams that the pass reads
+_STENCIL_BYTES = 4  # of a texel, its depth included
+
+
+def footprints(cells: int) -> tuple[int, int]:
+    """(width, height), in footprints, of the stream that cells are routed to."""
+    width = 1 << (-(-max(cells - 1, 1).bit_length() // 2))
+    return width, -(-cells // width)
+
+
+def routing_bytes(cells: int, edge: int) -> int:
+    """Texture memory of a map of so many cells."""
+    wide, tall = footprints(cells)
+    texels = edge * edge * (16 * ENTRY.texels + _STENCIL_BYTES)
+    return wide * tall * (texels + 16 * (TOTAL.texels + ROUTED_CELL.texels))
+
+
+def point_sources(fragment: str, output: Record, edge: int, fetched: bool = True) -> tuple[Source, Source]:
+    """Vertex and fragment program that draw photons as points of ``edge`` texels.
+
+    fetched : the vertex program takes them from the stream of photons, by the list of those that are stored; else they
+    are vertices of `VERTEX`.
+    """
+    vertex, pixel = Source(), Source()
+    vertex.add(f"{VERSION}\nconst int SIZE = {edge};", "constants")
+    vertex.add(f"const int PHOTON_CAUSTIC = {STORED['caustic']};", "constants")
+    if fetched:
+        for name, record in (("kept", ENTRY), ("photons", PHOTON)):
+            vertex.add(f"{record.glsl_struct()}\n{record.glsl_unpack()}", f"record {record.name}")
+            add_fetch(vertex, name, record)
+    vertex.include("photons/point_fetch.glsl" if fetched else "photons/point_vertex.glsl")
+    vertex.include("photons/route_vertex.glsl")
+    pixel.add(VERSION, "version")
+    pixel.add(f"{output.glsl_struct()}\n{output.glsl_pack()}", f"record {output.name}")
+    pixel.include(f"photons/{fragment}.glsl")
+    return vertex, pixel
+
+
+def routed_sources() -> Iterator[tuple[str, tuple[Source, Source]]]:
+    """The vertex and fragment programs of a map by stencil routing that draw photons as points, by name."""
+    for fetched in (True, False):
+        how = "fetched" if fetched else "read back"
+        yield f"route, {how}", point_sources("route_fragment", ENTRY, PUBLISHED_EDGE, fetched)
+        yield f"total, {how}", point_sources("total_fragment", TOTAL, 1, fetched)
+
+
+def routing_sources() -> Iterator[tuple[str, Source]]:
+    """The fragment programs of a map by stencil routing that are drawn over whole streams, by name."""
+    yield "stencil bit", _bit_source(PUBLISHED_EDGE)
+    yield "redistribute", pass_source("photons/redistribute", _REDISTRIBUTE, ROUTED_CELL)
+
+
+def _bit_source(edge: int) -> Source:
+    source = Source()
+    source.add(f"{VERSION}\nconst int EDGE = {edge};", "constants")
+    source.include("photons/stencil_bit.glsl")
+    return source
+
+
+def read_vertices(photons: Stream) -> NDArray:
+    """(N,) `VERTEX` of the photons that are stored, in their order, read back from the device."""
+    read = photons.read().ravel()
+    numbers = np.flatnonzero(read["stored"] > 0)
+    out = np.zeros(len(numbers), VERTEX)
+    out["at"], out["carried"], out["number"] = read["position"][numbers], read["power"][numbers], numbers
+    out["kind"] = read["stored"][numbers]
+    return out
+
+
+class _Points:
+    """Photons drawn as points into a stream."""
+
+    def __init__(self, device: Device, fragment: str, output: Record, edge: int, fetched: bool) -> None:
+        vertex, pixel = point_sources(fragment, output, edge, fetched)
+        self.device, self.shader = device, Shader(device, pixel, vertex)
+        self._empty = device.context.vertex_array(self.shader.program, []) if fetched else None
+
+    def draw(
+        self, streams: dict[str, Stream], vertices: moderngl.Buffer | None, count: int, uniforms: dict[str, object]
+    ) -> None:
+        """Into the framebuffer in use."""
+        for name, stream in streams.items():
+            for k, texture in enumerate(stream.textures):
+                self.shader.bind(f"in_{name}_{k}", texture)
+        for name, value in uniforms.items():
+            self.shader.set(name, value)
+        context = self.device.context
+        array = self._empty or self._array(vertices)
+        context.disable(moderngl.DEPTH_TEST | moderngl.CULL_FACE)
+        context.enable(moderngl.PROGRAM_POINT_SIZE)
+        array.render(moderngl.POINTS, vertices=count)
+        context.disable(moderngl.PROGRAM_POINT_SIZE)
+        if array is not self._empty:
+            array.release()
+
+    def _array(self, vertices: moderngl.Buffer | None) -> moderngl.VertexArray:
+        """Of `VERTEX`; what the compiler has removed is passed over."""
+        assert vertices is not None
+        used = [name for name in VERTEX.names or () if name in self.shader.members]
+        sizes = {name: VERTEX[name].itemsize for name in VERTEX.names or ()}
+        form = " ".join(f"{size // 4}f" if name in used else f"{size}x" for name, size in sizes.items())
+        return self.device.context.vertex_array(self.shader.program, [(vertices, form, *used)])
+
+
+class StencilRouting:
+    """The passes that route photons to the cells of a grid; the context must be current in every call.
+
+    edge : m, texels along the edge of a footprint, 1 .. 16. saturate : with 16, as published: let the stencil saturate
+    instead of wrapping around, which leaves a cell with its newest photon alone. fetched : see `point_sources`.
+    map, totals, cells : `ENTRY` of every footprint's texels, `TOTAL` and `ROUTED_CELL` of every cell.
+    Raises ViewerError for an edge out of range, and for more cells than a texture has room for.
+    """
+
+    def __init__(
+        self, device: Device, cells: int, edge: int = PUBLISHED_EDGE, saturate: bool = False, fetched: bool = True
+    ) -> None:
+        if not 1 <= edge <= LARGEST_EDGE:
+            raise ViewerError("photon map", f"footprints of {edge} x {edge} texels", f"1 to {LARGEST_EDGE} an edge")
+        wide, tall = footprints(cells)
+        if max(wide, tall) * edge > device.max_texture or wide * tall * edge * edge > LARGEST_INTEGER:
+            hint = "take fewer cells, or smaller footprints"
+            raise ViewerError("photon map", f"{cells:,} cells of {edge} x {edge} texels exceed a texture", hint)
+        self.device, self.count, self.edge, self.saturate, self.fetched = device, cells, edge, saturate, fetched
+        self.map = Stream(device, ENTRY, (wide * edge, tall * edge))
+        self.totals, self.cells = Stream(device, TOTAL, (wide, tall)), Stream(device, ROUTED_CELL, (wide, tall))
+        self._route = _Points(device, "route_fragment", ENTRY, edge, fetched)
+        self._total = _Points(device, "total_fragment", TOTAL, 1, fetched)
+        self._redistribute = Pass(device, "photons/redistribute", _REDISTRIBUTE, ROUTED_CELL)
+        self._bit = square(device, Shader(device, _bit_source(edge)))
+        self.stencil = Stencil(device, self.map.framebuffer)
+        self._vertices: moderngl.Buffer | None = None
+
+    @property
+    def uniforms(self) -> dict[str, int]:
+        """Of the modules by which estimates read the map."""
+        return footprint_uniforms(self.edge, self.totals.size[0])
+
+    def make(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid, redistribution: str = "count") -> Job:
+        """The map of the first ``count`` of ``kept``, of `ENTRY`, from ``photons``: routed, counted, redistributed by a
+        word of `REDISTRIBUTIONS`."""
+        if not self.fetched:
+            yield Host(lambda: self._read_back(photons))
+        yield from self.route(photons, kept, count, grid)
+        yield from self.add(photons, kept, count, grid)
+        yield Draw(lambda: self._scale(photons, REDISTRIBUTIONS[redistribution]))
+        if self._vertices is not None:
+            self._vertices.release()
+            self._vertices = None
+
+    def route(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> Job:
+        """Into the map; texels that no photon came to stay as they were."""
+        yield Draw(self._begin)
+        yield Draw(lambda: self._draw(photons, kept, count, grid))
+
+    def add(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> Job:
+        """Photons and powers of each cell into `totals`, by additive blending: exact numbers up to 2^24."""
+        yield Draw(lambda: self._add(photons, kept, count, grid))
+
+    def read_counts(self) -> Job:
+        """(cells,) int32 photons of each cell as the stencil has counted them, read back as published: up to 255; of
+        m = 16, unless it saturates, modulo 256."""
+        found = yield Host(self._counts)
+        return found
+
+    def _read_back(self, photons: Stream) -> None:
+        """The published way: the photons come to the host, and back as vertices."""
+        vertices = read_vertices(photons)
+        self._vertices = self.device.context.buffer(vertices.tobytes() or bytes(VERTEX.itemsize))
+
+    def _begin(self) -> None:
+        target, context = self.map.framebuffer, self.device.context
+        target.color_mask = False, False, False, False  # before it is used, or it does not hold
+        target.use()
+        target.viewport = (0, 0, *self.map.size)
+        context.disable(moderngl.DEPTH_TEST | moderngl.CULL_FACE | moderngl.BLEND)
+        self.stencil.clear(0)
+        bit = 1
+        while bit < self.edge * self.edge:
+            self._bit.shader.set("bit", bit)
+            with self.stencil.test(ALWAYS, LARGEST, REPLACE, bits=bit):
+                self._bit.render()
+            bit *= 2
+        target.color_mask = True, True, True, True
+
+    def _draw(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> None:
+        self.map.framebuffer.use()
+        self.device.context.disable(moderngl.BLEND)
+        wraps = self.edge == LARGEST_EDGE and not self.saturate
+        increase = INCREASE_AND_WRAP if wraps else INCREASE
+        with self.stencil.test(EQUAL, self.edge * self.edge - 1, increase, failed=increase):
+            self._points(self._route, photons, kept, count, grid)
+
+    def _add(self, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> None:
+        self.totals.clear()
+        self.totals.framebuffer.use()
+        context = self.device.context
+        context.enable(moderngl.BLEND)
+        context.blend_func = moderngl.ONE, moderngl.ONE
+        self._points(self._total, photons, kept, count, grid)
+        context.disable(moderngl.BLEND)
+
+    def _points(self, points: _Points, photons: Stream, kept: Stream, count: int, grid: PhotonGrid) -> None:
+        if count:
+            uniforms = {**grid.uniforms, "cells_wide": self.totals.size}
+            points.draw({"photons": photons, "kept": kept}, self._vertices, count, uniforms)
+
+    def _scale(self, photons: Stream, redistribution: int) -> None:
+        streams = {"totals": self.totals, "footprints": self.map, "photons": photons}
+        self._redistribute.draw(streams, self.cells, redistribution=redistribution, **self.uniforms)
+
+    def _counts(self) -> NDArray[np.int32]:
+        """Of the texel of each footprint that began as 0."""
+        width, height = self.map.size
+        values = np.frombuffer(self.stencil.read(), np.uint8).reshape(height, width)
+        return values[:: self.edge, :: self.edge].ravel()[: self.count].astype(np.int32)
+
+    def release(self) -> None:
+        """Free the map."""
+        self.stencil.release()
+        for stream in (self.map, self.totals, self.cells):
+            stream.release()

@@ -1,0 +1,94 @@
+"""The photon map by sorting: a list of (cell, photon), sorted by cell, and where in it each cell begins.
+
+Bitonic merge sort in k (k + 1) / 2 passes for 2^k elements, and a binary search in one pass (Purcell 2004, section
+6.2.2; Purcell et al. 2003, section 2.2.1). Nothing is read back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from viewer.kernels.photons import ENTRY, FIRST
+from viewer.stream.compile.source import Source
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.passes import Pass, pass_source
+from viewer.stream.gl.stream import Stream
+from viewer.stream.jobs import Draw, Job
+
+
+def list_size(photons: int) -> tuple[int, int]:
+    """(width, height) of the least stream of a power of two of elements that holds so many."""
+    exponent = max(1, (max(photons, 2) - 1).bit_length())
+    return 1 << ((exponent + 1) // 2), 1 << (exponent // 2)
+
+
+def cell_size(cells: int) -> tuple[int, int]:
+    """(width, height) of a stream with an element for each cell and one behind the last."""
+    width = 1 << (-(-(cells + 1).bit_length() // 2))
+    return width, -(-(cells + 1) // width)
+
+
+def sort_sources() -> Iterator[tuple[str, Source]]:
+    """Every pass of a map by sorting, by name."""
+    yield "pad", pass_source("photons/pad_list", {"kept": ENTRY}, ENTRY)
+    yield "sort", pass_source("photons/sort_step", {"list": ENTRY}, ENTRY)
+    yield "search", pass_source("photons/first_photons", {"list": ENTRY}, FIRST)
+
+
+class PhotonSort:
+    """The passes of the sort, for lists of any size, of which those that were used stay; the context must be current in
+    every call."""
+
+    def __init__(self, device: Device, size: tuple[int, int]) -> None:
+        self.device = device
+        self._pad = Pass(device, "photons/pad_list", {"kept": ENTRY}, ENTRY)
+        self._step = Pass(device, "photons/sort_step", {"list": ENTRY}, ENTRY)
+        self._search = Pass(device, "photons/first_photons", {"list": ENTRY}, FIRST)
+        self._held: dict[tuple[int, int], list[Stream]] = {}
+        self.passes = 0  # of the last sort
+        self.resize(size)
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Sort lists of this size from now on; nothing is compiled."""
+        self.size, self.length = size, size[0] * size[1]
+        assert self.length & (self.length - 1) == 0, "a power of two"
+        if size not in self._held:
+            self._held[size] = [Stream(self.device, ENTRY, size) for _ in range(2)]
+        self._lists = self._held[size]
+
+    @property
+    def list(self) -> Stream:
+        """`ENTRY` of every photon, sorted, after `sort`."""
+        return self._lists[0]
+
+    def enter(self, kept: Stream, count: int, cells: int) -> Job:
+        """The list, unsorted: the first ``count`` of ``kept``, of `ENTRY`, of a grid of so many ``cells``."""
+        yield Draw(lambda: self._pad.draw({"kept": kept}, self._lists[0], kept=count, cells=cells))
+
+    def sort(self) -> Job:
+        """Sort the list: run lengths 2, 4 .. all, and in each the distances run / 2, run / 4 .. 1."""
+        self.passes = 0
+        run = 2
+        while run <= self.length:
+            partner = run // 2
+            while partner:
+                yield Draw(partial(self._exchange, partner, run))
+                partner //= 2
+            run *= 2
+
+    def search(self, first: Stream) -> Job:
+        """The place of each cell's first photon, into ``first`` of `FIRST`; beyond the last the photons' number."""
+        yield Draw(lambda: self._search.draw({"list": self._lists[0]}, first))
+
+    def _exchange(self, partner: int, run: int) -> None:
+        self._step.draw({"list": self._lists[0]}, self._lists[1], partner=partner, run=run)
+        self._lists.reverse()
+        self.passes += 1
+
+    def release(self) -> None:
+        """Free the lists."""
+        for lists in self._held.values():
+            for stream in lists:
+                stream.release()
+        self._held.clear()

@@ -1,0 +1,373 @@
+"""A program as a diagram: states below each other, and a lane for every state that others lead to.
+
+Made from the program's own table (`viewer.stream.declare.program.Program`), so that the two cannot drift apart. An exit
+to the next state is an arrow down, one to the same state a loop on the left; every other one runs to the right into the
+lane of the state it leads to. A lane is one state's alone, so that lines cross at right angles and never lie on each
+other, and labels stand before the first lane. States that are called have a frame; its RETURN leads back to where the
+callers named, by dashed lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+
+from viewer.stream.declare.kernel import Access
+from viewer.stream.declare.program import DONE, RETURN, Call, Program, State
+from viewer.stream.declare.record import Record
+
+COLORS = ("#2f6fab", "#b8591a", "#2e7d46", "#a33a37", "#6d4fa3", "#7a5c1e", "#ab4a8a", "#4b5563")
+INK, SOFT, LINE, FILL, FRAME = "#1d232b", "#5d6875", "#9aa4b0", "#ffffff", "#eef2f6"
+# Pixels. Widths of characters are those of wide fonts, since nobody knows which one will be there.
+NAME, SMALL = 13.0, 10.5
+ADVANCE, MONO_ADVANCE = 0.62, 0.61  # of the size, a character
+LINE_HEIGHT, PORT, PAD = 14.0, 17.0, 9.0
+GAP, LANE, MARGIN = 30.0, 13.0, 14.0
+WRAP = 46  # characters of a line in a box
+ACCESS = {Access.IN: "reads", Access.INOUT: "updates", Access.OUT: "writes", Access.GATHER: "gathers"}
+
+
+@dataclass(frozen=True)
+class Rectangle:
+    """x and y of the upper left corner, width and height, pixels."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+    def overlaps(self, other: Rectangle) -> bool:
+        """Whether they have more than an edge in common."""
+        return (
+            self.x < other.x + other.width
+            and other.x < self.x + self.width
+            and self.y < other.y + other.height
+            and other.y < self.y + self.height
+        )
+
+
+@dataclass(frozen=True)
+class Lane:
+    """The vertical line to a target: its place from the left, and from where to where it goes, pixels."""
+
+    target: str
+    x: float
+    top: float
+    bottom: float
+
+
+@dataclass
+class Drawing:
+    """A finished diagram. ``labels`` of exits, ``boxes`` of states by name and ``lanes`` are there to be checked."""
+
+    width: float = 0.0
+    height: float = 0.0
+    parts: list[str] = field(default_factory=list)
+    labels: list[tuple[str, Rectangle]] = field(default_factory=list)
+    boxes: dict[str, Rectangle] = field(default_factory=dict)
+    lanes: list[Lane] = field(default_factory=list)
+
+    def svg(self, title: str) -> str:
+        """The whole document."""
+        width, height = round(self.width), round(self.height)
+        head = (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+            f'viewBox="0 0 {width} {height}" font-family="Helvetica, Arial, sans-serif">'
+        )
+        return "\n".join([head, f"<title>{escape(title)}</title>", *self.parts, "</svg>"]) + "\n"
+
+
+@dataclass
+class _Row:
+    """What stands in the column: a state, the start, the end, or the return of called states."""
+
+    key: str
+    title: str
+    lines: list[tuple[str, str]] = field(default_factory=list)  # (what, names), in small print
+    exits: list[tuple[str, str]] = field(default_factory=list)  # (label, key of the row it leads to)
+    round: bool = False
+    frame: str = ""  # of the states that are called at this one
+    dashed: bool = False
+    box: Rectangle = Rectangle(0, 0, 0, 0)
+
+    def sides(self, after: str) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+        """Exits to lanes, labels of those to the next row, and of those to itself."""
+        lanes = [(label, to) for label, to in self.exits if to not in (self.key, after)]
+        return (
+            lanes,
+            [label for label, to in self.exits if to == after],
+            [label for label, to in self.exits if to == self.key],
+        )
+
+
+def draw_program(program: Program, caption: str = "") -> Drawing:
+    """The diagram of a program, with its streams and records below."""
+    rows = _rows(program)
+    drawing = Drawing()
+    after = [*(row.key for row in rows[1:]), ""]
+    sides = [row.sides(follower) for row, follower in zip(rows, after, strict=True)]
+    inner = max(_box_width(row) for row in rows)
+    loops = max([_width(", ".join(loop), SMALL) for _, _, loop in sides if loop], default=0.0)
+    labels = max([_width(label, SMALL) for lanes, _, _ in sides for label, _ in lanes], default=0.0)
+    left = MARGIN + loops + 38
+    zone = left + inner + labels + 22  # where labels end and lanes begin
+    y = MARGIN
+    parts = drawing.parts
+    y = _heading(drawing, program, caption, y)
+    # Where everything stands.
+    frames: dict[str, tuple[float, float]] = {}
+    for number, (row, (lanes, _, _)) in enumerate(zip(rows, sides, strict=True)):
+        opens = row.frame and (number == 0 or rows[number - 1].frame != row.frame)
+        y += 20 if opens else 0
+        height = max(_box_height(row), PORT * (len(lanes) + 1) + 4)
+        width = inner if not row.round else min(inner, _width(row.title, NAME) + 36)
+        row.box = Rectangle(left, y, width, height)
+        drawing.boxes[row.key] = row.box
+        if row.frame:
+            top = frames.get(row.frame, (y - 22, 0.0))[0]
+            frames[row.frame] = top, y + height + 10
+        closes = row.frame and (number + 1 == len(rows) or rows[number + 1].frame != row.frame)
+        y += height + GAP + (6 if closes else 0)
+    lanes_of = _lanes(rows, sides, zone)
+    drawing.lanes = list(lanes_of.values())
+    right = max([lane.x for lane in drawing.lanes], default=zone) + MARGIN
+    for key, (top, bottom) in frames.items():
+        x = MARGIN / 2
+        parts.append(_rect(Rectangle(x, top, zone - x - 6, bottom - top), FRAME, "none", 8))
+        parts.append(_text(x + 8, top + 13, f"called at {key}", SMALL, SOFT))
+    keys = [row.key for row in rows]
+    for row, follower, (lanes, down, loop) in zip(rows, after, sides, strict=True):
+        for number, (label, to) in enumerate(lanes):
+            color = COLORS[keys.index(to) % len(COLORS)]
+            at = row.box.y + PORT * (number + 1.5)
+            lane = lanes_of[to]
+            dash = row.dashed
+            parts.append(_line(row.box.x + row.box.width, at, lane.x, at, color, dash))
+            parts.append(f'<circle cx="{lane.x:.1f}" cy="{at:.1f}" r="2.4" fill="{color}"/>')
+            _label(drawing, left + inner + 7, at - 3.5, label, color, FRAME if row.frame else FILL)
+        if down:
+            x, top = row.box.x + 34, row.box.y + row.box.height
+            below = next(each for each in rows if each.key == follower).box.y
+            parts += _arrow(x, top, x, below, INK, row.dashed)
+            _label(drawing, x + 8, (top + below) / 2 + 4, ", ".join(down), INK, "none")
+        if loop:
+            middle = row.box.y + row.box.height / 2
+            x = row.box.x - 20
+            path = f"M {row.box.x:.1f} {middle + 9:.1f} H {x:.1f} V {middle - 9:.1f} H {row.box.x - 5:.1f}"
+            parts.append(f'<path d="{path}" fill="none" stroke="{INK}" stroke-width="1.2"/>')
+            parts.append(_head(row.box.x, middle - 9, 1, 0, INK))
+            text = ", ".join(loop)
+            _label(drawing, x - 6 - _width(text, SMALL), middle + 4, text, INK, "none")
+    for key, lane in lanes_of.items():
+        color = COLORS[keys.index(key) % len(COLORS)]
+        box = drawing.boxes[key]
+        at = box.y + min(PORT * 0.5, box.height / 2)
+        parts.append(_line(lane.x, lane.top, lane.x, lane.bottom, color))
+        parts += _arrow(lane.x, at, box.x + box.width, at, color)
+    for row in rows:
+        parts += _box(row)
+    y, wide = _streams(drawing, program, y + 4, max(right, 620.0))
+    drawing.width, drawing.height = max(right, wide, 620.0), y + MARGIN
+    parts.insert(0, _rect(Rectangle(0, 0, drawing.width, drawing.height), FILL, "none", 0))
+    return drawing
+
+
+# -- the column ----------------------------------------------------------------------------------------------------
+
+
+def _rows(program: Program) -> list[_Row]:
+    """Start, states, returns of what is called, and the end, in the program's order."""
+    returns: dict[str, list[str]] = {}  # entry of called states -> where its callers go on
+    inside: dict[str, str] = {}  # state -> that entry
+    for call in program.calls():
+        then = "DONE" if call.then is DONE else str(call.then)
+        if then not in returns.setdefault(call.state, []):
+            returns[call.state].append(then)
+        for name in program.body(call.state):
+            inside.setdefault(name, call.state)
+    start = _target(program.start, "")
+    rows = [_Row("START", "start", exits=[(start[0], start[1])], round=True)]
+    done = set()
+    for state in program.states:
+        entry = inside.get(state.name, "")
+        if not entry:
+            rows.append(_state(state, ""))
+        elif entry not in done:
+            done.add(entry)
+            rows += [_state(each, entry) for each in program.states if inside.get(each.name) == entry]
+            exits = [("to the caller's", then) for then in returns[entry]]
+            row = _Row(f"RETURN {entry}", "return", exits=exits, round=True, frame=entry, dashed=True)
+            rows.append(row)
+    rows.append(_Row("DONE", "done", round=True))
+    return rows
+
+
+def _state(state: State, frame: str) -> _Row:
+    lines = [("kernel", state.kernel.file)]
+    for access, word in ACCESS.items():
+        names = [
+            state.stream_of(a.name) if state.stream_of(a.name) == a.name else f"{state.stream_of(a.name)} as {a.name}"
+            for a in state.kernel.arguments
+            if a.access is access
+        ]
+        for number, line in enumerate(_wrapped(names, WRAP)):
+            lines.append((word if number == 0 else "", line))
+    exits = []
+    for name, target in state.exits.items():
+        label, to = _target(target, name)
+        exits.append((label, f"RETURN {frame}" if to == "RETURN" else to))
+    return _Row(state.name, state.name, lines, exits, frame=frame)
+
+
+def _target(target: object, name: str) -> tuple[str, str]:
+    """The label of an exit, and the key of the row that it leads to."""
+    if isinstance(target, Call):
+        then = "done" if target.then is DONE else str(target.then)
+        return f"{name}: call, then {then}".removeprefix(": "), target.state
+    if target is DONE or target is RETURN:
+        return name, repr(target)
+    return name, str(target)
+
+
+def _lanes(rows: Sequence[_Row], sides: Sequence[tuple[list, list, list]], zone: float) -> dict[str, Lane]:
+    """A lane for each row that lanes lead to; short ones to the left, and those apart in height in one place."""
+    spans: dict[str, list[float]] = {}
+    for row, (lanes, _, _) in zip(rows, sides, strict=True):
+        for number, (_, to) in enumerate(lanes):
+            spans.setdefault(to, []).append(row.box.y + PORT * (number + 1.5))
+    boxes = {row.key: row.box for row in rows}
+    for key, span in spans.items():
+        span.append(boxes[key].y + min(PORT * 0.5, boxes[key].height / 2))
+    places: list[list[tuple[float, float]]] = []
+    found: dict[str, Lane] = {}
+    for key, span in sorted(spans.items(), key=lambda each: (max(each[1]) - min(each[1]), each[0])):
+        top, bottom = min(span), max(span)
+        free = (all(bottom + 8 < low or high + 8 < top for low, high in taken) for taken in places)
+        number = next((number for number, each in enumerate(free) if each), len(places))
+        if number == len(places):
+            places.append([])
+        places[number].append((top, bottom))
+        found[key] = Lane(key, zone + LANE * (number + 0.5), top, bottom)
+    return found
+
+
+# -- text ----------------------------------------------------------------------------------------------------------
+
+
+def _heading(drawing: Drawing, program: Program, caption: str, y: float) -> float:
+    drawing.parts.append(_text(MARGIN, y + 12, f"program {program.name}", 15, INK, bold=True))
+    if caption:
+        drawing.parts.append(_text(MARGIN, y + 29, caption, SMALL, SOFT))
+    return y + (46 if caption else 30)
+
+
+def _streams(drawing: Drawing, program: Program, y: float, width: float) -> tuple[float, float]:
+    """The table of streams; where it ends, and how wide it became."""
+    parts = drawing.parts
+    parts.append(_text(MARGIN, y + 12, "streams", NAME, INK, bold=True))
+    y += 32
+    names = [(name, _role(program, name)) for name in program.streams]
+    first = MARGIN + max(_width(name, SMALL) for name, _ in names) + 14
+    second = first + max(_width(role, SMALL) for _, role in names) + 14
+    room = max(40, int((width - second - MARGIN) / (SMALL * ADVANCE)))
+    wide = 0.0
+    for name, role in names:
+        parts.append(_text(MARGIN, y, name, SMALL, INK, bold=True))
+        parts.append(_text(first, y, role, SMALL, SOFT))
+        for line in _wrapped(_fields(program, name), room):
+            parts.append(_text(second, y, line, SMALL, SOFT))
+            wide = max(wide, second + _width(line, SMALL) + MARGIN)
+            y += LINE_HEIGHT
+        y += 3
+    return y, wide
+
+
+def _role(program: Program, name: str) -> str:
+    words = [word for word, group in (("input", program.inputs), ("result", program.results)) if name in group]
+    return ", ".join(words) or "between kernels"
+
+
+def _fields(program: Program, name: str) -> list[str]:
+    record = program.streams[name]
+    if not isinstance(record, Record):
+        return [f"{record.name}: its fields are of the module that provides them"]
+    texels = f"{record.name}, {record.texels} {'texel' if record.texels == 1 else 'texels'}:"
+    fields = [f"{each.type} {each.name}" for each in record.fields]
+    return [f"{texels} {fields[0]}", *fields[1:]] if fields else [texels.rstrip(":")]
+
+
+def _wrapped(words: Sequence[str], room: int) -> Iterator[str]:
+    line = ""
+    for number, word in enumerate(words):
+        piece = word + ("," if number + 1 < len(words) else "")
+        if line and len(line) + 1 + len(piece) > room:
+            yield line
+            line = piece
+        else:
+            line = f"{line} {piece}".strip()
+    if line:
+        yield line
+
+
+def _width(text: str, size: float) -> float:
+    return len(text) * size * ADVANCE
+
+
+def _box_width(row: _Row) -> float:
+    small = [_width(names, SMALL) + 52 for _, names in row.lines]
+    return max([_width(row.title, NAME) * 1.1, *small, 60.0]) + 2 * PAD
+
+
+def _box_height(row: _Row) -> float:
+    return 24 + LINE_HEIGHT * len(row.lines) + (4 if row.lines else 0)
+
+
+# -- SVG -----------------------------------------------------------------------------------------------------------
+
+
+def _box(row: _Row) -> Iterator[str]:
+    box = row.box
+    yield _rect(box, FILL, INK if not row.round else LINE, 12 if row.round else 5)
+    yield _text(box.x + (18 if row.round else PAD), box.y + 17, row.title, NAME, INK, bold=not row.round)
+    for number, (what, names) in enumerate(row.lines):
+        y = box.y + 32 + LINE_HEIGHT * number
+        yield _text(box.x + PAD, y, what, SMALL, SOFT)
+        yield _text(box.x + PAD + 52, y, names, SMALL, INK)
+
+
+def _label(drawing: Drawing, x: float, y: float, text: str, color: str, behind: str) -> None:
+    if text:
+        drawing.labels.append((text, Rectangle(x, y - SMALL + 2, _width(text, SMALL), SMALL)))
+        drawing.parts.append(_text(x, y, text, SMALL, color))
+
+
+def _text(x: float, y: float, text: str, size: float, color: str, bold: bool = False) -> str:
+    weight = ' font-weight="bold"' if bold else ""
+    return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" fill="{color}"{weight}>{escape(text)}</text>'
+
+
+def _rect(box: Rectangle, fill: str, stroke: str, radius: float) -> str:
+    return (
+        f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{radius:g}" '
+        f'fill="{fill}" stroke="{stroke}"/>'
+    )
+
+
+def _line(x0: float, y0: float, x1: float, y1: float, color: str, dashed: bool = False) -> str:
+    dash = ' stroke-dasharray="4 3"' if dashed else ""
+    return f'<line x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}" stroke="{color}" stroke-width="1.3"{dash}/>'
+
+
+def _arrow(x0: float, y0: float, x1: float, y1: float, color: str, dashed: bool = False) -> Iterator[str]:
+    """Along an axis, with its head at the second point."""
+    length = max(abs(x1 - x0), abs(y1 - y0), 1e-9)
+    dx, dy = (x1 - x0) / length, (y1 - y0) / length
+    yield _line(x0, y0, x1 - 5 * dx, y1 - 5 * dy, color, dashed)
+    yield _head(x1, y1, dx, dy, color)
+
+
+def _head(x: float, y: float, dx: float, dy: float, color: str) -> str:
+    back = x - 7 * dx, y - 7 * dy
+    points = [(x, y), (back[0] - 3.5 * dy, back[1] + 3.5 * dx), (back[0] + 3.5 * dy, back[1] - 3.5 * dx)]
+    return f'<polygon points="{" ".join(f"{a:.1f},{b:.1f}" for a, b in points)}" fill="{color}"/>'

@@ -1,0 +1,61 @@
+"""How a program finds what its camera rays hit: by walking, or in a stream that a feed-forward pass has filled.
+
+T. J. Purcell, *Ray Tracing on a Stream Processor* (2004): where the eye rays of a picture have one origin, drawing the
+triangles into a depth buffer finds the same hits. The pass itself is `viewer.renderer.rasterized`; it fills the stream
+``first_hit``, one sample at a time. Where all samples of a pixel share one eye ray, as those of its path tracer do
+(figure 3.3), `eye_hits` fills it once for all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from viewer import kernels
+from viewer.base.errors import WiringError
+from viewer.kernels.records import HIT, PIXEL
+from viewer.kernels.whitted import TAKE_FIRST_HIT
+from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.stream.declare.program import DONE, Call, Program, State
+from viewer.stream.declare.record import Record
+
+FIRST_HITS = ("rays", "raster", "shared")
+GIVEN = frozenset({"raster", "shared"})  # they come in a stream
+
+
+def first_hit_streams(first_hits: str) -> Mapping[str, Record]:
+    """The input streams that camera rays need beside those of the program. Raises WiringError for an unknown way."""
+    if first_hits not in FIRST_HITS:
+        raise WiringError("first_hits", f"no way '{first_hits}' to find first hits", f"one of {', '.join(FIRST_HITS)}")
+    return {"first_hit": HIT} if first_hits in GIVEN else {}
+
+
+def extra_states(first_hits: str) -> tuple[str, ...]:
+    """The names of the states that `first_hit_states` adds."""
+    return ("take",) if first_hits in GIVEN else ()
+
+
+def first_hit_states(first_hits: str, ready: State) -> tuple[State, ...]:
+    """The state that sends camera rays off by its exit ``ray``, wired to a call of a walk; and what is between it and
+    the hit if nothing is to be walked."""
+    call = ready.exits["ray"]
+    if first_hits == "rays" or not isinstance(call, Call):
+        return (ready,)
+    assert isinstance(call.then, str)
+    return (
+        replace(ready, exits={**ready.exits, "ray": "take"}),
+        State("take", TAKE_FIRST_HIT, {"done": call.then}),
+    )
+
+
+def eye_hits(traversal: TraversalStates = FLAT) -> Program:
+    """Pixels to the hits of the rays through their centres, which all samples share."""
+    return Program(
+        "first hits",
+        streams={"pixel": PIXEL, **traversal.streams},
+        inputs=("pixel",),
+        results=("hit",),
+        states=(State("eye", kernels.EYE_RAY, {"ray": Call("setup", then=DONE)}), *traversal.states),
+        start="eye",
+        groups=dict.fromkeys(("ray", "surface"), (traversal.group,)),
+    )

@@ -1,0 +1,69 @@
+"""Photon tracing, breadth first: a frame of photons for each bounce, each made from the one before (Purcell et al.
+2003, section 2.1).
+"""
+
+from __future__ import annotations
+
+from viewer.kernels import paths, photons
+from viewer.kernels.records import PATH, PIXEL, RAY, SCENE_INTERACTION
+from viewer.programs.dispersion import channel_states
+from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.programs.volumes import arrival, arrivals, media_streams, surroundings
+from viewer.stream.declare.program import DONE, Call, Program, State
+
+
+def photon_emission() -> Program:
+    """Photons leave the lights: the rays and paths of the first frame. A program of its own, so that one more serves
+    the frames of all bounces. ``pixel`` is a photon's place in its stream, from which its random numbers follow."""
+    return Program(
+        "emission",
+        streams={"pixel": PIXEL, "ray": RAY, "path": PATH},
+        inputs=("pixel",),
+        results=("ray", "path"),
+        states=(State("emit", photons.EMIT_PHOTON, {"done": DONE}),),
+        start="emit",
+    )
+
+
+def photon_frame(
+    traversal: TraversalStates = FLAT, dispersion: bool = False, volumes: bool = False, nested: bool = False
+) -> Program:
+    """The photons of one bounce, and the rays on which the next frame's go on; rays and paths are those of the frame
+    before, or of `photon_emission`.
+
+    dispersion : there are surfaces at which channels part. volumes : some absorb light. nested : of these some overlap,
+    or hold something; ``media`` is what photons are within, at first nothing (zeros).
+    """
+    channel, scatter = channel_states(dispersion)
+    absorb, arrive, arriving = arrival(volumes, nested=nested, absorb=paths.ABSORB_PHOTON_NESTED)
+    around, surface = surroundings(nested, "store")
+    media = media_streams(nested)
+    turn = ("begin", *arriving, *around, "lose", "store", *channel, "scatter")
+    scattering = photons.SCATTER_PHOTON_NESTED if nested else photons.SCATTER_PHOTON
+    return Program(
+        "photons",
+        streams={
+            "pixel": PIXEL,
+            **traversal.streams,
+            "path": PATH,
+            "interaction": SCENE_INTERACTION,
+            "photon": photons.PHOTON,
+            **media,
+        },
+        inputs=("pixel", "ray", "path", *media),
+        results=("photon", "ray", "path", *media),
+        states=(
+            State("begin", photons.CONTINUE_PHOTON, {"ray": Call("setup", then=arrive), "done": DONE}),
+            *traversal.states,
+            *absorb,
+            State("arrive", photons.ARRIVE_PHOTON, {"surface": surface, "miss": "lose"}),
+            *around.values(),
+            State("lose", photons.LOSE_PHOTON, {"done": DONE}),
+            State("store", photons.STORE_PHOTON, {"done": scatter}),
+            *channel.values(),
+            State("scatter", scattering, {"done": DONE}),
+        ),
+        start="begin",
+        order=turn,
+        groups={"ray": arrivals(arriving, around), "surface": (turn[:-1], turn[-1:]) if nested else (turn,)},
+    )

@@ -1,0 +1,51 @@
+"""The ray caster of Purcell 2004, figure 3.1: eye rays, traversal, intersection, shading; and `trace`."""
+
+from __future__ import annotations
+
+from viewer import kernels
+from viewer.kernels import HIT, PIXEL, RADIANCE, RAY, SURFACE
+from viewer.programs.first_hits import first_hit_states, first_hit_streams
+from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.stream.declare.kernel import Kernel
+from viewer.stream.declare.program import DONE, Call, Program, State
+
+
+def ray_cast(
+    traversal: TraversalStates = FLAT, layers: bool = False, shade: Kernel = kernels.SHADE, first_hits: str = "rays"
+) -> Program:
+    """Pixels to radiance and hits; with ``layers`` the surfaces that they see too. primary: see
+    `viewer.programs.first_hits`; the states that walk are not there where nothing is to be walked."""
+    eye = State("eye", kernels.EYE_RAY, {"ray": Call("setup", then="shade")})
+    traversals = first_hits == "rays"
+    states = [*first_hit_states(first_hits, eye), *(traversal.states if traversals else ())]
+    states.append(State("shade", shade, {"done": "describe" if layers else DONE}))
+    if layers:
+        states.append(State("describe", kernels.DESCRIBE, {"done": DONE}))
+    return Program(
+        "cast",
+        streams={
+            "pixel": PIXEL,
+            **first_hit_streams(first_hits),
+            **(traversal.streams if traversals else {"ray": RAY, "hit": HIT}),
+            "radiance": RADIANCE,
+            **({"surface": SURFACE} if layers else {}),
+        },
+        inputs=("pixel", *first_hit_streams(first_hits)),
+        results=("radiance", "hit", *(("surface",) if layers else ())),
+        states=tuple(states),
+        start="eye",
+        groups=dict.fromkeys(("ray", "surface"), (("->shade", "shade"),)) if traversals else {},
+    )
+
+
+def trace(traversal: TraversalStates = FLAT) -> Program:
+    """Given rays to their hits."""
+    return Program(
+        "trace",
+        streams=traversal.streams,
+        inputs=("ray",),
+        results=("hit",),
+        states=traversal.states,
+        start=Call("setup", then=DONE),
+        groups=dict.fromkeys(("ray", "surface"), (traversal.group,)),
+    )

@@ -1,0 +1,69 @@
+"""The shadow caster: what the camera sees, lit by every light that no triangle hides (Purcell 2004, chapter 3).
+
+With ``first_hits`` "raster" it is a hybrid: triangles drawn with a depth buffer find the first hits, the machine casts
+shadow rays.
+"""
+
+from __future__ import annotations
+
+from viewer.kernels import paths, whitted
+from viewer.kernels.records import FILM, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
+from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
+from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.stream.declare.program import DONE, Call, Program, State
+
+
+def shadow_cast(traversal: TraversalStates = FLAT, depth: int = 1, first_hits: str = "rays") -> Program:
+    """Pixels and their film, to which samples are added.
+
+    depth : of no meaning beyond 1, since light comes over one surface. primary : see `viewer.programs.first_hits`.
+    """
+    return Program(
+        "shadow",
+        streams={
+            "pixel": PIXEL,
+            "film": FILM,
+            **first_hit_streams(first_hits),
+            **traversal.streams,
+            "path": PATH,
+            "radiance": RADIANCE,
+            "tree": whitted.TREE,
+            "interaction": SCENE_INTERACTION,
+            "pending": RADIANCE,
+        },
+        inputs=("pixel", "film", *first_hit_streams(first_hits)),
+        results=("film",),
+        states=(
+            State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
+            *first_hit_states(first_hits, State("root", whitted.BEGIN_TREE, {"ray": Call("setup", then="arrive")})),
+            *traversal.states,
+            State("arrive", paths.ARRIVE, {"surface": "light", "end": "finish"}),
+            State(
+                "light",
+                whitted.NEXT_LIGHT,
+                {"again": "light", "shadow": Call("setup", then="resolve"), "end": "finish"},
+            ),
+            State("resolve", paths.RESOLVE_SHADOW, {"done": "light"}),
+            State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
+        ),
+        start="begin",
+        order=(
+            "->arrive",
+            "arrive",
+            "light",
+            "->resolve",
+            "resolve",
+            "finish",
+            "begin",
+            "root",
+            *extra_states(first_hits),
+        ),
+        groups={
+            "ray": (("->arrive", "arrive"), ("->resolve", "resolve")),
+            "surface": (
+                ("root", *extra_states(first_hits), "->arrive", "arrive", "light", "->resolve", "resolve"),
+                ("finish", "begin"),
+            ),
+        },
+        resumes=True,
+    )

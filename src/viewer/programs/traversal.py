@@ -1,0 +1,70 @@
+"""How rays find their hits: the states that every program calls, and returns from.
+
+Traversal exists once, for camera, shadow and bounce rays alike; a program `Call`s the state "setup" with the stream
+``ray``, and finds the stream ``hit`` where the call returns. Machines that take a ray to its hit in one pass give each
+call a copy of these states (`viewer.stream.compile.inline`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from viewer import kernels
+from viewer.kernels import HIT, RAY, TOP_TRAVERSAL, TRAVERSAL, TRIANGLE_SETUP
+from viewer.stream.declare.kernel import ModuleState
+from viewer.stream.declare.program import RETURN, State
+from viewer.stream.declare.record import Record
+
+
+@dataclass(frozen=True)
+class TraversalStates:
+    """States to be called at "setup", and the streams that they work on."""
+
+    states: tuple[State, ...]
+    streams: Mapping[str, Record | ModuleState]
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """The states that make one pass of a ray's whole way to its hit."""
+        return tuple(state.name for state in self.states)
+
+
+# One structure over all triangles. Purcell 2004, figure 3.1.
+FLAT = TraversalStates(
+    (
+        State("setup", kernels.TRAVERSAL_SETUP, {"traverse": "traverse", "miss": RETURN}),
+        State("traverse", kernels.TRAVERSAL_STEP, {"again": "traverse", "test": "intersect", "end": RETURN}),
+        State("intersect", kernels.INTERSECT, {"again": "intersect", "traverse": "traverse", "end": RETURN}),
+    ),
+    {"ray": RAY, "hit": HIT, "traversal": TRAVERSAL, "setup": TRIANGLE_SETUP},
+)
+
+# A top structure over instances, each of which is traversed in its object's own space. The stream ``local`` is the ray
+# there; its direction is not of unit length, so that distances are the same as in the world.
+# A. Adinetz and B. Berezin, "Implementing classical ray tracing on GPU" (2006): two levels of grids.
+OBJECTS = TraversalStates(
+    (
+        State("setup", kernels.TOP_TRAVERSAL_SETUP, {"traverse": "top_traverse", "miss": RETURN}),
+        State(
+            "top_traverse",
+            kernels.TOP_TRAVERSAL_STEP,
+            {"again": "top_traverse", "object": "object_setup", "end": RETURN},
+        ),
+        State("object_setup", kernels.OBJECT_TRAVERSAL_SETUP, {"traverse": "traverse", "miss": "top_traverse"}),
+        State(
+            "traverse",
+            kernels.TRAVERSAL_STEP,
+            {"again": "traverse", "test": "intersect", "end": "top_traverse"},
+            {"ray": "local"},
+        ),
+        State(
+            "intersect",
+            kernels.INTERSECT_OBJECT,
+            {"again": "intersect", "traverse": "traverse", "end": "top_traverse"},
+            {"ray": "local"},
+        ),
+    ),
+    {"ray": RAY, "hit": HIT, "top": TOP_TRAVERSAL, "local": RAY, "traversal": TRAVERSAL, "setup": TRIANGLE_SETUP},
+)
+LEVELS = {1: FLAT, 2: OBJECTS}

@@ -1,0 +1,188 @@
+"""Whitted's ray tracer (T. Whitted, "An Improved Illumination Model for Shaded Display", 1980) without recursion.
+
+At each hit a shadow ray goes to every light, and a reflected and a refracted ray go on. Every ray carries the weight
+with which it adds to the pixel, so that nothing has to come back to its parent: the shade tree is walked depth first,
+the reflected child at once, while the refracted one waits on a stack. The stack has a level for each surface that a
+path may come over, times one child less than a surface has, and each level is a stream. Where channels part a
+surface has a refracted child for each, which carries that channel alone, and stays one from there on.
+
+An environment is a few suns, which cast shadows, and ambient light, which nothing hides (`viewer.lighting.ambient`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from viewer.base.errors import ViewerError
+from viewer.kernels import paths, photons, whitted
+from viewer.kernels.records import FILM, PATH, PIXEL, RADIANCE, SCENE_INTERACTION
+from viewer.programs.first_hits import extra_states, first_hit_states, first_hit_streams
+from viewer.programs.traversal import FLAT, TraversalStates
+from viewer.programs.volumes import arrival, arrivals, media_streams, surroundings
+from viewer.stream.declare.kernel import ModuleState
+from viewer.stream.declare.program import DONE, Call, Program, State
+from viewer.stream.declare.record import Record
+
+DEPTH = 4  # surfaces that light comes over
+CHILDREN, DISPERSED = 2, 4  # of a surface; with one refracted ray for each channel
+MOST_DEPTH = 32
+
+
+@dataclass(frozen=True)
+class IndirectLight:
+    """States that add the light which shadow rays do not bring, between a surface's lights and its reflections.
+
+    They are entered at the first; exits to "refract" lead back. streams : that they work on; ``inputs`` of them the
+    host fills. groups : of those states that become one pass where rays and surfaces do; all of them where empty.
+    rays : those of the arrival of each ray that they send.
+    instead, beside : states in place of some of the tracer's, and more, by which all is one pass. written : streams
+    that these read only where they are written, though the wires alone cannot tell.
+
+    With them direct light is that of lights chosen by power, instead of each in turn: what is infinitely far is then
+    sampled like the others, and not taken as ambient light.
+    """
+
+    states: tuple[State, ...] = ()
+    streams: Mapping[str, Record | ModuleState] = field(default_factory=dict)
+    inputs: tuple[str, ...] = ()
+    groups: tuple[tuple[str, ...], ...] = ()
+    rays: tuple[tuple[str, ...], ...] = ()
+    instead: Mapping[str, State] = field(default_factory=dict)
+    beside: tuple[State, ...] = ()
+    written: tuple[str, ...] = ()
+
+    @property
+    def passes(self) -> tuple[tuple[str, ...], ...]:
+        """The states of each pass: with all of them a step would read from more than 16 samplers."""
+        return self.groups or (self.names,)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the states."""
+        return tuple(state.name for state in self.states)
+
+
+def _behind_light(push: list[str], pop: list[str]) -> Iterator[tuple[str, ...]]:
+    """The states behind a surface's light in groups, each within what a pass may read and write."""
+    yield "refract", *push[:1]
+    yield from (tuple(push[k : k + 2]) for k in range(1, len(push), 2))
+    yield "reflect", "next"
+    yield from (tuple(pop[k : k + 3]) for k in range(0, len(pop), 3))
+
+
+def whitted_trace(
+    traversal: TraversalStates = FLAT,
+    depth: int = DEPTH,
+    first_hits: str = "rays",
+    indirect: IndirectLight = IndirectLight(),
+    name: str = "whitted",
+    dispersion: bool = False,
+    volumes: bool = False,
+    nested: bool = False,
+) -> Program:
+    """Pixels and their film, to which samples are added.
+
+    depth : most surfaces that light comes over, at most what ``path_depth`` may be; 0 is light seen alone.
+    first_hits : how they are found, see `viewer.programs.first_hits`. indirect : light beside that of shadow rays.
+    dispersion : there are surfaces at which channels part, and of which each channel has a refracted ray. volumes :
+    some absorb light. nested : of these some overlap, or hold something.
+    Raises ViewerError for a depth that needs more streams than is sensible.
+    """
+    if not 0 <= depth <= MOST_DEPTH:
+        hint = "the shade tree grows with two to that power"
+        raise ViewerError("--depth", f"{depth} surfaces; Whitted's tracer goes to {MOST_DEPTH}", hint)
+    levels = max(1, depth * ((DISPERSED if dispersion else CHILDREN) - 1))
+    refract = whitted.branch_channels(levels, nested) if dispersion else whitted.branch_refraction(levels, nested)
+    rays = {"again": "refract", "none": "reflect"} if dispersion else {"none": "reflect"}
+    stack = [f"pending_{level}" for level in range(levels)]
+    exits = whitted.level_exits(levels)
+    push = {exit_: f"push_{level}" for level, exit_ in enumerate(exits)}
+    pop = {exit_: f"pop_{level}" for level, exit_ in enumerate(exits)}
+    absorb, arrive, arriving = arrival(volumes, nested=nested)
+    around, surface = surroundings(nested, "light")
+    begin, branch = whitted.BEGIN_TREE, whitted.BRANCH
+    if nested:
+        begin, branch = whitted.BEGIN_TREE_NESTED, whitted.BRANCH_NESTED
+    follow = Call("setup", then=arrive)
+    shadow = Call("setup", then="resolve")
+    lit = indirect.names[0] if indirect.states else "refract"
+    light = photons.NEXT_SHADOW_RAY if indirect.states else whitted.NEXT_LIGHT
+    if nested:
+        light = photons.NEXT_SHADOW_RAY_NESTED if indirect.states else whitted.NEXT_LIGHT_NESTED
+    direct = [
+        State("light", light, {"again": "light", "shadow": shadow, "end": lit}),
+        State("resolve", paths.RESOLVE_SHADOW, {"done": "light"}),
+    ]
+    to = ("root", *extra_states(first_hits), *arriving, *around, "light", "->resolve", "resolve")
+    whole: tuple[tuple[str, ...], ...] = (to,)
+    if nested:
+        first, *rest = arrivals(arriving, around)
+        whole = ("root", *extra_states(first_hits)), first, *rest, ("light", "->resolve", "resolve")
+    turn = tuple(name for group in indirect.passes for name in group)
+    behind = _behind_light(list(push.values()), list(pop.values()))
+    on = ("refract", *push.values(), "reflect", "next", *pop.values())
+    states = (
+        State("begin", paths.BEGIN, {"ray": "root", "done": DONE}),
+        *first_hit_states(first_hits, State("root", begin, {"ray": follow})),
+        *traversal.states,
+        *absorb,
+        State("arrive", paths.ARRIVE, {"surface": surface, "end": "next"}),
+        *around.values(),
+        *direct,
+        *indirect.states,
+        State("refract", refract, {**push, **rays}),
+        *(
+            State(name, whitted.push_branch(nested), {"done": rays.get("again", "reflect")}, {"level": stream})
+            for name, stream in zip(push.values(), stack, strict=True)
+        ),
+        State("reflect", whitted.BRANCH_REFLECTION, {"ray": follow, "end": "next"}),
+        State("next", whitted.next_branch(levels), {**pop, "end": "finish"}),
+        *(
+            State(name, whitted.pop_branch(nested), {"ray": follow}, {"level": stream})
+            for name, stream in zip(pop.values(), stack, strict=True)
+        ),
+        State("finish", paths.FINISH, {"again": "begin", "done": DONE}),
+    )
+    return Program(
+        name,
+        streams={
+            "pixel": PIXEL,
+            "film": FILM,
+            **first_hit_streams(first_hits),
+            **traversal.streams,
+            "path": PATH,
+            "radiance": RADIANCE,
+            "tree": whitted.TREE,
+            "interaction": SCENE_INTERACTION,
+            "pending": RADIANCE,
+            "waiting": branch,
+            **dict.fromkeys(stack, branch),
+            **media_streams(nested),
+            **indirect.streams,
+        },
+        inputs=("pixel", "film", *first_hit_streams(first_hits), *indirect.inputs),
+        results=("film",),
+        states=(*(indirect.instead.get(state.name, state) for state in states), *indirect.beside),
+        start="begin",
+        # A turn takes a ray of the tree from one surface to the next.
+        order=(
+            *(*arriving, *around, "light", "->resolve", "resolve", *turn, "refract", *push.values()),
+            *("reflect", "next"),
+            *(*pop.values(), "finish", "begin", "root", *extra_states(first_hits)),
+        ),
+        groups={
+            "ray": (
+                *arrivals(arriving, around),
+                ("->resolve", "resolve"),
+                *indirect.rays,
+            ),
+            "surface": (
+                # Rays of the tree then wait from pass to pass: with all their streams a step would write too much.
+                *((*whole, *indirect.passes, *behind) if indirect.states else ((*to, *on),)),
+                ("finish", "begin"),
+            ),
+        },
+        resumes=True,
+        stacked=(*stack, *indirect.written),
+    )

@@ -1,0 +1,66 @@
+"""The memory that a picture takes while it is rendered and saved: found out before any is taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from viewer.base.errors import ViewerError
+from viewer.base.memory import available
+from viewer.film.layers import LAYERS, SERIES
+from viewer.kernels.records import FEATURES, FILM, HALF
+
+# Bytes of a pixel on the host, beside layers: the film and the picture made of it; for programs of samples also the
+# film as it is read back with its first half, and the float64 arrays by which its noise is judged.
+_CAST = FILM.dtype.itemsize + 24
+_SAMPLED = 2 * FILM.dtype.itemsize + HALF.texels * 16 + 40
+_SMALL = 1 << 26  # bytes that are taken unasked: to ask Linux costs as much as the host's part of a small picture
+_SHARE = 0.9  # of the memory that is free, for the size that a refusal names
+
+
+def picture_bytes(
+    size: tuple[int, int], progressive: bool, layers: Sequence[str] = (), software: bool = False, bounces: int = 0
+) -> int:
+    """Bytes of memory for a picture of ``size`` (width, height) with these layers.
+
+    software : the driver's textures lie in the same memory. bounces : layers that the series ``bounce`` has.
+    """
+    sizes = {name: LAYERS[name].empty(1, 1).nbytes for name in layers if name not in SERIES}
+    each = (_SAMPLED if progressive else _CAST) + 2 * sum(sizes.values())  # a format may hold them once more
+    each += 2 * 12 * bounces if "bounce" in layers else 0
+    textures = (FILM.texels + HALF.texels) * 16 if progressive else 0
+    if progressive and not {"depth", "normal", "albedo"}.isdisjoint(sizes):
+        each += FEATURES.dtype.itemsize
+        textures += FEATURES.texels * 16
+    return size[0] * size[1] * (each + (textures if software else 0))
+
+
+def check_memory(
+    size: tuple[int, int],
+    progressive: bool,
+    layers: Sequence[str] = (),
+    software: bool = False,
+    bounces: int = 0,
+    beside: int = 0,
+) -> None:
+    """Find out whether the memory that is free holds the picture, as `picture_bytes`, and ``beside`` bytes more, where
+    that is not little.
+
+    Raises ViewerError that names both, and a size that fits.
+    """
+    needed = picture_bytes(size, progressive, layers, software, bounces) + beside
+    free = None if needed <= _SMALL else available()
+    if free is None or needed <= free:
+        return
+    scale = math.sqrt(_SHARE * free / needed)
+    fits = [max(1, int(side * scale) // 16 * 16) for side in size]
+    raise ViewerError(
+        f"size {size[0]}x{size[1]}",
+        f"takes about {text(needed)} of memory, and {text(free)} are free",
+        f"--size {fits[0]}x{fits[1]} or less fits here",
+    )
+
+
+def text(count: int) -> str:
+    """Bytes in words."""
+    return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{math.ceil(count / 2**20):,} MiB"

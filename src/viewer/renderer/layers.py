@@ -1,0 +1,57 @@
+"""The layers of a picture that are made beside it: path lengths apart, features, and the ray caster's."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.film.buffers import Buffer
+from viewer.film.layers import series
+from viewer.film.stop import Stop
+from viewer.renderer.picture import Report, collect
+from viewer.renderer.session import Session
+from viewer.renderer.tracer import Tracer
+
+
+def bounce_layers(
+    tracer: Tracer, size: tuple[int, int], samples: int, progress: Report | None = None
+) -> dict[str, NDArray]:
+    """A layer (H, W, 3) for each path length in surface interactions, of so many samples of every pixel."""
+    made: dict[str, NDArray] = {}
+    for bounce, name in enumerate(series("bounce", tracer.settings.max_depth + 1)):
+
+        def report(share: float, text: str, name: str = name) -> None:
+            if progress is not None:
+                progress(share, f"{name}: {text}")
+
+        session = Session(tracer, size, Stop(samples), bounce=bounce)
+        session.finish(progress=report)
+        made[name] = session.linear()
+        session.release()
+    return made
+
+
+def feature_layers(buffer: Buffer, layers: dict[str, NDArray]) -> None:
+    """Fill the feature layers, arrays by name, with averages over the samples of a buffer of `FEATURES`, through the
+    lens and the pixel filter of the picture: normal and albedo, to which a ray without a hit adds 0, and the depth of
+    what is hit."""
+    with buffer.device.current():
+        sums = buffer.read()
+    count, hits = np.maximum(sums["count"], 1), sums["hits"]
+    for name, layer in layers.items():
+        if name == "depth":
+            layer[...] = np.where(hits > 0, sums["depth"] / np.maximum(hits, 1), np.inf)
+        else:
+            layer[...] = sums[name] / count[..., None]
+
+
+def cast_layers(
+    tracer: Tracer, size: tuple[int, int], layers: dict[str, NDArray], counting: bool, progress: Report | None = None
+) -> None:
+    """Fill the ray caster's layers, arrays by name, beside a progressive program."""
+    settings = tracer.settings.replace(program="cast")
+    for done, part in tracer.slices(size, tuple(layers), counting, settings=settings):
+        if part is not None:
+            collect(part, tracer.device, tracer.prepared, None, layers)
+        if progress is not None:
+            progress(done, "layers")

@@ -1,0 +1,169 @@
+"""The settings of a renderer: one frozen value of all its options, and what follows from them alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from viewer.accel.structures import Recipe
+from viewer.base.errors import ViewerError
+from viewer.lighting.path import DEPTH, ROULETTE, SMOOTH, SMOOTH_OF_TREES, path_uniforms
+from viewer.options import table as options
+from viewer.options.declare import Affects, suggestion
+from viewer.programs import DEPTHS, PICTURES
+
+NAMES = tuple(options.keywords("renderer"))
+RECIPE = tuple(options.keywords("prepare"))
+VIEW = ("camera", "fov", "aperture", "focus")  # what the camera follows from, with the scene
+# Who takes other options.
+HOMES = {
+    **dict.fromkeys((*options.keywords("render"), "stats"), "Renderer.render"),
+    **dict.fromkeys(("exposure", "tonemap"), "Picture.save"),
+}
+# What a scene is prepared by, before any OpenGL.
+PREPARED = (*RECIPE, "max_texture", "classic", "ground", "environment", "environment_rotation", "sun", "light")
+
+
+class Settings(Mapping[str, Any]):
+    """A value for every option of `viewer.Renderer`, checked, by name and as an attribute: ``settings.program``.
+
+    It never changes: `replace` makes another one. Two are equal where all their values are.
+
+    Raises ViewerError for an unknown option and a value out of range.
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self, **given: Any) -> None:
+        values = {name: options.OPTIONS[name].default for name in NAMES}
+        values |= {name: checked(name, value) for name, value in given.items()}
+        object.__setattr__(self, "_values", values)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in NAMES:
+            return self._values[name]
+        raise AttributeError(f"no setting '{name}'")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"settings do not change: take replace({name}=...)")
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(NAMES)
+
+    def __len__(self) -> int:
+        return len(NAMES)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Settings) and (self is other or not self.differences(other))
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._values.values()))
+
+    def __repr__(self) -> str:
+        told = (f"{name}={value!r}" for name, value in self.items() if value != options.OPTIONS[name].default)
+        return f"Settings({', '.join(told)})"
+
+    def __reduce__(self) -> Any:
+        return partial(Settings, **self._values), ()
+
+    def replace(self, **changes: Any) -> Settings:
+        """The same with other values, which are checked; itself where nothing differs.
+
+        Raises ViewerError for an unknown option and a value out of range.
+        """
+        changed = {name: checked(name, value) for name, value in changes.items()}
+        if all(_same(value, self._values[name]) for name, value in changed.items()):
+            return self
+        made: Settings = object.__new__(Settings)
+        object.__setattr__(made, "_values", {**self._values, **changed})
+        return made
+
+    def differences(self, other: Settings) -> dict[str, Affects]:
+        """The options whose values differ, and what each affects."""
+        differ = [name for name in NAMES if not _same(self._values[name], other._values[name])]
+        found = {name: options.OPTIONS[name].affects for name in differ}
+        if "depth" in found and not {self.program, other.program}.isdisjoint(DEPTHS):
+            found["depth"] = Affects.PROGRAM  # the number of streams follows from it
+        for option, part in (("final_gather", "gather"), ("estimate", "search")):
+            if option in found and self.form.get(part) != other.form.get(part):
+                found[option] = Affects.PROGRAM
+        return found
+
+    # -- what follows ----------------------------------------------------------------------------------------------
+
+    @property
+    def max_depth(self) -> int:
+        """The maximum path length in surface interactions: ``depth``, or the program's own."""
+        return int(DEPTHS.get(self.program, DEPTH) if self.depth is None else self.depth)
+
+    @property
+    def roulette_from(self) -> int | None:
+        """The path length from which Russian roulette ends paths: ``roulette``, or of a path tracer whose depth nobody
+        has asked for, one that suits it; None: never."""
+        if self.roulette != "auto":
+            return None if self.roulette is None else int(self.roulette)
+        return ROULETTE if self.depth is None and self.program == "path" else None
+
+    @property
+    def form(self) -> dict[str, Any]:
+        """What the chosen program is made with, beside how rays walk and how first hits are found."""
+        found: dict[str, Any] = {"depth": self.max_depth} if self.program in DEPTHS else {}
+        photon = {"kind": self.photon_map, "search": self.search, "gather": self.final_gather > 0}
+        return found | (photon if self.program == "photon" else {})
+
+    @property
+    def search(self) -> str:
+        """How radiance estimates look for photons: one of `viewer.kernels.photons.SEARCHES`."""
+        return "radius" if self.estimate == "progressive" else "nearest"
+
+    @property
+    def stepwise(self) -> bool:
+        """Whether every pass is one kernel: the state of a traversal must then fit its record."""
+        return self.machine == "multipass" and self.fuse == "none"
+
+    @property
+    def passes(self) -> tuple[str, ...]:
+        """What decides the passes that a program is cut into."""
+        if self.machine == "singlepass":
+            return ("singlepass",)
+        return "multipass", self.fuse, self.mask, str(self.tile)
+
+    def recipe(self) -> Recipe:
+        """How structures are built and traversed."""
+        return Recipe(**{name: self._values[name] for name in RECIPE})
+
+    def path_uniforms(self, shared: bool, samples: int = 1, bounce: int | None = None) -> dict[str, int | float]:
+        """The uniforms of a run that brings every pixel to so many samples.
+
+        shared : all pixels of a sample have one offset from their centres. bounce : only light of paths of this length
+        counts, in surface interactions; None: all.
+        """
+        names = ("strategy", "roulette", "clamp", "shadows", "reflections", "refractions", "light_samples")
+        chosen = {name: self._values[name] for name in names}
+        chosen["roulette"] = self.roulette_from
+        if self.program == "photon":
+            chosen["strategy"] = "lights"  # what chance finds, photons bring
+        chosen["smooth"] = SMOOTH if self.program == "path" else SMOOTH_OF_TREES
+        return path_uniforms(depth=self.max_depth, shared=shared, samples=samples, bounce=bounce, **chosen)
+
+    def facts(self) -> dict[str, str]:
+        """What a picture says of the machine that made it."""
+        names = () if self.machine == "singlepass" else ("policy", "unroll", "fuse", "mask", "tile", "count")
+        return {name: str(self._values[name]) for name in ("program", "machine", *names)}
+
+
+def checked(name: str, value: Any) -> Any:
+    """The checked value of a renderer's option. Raises ViewerError that names the option and the expected values."""
+    if name not in NAMES:
+        if name in HOMES:
+            raise ViewerError(f"keyword '{name}'", f"belongs to {HOMES[name]}, not to Renderer")
+        raise ViewerError(f"keyword '{name}'", "unknown to Renderer", suggestion(name, NAMES))
+    return options.check(name, value, PICTURES if name == "program" else ())
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or bool(one == other)

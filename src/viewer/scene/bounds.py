@@ -1,0 +1,77 @@
+"""The box around all instances of a scene, exact, without looking at each vertex of each instance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float = NDArray[np.float64]
+
+SIDES = np.array([[-1.0], [1.0]])  # turns low and high outwards
+MARGIN = 1e-9  # of the coordinates: far above what the boxes below round, so that none is too small
+
+
+def bounds_of(points: list[Float], meshes: NDArray[np.intp], transforms: Float) -> Float | None:
+    """(2, 3): lowest and highest corner over the finite vertices of instances, None where there is none.
+
+    points : of each mesh (V, 3), finite. meshes : (I,) its number for each instance. transforms : (I, 4, 4).
+
+    An instance is looked at only if the map of its mesh's box reaches beyond what has been found so far, those first
+    that reach farthest: a few in a scene of any size.
+    """
+    full = np.array([len(each) > 0 for each in points], bool)
+    shown = np.flatnonzero(full[meshes]) if len(meshes) else meshes
+    if not len(shown):
+        return None
+    boxes = np.array([_box(each) if len(each) else np.zeros((2, 3)) for each in points])
+    box, linear, place = boxes[meshes[shown]], transforms[shown, :3, :3], transforms[shown, :3, 3]
+    with np.errstate(all="ignore"):
+        center = (linear @ (box.sum(axis=1) / 2)[..., None])[..., 0]
+        half = (np.abs(linear) @ ((box[:, 1] - box[:, 0]) / 2)[..., None])[..., 0]
+        margin = MARGIN * (np.abs(center) + half + np.abs(place))
+        reach = (
+            np.stack([half - center - place, center + half + place], axis=1) + margin[:, None]
+        )  # (S, 2, 3), outwards
+    reach[~np.isfinite(reach)] = np.inf
+
+    def extent(at: int) -> Float:
+        """(2, 3) of an instance, outwards: -low, high; -inf where no vertex stays finite."""
+        number = shown[at]
+        moved = points[meshes[number]]
+        if not np.array_equal(transforms[number], np.eye(4)):
+            with np.errstate(all="ignore"):
+                moved = moved @ transforms[number, :3, :3].T + transforms[number, :3, 3]
+        moved = finite_rows(moved)
+        return _box(moved) * SIDES if len(moved) else np.full((2, 3), -np.inf)
+
+    found = _farthest(reach, extent)
+    return np.stack([-found[0], found[1]]) if np.isfinite(found).all() else None
+
+
+def _box(points: Float) -> Float:
+    """(2, 3): lowest and highest of points (V, 3)."""
+    columns = np.ascontiguousarray(points.T)  # along which minima are several times faster
+    return np.stack([columns.min(axis=1), columns.max(axis=1)])
+
+
+def finite_rows(rows: NDArray) -> NDArray:
+    """The rows without those that hold what is not finite; all of them, no copy, where they are all finite."""
+    finite = np.isfinite(rows)
+    return rows if finite.all() else rows[finite.all(axis=1)]
+
+
+def _farthest(reach: Float, extent: Callable[[int], Float]) -> Float:
+    """The largest of ``extent`` (2, 3) over items, none of which is above ``reach`` (S, 2, 3)."""
+    found, seen = np.full((2, 3), -np.inf), set()
+    for side in range(2):
+        for axis in range(3):
+            column = reach[:, side, axis]
+            for at in np.argsort(-column, kind="stable").tolist():
+                if column[at] <= found[side, axis]:
+                    break
+                if at not in seen:
+                    seen.add(at)
+                    found = np.maximum(found, extent(at))
+    return found

@@ -1,0 +1,245 @@
+"""The camera, a pinhole or a thin lens: where it stands, what it looks at, its rays; the one module that calls pyrr.
+
+World space is right-handed, +Y up by custom. A picture's row 0 is its top row; pixel (x, y) is sampled at its centre.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.base.errors import ViewerError
+
+Vector = tuple[float, float, float]
+Array = NDArray[np.float64]
+
+# Sine of the angle between view and up below which up says nothing about the picture's top.
+PARALLEL = 1e-6
+# Room around a framed box, as a factor on its size.
+MARGIN = 1.1
+# Lenses and focus distances whose products and quotients stay in float32's range.
+LARGEST_LENS, NEAREST_FOCUS = 1e18, 1e-18
+
+
+@dataclass(frozen=True)
+class Camera:
+    """A camera at ``origin`` looking at ``target``, the picture's top towards ``up``.
+
+    origin, target : scene units, world space.
+    up             : any vector that is not zero; one parallel to the view is mended by taking another axis.
+    fov            : vertical field of view, degrees, in (0, 180).
+    aperture       : radius of the lens, scene units; 0 is a pinhole, for which everything is sharp.
+    focus          : distance along the view of the plane that a lens shows sharp, scene units; None: the target's.
+
+    Raises ViewerError when a number is not finite, origin and target coincide, up is zero, or fov, aperture or focus
+    are out of range.
+    """
+
+    origin: Vector
+    target: Vector
+    up: Vector = (0.0, 1.0, 0.0)
+    fov: float = 40.0
+    name: str = "camera"
+    aperture: float = 0.0
+    focus: float | None = None
+
+    def __post_init__(self) -> None:
+        where = f"camera '{self.name}'"
+        for label in ("origin", "target", "up"):
+            vector = _vector(where, label, getattr(self, label))
+            object.__setattr__(self, label, vector)
+        fov = _number(self.fov)
+        if not 0.0 < fov < 180.0:
+            raise ViewerError(
+                where, f"field of view {self.fov} is not between 0 and 180 degrees", "vertical, in degrees"
+            )
+        object.__setattr__(self, "fov", fov)
+        if self.origin == self.target:
+            raise ViewerError(where, f"origin and target are the same point {_join(self.origin)}", "move one of them")
+        if not any(self.up):
+            raise ViewerError(where, "up is zero", "give a direction such as 0,1,0")
+        aperture = _number(self.aperture)
+        if not 0.0 <= aperture <= LARGEST_LENS:
+            raise ViewerError(
+                where, f"aperture {self.aperture} is out of range", f"a radius from 0 to {LARGEST_LENS:g}"
+            )
+        object.__setattr__(self, "aperture", aperture)
+        if self.focus is not None:
+            focus = _number(self.focus)
+            if not NEAREST_FOCUS <= focus <= LARGEST_LENS:
+                range_ = f"{NEAREST_FOCUS:g} to {LARGEST_LENS:g}"
+                raise ViewerError(where, f"focus distance {self.focus} is out of range", f"a distance from {range_}")
+            object.__setattr__(self, "focus", focus)
+
+    @classmethod
+    def parse(cls, text: str, fov: float = 40.0, name: str = "camera") -> Camera:
+        """The camera of ``"ox,oy,oz tx,ty,tz [ux,uy,uz]"``; up is +Y where it is left out.
+
+        Raises ViewerError that names the wrong part.
+        """
+        where, form = f"camera '{text}'", "give 'ox,oy,oz tx,ty,tz' or 'ox,oy,oz tx,ty,tz ux,uy,uz'"
+        parts = text.split()
+        if len(parts) not in (2, 3):
+            raise ViewerError(where, f"{len(parts)} points, expected origin, target and perhaps up", form)
+        vectors: list[Vector] = [(0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 1.0, 0.0)]
+        for place, (label, part) in enumerate(zip(("origin", "target", "up"), parts, strict=False)):
+            numbers = part.split(",")
+            if len(numbers) != 3:
+                raise ViewerError(where, f"{label} '{part}' has {len(numbers)} numbers, expected 3", form)
+            for number in numbers:
+                try:
+                    float(number)
+                except ValueError:
+                    raise ViewerError(where, f"{label} '{part}': '{number}' is not a number", form) from None
+            vectors[place] = (float(numbers[0]), float(numbers[1]), float(numbers[2]))
+        origin, target, up = vectors
+        return cls(origin, target, up, fov=fov, name=name)
+
+    def text(self) -> str:
+        """Origin, target and up as `parse` reads them; exact, since every float is written in full."""
+        return " ".join(_join(vector) for vector in (self.origin, self.target, self.up))
+
+    @classmethod
+    def framing(
+        cls,
+        bounds: ArrayLike,
+        fov: float = 40.0,
+        direction: Sequence[float] = (0.35, 0.25, 1.0),
+        name: str = "camera",
+    ) -> Camera:
+        """A camera that sees a whole box in a square picture; ``direction`` points from the box's middle to the camera.
+
+        bounds : (2, 3), lowest and highest corner, scene units. An empty or infinite box is framed as a unit cube.
+        """
+        box = np.asarray(bounds, np.float64).reshape(2, 3)
+        if not np.isfinite(box).all() or (box[1] < box[0]).any():
+            box = np.zeros((2, 3))
+        middle = box.mean(axis=0)
+        half = box[1] - middle
+        smallest = 1e-9 * np.abs(middle).max()  # float64 must still tell origin from target
+        if half.max() <= smallest:
+            half = np.full(3, max(0.5, smallest))
+        away = _vector(f"camera '{name}'", "direction", direction)
+        # A camera at the origin gives the axes; its distance follows from the corner that needs most room.
+        right, up, forward = cls((0.0, 0.0, 0.0), (-away[0], -away[1], -away[2]), fov=fov, name=name).basis()
+        signs = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+        corners = signs * half
+        slope = math.tan(math.radians(fov) / 2) / MARGIN
+        sideways = np.maximum(np.abs(corners @ right), np.abs(corners @ up))
+        closest = 0.1 * float(np.linalg.norm(half))  # keeps a line along the view before the camera
+        distance = float((np.maximum(sideways / slope, closest) - corners @ forward).max())
+        return cls(tuple(middle - distance * forward), tuple(middle), fov=fov, name=name)
+
+    def with_fov(self, fov: float) -> Camera:
+        """The same camera with another vertical field of view, degrees."""
+        return replace(self, fov=fov)
+
+    def with_lens(self, aperture: float | None = None, focus: float | None = None) -> Camera:
+        """The same camera with another aperture or focus distance, where one is given."""
+        return replace(
+            self,
+            aperture=self.aperture if aperture is None else aperture,
+            focus=self.focus if focus is None else focus,
+        )
+
+    @property
+    def focus_distance(self) -> float:
+        """Distance along the view of the plane in focus, scene units: ``focus``, or that of the target."""
+        if self.focus is not None:
+            return self.focus
+        distance = float(np.linalg.norm(_difference(self.target, self.origin)))
+        return min(max(distance, NEAREST_FOCUS), LARGEST_LENS)
+
+    def basis(self) -> tuple[Array, Array, Array]:
+        """(right, up, forward): orthonormal, float64 (3,) each, world space; right = forward x up."""
+        view = self._rotation()
+        # + 0.0 turns negative zeros into plain ones.
+        return view[0, :3] + 0.0, view[1, :3] + 0.0, -view[2, :3] + 0.0
+
+    def rays(self, width: int, height: int) -> tuple[Array, Array]:
+        """Origins and unit directions (height, width, 3) float64 of the rays through the pixel centres, row 0 on top.
+
+        The twin of the GLSL camera: normalize(forward + sx tan(fov/2) aspect right + sy tan(fov/2) up) with
+        sx = 2 (x + 0.5) / width - 1 and sy = 1 - 2 (y + 0.5) / height.
+        """
+        right, up, forward = self.basis()
+        slope = math.tan(math.radians(self.fov) / 2)
+        sx = (2 * (np.arange(width) + 0.5) / width - 1) * slope * (width / height)
+        sy = (1 - 2 * (np.arange(height) + 0.5) / height) * slope
+        directions = forward + sx[None, :, None] * right + sy[:, None, None] * up
+        directions /= np.linalg.norm(directions, axis=-1, keepdims=True)
+        origins = np.empty_like(directions)
+        origins[:] = self.origin
+        return origins, directions
+
+    def view_matrix(self) -> Array:
+        """World to eye space, (4, 4) float64 for column vectors (``M @ p``); the eye looks along -Z.
+
+        OpenGL stores columns: upload ``M.T``, or the bytes of ``M`` with transpose on.
+        """
+        from pyrr import matrix44
+
+        return self._rotation() @ matrix44.create_from_translation(-np.asarray(self.origin), dtype=np.float64).T
+
+    def projection_matrix(self, aspect: float, near: float, far: float) -> Array:
+        """Eye to OpenGL clip space, (4, 4) float64 for column vectors; aspect = width / height, near and far > 0."""
+        from pyrr import matrix44
+
+        return matrix44.create_perspective_projection_matrix(self.fov, aspect, near, far, dtype=np.float64).T
+
+    def _rotation(self) -> Array:
+        """The turning part of the view matrix, (4, 4) for column vectors; rows right, up, -forward."""
+        forward = _unit(_difference(self.target, self.origin))
+        for up in (_unit(self.up), np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, -1.0])):
+            if np.linalg.norm(np.cross(forward, up)) > PARALLEL:
+                break
+        # As pyrr's create_look_at, which takes a while to import.
+        forward = forward / np.sqrt((forward**2).sum())
+        right = np.cross(forward, up)
+        right = right / np.sqrt((right**2).sum())
+        upward = np.cross(right, forward)
+        turned = np.eye(4)
+        turned[:3, :3] = right, upward / np.sqrt((upward**2).sum()), -forward
+        return turned
+
+
+def _number(value: object) -> float:
+    """The number, NaN where it is none."""
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return math.nan
+
+
+def _vector(where: str, label: str, value: Sequence[float]) -> Vector:
+    try:
+        vector = tuple(float(component) for component in value)
+    except (TypeError, ValueError):
+        raise ViewerError(where, f"{label} {value!r} is not three numbers") from None
+    if len(vector) != 3:
+        raise ViewerError(where, f"{label} has {len(vector)} numbers, expected 3")
+    if not all(math.isfinite(component) for component in vector):
+        raise ViewerError(where, f"{label} {_join(vector)} is not finite")
+    return vector
+
+
+def _join(vector: Vector) -> str:
+    return ",".join(repr(component) for component in vector)
+
+
+def _difference(a: Vector, b: Vector) -> Array:
+    """A vector along a - b; halved where the plain difference of two huge points leaves float64."""
+    with np.errstate(over="ignore"):
+        plain = np.subtract(a, b)
+    return plain if np.isfinite(plain).all() else np.asarray(a) * 0.5 - np.asarray(b) * 0.5
+
+
+def _unit(vector: ArrayLike) -> Array:
+    """The unit vector; scaled first, since the squares of huge and tiny components leave float64."""
+    v = np.asarray(vector, np.float64)
+    v = v / np.abs(v).max()
+    return v / np.linalg.norm(v)

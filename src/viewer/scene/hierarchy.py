@@ -1,0 +1,132 @@
+"""The nodes that instances, cameras and lights hang on: local transforms, and their products down the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Float = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """The nodes of a scene in rest, parents before children.
+
+    names          : the nodes' names, which may be empty and need not differ.
+    parents        : (N,) int64, -1 for roots.
+    translation, rotation, scale : (N, 3), (N, 4) x y z w, (N, 3) float64; of no meaning where a node has a matrix.
+    local          : (N, 4, 4) float64 for column vectors: translation times rotation times scale, or the node's matrix.
+    instance_nodes : (I,) int64, the node that each instance of the scene hangs on; -1: none, it stands in the world.
+    camera_nodes, light_nodes : (C,) and (L,) int64, the same of the cameras and of the lights.
+    offsets        : (I, 4, 4) float64, each instance's transform below its node; None where all are identities.
+    """
+
+    names: Sequence[str]
+    parents: Index
+    translation: Float
+    rotation: Float
+    scale: Float
+    local: Float
+    instance_nodes: Index
+    camera_nodes: Index
+    light_nodes: Index
+    offsets: Float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        parents: ArrayLike,
+        translation: ArrayLike,
+        instance_nodes: ArrayLike,
+        camera_nodes: ArrayLike = (),
+        rotation: ArrayLike | None = None,
+        scale: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+        light_nodes: ArrayLike = (),
+    ) -> Hierarchy:
+        """A hierarchy of nodes by translation (N, 3), rotation (N, 4) and scale (N, 3)."""
+        above = np.asarray(parents, np.int64)
+        count = len(above)
+        moved = np.asarray(translation, np.float64).reshape(count, 3)
+        turned = np.tile((0.0, 0.0, 0.0, 1.0), (count, 1)) if rotation is None else np.asarray(rotation, np.float64)
+        scaled = np.ones((count, 3)) if scale is None else np.asarray(scale, np.float64)
+        return cls(
+            [""] * count if names is None else names,
+            above,
+            moved,
+            turned,
+            scaled,
+            compose(moved, turned, scaled),
+            np.asarray(instance_nodes, np.int64),
+            np.asarray(camera_nodes, np.int64),
+            np.asarray(light_nodes, np.int64),
+        )
+
+    def world(self) -> Float:
+        """(N, 4, 4) float64: every node's transform to the world, in rest."""
+        return world_transforms(self.local, levels(self.parents), self.parents)
+
+
+def levels(parents: Index) -> list[Index]:
+    """The nodes of each depth, roots first; parents (N,) stand before their children."""
+    depth = np.zeros(len(parents), np.int64)
+    for place, before in enumerate(parents.tolist()):
+        if before >= 0:
+            depth[place] = depth[before] + 1
+    by_depth = np.argsort(depth, kind="stable")
+    bounds = np.searchsorted(depth[by_depth], np.arange(int(depth.max(initial=-1)) + 2))
+    return [by_depth[first:last] for first, last in pairwise(bounds)]
+
+
+def world_transforms(local: Float, nodes: Sequence[Index], parents: Index) -> Float:
+    """Products (N, 4, 4) down the tree, all nodes of equal depth at once; ``nodes`` as from `levels`.
+
+    Beyond float64 a result is not finite: the caller looks.
+    """
+    world = local.copy()
+    with np.errstate(over="ignore", invalid="ignore"):
+        for level in nodes[1:]:
+            world[level] = world[parents[level]] @ local[level]
+    return world
+
+
+def compose(translation: ArrayLike, rotation: ArrayLike, scale: ArrayLike) -> Float:
+    """(N, 4, 4) float64 of translations (N, 3), quaternions (N, 4) x y z w of any length, scales (N, 3).
+
+    A quaternion without length turns nothing.
+    """
+    x, y, z, w = unit_quaternions(rotation).T
+    matrix = np.zeros((len(x), 4, 4))
+    matrix[:, 0, 0], matrix[:, 0, 1], matrix[:, 0, 2] = (
+        1 - 2 * (y * y + z * z),
+        2 * (x * y - z * w),
+        2 * (x * z + y * w),
+    )
+    matrix[:, 1, 0], matrix[:, 1, 1], matrix[:, 1, 2] = (
+        2 * (x * y + z * w),
+        1 - 2 * (x * x + z * z),
+        2 * (y * z - x * w),
+    )
+    matrix[:, 2, 0], matrix[:, 2, 1], matrix[:, 2, 2] = (
+        2 * (x * z - y * w),
+        2 * (y * z + x * w),
+        1 - 2 * (x * x + y * y),
+    )
+    matrix[:, :3, :3] *= np.asarray(scale, np.float64)[:, None, :]
+    matrix[:, :3, 3] = translation
+    matrix[:, 3, 3] = 1.0
+    return matrix
+
+
+def unit_quaternions(quaternions: ArrayLike) -> Float:
+    """(..., 4) float64 of length 1; those without length become (0, 0, 0, 1), which turns nothing."""
+    given = np.asarray(quaternions, np.float64)
+    largest = np.abs(given).max(axis=-1, initial=0.0, keepdims=True)  # squares of huge and tiny numbers leave float64
+    scaled = given / np.where(largest > 0, largest, 1.0)
+    length = np.sqrt((scaled * scaled).sum(axis=-1, keepdims=True))
+    return np.where(length > 0, scaled / np.where(length > 0, length, 1.0), (0.0, 0.0, 0.0, 1.0))

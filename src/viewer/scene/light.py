@@ -1,0 +1,99 @@
+"""Lights as plain data: points, spots and directions.
+
+Radiometric units throughout: radiant intensity W/sr for points and spots, irradiance W/m^2 (across the direction) for
+directional lights, radiance W/(m^2 sr) for surfaces; a metre is a scene unit. Each is RGB, linear sRGB.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+
+Vector = tuple[float, float, float]
+Kind = Literal["point", "spot", "directional"]
+KINDS = ("point", "spot", "directional")
+
+# Brighter or farther lights would leave float32's range when they are summed up or squared.
+BRIGHTEST = 1e30
+FARTHEST = 1e18
+
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722])  # of linear sRGB, ITU-R BT.709; also shaders/lib/luminance.glsl
+
+
+def luminance(rgb: NDArray | Sequence[float]) -> NDArray[np.float64]:
+    """(...) of linear sRGB (..., 3); the weights are those of ITU-R BT.709."""
+    return np.asarray(rgb, np.float64) @ LUMINANCE
+
+
+@dataclass(frozen=True)
+class Light:
+    """A light without extent: its shadows are hard.
+
+    position  : scene units, world space; of no meaning to a directional light.
+    direction : in which it shines, world space, made a unit vector here; of no meaning to a point light.
+    intensity : RGB, W/sr; of a directional light W/m^2.
+    inner, outer : of a spot, angles from the direction in radians, 0 <= inner < outer <= pi/2: full intensity within
+    the inner one, nothing beyond the outer one, and in between as `falloff` says.
+
+    Raises ViewerError for numbers that are not finite, negative intensities, no direction, and angles out of range.
+    """
+
+    kind: Kind
+    name: str = "light"
+    position: Vector = (0.0, 0.0, 0.0)
+    direction: Vector = (0.0, -1.0, 0.0)
+    intensity: Vector = (1.0, 1.0, 1.0)
+    inner: float = 0.0
+    outer: float = math.pi / 4
+
+    def __post_init__(self) -> None:
+        where = f"light '{self.name}'"
+        if self.kind not in KINDS:
+            raise ViewerError(where, f"unknown kind {self.kind!r}", f"known: {', '.join(KINDS)}")
+        for label, most in (("position", FARTHEST), ("direction", math.inf), ("intensity", BRIGHTEST)):
+            given = getattr(self, label)
+            try:
+                vector = tuple(float(component) for component in given)
+            except (TypeError, ValueError):
+                raise ViewerError(where, f"{label} {given!r} is not three numbers") from None
+            if len(vector) != 3 or not all(math.isfinite(c) and abs(c) <= most for c in vector):
+                limit = f" up to {most:g}" if math.isfinite(most) else ""
+                raise ViewerError(where, f"{label} {given!r} is not three finite numbers{limit}")
+            object.__setattr__(self, label, vector)
+        if min(self.intensity) < 0:
+            raise ViewerError(where, f"intensity {self.intensity} is negative", "light cannot be taken away")
+        largest = max(map(abs, self.direction))
+        if largest == 0:
+            raise ViewerError(where, "direction is zero", "give one such as 0,-1,0")
+        scaled = [component / largest for component in self.direction]
+        length = math.hypot(*scaled)
+        object.__setattr__(self, "direction", tuple(component / length for component in scaled))
+        if self.kind == "spot" and not 0 <= self.inner < self.outer <= math.pi / 2:
+            raise ViewerError(
+                where, f"cone angles {self.inner:g}, {self.outer:g} are out of range", "0 <= inner < outer <= pi/2"
+            )
+
+    @property
+    def falloff(self) -> tuple[float, float]:
+        """(scale, offset) of a spot: at an angle a from its direction it has ``clamp(cos a * scale + offset, 0, 1)^2``
+        of its intensity (KHR_lights_punctual, "Inner and Outer Cone Angles")."""
+        scale = 1.0 / max(0.001, math.cos(self.inner) - math.cos(self.outer))
+        return scale, -math.cos(self.outer) * scale
+
+    @property
+    def solid_angle(self) -> float:
+        """Radiant flux over intensity, sr: 4 pi of a point, less of a spot; 0 of a directional light."""
+        if self.kind == "point":
+            return 4 * math.pi
+        if self.kind == "directional":
+            return 0.0
+        scale, offset = self.falloff
+        full = min(1.0, (1 - offset) / scale)  # the cosine from which on it is at its full intensity
+        return 2 * math.pi * ((1 - full) + (min(1.0, scale * full + offset) ** 3) / (3 * scale))

@@ -1,0 +1,72 @@
+"""Triangle meshes as plain arrays."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+
+Float = NDArray[np.float32]
+Int = NDArray[np.int32]
+
+
+def quiet_nans(values: NDArray) -> NDArray:
+    """The floats with every NaN a quiet one: NumPy warns where it converts those that signal."""
+    nan = np.isnan(values)
+    return np.where(nan, values.dtype.type(np.nan), values) if nan.any() else values
+
+
+@dataclass
+class Mesh:
+    """An indexed triangle mesh in object space; counter-clockwise triangles face the viewer.
+
+    positions : (V, 3) float32, scene units.
+    triangles : (T, 3) int32, vertex numbers, in the file's order.
+    materials : (T,) int32, the material's number in the scene.
+    normals   : (V, 3) float32 unit vectors, or None (made by `with_normals`).
+    uvs       : (V, 2) float32, origin at the picture's upper left as in glTF, or None.
+    colors    : (V, 4) float32 linear RGBA, or None.
+    uvs_1     : (V, 2) float32, a second set of texture coordinates, or None.
+    tangents  : (V, 4) float32, or None: unit vectors along +u, and +1 or -1, by which cross(normal, tangent) is
+                multiplied to point along the image's upward direction, -v (glTF 2.0, section 3.7.2.1); zeros where
+                the image has no direction.
+
+    Raises ViewerError when shapes disagree or an index is out of range.
+    """
+
+    positions: Float
+    triangles: Int
+    materials: Int = None  # type: ignore[assignment]  # filled below
+    normals: Float | None = None
+    uvs: Float | None = None
+    colors: Float | None = None
+    name: str = "mesh"
+    uvs_1: Float | None = None
+    tangents: Float | None = None
+
+    def __post_init__(self) -> None:
+        self.positions = quiet_nans(np.ascontiguousarray(self.positions, np.float32).reshape(-1, 3))
+        triangles = np.asarray(self.triangles).reshape(-1, 3)
+        count = len(self.positions)
+        if triangles.size and (triangles.min() < 0 or triangles.max() >= count):
+            bad = int(np.flatnonzero(((triangles < 0) | (triangles >= count)).any(axis=1))[0])
+            raise ViewerError(
+                self.name, f"triangle {bad} names vertices {triangles[bad].tolist()} of {count}", "the file is damaged"
+            )
+        self.triangles = np.ascontiguousarray(triangles, np.int32)
+        if self.materials is None:
+            self.materials = np.zeros(len(self.triangles), np.int32)  # type: ignore[unreachable]
+        self.materials = np.ascontiguousarray(
+            np.broadcast_to(np.asarray(self.materials, np.int32), (len(self.triangles),))
+        )
+        for label, width in (("normals", 3), ("uvs", 2), ("colors", 4), ("uvs_1", 2), ("tangents", 4)):
+            array = getattr(self, label)
+            if array is None:
+                continue
+            array = np.ascontiguousarray(array, np.float32)
+            if array.shape != (count, width):
+                raise ViewerError(self.name, f"{label} have shape {array.shape}, expected ({count}, {width})")
+            setattr(self, label, quiet_nans(array))

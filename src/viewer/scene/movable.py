@@ -1,0 +1,81 @@
+"""Lights as a user meets them: those of a scene's list and its emissive instances, by name, each of which can move."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from viewer.base.errors import ViewerError
+from viewer.scene.light import Vector
+from viewer.scene.quadric import Quadric
+from viewer.scene.scene import Scene
+
+
+class Movable(NamedTuple):
+    """A light as a user meets it. kind: that of a `Light`, or ``area``. number: of the light, or of the instance.
+
+    position : of an area light the middle of its emissive triangles' box; of a directional light, which is nowhere, the
+    direction to it.
+    """
+
+    name: str
+    kind: str
+    number: int
+    position: Vector
+
+
+def movable_lights(scene: Scene) -> list[Movable]:
+    """All lights of a scene: its `Light` records, then the instances with an emissive material."""
+    found = []
+    for number, light in enumerate(scene.lights):
+        away = light.kind == "directional"
+        at = (-light.direction[0], -light.direction[1], -light.direction[2]) if away else light.position
+        found.append(Movable(light.name, light.kind, number, at))
+    emitting = np.array([max(material.emission) > 0 for material in scene.materials], bool)
+    if not emitting.any():
+        return found
+    for number, instance in enumerate(scene.instances):
+        mesh = scene.meshes[instance.mesh]
+        own = mesh.materials if instance.material is None else np.full(len(mesh.triangles), instance.material)
+        lit = mesh.triangles[emitting[own]] if len(mesh.triangles) else mesh.triangles
+        if not len(lit):
+            continue
+        with np.errstate(all="ignore"):  # corners that are not finite belong to triangles that are left out
+            held = mesh.positions if isinstance(mesh, Quadric) else mesh.positions[lit.ravel()]
+            corners = held.astype(np.float64) @ instance.transform[:3, :3].T
+            corners += instance.transform[:3, 3]
+        corners = corners[np.isfinite(corners).all(axis=1)]
+        if len(corners):
+            x, y, z = map(float, (corners.min(axis=0) + corners.max(axis=0)) / 2)
+            found.append(Movable(instance.name or mesh.name, "area", number, (x, y, z)))
+    return found
+
+
+def with_light_at(scene: Scene, name: str, position: Sequence[float]) -> Scene:
+    """The scene with one light elsewhere; everything that is not moved is shared with the given one.
+
+    position : scene units, world space; of a directional light the direction towards it. An area light is moved with
+    its whole instance, so that the middle of its emissive triangles comes to the position.
+    Raises ViewerError for an unknown name, and lists the known ones; the first light of a name is meant.
+    """
+    known = movable_lights(scene)
+    light = next((each for each in known if each.name == name), None)
+    if light is None:
+        names = ", ".join(dict.fromkeys(each.name for each in known)) or "none"
+        raise ViewerError(scene.name, f"no light '{name}'", f"lights: {names}")
+    x, y, z = (float(component) for component in position)
+    if light.kind == "area":
+        instances = list(scene.instances)
+        moved = instances[light.number].transform.copy()
+        moved[:3, 3] += np.subtract((x, y, z), light.position)
+        instances[light.number] = replace(instances[light.number], transform=moved)
+        return replace(scene, instances=instances)
+    lights = list(scene.lights)
+    if light.kind == "directional":
+        lights[light.number] = replace(lights[light.number], direction=(-x, -y, -z))
+    else:
+        lights[light.number] = replace(lights[light.number], position=(x, y, z))
+    return replace(scene, lights=lights)

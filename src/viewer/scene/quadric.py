@@ -1,0 +1,352 @@
+"""Quadrics: surfaces of second degree, each one primitive beside a mesh's triangles, exact at every distance.
+
+T. J. Purcell et al., "Photon Mapping on Programmable Graphics Hardware" (2003), section 2.4: a ray tracer of
+ray-quadric and ray-polygon tests.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.scene.mesh import Float, Int, Mesh
+
+Vector = NDArray[np.float64]
+
+# How much a map to a quadric's own space may distort: beyond, float32 rays there lose all but a digit.
+MOST_DISTORTION = 1e5
+UNCLIPPED = (math.inf, math.inf, math.inf)
+_CORNERS = np.array([[k >> axis & 1 for axis in range(3)] for k in range(8)])
+_TIGHTENINGS = 4  # turns after which a box of any of the surfaces below stays as it is
+
+
+@dataclass(frozen=True)
+class QuadricShape:
+    """The points (x, y, z) of a space of its own with
+
+        squares . (x^2, y^2, z^2) + linear y + constant = 0
+
+    within a box and between two radii around the y axis. Every quadric is one of these under an affine map.
+
+    squares   : (3,). linear : 0 where squares[1] is not. constant : any number.
+    low, high : corners of the box (3,), infinite where it does not clip.
+    ring      : least and greatest distance from the y axis.
+    transform : (4, 4) float64, to the space of the mesh.
+    flipped   : whether the front is the side to which the function falls, as the inside of a sphere.
+
+    Raises ViewerError for what is no surface, or ends nowhere.
+    """
+
+    squares: tuple[float, float, float]
+    linear: float = 0.0
+    constant: float = 0.0
+    low: tuple[float, float, float] = (-math.inf, -math.inf, -math.inf)
+    high: tuple[float, float, float] = UNCLIPPED
+    ring: tuple[float, float] = (0.0, math.inf)
+    transform: NDArray[np.float64] = field(default_factory=lambda: np.eye(4))
+    flipped: bool = False
+
+    def __post_init__(self) -> None:
+        told = f"coefficients ({', '.join(f'{c:g}' for c in (*self.squares, self.linear, self.constant))})"
+        if not np.isfinite([*self.squares, self.linear, self.constant]).all():
+            raise ViewerError("quadric", f"{told} are not finite", "mend them")
+        if not any(self.squares) and self.linear == 0.0:
+            raise ViewerError("quadric", f"{told} make no surface", "give one beside the constant")
+        if self.linear and self.squares[1]:
+            hint = "move it along y, so that one of the two is 0"
+            raise ViewerError("quadric", f"both y^2 ({self.squares[1]:g}) and y ({self.linear:g})", hint)
+        low, high = self.bounds()
+        if (low > high).any():
+            raise ViewerError("quadric", "nothing of it is within its box and radii", "mend low, high or ring")
+        if not np.isfinite([low, high]).all():
+            raise ViewerError("quadric", f"{told} and the box let it reach to infinity", "clip it")
+
+    @property
+    def whole_sphere(self) -> bool:
+        """Whether it is the unclipped unit sphere of its own space."""
+        a, b, c = self.squares
+        unclipped = np.isinf([self.low, self.high]).all() and self.ring == (0.0, math.inf)
+        return bool(unclipped) and a == b == c == -self.constant and a > 0.0 and self.linear == 0.0
+
+    @property
+    def round(self) -> bool:
+        """Whether it turns around the y axis: its box does not cut it along x or z."""
+        return self.squares[0] == self.squares[2] and bool(np.isinf([*self.low[::2], *self.high[::2]]).all())
+
+    def bounds(self) -> tuple[Vector, Vector]:
+        """Lowest and highest corner (3,) of what is left of it, own space; low above high where that is nothing."""
+        low, high = np.array(self.low, np.float64), np.array(self.high, np.float64)
+        if not (low <= high).all() or not 0.0 <= self.ring[0] <= self.ring[1]:
+            return np.ones(3), np.zeros(3)
+        outer = self.ring[1]
+        low, high = np.maximum(low, (-outer, -math.inf, -outer)), np.minimum(high, (outer, math.inf, outer))
+        for _ in range(_TIGHTENINGS):
+            for axis, square in enumerate(self.squares):
+                if not (low <= high).all():
+                    return low, high
+                least, most = self._others(axis, low, high)
+                if square:
+                    # square x^2 = -rest, with rest in [least, most]
+                    largest = -least / square if square > 0 else most / -square
+                    reach = math.sqrt(largest) if largest >= 0.0 else -math.inf
+                    low[axis], high[axis] = max(low[axis], -reach), min(high[axis], reach)
+                elif axis == 1 and self.linear:
+                    ends = sorted((-least / self.linear, -most / self.linear))
+                    low[1], high[1] = max(low[1], ends[0]), min(high[1], ends[1])
+        return low, high
+
+    def _others(self, axis: int, low: Vector, high: Vector) -> tuple[float, float]:
+        """The range of all terms of the function but those of an axis, over a box."""
+        least = most = self.constant
+        for other, square in enumerate(self.squares):
+            if other == axis:
+                continue
+            ends = low[other] ** 2, high[other] ** 2
+            smallest = 0.0 if low[other] <= 0.0 <= high[other] else min(ends)
+            if square:
+                span = sorted((square * smallest, square * max(ends)))
+                least, most = least + span[0], most + span[1]
+            if other == 1 and self.linear:
+                span = sorted((self.linear * low[1], self.linear * high[1]))
+                least, most = least + span[0], most + span[1]
+        return least, most
+
+
+@dataclass
+class Quadric(Mesh):
+    """A quadric in place of a mesh: placed by instances, one primitive, the number of one triangle in all counts.
+
+    Made by `sphere`, `cylinder`, `cone`, `disk` and `surface`. What it has of a mesh is its box: ``positions`` (8, 3)
+    float32, corners, and one triangle without area. Its normals and texture coordinates are exact: u turns around its
+    axis, v runs along it (of a disk outwards), both from 0 to 1.
+    """
+
+    positions: Float = None  # type: ignore[assignment]  # its box, filled below
+    triangles: Int = None  # type: ignore[assignment]
+    name: str = "quadric"
+    shape: QuadricShape = field(default_factory=lambda: QuadricShape((1.0, 1.0, 1.0), constant=-1.0))
+
+    def __post_init__(self) -> None:
+        low, high = self.shape.bounds()
+        linear, place = self.shape.transform[:3, :3], self.shape.transform[:3, 3]
+        if not np.isfinite(self.shape.transform).all():
+            raise ViewerError(self.name, "its place, size or transformation is not finite", "give finite numbers")
+        check_map(self.name, self.shape.transform)
+        self.positions = ((low + _CORNERS * (high - low)) @ linear.T + place).astype(np.float32)
+        self.triangles = np.zeros((1, 3), np.int32)
+        self.normals, self.uvs, self.colors = np.array([(0, 1, 0)] * 8, np.float32), None, None
+        super().__post_init__()
+
+    @classmethod
+    def surface(cls, shape: QuadricShape, material: int = 0, name: str = "quadric") -> Quadric:
+        """Any shape, of a material's number in the scene."""
+        return cls(shape=shape, materials=np.array([material], np.int32), name=name)
+
+    @classmethod
+    def sphere(
+        cls,
+        center: ArrayLike = (0.0, 0.0, 0.0),
+        radius: float = 1.0,
+        material: int = 0,
+        name: str = "sphere",
+        flipped: bool = False,
+    ) -> Quadric:
+        """A sphere, seen from outside, or where ``flipped`` from within."""
+        size = _length(name, "radius", radius)
+        transform = _frame(_point(name, "center", center), (0.0, size, 0.0), size)
+        return cls.surface(QuadricShape((1, 1, 1), 0, -1, transform=transform, flipped=flipped), material, name)
+
+    @classmethod
+    def cylinder(
+        cls,
+        start: ArrayLike,
+        end: ArrayLike,
+        radius: float = 1.0,
+        material: int = 0,
+        name: str = "cylinder",
+        flipped: bool = False,
+    ) -> Quadric:
+        """An open cylinder around the line from ``start`` to ``end``; where ``flipped`` its front is the inside."""
+        first, axis, size = *_axis(name, start, end), _length(name, "radius", radius)
+        return cls.surface(_open((1, 0, 1), -1, 0.0, _frame(first, axis, size), flipped), material, name)
+
+    @classmethod
+    def cone(
+        cls,
+        start: ArrayLike,
+        end: ArrayLike,
+        radius: float = 1.0,
+        end_radius: float = 0.0,
+        material: int = 0,
+        name: str = "cone",
+        flipped: bool = False,
+    ) -> Quadric:
+        """An open cone from a circle around ``start`` to the tip at ``end``, or a smaller circle there."""
+        first, axis, size = *_axis(name, start, end), _length(name, "radius", radius)
+        if not 0.0 <= end_radius < size:
+            raise ViewerError(
+                name, f"end_radius {end_radius} of a cone of radius {size:g}", "from 0 to below the radius"
+            )
+        tip = first + axis * (size / (size - end_radius))
+        shape = _open((1, -1, 1), 0, end_radius / size, _frame(tip, first - tip, size), flipped)
+        return cls.surface(shape, material, name)
+
+    @classmethod
+    def disk(
+        cls,
+        center: ArrayLike,
+        normal: ArrayLike,
+        radius: float = 1.0,
+        inner: float = 0.0,
+        material: int = 0,
+        name: str = "disk",
+    ) -> Quadric:
+        """A disk, or with an ``inner`` radius an annulus, whose front is where the ``normal`` points."""
+        size, axis = _length(name, "radius", radius), _point(name, "normal", normal)
+        length = float(np.linalg.norm(axis))
+        if not length > 0.0:
+            raise ViewerError(name, "a normal of length 0", "give a direction")
+        if not 0.0 <= inner < size:
+            raise ViewerError(name, f"an inner radius of {inner} within {size:g}", "from 0 to below the radius")
+        transform = _frame(_point(name, "center", center), axis * (size / length), size)
+        return cls.surface(QuadricShape((0, 0, 0), 1, 0, ring=(inner / size, 1.0), transform=transform), material, name)
+
+    def tessellated(self, segments: int = 64, rows: int = 0) -> Mesh:
+        """Triangles on it, with its normals: ``segments`` around its axis, ``rows`` along it (half as many without).
+
+        Raises ViewerError for one that does not close around its axis.
+        """
+        a, b, c = self.shape.squares
+        low, high = self.shape.bounds()
+        rows = rows or max(1, segments // 2)
+        share = np.linspace(0.0, 1.0, rows + 1)
+        angle = 2.0 * np.pi * np.arange(segments) / segments
+        sides = np.isinf([*self.shape.low[::2], *self.shape.high[::2]]).all()
+        if a > 0.0 and c > 0.0 and sides and self.shape.ring == (0.0, math.inf):
+            # Heights by the cosine, which is even on spheres and keeps tips sharp on all.
+            height = low[1] + (high[1] - low[1]) * (0.5 - 0.5 * np.cos(np.pi * share))
+            square = np.maximum(-(b * height**2 + self.shape.linear * height + self.shape.constant), 0.0)
+            across = np.sqrt(square)[:, None] / np.sqrt([a, c])
+        elif not any(self.shape.squares) and sides and np.isfinite(self.shape.ring).all():
+            height = np.full(rows + 1, -self.shape.constant / self.shape.linear)
+            radius = self.shape.ring[1] + (self.shape.ring[0] - self.shape.ring[1]) * share
+            across = np.repeat(radius[:, None], 2, axis=1)
+        else:
+            raise ViewerError(self.name, "does not close around its axis, and is not tessellated", "use it as it is")
+        x, z = across[:, :1] * np.sin(angle), across[:, 1:] * np.cos(angle)
+        points = np.stack([x, np.broadcast_to(height[:, None], x.shape), z], axis=-1).reshape(-1, 3)
+        slopes = 2.0 * points * (a, b, c) + (0.0, self.shape.linear, 0.0)
+        linear, place = self.shape.transform[:3, :3], self.shape.transform[:3, 3]
+        normals = slopes @ np.linalg.inv(linear)
+        size = np.linalg.norm(normals, axis=1, keepdims=True)
+        tip = -linear[:, 1] / np.linalg.norm(linear[:, 1])  # of a cone, which opens along its axis
+        normals = np.where(size > 1e-12, normals / np.where(size > 1e-12, size, 1.0), tip)
+        k = np.arange(segments)
+        around = np.roll(k, -1)
+        first = segments * np.arange(rows)[:, None]
+        quads = np.stack([first + k, first + around, first + segments + around, first + segments + k], axis=-1)
+        triangles = quads.reshape(-1, 4)[:, [[0, 1, 2], [0, 2, 3]]]
+        open_ = np.repeat(across.any(axis=1), segments)  # ends that are points have one triangle for two
+        triangles = triangles[np.stack([open_[:-segments], open_[segments:]], axis=1)]
+        if (np.linalg.det(linear) < 0.0) != self.shape.flipped:
+            triangles = triangles[:, ::-1]
+        if self.shape.flipped:
+            normals = -normals
+        return Mesh(
+            (points @ linear.T + place).astype(np.float32),
+            triangles,
+            np.full(len(triangles), self.materials[0], np.int32),
+            normals=normals.astype(np.float32),
+            name=self.name,
+        )
+
+
+@dataclass(frozen=True)
+class PlacedQuadric:
+    """A quadric where an instance has it. number: of the primitive in scene order. transform (4, 4) float64, from its
+    own space."""
+
+    number: int
+    shape: QuadricShape
+    transform: NDArray[np.float64]
+
+
+def bounds_of_quadric(shape: QuadricShape, transform: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(2, 3): lowest and highest corner of a shape under a map (4, 4); of spheres, and of what is round with its axis
+    along one of the map's space, as tight as can be."""
+    low, high = shape.bounds()
+    half, linear = (high - low) / 2.0, transform[:3, :3]
+    with np.errstate(all="ignore"):
+        reach = np.abs(linear) @ half
+        a, _, c = shape.squares
+        if a == c and a >= 0.0 and shape.round:
+            reach = np.minimum(reach, np.hypot(linear[:, 0], linear[:, 2]) * half[0] + np.abs(linear[:, 1]) * half[1])
+        if shape.whole_sphere:
+            reach = np.minimum(reach, np.linalg.norm(linear, axis=1) * half[0])
+        middle = linear @ ((low + high) / 2.0) + transform[:3, 3]
+        return np.stack([middle - reach, middle + reach])
+
+
+def check_map(where: str, transform: NDArray[np.float64]) -> None:
+    """Raises ViewerError for a map (4, 4) under which a quadric is flat, or so nearly that rays would not find it."""
+    linear = transform[:3, :3]
+    with np.errstate(all="ignore"):
+        largest = float(np.abs(linear).max())
+        sound = np.isfinite(largest) and largest > 0.0
+        distortion = float(np.linalg.cond(linear / largest)) if sound else math.inf
+    if not distortion <= MOST_DISTORTION:
+        hint = "scale all axes about alike, or use a disk"
+        raise ViewerError(where, "a quadric that its transformation makes flat, or nearly", hint)
+
+
+def _open(
+    squares: tuple[float, float, float], constant: float, lowest: float, transform: NDArray[np.float64], flipped: bool
+) -> QuadricShape:
+    """Of these coefficients, from the height ``lowest`` to 1, without ends."""
+    low, high = (-math.inf, lowest, -math.inf), (math.inf, 1.0, math.inf)
+    return QuadricShape(squares, 0, constant, low, high, transform=transform, flipped=flipped)
+
+
+def _point(name: str, what: str, values: ArrayLike) -> Vector:
+    try:
+        point = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        point = np.zeros(0)
+    if point.shape != (3,) or not np.isfinite(point).all():
+        raise ViewerError(name, f"{what} {values!r} is no point or direction", "give three finite numbers")
+    return point
+
+
+def _length(name: str, what: str, value: Any) -> float:
+    try:
+        size = float(value)
+    except (TypeError, ValueError):
+        size = math.nan
+    if not (math.isfinite(size) and size > 0.0):
+        raise ViewerError(name, f"{what} {value}", "give a finite number above 0")
+    return size
+
+
+def _axis(name: str, start: ArrayLike, end: ArrayLike) -> tuple[Vector, Vector]:
+    first, last = _point(name, "start", start), _point(name, "end", end)
+    if not np.linalg.norm(last - first) > 0.0:
+        raise ViewerError(name, "start and end are the same point", "give two")
+    return first, last - first
+
+
+def _frame(place: ArrayLike, axis: ArrayLike, radius: float) -> NDArray[np.float64]:
+    """(4, 4): the y axis to ``axis``, the others across it and ``radius`` long, the origin to ``place``."""
+    y = np.asarray(axis, np.float64)
+    unit = y / np.linalg.norm(y)
+    z = np.eye(3)[2 if abs(unit[2]) < 0.9 else 0]
+    x = np.cross(unit, z)
+    x /= np.linalg.norm(x)
+    out = np.eye(4)
+    out[:3, 0], out[:3, 1], out[:3, 2] = x * radius, y, np.cross(x, unit) * radius
+    out[:3, 3] = place
+    return out

@@ -1,0 +1,359 @@
+"""A scene: meshes, their instances, materials and cameras, as plain data without OpenGL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.scene.animation import Animation, Pose, Poser
+from viewer.scene.bounds import bounds_of, finite_rows
+from viewer.scene.camera import Camera
+from viewer.scene.ground import ALBEDO, SQUARE, ground_transform
+from viewer.scene.hierarchy import Hierarchy
+from viewer.scene.instance import Instance
+from viewer.scene.light import Light
+from viewer.scene.material import Material
+from viewer.scene.mesh import Mesh
+from viewer.scene.quadric import Quadric, bounds_of_quadric
+from viewer.scene.texture import Texture
+from viewer.scene.triangles import Triangles, flattened
+
+# Times at which a scene that moves is looked at for the bounds of all of its motion.
+GLANCES = 16
+
+
+@dataclass
+class Scene:
+    """What a file holds. ``warnings`` are one-line remarks for the user on what was left out or mended.
+
+    Of a scene that moves, instances, cameras and lights hang on the nodes of ``hierarchy``; those that are added behind
+    stand in the world. ``animation`` is the number of the one among ``animations`` that `pose` plays; see `play`.
+    """
+
+    meshes: list[Mesh] = field(default_factory=list)
+    instances: list[Instance] = field(default_factory=list)
+    materials: list[Material] = field(default_factory=lambda: [Material()])
+    cameras: list[Camera] = field(default_factory=list)
+    lights: list[Light] = field(default_factory=list)  # besides the surfaces that shine
+    name: str = "scene"
+    warnings: list[str] = field(default_factory=list)
+    textures: list[Texture] = field(default_factory=list)
+    extensions_used: list[str] = field(default_factory=list)
+    extensions_ignored: list[str] = field(default_factory=list)
+    source: dict[str, Any] = field(default_factory=dict)  # the file's own document, for what is read later
+    hierarchy: Hierarchy | None = None
+    animations: list[Animation] = field(default_factory=list)
+    animation: int = 0
+    variants: dict[str, dict[int, int]] = field(default_factory=dict)  # name -> material of meshes, by number
+    variant: str | None = None  # the one shown
+    _poser: Poser | None = field(default=None, init=False, repr=False, compare=False)
+
+    @classmethod
+    def from_triangles(
+        cls,
+        vertices: ArrayLike,
+        faces: ArrayLike,
+        normals: ArrayLike | None = None,
+        colors: ArrayLike | None = None,
+        base_color: tuple[float, float, float] = (0.8, 0.8, 0.8),
+        name: str = "triangles",
+    ) -> Scene:
+        """A scene of one mesh. vertices (V, 3); faces (T, 3); normals (V, 3) unit; colors (V, 3 or 4) linear.
+
+        Raises ViewerError when shapes disagree, an index is out of range, and for numbers that are complex or beyond
+        float32.
+        """
+        points = _array(name, "vertices", vertices, (3,))
+        corners = _array(name, "faces", faces, (3,), np.integer)
+        rgba = None
+        if colors is not None:
+            given = _array(name, "colors", colors, (3, 4))
+            if len(given) != len(points):
+                raise ViewerError(name, f"{len(given)} colors for {len(points)} vertices")
+            rgba = np.ones((len(points), 4), np.float32)
+            rgba[:, : given.shape[1]] = given
+        directions = None if normals is None else _array(name, "normals", normals, (3,))
+        mesh = Mesh(points, corners, normals=directions, colors=rgba, name=name)
+        _array(name, "base_color", [base_color], (3,))
+        return cls([mesh], [Instance(0)], [Material(base_color=(*base_color, 1.0))], name=name)
+
+    @property
+    def triangle_count(self) -> int:
+        """Triangles and quadrics seen, instances counted each."""
+        return sum(len(self.meshes[i.mesh].triangles) for i in self.instances)
+
+    @property
+    def quadric_count(self) -> int:
+        """Quadrics seen, instances counted each."""
+        numbers = {number for number, mesh in enumerate(self.meshes) if isinstance(mesh, Quadric)}
+        return sum(i.mesh in numbers for i in self.instances) if numbers else 0
+
+    def bounds(self, ground: bool = True) -> NDArray[np.float64]:
+        """(2, 3) float64: lowest and highest corner over all finite vertices in use; zeros for an empty scene.
+
+        ground : whether the ground that `on_ground` has put under the scene counts.
+        """
+        drawn = {instance.mesh for instance in self.instances}
+        if not ground:
+            drawn -= {number for number, mesh in enumerate(self.meshes) if mesh is SQUARE}
+        shapes = {k: mesh.shape for k, mesh in enumerate(self.meshes) if isinstance(mesh, Quadric)}
+        drawn -= shapes.keys()
+        points = [_used(mesh) if number in drawn else np.zeros((0, 3)) for number, mesh in enumerate(self.meshes)]
+        meshes = np.array([instance.mesh for instance in self.instances], np.intp)
+        transforms = np.array([instance.transform for instance in self.instances], np.float64).reshape(-1, 4, 4)
+        found = bounds_of(points, meshes, transforms)
+        boxes = [found] if found is not None else []
+        for instance in self.instances if shapes else ():
+            if instance.mesh in shapes:
+                shape = shapes[instance.mesh]
+                boxes.append(bounds_of_quadric(shape, instance.transform @ shape.transform))
+        boxes = [box for box in boxes if np.isfinite(box).all()]
+        low, high = (np.array([box[side] for box in boxes]).reshape(-1, 3) for side in (0, 1))
+        return np.stack([low.min(axis=0), high.max(axis=0)]) if boxes else np.zeros((2, 3))
+
+    def tessellated(self, segments: int = 128) -> Scene:
+        """The scene with triangles in place of its quadrics, as `Quadric.tessellated` makes them."""
+        if not any(isinstance(mesh, Quadric) for mesh in self.meshes):
+            return self
+        meshes = [mesh.tessellated(segments) if isinstance(mesh, Quadric) else mesh for mesh in self.meshes]
+        return self._with(meshes, self.instances, self.materials)
+
+    def to_trimesh(self) -> Any:
+        """A ``trimesh.Scene`` of the scene: meshes by material, instances, the first camera, textures, vertex colours.
+
+        Quadrics become triangles; of lights, animations and what trimesh's materials lack nothing is left. Raises
+        ViewerError where trimesh is not installed.
+        """
+        from viewer.scene.to_trimesh import trimesh_scene
+
+        whole = self.tessellated()
+        return trimesh_scene(whole.meshes, whole.instances, whole.materials, whole.textures, whole.cameras[:1])
+
+    def parts(self, number: int) -> list[int]:
+        """The numbers of the instances that are one object with this one: those of its name at its place, and those
+        that hang on the nodes below its own.
+
+        A glTF mesh of several primitives is an instance of each. One without a name stands for itself.
+        """
+        chosen, found = self.instances[number], {number}
+        if chosen.name:
+            found |= {
+                each
+                for each, other in enumerate(self.instances)
+                if other.name == chosen.name and np.array_equal(other.transform, chosen.transform)
+            }
+        nodes = [] if self.hierarchy is None else self.hierarchy.instance_nodes.tolist()
+        if self.hierarchy is not None and number < len(nodes) and nodes[number] >= 0:
+            below = np.zeros(len(self.hierarchy.parents), bool)
+            for node, parent in enumerate(self.hierarchy.parents.tolist()):  # parents stand before their children
+                below[node] = parent >= 0 and (parent == nodes[number] or below[parent])
+            found |= {each for each, node in enumerate(nodes) if node >= 0 and below[node]}
+        return sorted(found)
+
+    def with_variant(self, variant: str | int | None) -> Scene:
+        """The scene in one of its ``variants``, by name or by number from 0 in the file's order: with other materials
+        on some meshes; None: as the file has it.
+
+        Raises ViewerError for an unknown one, and lists the known ones.
+        """
+        name, names = None, list(self.variants)
+        if variant is not None:
+            name, text = str(variant), str(variant)[:9]
+            if name not in names and text.isascii() and text.isdigit() and int(text) < len(names):
+                name = names[int(text)]
+            if name not in names:
+                known = ", ".join(f"{number} '{each}'" for number, each in enumerate(names)) or "none"
+                raise ViewerError(self.name, f"no variant '{variant}'", f"variants: {known}")
+        if name == self.variant:
+            return self
+        changing = set().union(*self.variants.values())
+        chosen = {} if name is None else self.variants[name]
+        instances = [
+            replace(each, material=chosen.get(each.mesh)) if each.mesh in changing else each for each in self.instances
+        ]
+        scene = replace(self, instances=instances, variant=name)
+        scene._poser = self._poser
+        return scene
+
+    def __repr__(self) -> str:
+        quadrics = self.quadric_count
+        beside = f"{quadrics:,} quadrics, " if quadrics else ""
+        return (
+            f"<Scene {self.name!r}: {self.triangle_count - quadrics:,} triangles, {beside}{len(self.meshes):,} meshes, "
+            f"{len(self.instances):,} instances, {len(self.materials):,} materials, {len(self.cameras):,} cameras, "
+            f"{len(self.lights):,} lights, {len(self.animations):,} animations>"
+        )
+
+    def camera(self, name: str | None = None) -> Camera:
+        """The camera of that name (the first one without); one that frames the scene where there is none.
+
+        Raises ViewerError for an unknown name, and lists the known ones.
+        """
+        if name is None:
+            return self.cameras[0] if self.cameras else Camera.framing(self.bounds(ground=False))
+        for camera in self.cameras:
+            if camera.name == name:
+                return camera
+        known = ", ".join(camera.name for camera in self.cameras) or "none"
+        raise ViewerError(self.name, f"no camera '{name}'", f"cameras: {known}; or give 'ox,oy,oz tx,ty,tz'")
+
+    # -- ground ----------------------------------------------------------------------------------------------------
+
+    @property
+    def ground(self) -> int | None:
+        """The number of the instance that `on_ground` has added; None without."""
+        number = next((number for number, mesh in enumerate(self.meshes) if mesh is SQUARE), None)
+        if number is None:
+            return None
+        last = len(self.instances) - 1
+        return next((last - k for k, each in enumerate(reversed(self.instances)) if each.mesh == number), None)
+
+    def on_ground(self, size: tuple[float, float] | str = "auto") -> Scene:
+        """The scene on a grey, horizontal rectangle, an instance of its own that stands still; itself where it has one.
+
+        size : along x and z, in heights of the model; ``auto``: large. It lies under the middle of the model, as low as
+        the chosen animation ever leads. Without anything to stand on it there is none.
+        """
+        if self.ground is not None:
+            return self
+        transform = ground_transform(self._motion_bounds(), size)
+        if transform is None:
+            return self
+        instance = Instance(len(self.meshes), transform, len(self.materials), SQUARE.name)
+        material = Material(SQUARE.name, (ALBEDO, ALBEDO, ALBEDO, 1.0))
+        return self._with([*self.meshes, SQUARE], [*self.instances, instance], [*self.materials, material])
+
+    def without_ground(self) -> Scene:
+        """The scene as it was before `on_ground`; itself where it has no ground."""
+        number = self.ground
+        if number is None:
+            return self
+        meshes, materials = self.meshes, self.materials
+        if meshes[-1] is SQUARE:
+            meshes = meshes[:-1]
+        if self.instances[number].material == len(materials) - 1:
+            materials = materials[:-1]
+        return self._with(meshes, [*self.instances[:number], *self.instances[number + 1 :]], materials)
+
+    def _with(self, meshes: list[Mesh], instances: list[Instance], materials: list[Material]) -> Scene:
+        scene = replace(self, meshes=meshes, instances=instances, materials=materials)
+        scene._poser = self._poser
+        return scene
+
+    def _motion_bounds(self) -> NDArray[np.float64]:
+        """(2, 3): of the model in all of the chosen animation, without the ground."""
+        if self.duration == 0:
+            return self.bounds(ground=False)
+        times = np.linspace(0.0, self.duration, GLANCES)
+        boxes = np.array([self.posed(seconds).bounds(ground=False) for seconds in times.tolist()])
+        return np.stack([boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)])
+
+    # -- motion ----------------------------------------------------------------------------------------------------
+
+    @property
+    def duration(self) -> float:
+        """Seconds that the chosen animation takes; 0 where nothing moves."""
+        return self.animations[self.animation].duration if self.animations else 0.0
+
+    def play(self, animation: str | int) -> None:
+        """Choose the animation that `pose` plays, by its name or its number, from 0 in the file's order.
+
+        Raises ViewerError for an unknown one, and lists the known ones.
+        """
+        names = [each.name for each in self.animations]
+        if animation in names:
+            self.animation = names.index(str(animation))
+            return
+        text = str(animation)
+        if text.isascii() and text.isdigit() and int(text[:9]) < len(names):
+            self.animation = int(text[:9])
+            return
+        known = ", ".join(f"{number} '{name}'" for number, name in enumerate(names)) or "none"
+        raise ViewerError(self.name, f"no animation '{animation}'", f"animations: {known}")
+
+    def pose(self, seconds: float) -> Pose:
+        """Transforms (I, 4, 4) float64 of all instances, the cameras and the lights, at a time of the animation.
+
+        Before the first key and after the last one nothing moves. What hangs on no node that the animation moves stays
+        where the scene has it now. Raises ViewerError for a time that is not finite, or a transform beyond float64.
+        """
+        if not np.isfinite(seconds):
+            raise ViewerError(self.name, f"a time of {seconds} seconds", "give a finite number")
+        now = np.array([instance.transform for instance in self.instances], np.float64).reshape(-1, 4, 4)
+        if self.hierarchy is None or not self.animations:
+            return Pose(now, list(self.cameras), list(self.lights))
+        animation = self.animations[self.animation]
+        if self._poser is None or self._poser.animation is not animation or self._poser.hierarchy is not self.hierarchy:
+            self._poser = Poser(self.hierarchy, animation)
+        nodes = self.hierarchy
+        hung = len(nodes.instance_nodes), len(nodes.camera_nodes), len(nodes.light_nodes)
+        there = len(self.instances), len(self.cameras), len(self.lights)
+        if any(more > less for more, less in zip(hung, there, strict=True)):
+            what = f"nodes for {hung[0]} instances, {hung[1]} cameras and {hung[2]} lights, of which there are"
+            raise ViewerError(self.name, f"{what} {there[0]}, {there[1]} and {there[2]}", "mend its hierarchy")
+        return self._poser.pose(float(seconds), now, self.cameras, self.lights)
+
+    def posed(self, seconds: float) -> Scene:
+        """The scene as it stands at a time, as `pose` tells; meshes and materials are shared with this one."""
+        pose = self.pose(seconds)
+        placed = zip(self.instances, pose.transforms, strict=True)
+        instances = [replace(each, transform=matrix) for each, matrix in placed]
+        scene = replace(self, instances=instances, cameras=pose.cameras, lights=pose.lights)
+        scene._poser = self._poser
+        return scene
+
+    def moved(self, numbers: NDArray[np.intp], transforms: NDArray[np.float64]) -> Scene:
+        """The scene with the instances of these numbers (N,) elsewhere, (N, 4, 4); all else is shared with this one."""
+        instances = list(self.instances)
+        for number, matrix in zip(numbers.tolist(), transforms, strict=True):
+            old = instances[number]
+            instances[number] = Instance(old.mesh, matrix, old.material, old.name)
+        scene = replace(self, instances=instances)
+        scene._poser = self._poser
+        return scene
+
+    def flatten(self) -> Triangles:
+        """Every instance's triangles in world space, with normals and colours (white where the mesh has none).
+
+        Raises ViewerError where a coordinate is beyond what float32 ray tracing can hold, and for more triangles than
+        an address in a float can number.
+        """
+        return flattened(self.name, self.meshes, self.instances)
+
+
+def _used(mesh: Mesh) -> NDArray[np.float64]:
+    """(V, 3): the finite vertices of a mesh's triangles."""
+    used = np.zeros(len(mesh.positions), bool)
+    used[mesh.triangles.ravel()] = True
+    points = mesh.positions if used.all() else mesh.positions[used]
+    return finite_rows(points).astype(np.float64)
+
+
+def _array(where: str, what: str, values: ArrayLike, widths: tuple[int, ...], kind: type = np.float32) -> NDArray:
+    """The values as (N, width), float32 or, of another kind, as they are. Raises ViewerError where they do not fit."""
+    try:
+        array = given = np.asarray(values)
+        if kind is np.float32 and given.dtype.kind != "c":
+            with np.errstate(over="ignore"):  # told below
+                array = given.astype(np.float32)
+                if given.dtype == np.float64 and (np.isinf(array) & np.isfinite(given)).any():
+                    raise OverflowError("beyond float32")
+        elif given.dtype.kind == "O":
+            array = given.astype(np.int64)
+    except OverflowError as error:
+        raise ViewerError(where, f"{what} hold a number that is too large ({error})", "scale them down") from None
+    except (TypeError, ValueError) as error:
+        raise ViewerError(where, f"{what} are no numbers ({error})", f"give (N, {widths[0]})") from None
+    if not array.size:
+        return np.zeros((0, widths[0]), np.float32 if kind is np.float32 else np.int32)
+    if array.ndim != 2 or array.shape[1] not in widths:
+        wanted = " or ".join(f"(N, {width})" for width in widths)
+        raise ViewerError(where, f"{what} have shape {array.shape}, expected {wanted}")
+    if not np.issubdtype(array.dtype, kind):
+        wanted = "real numbers" if kind is np.float32 else "whole numbers"
+        raise ViewerError(where, f"{what} are {array.dtype}, expected {wanted}")
+    return array

@@ -1,0 +1,113 @@
+"""Textures as plain data: images, and how a surface looks them up (glTF 2.0, section 3.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+
+# How a coordinate beyond 0 .. 1 is brought back; the numbers are those of the record Texture.
+WRAPS = {"repeat": 0, "mirrored": 1, "clamp": 2}
+
+# Filters of an image that is seen smaller than it is, by OpenGL's names: (the nearest texel, mip levels, the nearest
+# mip level).
+MINIFICATIONS = {
+    "nearest": (True, False, False),
+    "linear": (False, False, False),
+    "nearest_mipmap_nearest": (True, True, True),
+    "linear_mipmap_nearest": (False, True, True),
+    "nearest_mipmap_linear": (True, True, False),
+    "linear_mipmap_linear": (False, True, False),
+}
+
+# What texels stand for: colours, whose red, green and blue are sRGB-encoded where they are integers; plain values; or
+# unit vectors v as (v + 1) / 2.
+CONTENTS = ("color", "data", "normal")
+
+DTYPES = (np.uint8, np.uint16, np.float16)
+
+
+@dataclass(eq=False)
+class Image:
+    """texels : (H, W, 4) uint8, uint16 or float16, row 0 at the top: red, green, blue, opacity. Integers stand for
+    0 .. 1; of colours they are sRGB-encoded, opacity always linear. Halfs are linear, and finite.
+
+    Raises ViewerError for another shape or type, and for an image of no texels.
+    """
+
+    texels: NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.float16]
+    name: str = "image"
+
+    def __post_init__(self) -> None:
+        self.texels = np.ascontiguousarray(self.texels)  # type: ignore[assignment]
+        shape, kind = self.texels.shape, self.texels.dtype
+        if kind not in DTYPES or len(shape) != 3 or shape[2] != 4 or not self.texels.size:
+            wanted = "expected (H, W, 4) of uint8, uint16 or float16"
+            raise ViewerError(self.name, f"texels are {shape} of {kind}, {wanted}")
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height."""
+        return self.texels.shape[1], self.texels.shape[0]
+
+    @classmethod
+    def white(cls, name: str = "white") -> Image:
+        """One white texel: stands in for an image that cannot be had."""
+        return cls(np.full((1, 1, 4), 255, np.uint8), name)
+
+    @classmethod
+    def checkerboard(cls, name: str = "checkerboard") -> Image:
+        """Magenta and black, 8 x 8: shows where an image is missing."""
+        row, column = np.indices((8, 8))
+        texels = np.where(((row + column) % 2 == 0)[..., None], (255, 0, 255, 255), (0, 0, 0, 255))
+        return cls(texels.astype(np.uint8), name)
+
+
+@dataclass
+class Texture:
+    """An image with its lookup. (0, 0) is the image's upper left corner, (1, 1) its lower right one.
+
+    wrap : a key of `WRAPS` across and down. nearest : the nearest texel instead of bilinear filtering, where the image
+    is magnified. minification : a key of `MINIFICATIONS`; none: by mip levels, as ``nearest`` within each.
+    transform : (2, 3) float64, mesh coordinates (u, v, 1) to those of the image. uv_set : 0 or 1, which of a mesh's
+    texture coordinates. content : one of `CONTENTS`.
+    """
+
+    image: Image
+    wrap: tuple[str, str] = ("repeat", "repeat")
+    nearest: bool = False
+    transform: NDArray[np.float64] = field(default_factory=lambda: np.eye(3)[:2])
+    name: str = "texture"
+    minification: str | None = None
+    uv_set: int = 0
+    content: str = "color"
+
+    def __post_init__(self) -> None:
+        for way in self.wrap:
+            self._check("wrap", way, WRAPS)
+        if self.minification is None:
+            self.minification = f"{'nearest' if self.nearest else 'linear'}_mipmap_linear"
+        self._check("minification", self.minification, MINIFICATIONS)
+        self._check("content", self.content, CONTENTS)
+        self._check("uv_set", self.uv_set, (0, 1))
+        self.transform = np.asarray(self.transform, np.float64)
+        if self.transform.shape != (2, 3) or not np.isfinite(self.transform).all():
+            raise ViewerError(f"texture '{self.name}'", "the transform is not 2 x 3 finite numbers")
+
+    def _check(self, what: str, value: object, known: Collection[object]) -> None:
+        if value not in known:
+            hint = f"one of {', '.join(map(str, known))}"
+            raise ViewerError(f"texture '{self.name}'", f"unknown {what} '{value}'", hint)
+
+
+def uv_transform(
+    offset: tuple[float, float] = (0.0, 0.0), rotation: float = 0.0, scale: tuple[float, float] = (1.0, 1.0)
+) -> NDArray[np.float64]:
+    """(2, 3): scaled, then turned, then moved, as KHR_texture_transform has it; rotation in radians."""
+    cosine, sine = np.cos(rotation), np.sin(rotation)
+    turn = np.array([[cosine, sine], [-sine, cosine]])
+    return np.column_stack([turn * np.asarray(scale, np.float64), np.asarray(offset, np.float64)])

@@ -1,0 +1,114 @@
+"""A scene as trimesh has it, for `Scene.to_trimesh`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.scene.camera import Camera
+from viewer.scene.instance import Instance
+from viewer.scene.material import Material
+from viewer.scene.mesh import Mesh
+from viewer.scene.texture import Texture
+
+# Kinds of material as metallic and roughness; of others both are the material's own, or rough and no metal.
+SMOOTH = {"mirror": (1.0, 0.0), "dielectric": (0.0, 0.0)}
+
+
+def trimesh_scene(
+    meshes: Sequence[Mesh],
+    instances: Sequence[Instance],
+    materials: Sequence[Material],
+    textures: Sequence[Texture],
+    cameras: Sequence[Camera],
+) -> Any:
+    """A ``trimesh.Scene``: a ``Trimesh`` for each mesh and material on it, a node for each instance of those.
+
+    Raises ViewerError where trimesh is not installed.
+    """
+    try:
+        import trimesh
+    except ImportError as error:
+        raise ViewerError("to_trimesh", "trimesh is not installed", "pip install trimesh") from error
+    scene = trimesh.Scene()
+    made: dict[tuple[int, int], str] = {}
+    images: dict[int, Any] = {}
+    for number, instance in enumerate(instances):
+        mesh = meshes[instance.mesh]
+        used = np.unique(mesh.materials).tolist() if instance.material is None else [instance.material]
+        for chosen in used:
+            key, node = (instance.mesh, chosen), f"{instance.name or mesh.name}_{number}_{chosen}"
+            if key in made:
+                scene.graph.update(node, geometry=made[key], matrix=instance.transform)
+                continue
+            faces = mesh.triangles if instance.material is not None else mesh.triangles[mesh.materials == chosen]
+            geometry = _trimesh(trimesh, mesh, faces, materials[chosen], textures, images)
+            made[key] = f"{mesh.name}_{instance.mesh}_{chosen}"
+            scene.add_geometry(geometry, node_name=node, geom_name=made[key], transform=instance.transform)
+    for camera in cameras:
+        right, up, forward = camera.basis()
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = np.column_stack([right, up, -forward]), camera.origin
+        scene.camera = trimesh.scene.Camera(name=camera.name, resolution=(512, 512), fov=(camera.fov, camera.fov))
+        scene.camera_transform = matrix
+    return scene
+
+
+def _trimesh(
+    trimesh: Any, mesh: Mesh, faces: NDArray, material: Material, textures: Sequence[Texture], images: dict[int, Any]
+) -> Any:
+    order, corners = np.unique(faces, return_inverse=True)  # the vertices in use
+    look: Any
+    if mesh.colors is not None and material.texture is None:
+        rgba = mesh.colors[order] * np.array(material.base_color, np.float32)
+        look = trimesh.visual.ColorVisuals(vertex_colors=np.rint(_encoded(rgba) * 255).astype(np.uint8))
+    else:
+        uv = None if mesh.uvs is None else mesh.uvs[order] * (1, -1) + (0, 1)
+        look = trimesh.visual.TextureVisuals(uv=uv, material=_material(trimesh, material, textures, images))
+    return trimesh.Trimesh(
+        mesh.positions[order],
+        corners.reshape(-1, 3),
+        vertex_normals=None if mesh.normals is None else mesh.normals[order],
+        visual=look,
+        process=False,  # or equal vertices become one
+    )
+
+
+def _material(trimesh: Any, material: Material, textures: Sequence[Texture], images: dict[int, Any]) -> Any:
+    def image(number: int | None) -> Any:
+        if number is None or textures[number].image.texels.dtype != np.uint8:
+            return None
+        if number not in images:
+            from PIL import Image
+
+            images[number] = Image.fromarray(textures[number].image.texels)
+        return images[number]
+
+    rough = (material.metallic, material.roughness) if material.kind == "principled" else (0.0, 1.0)
+    metallic, roughness = SMOOTH.get(material.kind, rough)
+    return trimesh.visual.material.PBRMaterial(
+        name=material.name,
+        baseColorFactor=np.clip(np.rint(np.array(material.base_color) * 255), 0, 255).astype(np.uint8),
+        baseColorTexture=image(material.texture),
+        metallicFactor=metallic,
+        roughnessFactor=roughness,
+        metallicRoughnessTexture=image(material.metallic_roughness_texture),
+        emissiveFactor=np.array(material.emission, np.float64),
+        emissiveTexture=image(material.emission_texture),
+        normalTexture=image(material.normal_texture),
+        doubleSided=material.double_sided,
+        alphaMode=material.alpha_mode.upper(),
+        alphaCutoff=material.alpha_cutoff,
+    )
+
+
+def _encoded(rgba: NDArray) -> NDArray[np.float64]:
+    """sRGB of linear colours, 0 to 1; opacity stays (IEC 61966-2-1)."""
+    values = np.clip(np.asarray(rgba, np.float64), 0, 1)
+    encoded = np.where(values <= 0.0031308, values * 12.92, 1.055 * values ** (1 / 2.4) - 0.055)
+    encoded[:, 3] = values[:, 3]
+    return encoded

@@ -1,0 +1,88 @@
+"""Calls resolved: a program in which every call has the states that it calls to itself.
+
+The single pass profits: a rasteriser that runs several rays side by side goes through the code of all states in every
+turn of a loop, so that a turn that takes a ray through two calls does twice the work of one that takes it through one.
+"""
+
+from __future__ import annotations
+
+from viewer.stream.declare.program import RETURN, Call, Program, State, Target
+
+MARK = "@"  # between a state's own name and the one that its copy returns to
+
+
+def origin(name: str) -> str:
+    """The name of the state that a copy is of."""
+    return name.partition(MARK)[0]
+
+
+def inlined(program: Program) -> Program:
+    """The program with a copy of a call's states for each state that calls return to, named ``walk@shade``.
+
+    One that calls from a single place is as it was, but for the names. The results are the same.
+    """
+    copies: dict[tuple[str, Target], None] = {}
+
+    def resolve(target: Target, back: Target | None) -> Target:
+        """Where a target leads; back: where the copy that it leaves returns to."""
+        if isinstance(target, Call):
+            return copy(target.state, target.then)
+        if target is RETURN:
+            assert back is not None
+            return back
+        return target if back is None or not isinstance(target, str) else copy(target, back)
+
+    def copy(name: str, back: Target) -> str:
+        copies.setdefault((name, back))
+        return f"{name}{MARK}{back}"
+
+    if not any(True for _ in program.calls()):
+        return program
+    called = {name for call in program.calls() for name in program.body(call.state)}
+    start = resolve(program.start, None)
+    assert isinstance(start, str)
+    states = []
+    for state in program.states:
+        if state.name not in called:
+            exits = {name: resolve(target, None) for name, target in state.exits.items()}
+            states.append(State(state.name, state.kernel, exits, state.streams))
+    done: set[tuple[str, Target]] = set()
+    while len(done) < len(copies):
+        for name, back in [key for key in copies if key not in done]:
+            done.add((name, back))
+            state = program.by_name[name]
+            exits = {exit_: resolve(target, back) for exit_, target in state.exits.items()}
+            states.append(State(f"{name}{MARK}{back}", state.kernel, exits, state.streams))
+    names = [state.name for state in states]
+
+    def expanded(wanted: str) -> list[str]:
+        """What an entry of the order stands for: a state, or after ``->`` the states called to return to it."""
+        if not wanted.startswith("->"):
+            return [wanted]
+        return [name for name in names if name.endswith(MARK + wanted.removeprefix("->"))]
+
+    def copied(group: tuple[str, ...]) -> list[tuple[str, ...]]:
+        """A fused group, once for each way back where it holds states that are called."""
+        backs = dict.fromkeys(back for name, back in copies if name in group) or (None,)
+        return [
+            tuple(n for name in group for n in ([f"{name}{MARK}{b}"] if name in called else expanded(name)))
+            for b in backs
+        ]
+
+    at = {state.name: k for k, state in enumerate(program.states)}
+    states.sort(key=lambda state: at[origin(state.name)])
+    return Program(
+        program.name,
+        program.streams,
+        program.inputs,
+        program.results,
+        tuple(states),
+        start,
+        resumes=program.resumes,
+        stacked=program.stacked,
+        groups={
+            fusion: tuple(made for group in groups for made in copied(group))
+            for fusion, groups in program.groups.items()
+        },
+        order=tuple(name for wanted in program.order for name in expanded(wanted)),
+    )

@@ -1,0 +1,392 @@
+"""A program with the modules that provide what its kernels need: the last checks before OpenGL."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from viewer.base.errors import WiringError
+from viewer.stream.compile.inline import inlined, origin
+from viewer.stream.compile.order import Element, Loop, flatten, weak_topological_order
+from viewer.stream.declare.kernel import Kernel, Module, ModuleState, Table, Texels, Volume
+from viewer.stream.declare.program import DONE, Program, entry_state
+from viewer.stream.declare.record import Record
+
+MOST_ATTACHMENTS = 8  # what OpenGL 3.3 grants
+MOST_SAMPLERS = 16
+COUNTED_PER_TEXEL = 2  # states whose (calls, random words) share a texel of the count textures
+
+
+@dataclass(frozen=True)
+class Step:
+    """States that run in one pass: one, a fused group, or (single pass) all. ``order`` nests their loops.
+
+    entries : states of it that a ray may come in. loads, stores : streams read before and written after, in the
+    program's order of streams. gathers : streams read at any index. turns : it holds the whole program, and a pass
+    takes a ray a limited number of turns around its loop.
+    """
+
+    name: str
+    states: tuple[str, ...]
+    order: tuple[Element, ...]
+    entries: tuple[str, ...]
+    loads: tuple[str, ...]
+    stores: tuple[str, ...]
+    fused: bool
+    gathers: tuple[str, ...] = ()
+    turns: bool = False
+
+
+@dataclass
+class LinkedProgram:
+    """A program, its modules, and the records that its streams really hold.
+
+    Raises WiringError for a function that nobody provides or two modules provide, a kept record that no module keeps or
+    two keep, modules that need each other in a circle, two records or memories of one name, and a step beyond the
+    attachments or samplers of OpenGL 3.3; the message names the step.
+    """
+
+    program: Program
+    modules: Sequence[Module]
+    original: Program | None = None  # the one that calls were resolved in
+    records: dict[str, Record] = field(init=False)
+    features: set[str] = field(default_factory=set, init=False)  # what the scene has: the same for all steps
+    limits: list[str] = field(default_factory=list, init=False)  # what a limit of OpenGL 3.3 kept from being fused
+
+    def __post_init__(self) -> None:
+        self.providers: dict[str, Module] = {}
+        kept: dict[str, Record] = {}
+        for module in self.modules:
+            for function in module.provides:
+                if function in self.providers:
+                    raise WiringError(
+                        f"program {self.program.name}",
+                        f"function {function} is provided by {self.providers[function].name} and {module.name}",
+                    )
+                self.providers[function] = module
+            if module.module_state is not None:
+                if module.module_state.name in kept:
+                    raise WiringError(
+                        f"program {self.program.name}", f"two modules keep record {module.module_state.name}"
+                    )
+                kept[module.module_state.name] = module.module_state
+        self.records = {}
+        for stream, record in self.program.streams.items():
+            if isinstance(record, ModuleState) and record.name not in kept:
+                raise WiringError(
+                    f"program {self.program.name}", f"stream '{stream}' holds {record.name}, which no module keeps"
+                )
+            self.records[stream] = kept[record.name] if isinstance(record, ModuleState) else record
+        used = self.modules_for([state.kernel for state in self.program.states])
+        self.features = {feature for module in used for feature in module.features}
+        self._check_names(used)
+
+    def _check_names(self, modules: Sequence[Module]) -> None:
+        """Raises where two different things would have one name in GLSL."""
+        memories = [memory for module in modules for memory in module.memories]
+        records = [*self.records.values(), *(m.record for m in memories if isinstance(m, Table))]
+        records += [record for module in modules for record in module.uses]
+        globals_ = [name for module in modules for name in (*module.uniforms, *module.constants)]
+        for what, names in (
+            ("records", [record.name for record in dict.fromkeys(records)]),
+            ("memories", [memory.name for memory in memories]),
+            ("uniforms or constants", globals_),
+        ):
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise WiringError(f"program {self.program.name}", f"two {what} are named {twice}", "rename one")
+
+    def inlined(self) -> LinkedProgram:
+        """The same with its calls resolved (`viewer.stream.compile.inline`)."""
+        return LinkedProgram(inlined(self.program), self.modules, self.counted)
+
+    @property
+    def counted(self) -> Program:
+        """The program whose states are counted."""
+        return self.original or self.program
+
+    def count_of(self, state: str) -> int:
+        """Where the calls of a state, or of the one that it is a copy of, are counted: from 0."""
+        return self.counted.number(origin(state)) - 1
+
+    def count_textures(self, step: Step) -> list[int]:
+        """The count textures that a step updates."""
+        return sorted({self.count_of(state) // COUNTED_PER_TEXEL for state in step.states})
+
+    def count_parts(self, step: Step) -> list[tuple[int, ...]]:
+        """The count textures of a step in parts that one pass can write."""
+        numbers = self.count_textures(step)
+        return [tuple(numbers[k : k + MOST_ATTACHMENTS]) for k in range(0, len(numbers), MOST_ATTACHMENTS)]
+
+    def modules_for(self, kernels: Sequence[Kernel]) -> list[Module]:
+        """The modules that the kernels need, needs of needs included, providers before users."""
+        out: list[Module] = []
+        asking: list[Module] = []
+
+        def require(function: str, by: str) -> None:
+            module = self.providers.get(function)
+            if module is None:
+                raise WiringError(f"program {self.program.name}, {by}", f"no module provides {function}")
+            if any(module is known for known in out):
+                return
+            if any(module is other for other in asking):
+                circle = " -> ".join(m.name for m in [*asking, module])
+                raise WiringError(f"program {self.program.name}", f"modules need each other: {circle}")
+            asking.append(module)
+            for need in module.needs:
+                require(need, f"module {module.name}")
+            out.append(asking.pop())
+
+        for kernel in kernels:
+            for need in kernel.needs:
+                require(need, f"kernel {kernel.name}")
+        return out
+
+    def kernels_of(self, step: Step) -> list[Kernel]:
+        """The step's kernels, each once."""
+        out: list[Kernel] = []
+        for name in step.states:
+            kernel = self.program.by_name[name].kernel
+            if kernel not in out:
+                out.append(kernel)
+        return out
+
+    def memories_of(self, step: Step) -> list[Table | Volume | Texels]:
+        """The memories that the step's modules bring."""
+        return [memory for module in self.modules_for(self.kernels_of(step)) for memory in module.memories]
+
+    def step(self, name: str, states: Sequence[str], whole: bool = False) -> Step:
+        """The pass that runs ``states``; ``whole`` when it is the single pass: program inputs in, results out."""
+        program = self.program
+        start = entry_state(program.start)
+        inside = [s for s in states]
+        entered = [s for s in inside if s == start or any(s in program.successors(o) for o in self._others(inside))]
+        rank = program.order if set(program.order) == set(inside) else ()
+        order = weak_topological_order(inside, program.successors, entered[0] if entered else inside[0], rank=rank)
+        turns = not whole and len(inside) == len(program.states) > 1 and len(order) == 1
+        if turns:  # where a turn ends, the next pass begins
+            entered += [s for s in self._turned(order[0]) if s not in entered]
+        touched = [program.by_name[s] for s in inside]
+        if whole:
+            read = {stream for s in touched for stream in s.reads()}
+            loads = [s for s in program.inputs if s in read or s in program.results]
+            stores = list(program.results)
+        else:
+            writes = {stream for s in touched for stream in s.writes()}
+            after = {s for name in inside for s in program.successors(name) if s not in inside}
+            # A stack that is filled and emptied within the pass lives in its local variables.
+            local = set() if turns else self._emptied(inside, after)
+            needed = self._read_before_written(inside, entered) - local
+            live = set(program.results)
+            if turns or len(inside) == 1:  # a pass may end with the ray where it was
+                live |= needed
+            for other in after:
+                live |= self.live[other] - local
+            loads = [s for s in program.streams if s in needed]
+            stores = [s for s in program.streams if s in writes & live]
+            # A stream that some ways through the group leave unwritten must go out as it came in.
+            sure = set(stores) if len(inside) == 1 else set() if turns else self._always_written(inside, entered)
+            loads = [s for s in program.streams if s in loads or (s in stores and s not in sure)]
+        entries = (*inside,) if len(inside) == 1 else (*entered,)
+        gathers = tuple(dict.fromkeys(stream for state in touched for stream in state.gathers()))
+        return Step(
+            name, tuple(flatten(order)), order, entries, tuple(loads), tuple(stores), len(inside) > 1, gathers, turns
+        )
+
+    def _emptied(self, inside: Sequence[str], after: set[str]) -> set[str]:
+        """The stacks that a group fills and that are empty where rays leave it for ``after``: their users are all of
+        the group, and no ray comes back to them before it begins anew."""
+        owned = {stream for stream in self.program.stacked if self._users[stream] <= set(inside)}
+        if not owned:
+            return owned
+        start = entry_state(self.program.start)
+        reached, ahead = set(after), [name for name in after if name != start]
+        while ahead:
+            for name in self.program.successors(ahead.pop()):
+                if name not in reached:
+                    reached.add(name)
+                    ahead += [name] if name != start else []
+        return {stream for stream in owned if self._users[stream].isdisjoint(reached)}
+
+    @cached_property
+    def _users(self) -> dict[str, set[str]]:
+        """The states that read or write each stack."""
+        states = self.program.states
+        return {
+            stream: {s.name for s in states if stream in (*s.reads(), *s.writes())} for stream in self.program.stacked
+        }
+
+    def _turned(self, loop: Element) -> list[str]:
+        """The states of a loop that follow a later one in its order: where a ray may be when a turn is over."""
+        if isinstance(loop, str):
+            return []
+        place = {name: k for k, part in enumerate((loop.head, *loop.body)) for name in flatten([part])}
+        back = [(name, s) for name in place for s in self.program.successors(name) if place.get(s, -1) < place[name]]
+        return list(dict.fromkeys(target for name, target in back if target in place))
+
+    @cached_property
+    def live(self) -> dict[str, set[str]]:
+        """For each state, the streams that it or a later one reads before they are written: liveness."""
+        live: dict[str, set[str]] = {state.name: set() for state in self.program.states}
+        grows = True
+        while grows:
+            grows = False
+            for state in reversed(self.program.states):
+                after = {s for other in self.program.successors(state.name) for s in live[other]}
+                if DONE in [*state.exits.values(), *self.program.returns.get(state.name, ())]:
+                    after |= set(self.program.results)
+                found = set(state.reads()) | (after - set(state.writes()))
+                grows |= found != live[state.name]
+                live[state.name] = found
+        return live
+
+    def _others(self, inside: Sequence[str]) -> list[str]:
+        return [s.name for s in self.program.states if s.name not in inside]
+
+    def _read_before_written(self, inside: Sequence[str], entered: Sequence[str]) -> set[str]:
+        """Streams that some way through a group, from one of its entries, reads before it writes them: liveness."""
+        live: dict[str, set[str]] = {name: set() for name in inside}
+        grows = True
+        while grows:
+            grows = False
+            for name in reversed(inside):
+                state = self.program.by_name[name]
+                after = {stream for other in self.program.successors(name) if other in live for stream in live[other]}
+                found = set(state.reads()) | (after - set(state.writes()))
+                grows |= found != live[name]
+                live[name] = found
+        return {stream for name in entered for stream in live[name]}
+
+    def samplers(self, step: Step, scheduled: bool = True) -> int:
+        """Textures that a step reads from. scheduled : whether the ray's state comes from a stream."""
+        number = int(scheduled) + sum(self.records[s].texels for s in (*step.loads, *step.gathers))
+        memories = self.memories_of(step)
+        number += sum(not isinstance(m, Table) or m.hot for m in memories)
+        return number + any(isinstance(m, Table) and not m.hot for m in memories)
+
+    def attachments(self, step: Step, scheduled: bool = True) -> int:
+        """Textures that a step writes."""
+        return int(scheduled) + sum(self.records[s].texels for s in step.stores)
+
+    def _always_written(self, inside: Sequence[str], entered: Sequence[str]) -> set[str]:
+        """Streams that every way through a group, from one of its entries to beyond, has written."""
+        written: dict[str, set[str]] = {name: set() for name in entered}  # when a ray comes to a state
+        ahead, out = list(entered), None
+        while ahead:
+            name = ahead.pop()
+            after = written[name] | set(self.program.by_name[name].writes())
+            leaves = self.program.returns.get(name, []) + [*self.program.by_name[name].exits.values()]
+            if DONE in leaves or any(other not in inside for other in self.program.successors(name)):
+                out = after if out is None else out & after
+            for other in self.program.successors(name):
+                if other in inside and written.get(other, set(self.records)) & after != written.get(other):
+                    written[other] = written.get(other, set(self.records)) & after
+                    ahead.append(other)
+        return out or set()
+
+    def check(self, step: Step, scheduled: bool = True) -> None:
+        """Raises WiringError where a step is beyond what every OpenGL 3.3 grants, parts a module from its locals, or
+        gathers from a stream that it writes."""
+        where = f"program {self.program.name}, step {step.name}"
+        for module in self.modules_for(self.kernels_of(step)):
+            crossing = [s for s in (*step.loads, *step.stores) if self.records[s] is module.module_state]
+            if module.local and crossing:
+                raise WiringError(
+                    where,
+                    f"{module.name} has locals, which end with the pass, and '{crossing[0]}' goes on to another",
+                    "fuse the traversal's states, or choose a traversal without a stack",
+                )
+        self._check_gathers(where, step.states)
+        for what, number, most in (
+            ("attachments", self.attachments(step, scheduled), MOST_ATTACHMENTS),
+            ("samplers", self.samplers(step, scheduled), MOST_SAMPLERS),
+        ):
+            if number > most:
+                hint = "split the kernel, or fuse fewer states"
+                raise WiringError(where, f"needs {number} {what}, {most} are granted", hint)
+
+    def _check_gathers(self, where: str, states: Sequence[str]) -> None:
+        """Raises where one of these states gathers from a stream that one of them writes, or two gather by one name
+        from two streams."""
+        touched = [self.program.by_name[name] for name in states]
+        written = {stream for state in touched for stream in state.writes()}
+        sources: dict[str, str] = {}
+        for state in touched:
+            for argument in state.kernel.gathered:
+                stream = state.stream_of(argument.name)
+                if stream in written:
+                    hint = "gather in a step of its own, outside of the loop that writes it"
+                    raise WiringError(where, f"gathers from stream '{stream}', which it writes", hint)
+                if sources.setdefault(argument.name, stream) != stream:
+                    what = f"'{argument.name}' gathers from '{sources[argument.name]}' and from '{stream}'"
+                    raise WiringError(where, what, "fuse fewer states")
+
+    def steps(self, fuse: str) -> list[Step]:
+        """The passes of a multipass machine under a fusion ('none', or a group of the program), in its order.
+
+        A group that needs more textures than every OpenGL 3.3 grants is cut short, and `limits` says so.
+        """
+        groups = (
+            {} if fuse == "none" else {name: group for group in self.program.groups.get(fuse, ()) for name in group}
+        )
+        out: list[Step] = []
+        done: set[str] = set()
+        for state in self.program.states:
+            while state.name not in done:  # a group that is cut short may have lost the state itself
+                group = tuple(name for name in groups.get(state.name, (state.name,)) if name not in done)
+                step = self._widest(group)
+                done |= set(step.states)
+                out.append(step)
+        return out
+
+    def _widest(self, group: tuple[str, ...]) -> Step:
+        """The pass of as many of the group's states, from the first, as textures allow."""
+        while True:
+            step = self.step("+".join(group), group)
+            try:
+                self.check(step)
+            except WiringError as error:
+                if len(group) == 1:
+                    raise
+                line = f"{error.where}: {error.what}; '{group[-1]}' becomes a pass of its own"
+                if line not in self.limits:
+                    self.limits.append(line)
+                group = group[:-1]
+                continue
+            return step
+
+    def single(self) -> Step:
+        """The one pass of the single-pass machine."""
+        step = self.step(self.program.name, [s.name for s in self.program.states], whole=True)
+        self.check(step, scheduled=False)
+        return step
+
+    def stages(self, steps: Sequence[Step]) -> list[list[Step]]:
+        """Steps grouped by the loops that tie them, in topological order: a stage is served until no ray is in it."""
+        of_state = {state: step for step in steps for state in step.states}
+
+        def successors(name: str) -> list[str]:
+            step = by_name[name]
+            out = []
+            for state in step.states:
+                out += [of_state[s].name for s in self.program.successors(state)]
+            return out
+
+        by_name = {step.name: step for step in steps}
+        start = entry_state(self.program.start)
+        assert isinstance(start, str)
+        order = weak_topological_order([s.name for s in steps], successors, of_state[start].name)
+        stages = [[by_name[n] for n in (e.states() if isinstance(e, Loop) else [e])] for e in order]
+        for stage in stages:  # whose order of passes is the policy's
+            self._check_gathers(
+                f"program {self.program.name}, loop of {stage[0].name}", [s for step in stage for s in step.states]
+            )
+        return stages
+
+    def start_numbers(self) -> tuple[int, int]:
+        """(state, return state) that every ray begins with."""
+        start = self.program.start
+        if isinstance(start, str):
+            return self.program.number(start), 0
+        return self.program.number(start.state), self.program.number(start.then) if start.then is not DONE else 0

@@ -1,0 +1,103 @@
+"""The order in which states are best served: a weak topological order of the state graph.
+
+The order (F. Bourdoncle, "Efficient chaotic iteration strategies with widenings", 1993) nests the graph's loops:
+``eye enter (traverse intersect) shade`` says that eye and enter run once, that traverse and intersect alternate until
+no ray is left between them, and that shading comes last. A single pass takes its loops from it, and a multipass
+machine the set of states that compete for the next pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Loop:
+    """States that a ray may visit again: ``head`` first, then ``body`` (states and inner loops)."""
+
+    head: str
+    body: tuple[str | Loop, ...]
+
+    def states(self) -> list[str]:
+        """All states in it."""
+        return [self.head, *flatten(self.body)]
+
+
+Element = str | Loop
+
+
+def flatten(elements: Sequence[Element]) -> list[str]:
+    """The states of nested elements, in order."""
+    out: list[str] = []
+    for element in elements:
+        out += element.states() if isinstance(element, Loop) else [element]
+    return out
+
+
+def weak_topological_order(
+    states: Sequence[str],
+    successors: Callable[[str], Sequence[str]],
+    start: str | None,
+    heads: tuple[str, ...] = (),
+    rank: Sequence[str] = (),
+) -> tuple[Element, ...]:
+    """Nested order of ``states`` (edges to others are left out). A state that only loops on itself is a plain element.
+
+    Components are taken in topological order; among equals, the given order of ``states`` decides. ``start`` is where
+    rays begin; ``heads`` are those of the loops around, where rays come from, too. ``rank`` says in which order a loop
+    is to serve its states, first its head, whatever leads where: what is then met too late waits for the next turn.
+    """
+    inside = set(states)
+
+    def edges(name: str) -> list[str]:
+        return [s for s in successors(name) if s in inside and s != name]
+
+    out: list[Element] = []
+    left = _components(states, edges)
+    while left:
+        targets = {id(c): {t for name in c for t in edges(name)} for c in left}
+        ready = [c for c in left if rank or not any(targets[id(o)] & set(c) for o in left if o is not c)]
+        component = min(ready, key=lambda c: min(map((rank or states).index, c)))
+        left.remove(component)
+        if len(component) == 1:
+            out.append(component[0])
+            continue
+        members = [s for s in states if s in component]
+        outside = [*heads, *(s for s in states if s not in component)]
+        entered = [s for s in members if s == start or any(s in successors(o) for o in outside)]
+        head = min(members, key=rank.index) if rank else entered[0] if entered else members[0]
+        rest = [s for s in members if s != head]
+        out.append(Loop(head, weak_topological_order(rest, successors, None, (*heads, head), rank)))
+    return tuple(out)
+
+
+def _components(states: Sequence[str], edges: Callable[[str], list[str]]) -> list[list[str]]:
+    """Strongly connected components (Tarjan 1972); graphs here have a dozen nodes."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    out: list[list[str]] = []
+
+    def visit(name: str) -> None:
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for target in edges(name):
+            if target not in index:
+                visit(target)
+                low[name] = min(low[name], low[target])
+            elif target in stack:
+                low[name] = min(low[name], index[target])
+        if low[name] == index[name]:
+            component = []
+            while True:
+                member = stack.pop()
+                component.append(member)
+                if member == name:
+                    break
+            out.append(component)
+
+    for name in states:
+        if name not in index:
+            visit(name)
+    return out

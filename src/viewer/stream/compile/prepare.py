@@ -1,0 +1,122 @@
+"""Where a step prepares what functions take of a stream's record (`viewer.stream.declare.kernel.Prepared`): behind each
+state that writes such a stream, and where it is loaded, if a kernel that asks for it comes before the next write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from viewer.stream.compile.link import LinkedProgram, Step
+from viewer.stream.declare.kernel import Prepared
+from viewer.stream.declare.program import State
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """One of a step's prepared things.
+
+    asks : the stream that each state asks about, by the state's name. writes : the streams that it prepares behind a
+    state. loads : those that it prepares where they are loaded. copies : the two streams of which a state makes the
+    second like the first.
+    """
+
+    prepared: Prepared
+    asks: dict[str, str] = field(default_factory=dict)
+    writes: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    loads: tuple[str, ...] = ()
+    copies: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    @property
+    def streams(self) -> tuple[str, ...]:
+        """Those that are asked about; one alone needs no copies."""
+        copied = [stream for pair in self.copies.values() for stream in pair]
+        return tuple(dict.fromkeys((*self.asks.values(), *copied)))
+
+    def kept(self, stream: str) -> str:
+        """The variable that holds what was made of a stream."""
+        return self.prepared.variable if len(self.streams) == 1 else f"{self.prepared.variable}_{stream}"
+
+    def make(self, stream: str) -> str:
+        """The statement that prepares a stream."""
+        return f"{self.kept(stream)} = {self.prepared.function}(s_{stream});"
+
+    def behind(self, state: str) -> list[str]:
+        """The statements behind a state's call."""
+        moved = [f"{self.kept(to)} = {self.kept(of)};" for of, to in filter(None, [self.copies.get(state)])]
+        return moved + [self.make(stream) for stream in self.writes.get(state, ())]
+
+    def take(self, state: str) -> str:
+        """The statement before a state's call; empty where there is none."""
+        if state not in self.asks or len(self.streams) == 1:
+            return ""
+        return f"{self.prepared.variable} = {self.kept(self.asks[state])};"
+
+
+def preparations(linked: LinkedProgram, step: Step) -> list[Preparation]:
+    """Of all modules of a step; those that no kernel asks for are left out."""
+    modules = linked.modules_for(linked.kernels_of(step))
+    found = (_preparation(linked, step, module.prepared) for module in modules if module.prepared)
+    return [each for each in found if each.asks]
+
+
+def _preparation(linked: LinkedProgram, step: Step, prepared: Prepared) -> Preparation:
+    states = {name: linked.program.by_name[name] for name in step.states}
+    asks = {name: stream for name, state in states.items() if (stream := _asked(linked, state, prepared))}
+    copies = {
+        name: (state.stream_of(of), state.stream_of(to))
+        for name, state in states.items()
+        for of, to in filter(None, [state.kernel.copies])
+        if state.stream_of(to) in asks.values() and linked.records[state.stream_of(of)].name == prepared.record
+    }
+    used = {**{name: of for name, (of, _) in copies.items()}, **asks}
+    writes = {
+        name: tuple(
+            stream
+            for stream in _written(state, prepared)
+            if stream in used.values()
+            and name not in copies
+            and _comes(linked, states, used, prepared, stream, linked.program.successors(name))
+        )
+        for name, state in states.items()
+    }
+    loads = tuple(
+        s for s in step.loads if s in used.values() and _comes(linked, states, used, prepared, s, step.entries)
+    )
+    writes = {name: streams for name, streams in writes.items() if streams}
+    return Preparation(prepared, asks, writes, loads, copies)
+
+
+def _asked(linked: LinkedProgram, state: State, prepared: Prepared) -> str:
+    """The stream that a state's kernel asks about: the first record of that name among those it reads."""
+    if prepared.serves.isdisjoint(state.kernel.needs):
+        return ""
+    read = (state.stream_of(each.name) for each in state.kernel.own if each.access.reads)
+    return next((stream for stream in read if linked.records[stream].name == prepared.record), "")
+
+
+def _written(state: State, prepared: Prepared) -> tuple[str, ...]:
+    """The streams that a state writes something into that may be another thing to prepare."""
+    return tuple(dict.fromkeys(state.writes())) if prepared.kept.isdisjoint(state.kernel.needs) else ()
+
+
+def _comes(
+    linked: LinkedProgram,
+    states: dict[str, State],
+    asks: dict[str, str],
+    prepared: Prepared,
+    stream: str,
+    ahead: Iterable[str],
+) -> bool:
+    """Whether one of the states ahead, or one behind these, asks about a stream before any of them writes it."""
+    left, seen = [name for name in ahead if name in states], set()
+    while left:
+        name = left.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if asks.get(name) == stream:
+            return True
+        if stream not in _written(states[name], prepared):
+            left += [other for other in linked.program.successors(name) if other in states]
+    return False

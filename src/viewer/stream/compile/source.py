@@ -1,0 +1,157 @@
+"""GLSL text that knows where each of its lines came from: includes, and errors that point at the source.
+
+Drivers number the lines of the flat text, each in its own form; `explain` maps them back. ``#line`` with a file number
+is not used, because Mesa drops the number in many messages.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from viewer.base import paths
+from viewer.base.errors import ShaderError
+
+_INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"\s*$')
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)  # whichever begins first
+_CONDITION = re.compile(r"^\s*#\s*(if|ifdef|ifndef|else|endif)\b\s*(\w*)")
+FEATURE = "HAVE_"  # names of conditions on what the scene has begin so
+_LOG_FORMS = (
+    re.compile(r"^\s*\d+:(\d+)\(\d+\)\s*:\s*(?P<rest>.*)$"),  # Mesa: 0:8(9): error: ...
+    re.compile(r"^\s*\d+\((\d+)\)\s*:\s*(?P<rest>.*)$"),  # NVIDIA: 0(8) : error C1008: ...
+    re.compile(r"^\s*(?:ERROR|WARNING):\s*\d+:(\d+):\s*(?P<rest>.*)$"),  # Apple, AMD, Intel, glslang: ERROR: 0:8: ...
+)
+_ERROR = re.compile(r"\berror\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a line stands: a file relative to ``shaders/`` and its line, or the generator's part it was made from."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" if self.line else self.file
+
+
+@dataclass
+class Source:
+    """A shader's text, line by line, each with its origin.
+
+    ``read`` gives a file's text by its name relative to ``shaders/``; ``files`` are those that went in. Between
+    ``#ifdef HAVE_X`` and ``#else`` or ``#endif`` lines of a file go in where X is of ``features`` alone, and the other
+    way round with ``#ifndef``: what a scene has no part of is not in its source.
+    """
+
+    read: Callable[[str], str] = field(default=lambda name: read_shader(name))
+    lines: list[tuple[str, Origin]] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    features: set[str] = field(default_factory=set)
+
+    @property
+    def text(self) -> str:
+        """The flat text for the driver."""
+        return "\n".join(line for line, _ in self.lines) + "\n"
+
+    def add(self, text: str, origin: str) -> None:
+        """Append generated lines; ``origin`` names what they were generated from."""
+        self.lines += [(line, Origin(origin, 0)) for line in text.splitlines()]
+
+    def include(self, name: str) -> None:
+        """Append a file with its includes, each file once. Raises ShaderError for a missing one."""
+        if name in self.files:
+            return
+        try:
+            text = self.read(name)
+        except (FileNotFoundError, IsADirectoryError):
+            raise ShaderError(name, "shader file not found", "names are relative to shaders/") from None
+        self.files.append(name)
+        within: list[bool | None] = []  # whether lines go in, of each condition that is open; None: of the compiler's
+        for line, origin, included, condition in _parsed(name, text):
+            if condition is not None and self._condition(*condition, within):
+                continue
+            if False in within:
+                continue
+            if included is None:
+                self.lines.append((line, origin))
+                continue
+            try:
+                self.include(included)
+            except ShaderError as error:
+                if error.where != included:
+                    raise
+                raise ShaderError(str(origin), f'include "{error.where}" not found', error.hint) from None
+
+    def _condition(self, word: str, name: str, within: list[bool | None]) -> bool:
+        """Whether a directive is of a condition on a feature; ``within`` follows all conditions."""
+        if word.startswith("if"):
+            ours = word != "if" and name.startswith(FEATURE)
+            within.append((name.removeprefix(FEATURE) in self.features) == (word == "ifdef") if ours else None)
+        elif word == "else":
+            if within[-1] is not None:
+                within[-1] = not within[-1]
+                return True
+            return False
+        else:
+            return within.pop() is not None
+        return within[-1] is not None
+
+    def explain(self, log: str) -> str:
+        """A driver's log with every line number mapped to its origin, and the offending line shown below."""
+        out: list[str] = []
+        for entry in log.replace("\0", "").splitlines():
+            found = self._place(entry)
+            if found is not None:
+                (text, origin), message = found
+                out += [f"{origin}: {message}", f"    {text.strip()}"]
+            elif entry.strip():
+                out.append(entry.rstrip())
+        return "\n".join(out)
+
+    def error(self, what: str, log: str) -> ShaderError:
+        """The exception for a driver's complaint: its first error in one line, the whole mapped log beside it."""
+        entries = [entry.strip() for entry in log.replace("\0", "").splitlines() if entry.strip()]
+        # Some drivers say "error" at every line, some only before its number; a header may say "failed".
+        first = next((e for e in entries if _ERROR.search(e)), next((e for e in entries if self._place(e)), ""))
+        found = self._place(first)
+        if found is None:  # the linker knows no lines
+            message = re.sub(r"^error:\s*", "", first, flags=re.IGNORECASE) or " ".join(entries) or "no message"
+            return ShaderError(what, message, "", self.explain(log))
+        (text, origin), message = found
+        return ShaderError(str(origin), f"{message} in `{text.strip()}`", what, self.explain(log))
+
+    def _place(self, entry: str) -> tuple[tuple[str, Origin], str] | None:
+        """The line that a log's entry speaks of, and what it says; None where it names none of ours."""
+        match = next((m for form in _LOG_FORMS if (m := form.match(entry))), None)
+        number = int(match.group(1)) if match else 0
+        if match is None or not 1 <= number <= len(self.lines):
+            return None
+        return self.lines[number - 1], match.group("rest")
+
+
+def read_shader(name: str) -> str:
+    """The text of a file below ``shaders/``."""
+    with open(os.path.join(paths.shaders(), name), encoding="utf-8") as file:
+        return file.read()
+
+
+@lru_cache(maxsize=1024)  # the same few hundred files are in most programs
+def _parsed(name: str, text: str) -> tuple[tuple[str, Origin, str | None, tuple[str, str] | None], ...]:
+    """A file's lines, each with its origin, and if it has one the file that it includes, or the directive and name of a
+    condition."""
+    lines, visible = text.removesuffix("\n").split("\n"), _blank_comments(text).split("\n")
+    found = []
+    for number, (line, bare) in enumerate(zip(lines, visible, strict=False), 1):
+        match, condition = _INCLUDE.match(bare), _CONDITION.match(bare)
+        directive = (condition.group(1), condition.group(2)) if condition else None
+        found.append((line, Origin(name, number), match.group(1) if match else None, directive))
+    return tuple(found)
+
+
+def _blank_comments(text: str) -> str:
+    """The text with comments blanked out, line ends kept, so that an include inside a comment is not one."""
+    return _COMMENT.sub(lambda match: "\n" * match.group().count("\n"), text)

@@ -1,0 +1,220 @@
+"""Kernels and modules, as declarations: what a GLSL function takes, gives and needs. No OpenGL here.
+
+A kernel is one GLSL function, in ``shaders/kernels/<name>.glsl``, that advances one ray and returns an exit
+(``EXIT_AGAIN`` for the exit ``again``). A module is GLSL that provides functions which kernels need.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import WiringError
+from viewer.stream.declare.record import IDENTIFIER, LARGEST_INTEGER, Record
+
+
+class Access(Enum):
+    """What a kernel does with an argument."""
+
+    IN = "in"
+    OUT = "out"
+    INOUT = "inout"
+    GATHER = "gather"
+
+    @property
+    def reads(self) -> bool:
+        """Whether the ray's own element is loaded before the call."""
+        return self in (Access.IN, Access.INOUT)
+
+    @property
+    def writes(self) -> bool:
+        """Whether the ray's own element is stored after the call."""
+        return self in (Access.OUT, Access.INOUT)
+
+
+@dataclass(frozen=True)
+class ModuleState:
+    """A record whose fields the providing module decides (the walk's state differs from structure to structure)."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Argument:
+    """A kernel's argument: its name, its record (or the name of a module's), its access."""
+
+    name: str
+    record: Record | ModuleState
+    access: Access
+
+
+def IN(name: str, record: Record | ModuleState) -> Argument:
+    """An argument that is only read."""
+    return Argument(name, record, Access.IN)
+
+
+def OUT(name: str, record: Record | ModuleState) -> Argument:
+    """An argument that every exit has written in full."""
+    return Argument(name, record, Access.OUT)
+
+
+def INOUT(name: str, record: Record | ModuleState) -> Argument:
+    """An argument that is read and updated in place."""
+    return Argument(name, record, Access.INOUT)
+
+
+def GATHER(name: str, record: Record) -> Argument:
+    """A stream of any size that is read at any index: the kernel calls ``fetch_<name>(int) -> <record>``.
+
+    It is no argument of the GLSL function. No step may gather a stream that it writes.
+    """
+    return Argument(name, record, Access.GATHER)
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A GLSL function ``int name(arguments)`` in ``kernels/<name>.glsl``.
+
+    exits : names that it may return. needs : functions that modules provide. copies : two arguments, of which the
+    second is the first when it returns.
+    """
+
+    name: str
+    arguments: tuple[Argument, ...]
+    exits: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+    copies: tuple[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        for what, names in (("arguments", [a.name for a in self.arguments]), ("exits", list(self.exits))):
+            for part in (self.name, *names):
+                if not IDENTIFIER.fullmatch(part):
+                    raise WiringError(f"kernel {self.name}", f"'{part}' is no name in GLSL", "letters, digits, _")
+            if len({name.upper() for name in names} if what == "exits" else set(names)) != len(names):
+                raise WiringError(f"kernel {self.name}", f"two {what} of one name among {', '.join(names)}")
+        if not self.exits:
+            raise WiringError(f"kernel {self.name}", "no exits", "a kernel returns where its ray goes next")
+
+    def nested(self, *more: Argument, after: str = "") -> Kernel:
+        """The kernel of that name and ``_nested``, with more arguments: behind the one of a name, or at the end."""
+        place = 1 + [each.name for each in self.arguments].index(after) if after else len(self.arguments)
+        arguments = (*self.arguments[:place], *more, *self.arguments[place:])
+        return Kernel(f"{self.name}_nested", arguments, self.exits, (*self.needs, "media_top"))
+
+    @property
+    def file(self) -> str:
+        """Its source, relative to ``shaders/``."""
+        return f"kernels/{self.name}.glsl"
+
+    def prototype(self) -> str:
+        """The GLSL prototype: emitted from here, so that the compiler finds a source with another signature."""
+        arguments = ", ".join(f"{a.access.value} {a.record.name} {a.name}" for a in self.own)
+        return f"int {self.name}({arguments});"
+
+    @property
+    def own(self) -> tuple[Argument, ...]:
+        """The arguments of the GLSL function: elements of the ray's own."""
+        return tuple(a for a in self.arguments if a.access is not Access.GATHER)
+
+    @property
+    def gathered(self) -> tuple[Argument, ...]:
+        """The streams that it reads at any index."""
+        return tuple(a for a in self.arguments if a.access is Access.GATHER)
+
+
+@dataclass
+class Table:
+    """Read-only records with 1-D addresses: ``fetch_<name>(int) -> <record>`` in GLSL.
+
+    data : (N,) structured of ``record.dtype``. hot : it is read in every step of a traversal, and lies in a texture of
+    its own; the cold tables of a scene share one, the arena.
+
+    Raises WiringError beyond 2^24 records: addresses live in floats.
+    """
+
+    name: str
+    record: Record
+    data: NDArray
+    hot: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.record.fields:
+            raise WiringError(f"memory {self.name}", f"record {self.record.name} has no fields")
+        if len(self.data) > LARGEST_INTEGER:
+            raise WiringError(
+                f"memory {self.name}",
+                f"{len(self.data):,} records; an address in a float is exact up to 2^24 = {LARGEST_INTEGER:,}",
+                "use a smaller scene or a coarser grid",
+            )
+
+
+@dataclass
+class Volume:
+    """Read-only floats with 3-D addresses: ``fetch_<name>(ivec3) -> float`` in GLSL. data: (D, H, W) float32."""
+
+    name: str
+    data: NDArray[np.float32]
+
+
+@dataclass
+class Texels:
+    """Read-only RGBA texels of a byte per channel with 1-D addresses: ``fetch_<name>(int) -> vec4``, 0 .. 1, in GLSL.
+
+    data : (N, 4) uint8. Addresses are integers of GLSL, which never pass through a float: N may exceed 2^24.
+    """
+
+    name: str
+    data: NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """What follows from a stream's record alone, and is found once wherever a step loads or writes such a stream, for
+    functions of the module that else find it in each call: compilers of shaders have code for every call.
+
+    record : name of the record. function : ``<type> function(record)``. variable : of that type, which the module
+    declares, and which holds what was made of the record that a kernel works on. feature : under which the functions
+    read it. serves : the functions; kernels that need one of these read a single stream of such records. kept : kernels
+    that need one of these functions write nothing into a record that it follows from.
+    """
+
+    record: str
+    type: str
+    function: str
+    variable: str
+    feature: str
+    serves: frozenset[str]
+    kept: frozenset[str] = frozenset()
+
+
+@dataclass
+class Module:
+    """GLSL that provides functions, with what it brings: memories, uniforms, and the record it keeps between calls.
+
+    provides : function names. source : file relative to ``shaders/``. uniforms : name -> (GLSL type, value).
+    constants : name -> value, emitted as GLSL ``const`` (declared once, in Python). keeps : a record, or None.
+    needs : functions of other modules. uses : records that its functions take. text : generated GLSL, emitted before
+    the source. local : between calls it keeps more than its record (a stack), in variables that end with the pass.
+    capacities : names of constants that may be larger than need be; programs with the larger one serve as well.
+    features : parts of sources that go in, of this module and of those with it; see `viewer.stream.compile.source`.
+    prepared : what its functions take of a record.
+    """
+
+    name: str
+    provides: tuple[str, ...]
+    source: str
+    memories: tuple[Table | Volume | Texels, ...] = ()
+    uniforms: dict[str, tuple[str, Any]] = field(default_factory=dict)
+    constants: dict[str, int | float] = field(default_factory=dict)
+    module_state: Record | None = None
+    needs: tuple[str, ...] = ()
+    uses: tuple[Record, ...] = ()
+    text: str = ""
+    local: bool = False
+    features: frozenset[str] = frozenset()
+    capacities: frozenset[str] = frozenset()
+    prepared: Prepared | None = None

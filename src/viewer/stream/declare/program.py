@@ -1,0 +1,280 @@
+"""Programs: states, the kernel that serves each, and where its exits lead. Faults are found here, without OpenGL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from viewer.base.errors import WiringError
+from viewer.stream.declare.kernel import Kernel, ModuleState
+from viewer.stream.declare.record import Record
+
+
+class _Mark:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+RESERVED = ("state", "count", "before")  # streams of the machines' own
+DONE = _Mark("DONE")  # the ray is finished
+RETURN = _Mark("RETURN")  # to the state that the caller named
+
+
+@dataclass(frozen=True)
+class Call:
+    """Go to ``state``; the next exit that is wired to RETURN leads to ``then`` (a state, or DONE)."""
+
+    state: str
+    then: str | _Mark
+
+
+Target = str | _Mark | Call
+
+
+@dataclass(frozen=True)
+class State:
+    """A state: its kernel, the stream for each argument (by default the one of the same name), and its wires."""
+
+    name: str
+    kernel: Kernel
+    exits: Mapping[str, Target]
+    streams: Mapping[str, str] = field(default_factory=dict)
+
+    def stream_of(self, argument: str) -> str:
+        """The stream that serves an argument."""
+        return self.streams.get(argument, argument)
+
+    def gathers(self) -> tuple[str, ...]:
+        """Streams that a call reads at any index."""
+        return self._touched[0]
+
+    def reads(self) -> tuple[str, ...]:
+        """Streams that are loaded for a call."""
+        return self._touched[1]
+
+    def writes(self) -> tuple[str, ...]:
+        """Streams that are stored after a call."""
+        return self._touched[2]
+
+    @cached_property
+    def _touched(self) -> tuple[tuple[str, ...], ...]:
+        """What is gathered, read, written; asked for thousands of times while a program is linked."""
+        arguments = self.kernel.arguments
+        return (
+            tuple(self.stream_of(a.name) for a in self.kernel.gathered),
+            tuple(self.stream_of(a.name) for a in arguments if a.access.reads),
+            tuple(self.stream_of(a.name) for a in arguments if a.access.writes),
+        )
+
+
+@dataclass
+class Program:
+    """States wired together.
+
+    streams : name -> record (or `ModuleState`). inputs : streams that the host fills. results : streams that it leaves.
+    start   : where every ray begins.
+    groups  : fusion name -> tuples of states that become one pass; ``"->shade"`` stands for those that are called to
+    return to the state "shade", where calls are resolved (`viewer.stream.compile.inline`).
+    order   : in which a single pass serves its states in a turn of its loop, all of them; its own choice where empty.
+    resumes : its inputs, changed by a run that was cut short, are those of a run that does the rest.
+    stacked : streams that a state reads only where the program has written them before, as kernels count and the wires
+    alone cannot tell: the levels of a stack.
+
+    Raises WiringError for a missing or extra wire, an unknown or never reached state, a record that does not match,
+    a stream read before it is written, a call inside a call, or a RETURN that nobody called; the message names the
+    program and the state.
+    """
+
+    name: str
+    streams: Mapping[str, Record | ModuleState]
+    inputs: tuple[str, ...]
+    results: tuple[str, ...]
+    states: tuple[State, ...]
+    start: str | Call
+    groups: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    resumes: bool = False
+    order: tuple[str, ...] = ()
+    stacked: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.by_name = {s.name: s for s in self.states}
+        if len(self.by_name) != len(self.states):
+            raise self._fault("", "two states of one name")
+        for stream in self.streams:
+            if stream in RESERVED:
+                raise self._fault("", f"a stream is named '{stream}', as one of the machines' own", "rename it")
+        for label, names in (("input", self.inputs), ("result", self.results), ("stacked", self.stacked)):
+            for stream in names:
+                if stream not in self.streams:
+                    raise self._fault("", f"{label} '{stream}' is not among its streams")
+        for state in self.states:
+            self._check_streams(state)
+            self._check_wires(state)
+        self._check_target(None, self.start)
+        for fusion, groups in self.groups.items():
+            members = [name for group in groups for name in group]
+            for name in members:
+                if name.removeprefix("->") not in self.by_name:
+                    raise self._fault("", f"fusion '{fusion}' names an unknown state '{name}'")
+                if members.count(name) > 1:
+                    raise self._fault("", f"fusion '{fusion}' names state '{name}' twice")
+        self.returns = self._returns()
+        self._check_flow()
+
+    def _fault(self, state: str, what: str, hint: str = "") -> WiringError:
+        return WiringError(f"program {self.name}" + (f", state {state}" if state else ""), what, hint)
+
+    def _check_streams(self, state: State) -> None:
+        arguments = {a.name: a for a in state.kernel.arguments}
+        for extra in set(state.streams) - set(arguments):
+            raise self._fault(state.name, f"kernel {state.kernel.name} has no argument '{extra}'")
+        used: list[str] = []
+        for name, argument in arguments.items():
+            stream = state.stream_of(name)
+            if stream not in self.streams:
+                raise self._fault(state.name, f"no stream '{stream}' for argument '{name}'")
+            held = self.streams[stream]
+            if held != argument.record:
+                takes = f"argument '{name}' takes {argument.record.name}"
+                raise self._fault(state.name, f"{takes}, stream '{stream}' holds {held.name}")
+            if stream in used:
+                raise self._fault(state.name, f"stream '{stream}' serves two arguments")
+            used.append(stream)
+
+    def _check_wires(self, state: State) -> None:
+        wired, exits = set(state.exits), set(state.kernel.exits)
+        if exits - wired:
+            raise self._fault(state.name, f"exit '{min(exits - wired)}' of kernel {state.kernel.name} is not wired")
+        if wired - exits:
+            raise self._fault(state.name, f"kernel {state.kernel.name} has no exit '{min(wired - exits)}'")
+        for target in state.exits.values():
+            self._check_target(state, target)
+
+    def _check_target(self, state: State | None, target: Target) -> None:
+        where = state.name if state else "start"
+        names = [target.state, target.then] if isinstance(target, Call) else [target]
+        for name in names:
+            if isinstance(name, str) and name not in self.by_name:
+                raise self._fault(where, f"leads to an unknown state '{name}'")
+        if isinstance(target, Call) and target.then is RETURN:
+            raise self._fault(where, "a call must name a state to come back to, or DONE")
+
+    def calls(self) -> Iterable[Call]:
+        """Every call that is wired, the start's first."""
+        if isinstance(self.start, Call):
+            yield self.start
+        for state in self.states:
+            yield from (t for t in state.exits.values() if isinstance(t, Call))
+
+    def body(self, entry: str) -> set[str]:
+        """States of the subroutine that begins at ``entry``: up to its RETURNs. Raises on a call inside it."""
+        seen: set[str] = set()
+        ahead = [entry]
+        while ahead:
+            name = ahead.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            for target in self.by_name[name].exits.values():
+                if isinstance(target, Call):
+                    raise self._fault(name, f"calls '{target.state}' inside a call", "one return state is kept per ray")
+                if isinstance(target, str):
+                    ahead.append(target)
+        return seen
+
+    def _returns(self) -> dict[str, list[str | _Mark]]:
+        """For each state with an exit to RETURN, where that may lead."""
+        found: dict[str, list[str | _Mark]] = {}
+        for call in self.calls():
+            for name in self.body(call.state):
+                if RETURN in self.by_name[name].exits.values():
+                    found.setdefault(name, [])
+                    if call.then not in found[name]:
+                        found[name].append(call.then)
+        for state in self.states:
+            if RETURN in state.exits.values() and state.name not in found:
+                raise self._fault(state.name, "an exit returns, but nobody called", "wire a Call to this part")
+        return found
+
+    def successors(self, name: str) -> tuple[str, ...]:
+        """The states that a ray may be in after this one, returns included."""
+        return self._successors[name]
+
+    @cached_property
+    def _successors(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for state in self.states:
+            out: list[str] = []
+            for target in state.exits.values():
+                follow: list[str | _Mark] = self.returns[state.name] if target is RETURN else [entry_state(target)]
+                out += [t for t in follow if isinstance(t, str) and t not in out]
+            found[state.name] = tuple(out)
+        return found
+
+    def _moves(self, name: str, caller: str | _Mark | None) -> Iterable[tuple[str | _Mark, str | _Mark | None]]:
+        """Where a ray may go from a state, and the state that it is then to return to (None outside of a call)."""
+        for target in self.by_name[name].exits.values():
+            if isinstance(target, Call):
+                yield target.state, target.then
+            elif target is not RETURN:
+                yield target, caller
+            elif caller is not None:
+                yield caller, None
+            else:
+                raise self._fault(name, "an exit returns, but a ray may come here that nobody called", "wire a Call")
+
+    def _check_flow(self) -> None:
+        """Forward dataflow: the streams surely written when a ray comes to a state must hold all that it reads.
+
+        Each call is followed to its own return, so that what one caller has written is not asked of another.
+        """
+        first: tuple[str | _Mark, str | _Mark | None] = (
+            (self.start.state, self.start.then) if isinstance(self.start, Call) else (self.start, None)
+        )
+        written = {first: set(self.inputs)}
+        ahead = [first]
+        while ahead:
+            at = ahead.pop()
+            after = written[at] | set(self.by_name[str(at[0])].writes())
+            for target in self._moves(str(at[0]), at[1]):
+                before = written.get(target)
+                now = after if before is None else before & after
+                if now != before:
+                    written[target] = now
+                    if target[0] is not DONE:
+                        ahead.append(target)
+        for state in self.states:
+            ways = [streams for (name, _), streams in written.items() if name == state.name]
+            if not ways:
+                raise self._fault(state.name, "is never reached")
+            for stream in [*state.reads(), *state.gathers()]:
+                if stream not in self.stacked and any(stream not in streams for streams in ways):
+                    raise self._fault(state.name, f"reads stream '{stream}', which not every way here has written")
+        finished = [streams for (name, _), streams in written.items() if name is DONE]
+        if not finished:
+            raise self._fault("", "no exit leads to DONE")
+        for stream in self.results:
+            if any(stream not in streams for streams in finished):
+                raise self._fault("", f"result '{stream}' is not written on every way to DONE")
+
+    def number(self, target: str | _Mark) -> int:
+        """The number that stands for a state in the state stream: 0 is DONE, then the program's order."""
+        return 0 if target is DONE else 1 + self.states.index(self.by_name[str(target)])
+
+    @property
+    def cut(self) -> int:
+        """The number of a ray whose pass did not come to its end; no step serves it."""
+        return len(self.states) + 1
+
+    def looping(self) -> list[str]:
+        """States with an exit that leads back to themselves, in the program's order: what `unroll` speaks of."""
+        return [s.name for s in self.states if s.name in s.exits.values()]
+
+
+def entry_state(target: Target) -> str | _Mark:
+    """Where a target leads first: the state of a call, else the target itself."""
+    return target.state if isinstance(target, Call) else target

@@ -1,0 +1,204 @@
+"""Records: the fields of a stream element, declared once; the NumPy dtype, the GLSL struct and the packing follow.
+
+A record is kept in as few RGBA32F texels as can hold it. Integers are kept as floats of the same value (the memory
+model of Purcell 2004, section 3.2), so they are exact up to 2^24.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError, WiringError
+
+LARGEST_INTEGER = 1 << 24  # every integer up to here is a float32
+WIDTHS = {"float": 1, "vec2": 2, "vec3": 3, "vec4": 4, "int": 1, "ivec2": 2, "ivec3": 3, "ivec4": 4}
+COMPONENTS = "xyzw"
+IDENTIFIER = re.compile(r"(?!gl_)(?!.*__)[A-Za-z_][A-Za-z0-9_]*")  # GLSL 3.30, section 3.6
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field: its GLSL type, and for the reader its unit, space and meaning."""
+
+    name: str
+    type: str
+    unit: str = ""
+    space: str = ""
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        if self.type not in WIDTHS:
+            raise WiringError(f"field {self.name}", f"unknown type '{self.type}'", f"one of {', '.join(WIDTHS)}")
+
+    @property
+    def width(self) -> int:
+        """Scalars in the field."""
+        return WIDTHS[self.type]
+
+    @property
+    def integer(self) -> bool:
+        """Whether the field holds integers."""
+        return self.type.startswith("i")
+
+    @property
+    def dtype(self) -> tuple[str, Any, tuple[int, ...]]:
+        """The field in a NumPy structured dtype."""
+        return (self.name, np.int32 if self.integer else np.float32, (self.width,) if self.width > 1 else ())
+
+
+@dataclass(frozen=True)
+class Run:
+    """A part of a field that lies side by side in one texel: ``size`` scalars from ``first`` on, at ``component``."""
+
+    field: Field
+    first: int
+    size: int
+    texel: int
+    component: int
+
+
+@dataclass(frozen=True)
+class Record:
+    """A named tuple of fields. Two records are the same when their names and fields are."""
+
+    name: str
+    fields: tuple[Field, ...] = field(default_factory=tuple)
+
+    def __init__(self, name: str, *fields: Field) -> None:
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "fields", fields)
+        names = [f.name for f in fields]
+        for part in (name, *names):
+            if not IDENTIFIER.fullmatch(part):
+                raise WiringError(f"record {name}", f"'{part}' is no name in GLSL", "letters, digits, _")
+        if len(set(names)) != len(names):
+            raise WiringError(f"record {name}", f"two fields of one name among {', '.join(names)}")
+
+    @property
+    def scalars(self) -> int:
+        """Scalars in the record."""
+        return sum(f.width for f in self.fields)
+
+    @property
+    def texels(self) -> int:
+        """RGBA32F texels that hold it: the fewest possible."""
+        return -(-self.scalars // 4)
+
+    @cached_property
+    def dtype(self) -> np.dtype:
+        """The record as a NumPy structured dtype, fields in the declared order."""
+        return np.dtype([f.dtype for f in self.fields])
+
+    @cached_property
+    def runs(self) -> tuple[Run, ...]:
+        """Where every scalar lies. Wide fields are placed whole first; what fits nowhere is split over the gaps."""
+        free = [4] * self.texels
+        placed: list[Run] = []
+        for f in sorted(self.fields, key=lambda f: -f.width):
+            whole = next((k for k, room in enumerate(free) if room >= f.width), None)
+            done = 0
+            while done < f.width:
+                texel = whole if whole is not None else next(k for k, room in enumerate(free) if room)
+                size = min(f.width - done, free[texel])
+                placed.append(Run(f, done, size, texel, 4 - free[texel]))
+                free[texel] -= size
+                done += size
+        return tuple(placed)
+
+    def pack(self, array: NDArray, out: NDArray[np.float32] | None = None) -> NDArray[np.float32]:
+        """(...) structured -> (..., texels, 4) float32, into ``out`` (zeros) where it is given.
+
+        Raises ViewerError for other fields than the record's, and for an integer beyond 2^24.
+        """
+        array = np.asarray(array)
+        if array.dtype.names != self.dtype.names:  # NumPy would match fields by place, not by name
+            raise ViewerError(
+                f"record {self.name}",
+                f"fields {array.dtype.names} given",
+                f"they are {', '.join(self.dtype.names or ())}",
+            )
+        if out is None:
+            out = np.zeros((*array.shape, self.texels, 4), np.float32)
+        for f in self.fields:
+            values = array[f.name]
+            if f.integer and values.size:
+                largest = max(int(values.min()), int(values.max()), key=abs)
+                if abs(largest) > LARGEST_INTEGER:
+                    raise ViewerError(
+                        f"record {self.name}.{f.name}",
+                        f"integer {largest} is beyond 2^24, which a float cannot hold",
+                        "use a smaller scene or grid",
+                    )
+        for run in self.runs:
+            values = array[run.field.name]
+            if run.field.width > 1:
+                values = values[..., run.first : run.first + run.size]
+            else:
+                values = values[..., None]
+            out[..., run.texel, run.component : run.component + run.size] = values
+        return out
+
+    def unpack(self, texels: NDArray[np.float32]) -> NDArray:
+        """(..., texels, 4) float32 -> (...) structured, the inverse of `pack`."""
+        out = np.zeros(texels.shape[:-2], self.dtype)
+        for run in self.runs:
+            values = texels[..., run.texel, run.component : run.component + run.size]
+            if run.field.width > 1:
+                out[run.field.name][..., run.first : run.first + run.size] = values
+            else:
+                out[run.field.name] = values[..., 0]
+        return out
+
+    def glsl_struct(self) -> str:
+        """The GLSL struct, a comment with unit and space behind each field."""
+        lines = [f"struct {self.name} {{"]
+        for f in self.fields:
+            remark = ", ".join(x for x in (f.about, f.unit, f.space and f.space + " space") if x)
+            lines.append(f"    {f.type} {f.name};" + (f"  // {remark}" if remark else ""))
+        if not self.fields:
+            lines.append("    float unused;")  # GLSL has no empty struct
+        return "\n".join([*lines, "};"])
+
+    def glsl_unpack(self) -> str:
+        """``unpack_X(vec4 t0, ...)``; an empty record has none."""
+        if not self.fields:
+            return ""
+        arguments = ", ".join(f"vec4 t{k}" for k in range(self.texels))
+        lines = [f"{self.name} unpack_{self.name}({arguments}) {{", f"    {self.name} r;"]
+        for run in self.runs:
+            swizzle = COMPONENTS[run.component : run.component + run.size]
+            part = "" if run.size == run.field.width else "." + COMPONENTS[run.first : run.first + run.size]
+            kind = _type_of(run.field.integer, run.size)
+            value = f"t{run.texel}.{swizzle}"
+            lines.append(f"    r.{run.field.name}{part} = {f'{kind}({value})' if run.field.integer else value};")
+        return "\n".join([*lines, "    return r;", "}"])
+
+    def glsl_pack(self, through: str = "") -> str:
+        """``pack_X(X r, out vec4 t0, ...)``; an empty record has none. through: a function of texels, if any."""
+        if not self.fields:
+            return ""
+        arguments = ", ".join(f"out vec4 t{k}" for k in range(self.texels))
+        lines = [f"void pack_{self.name}({self.name} r, {arguments}) {{"]
+        for texel in range(self.texels):
+            parts, used = [], 0
+            for run in sorted((r for r in self.runs if r.texel == texel), key=lambda r: r.component):
+                part = "" if run.size == run.field.width else "." + COMPONENTS[run.first : run.first + run.size]
+                value = f"r.{run.field.name}{part}"
+                parts.append(f"{_type_of(False, run.size)}({value})" if run.field.integer else value)
+                used += run.size
+            parts += ["0.0"] * (4 - used)
+            value = f"vec4({', '.join(parts)})"
+            lines.append(f"    t{texel} = {through}({value});" if through else f"    t{texel} = {value};")
+        return "\n".join([*lines, "}"])
+
+
+def _type_of(integer: bool, size: int) -> str:
+    if size == 1:
+        return "int" if integer else "float"
+    return f"{'ivec' if integer else 'vec'}{size}"

@@ -1,0 +1,184 @@
+"""The arena: the cold tables of a scene, one behind the other in one float texture.
+
+A table keeps its place for as long as it is there: a program has it as a uniform, set when that is made.
+What is dropped leaves a gap, which the next table that fits takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import DeviceError
+from viewer.stream.compile.addresses import IN_BUFFER, arena_row, texels_of
+from viewer.stream.declare.kernel import Table
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.memory import CHUNK, BufferTexture, differing, packed_rows
+from viewer.stream.gl.stream import float_texture
+
+LEAST = 1 << 14  # texels of a new arena
+
+
+class Arena:
+    """One texture of RGBA32F texels: a buffer texture where the driver's are large, else a 2-D one that grows by rows.
+
+    Tables are told apart by identity, and kept from being collected while they lie here.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.row = arena_row(device.max_texture, device.max_buffer)
+        self.texture: BufferTexture | moderngl.Texture | None = None
+        self._room = 0  # texels of the texture
+        self._places: dict[int, tuple[Table, int, int]] = {}  # by id: the table, its first texel, and room for texels
+        self._gaps: list[tuple[int, int]] = []  # (first texel, texels), ascending
+        self._end = 0
+        self._age = 0  # changes when all places do
+
+    @property
+    def bytes(self) -> int:
+        """Of the texture."""
+        return 16 * self._room
+
+    def __contains__(self, table: Table) -> bool:
+        return id(table) in self._places
+
+    def tables(self) -> list[Table]:
+        """What lies here."""
+        return [table for table, _, _ in self._places.values()]
+
+    def base(self, table: Table) -> int:
+        """The first texel of a table, which is uploaded if it is not there yet."""
+        if table not in self:
+            for _ in self.add(table):
+                pass
+        return self._places[id(table)][1]
+
+    def add(self, table: Table) -> Iterator[float]:
+        """Upload a table in pieces of a few milliseconds; yields the share that is done. It may be abandoned: the place
+        is taken once all of it is there. Raises DeviceError where the texture would exceed what the driver allows."""
+        texels, count = texels_of(table), len(table.data)
+        first, age = self._place(texels), self._age
+        try:
+            if not count:
+                self._write(np.zeros((texels, 4), np.float32), first)
+            for row in range(0, count, CHUNK):
+                part = packed_rows(table, row, min(row + CHUNK, count))
+                self._write(part.reshape(-1, 4), first + row * part.shape[1])
+                yield min(1.0, (row + CHUNK) / count)
+                if self._age != age:
+                    break
+        except BaseException:  # abandoned, too
+            if self._age == age:
+                self._free(first, texels)
+            raise
+        if self._age == age:
+            self._places[id(table)] = table, first, texels
+        else:  # meanwhile all places have changed
+            yield from self.add(table)
+
+    def update(self, table: Table, first: int, last: int) -> None:
+        """Upload rows first .. last - 1 anew, which have changed in place."""
+        part = packed_rows(table, first, last)
+        self._write(part.reshape(-1, 4), self._places[id(table)][1] + first * part.shape[1])
+
+    def has_room(self, old: Table, new: Table) -> bool:
+        """Whether ``new`` would fit where ``old`` lies."""
+        return texels_of(new) <= self._places[id(old)][2]
+
+    def exchange(self, old: Table, new: Table) -> None:
+        """The place of one table is that of another from now on; the rows that differ are uploaded."""
+        _, first, room = self._places.pop(id(old))
+        self._places[id(new)] = new, first, room
+        changed = differing(old.data, new.data)
+        if changed.start < changed.stop:
+            self.update(new, changed.start, changed.stop)
+
+    def drop(self, table: Table) -> None:
+        """The table's place is free."""
+        found = self._places.pop(id(table), None)
+        if found is not None:
+            self._free(*found[1:])
+
+    def compact(self) -> None:
+        """Close the gaps: the tables that are left move, so that no program which knows their places may be left."""
+        tables = self.tables()
+        self.release()
+        for table in tables:
+            self.base(table)
+
+    def use(self, unit: int) -> None:
+        """Bind to a texture unit."""
+        assert self.texture is not None, "no table lies here"
+        self.texture.use(unit)
+
+    def release(self) -> None:
+        """Free the texture."""
+        if self.texture is not None:
+            self.texture.release()
+        self.texture, self._room, self._end, self._age = None, 0, 0, self._age + 1
+        self._places.clear()
+        self._gaps.clear()
+
+    def _place(self, texels: int) -> int:
+        """The first texel of so many free ones."""
+        for k, (first, room) in enumerate(self._gaps):
+            if room >= texels:
+                self._gaps[k : k + 1] = [(first + texels, room - texels)] if room > texels else []
+                return first
+        first = self._end
+        if first + texels > self._room:
+            self._grow(first + texels)
+        self._end = first + texels
+        return first
+
+    def _free(self, first: int, texels: int) -> None:
+        gaps: list[tuple[int, int]] = []
+        for start, room in sorted([*self._gaps, (first, texels)]):
+            if gaps and sum(gaps[-1]) == start:
+                gaps[-1] = gaps[-1][0], gaps[-1][1] + room
+            else:
+                gaps.append((start, room))
+        if gaps and sum(gaps[-1]) == self._end:
+            self._end = gaps.pop()[0]
+        self._gaps = gaps
+
+    def _grow(self, needed: int) -> None:
+        """Room for ``needed`` texels at least, and for as many again as there are, as far as the driver allows."""
+        most = self.device.max_buffer if self.row == IN_BUFFER else self.row * self.device.max_texture
+        if needed > most:
+            raise DeviceError("scene tables", f"{needed:,} texels; this driver allows {most:,}", "use a smaller scene")
+        texels = min(max(needed, 2 * self._room, LEAST), most)
+        if self.row == IN_BUFFER:
+            if isinstance(self.texture, BufferTexture):
+                self.texture.grow(texels)
+            else:
+                self.texture = BufferTexture(self.device, texels, 4)
+            self._room = texels
+            return
+        rows = -(-texels // self.row)
+        old, context = self.texture, self.device.context
+        self.texture = float_texture(self.device, (self.row, rows))
+        if isinstance(old, moderngl.Texture):
+            target = context.framebuffer([self.texture])
+            target.use()  # and leave another one's scissors, which would cut the copy
+            context.copy_framebuffer(target, context.framebuffer([old]))
+            old.release()
+        self._room = rows * self.row
+
+    def _write(self, texels: NDArray[np.float32], first: int) -> None:
+        """texels: (N, 4), from texel ``first`` on."""
+        texels = self.device.stored(texels)
+        if isinstance(self.texture, BufferTexture):
+            self.texture.write(texels, 16 * first)
+            return
+        assert isinstance(self.texture, moderngl.Texture)
+        while len(texels):  # the rest of a row, whole rows, the beginning of one
+            y, x = divmod(first, self.row)
+            rows = 1 if x or len(texels) < self.row else len(texels) // self.row
+            wide = min(self.row - x, len(texels)) if rows == 1 else self.row
+            self.texture.write(np.ascontiguousarray(texels[: wide * rows]), (x, y, wide, rows))
+            texels, first = texels[wide * rows :], first + wide * rows

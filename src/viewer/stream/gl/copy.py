@@ -1,0 +1,78 @@
+"""Copies between a stream whose records lie in row order and a rectangle of another, on the device.
+
+Machines take their rays in row order, whatever the rectangle of the picture is that they stand for: tiles of every
+shape then run in streams of one size.
+"""
+
+from __future__ import annotations
+
+import moderngl
+
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.source import Source
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, square
+from viewer.stream.gl.stream import Stream
+
+FORMS = ("rows_from_rectangle", "rectangle_from_rows")
+
+
+def copy_source(form: str, texels: int) -> Source:
+    """The fragment program of a copy of records of so many texels. form : one of `FORMS`."""
+    source = Source()
+    source.add(VERSION, "version")
+    for k in range(texels):
+        source.add(f"uniform sampler2D in_{k};\nlayout(location = {k}) out vec4 out_{k};", "record")
+    body = "\n".join(f"    out_{k} = texelFetch(in_{k}, at, 0);" for k in range(texels))
+    source.add(f"void copy(ivec2 at) {{\n{body}\n}}", "record")
+    source.include(f"stream/{form}.glsl")
+    return source
+
+
+class Copies:
+    """The programs of copies on a device, compiled when they are first needed, for records of every width."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._drawings: dict[tuple[str, int], Drawing] = {}
+
+    def to_rows(self, source: Stream, target: Stream, corner: tuple[int, int], size: tuple[int, int]) -> None:
+        """A rectangle of ``source``, of ``size`` from its ``corner`` on, into the first elements of ``target``.
+
+        What of the rectangle lies outside of the source stays as it is in the target.
+        """
+        self._draw(FORMS[0], source, target, target.size[0], corner, size, (0, 0, *target.size))
+
+    def from_rows(self, source: Stream, target: Stream, corner: tuple[int, int], size: tuple[int, int]) -> None:
+        """The first elements of ``source`` into a rectangle of ``target``; what would lie outside is left out."""
+        left, low = max(corner[0], 0), max(corner[1], 0)
+        right, high = min(corner[0] + size[0], target.size[0]), min(corner[1] + size[1], target.size[1])
+        if left < right and low < high:
+            box = (left, low, right - left, high - low)
+            self._draw(FORMS[1], source, target, source.size[0], corner, size, box)
+
+    def _draw(
+        self,
+        form: str,
+        source: Stream,
+        target: Stream,
+        width: int,
+        corner: tuple[int, int],
+        size: tuple[int, int],
+        box: tuple[int, int, int, int],
+    ) -> None:
+        assert source.record == target.record, "a copy keeps the record"
+        key = form, source.record.texels
+        if key not in self._drawings:
+            self._drawings[key] = square(self.device, Shader(self.device, copy_source(*key)))
+        drawing, shader, framebuffer = self._drawings[key], self._drawings[key].shader, target.framebuffer
+        framebuffer.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        for k, texture in enumerate(source.textures):
+            shader.bind(f"in_{k}", texture)
+        for name, value in (("width", width), ("wide", (size[0], size[0] * size[1])), ("corner", corner)):
+            shader.set(name, value)
+        shader.set("size", source.size)
+        framebuffer.viewport = box  # the square covers it
+        drawing.render()
+        framebuffer.viewport = (0, 0, *target.size)

@@ -1,0 +1,441 @@
+"""The OpenGL context, and the one place that knows what its driver can do."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import DeviceError
+from viewer.base.interrupts import interrupts_held
+from viewer.base.lock import FairLock
+from viewer.stream.compile.link import MOST_ATTACHMENTS
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.limits import LIMITS, Limits, rounded
+from viewer.stream.gl import elsewhere, probe
+
+VARIABLE = "RAYSTREAM_GL_DEVICE"
+_INSTALL = "install a graphics driver; on Debian and Ubuntu without a GPU: libegl1 libgl1 libgl1-mesa-dri"
+_ENDED = "VTK's windows do, of PyVista's Plotter too; what was on the device is gone: make another Renderer"
+_MAX_BUFFER, _SHADING_LANGUAGE_VERSION = 0x8C2B, 0x8B8C
+# Texels: drivers that grant fewer are given 2-D textures. Mesa's softpipe (22.3) fetches wrong texels beyond the
+# 32,768th of the 65,536 that it grants and OpenGL 3.3 asks for, and scenes outgrow those anyway.
+LEAST_BUFFER = 1 << 24
+_MOST_DEVICES = 64  # where EGL keeps handing out devices without end
+
+
+class _Thread(threading.local):
+    """What is current in a thread: a context can be in one at a time."""
+
+    device: Device | None = None
+
+
+class _Process:
+    """Whether OpenGL has been opened in this process, and whether that was before a fork, which drivers do not survive:
+    their threads are gone, and their locks stay as they were."""
+
+    opened = forked = False
+
+    @classmethod
+    def check(cls) -> None:
+        if cls.forked:
+            raise DeviceError(
+                "OpenGL",
+                "this process was forked from one that had opened it, which drivers do not survive",
+                "start processes by spawn: multiprocessing.get_context('spawn'); or fork before the first Renderer",
+            )
+
+    @classmethod
+    def after_fork(cls) -> None:
+        cls.forked = cls.opened
+        if cls.forked and sys.platform.startswith("linux"):
+            library = ctypes.CDLL(None)
+            if hasattr(library, "on_exit"):  # of glibc, which gives what is registered the exit status
+                # Mesa's own exit handler, registered before, would wait for threads that a fork leaves behind.
+                library.on_exit(library._exit, None)
+
+
+_thread = _Thread()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_Process.after_fork)
+
+
+@dataclass
+class Device:
+    """An OpenGL context with its limits.
+
+    Without ``allow_barrier`` machines double-buffer and copy; without ``allow_buffers`` memories are 2-D and 3-D
+    textures; both as on drivers that have no better. max_buffer : texels of a buffer texture, 0 where none is used.
+    limits : of the papers' day, which are imposed; there neither is allowed.
+
+    headless : the context is one of our own, which `current` makes current in any thread, in one after the other. Else
+    it is a window's, and current all the time in the thread that makes this.
+
+    Raises DeviceError where OpenGL is older than 3.3 or cannot render to float textures.
+    """
+
+    context: moderngl.Context
+    allow_barrier: bool = True
+    allow_buffers: bool = True
+    headless: bool = False
+    limits: Limits | None = None
+    compiled: int = field(default=0, init=False)
+    files: set[str] = field(default_factory=set, init=False)  # of shaders/, that went into its programs
+
+    def __post_init__(self) -> None:
+        _Process.check()
+        _Process.opened = True
+        if self.limits is not None:
+            self.allow_barrier = self.allow_buffers = False
+        self._home = threading.get_ident()
+        self._handle = elsewhere.egl_context() if self.headless else None  # of the context, current while this is made
+        self.lock = FairLock(self.check)
+        # Read while the context is current, which it is not always: moderngl asks the driver at every look.
+        self.info: dict[str, Any] = dict(self.context.info)
+        self.extensions = frozenset(self.context.extensions)
+        self.context.gc_mode = "context_gc"  # what Python drops is freed at the next `current`
+        if self.context.version_code < 330:
+            raise DeviceError(
+                self.name, f"OpenGL {self.context.version_code / 100:.1f}; 3.3 is needed", "update the graphics driver"
+            )
+        _ = self.context.error  # of `info`, which asks for limits that not every driver has
+        granted = self._integer(_MAX_BUFFER)
+        self.max_buffer = granted if self.allow_buffers and granted >= LEAST_BUFFER else 0
+        try:
+            probe = self.context.texture((1, 1), 4, dtype="f4")
+            self.context.framebuffer([probe]).release()
+            probe.release()
+        except moderngl.Error as error:
+            raise DeviceError(self.name, f"cannot render to float textures ({error})", "another driver may") from None
+        if self.software:
+            self._set_samplers()
+
+    def _set_samplers(self) -> None:
+        """Give all samplers of fragment programs the state that textures of floats have.
+
+        Mesa leaves the state of a sampler that reads a buffer texture as the last 2-D texture there has set it, or as
+        nothing where there was none, and llvmpipe compiles a program for each: a program that was compiled already took
+        a second for its next pass, once another one had set more samplers. The draw that sets them here is conditional
+        on a query without samples, so that it is not compiled.
+        """
+        names = [f"texels_{k}" for k in range(self.max_samplers)]
+        uniforms = "".join(f"uniform sampler2D {name};\n" for name in names)
+        total = " + ".join(f"texelFetch({name}, ivec2(0), 0)" for name in names)
+        program = self.context.program(
+            vertex_shader="#version 330 core\nvoid main() { gl_Position = vec4(0.0, 0.0, 0.0, 1.0); }",
+            fragment_shader=f"#version 330 core\n{uniforms}out vec4 sum;\nvoid main() {{ sum = {total}; }}",
+        )
+        texture, target = (self.context.texture((1, 1), 4, dtype="f4") for _ in range(2))
+        texture.filter, texture.repeat_x, texture.repeat_y = (moderngl.NEAREST, moderngl.NEAREST), False, False
+        for unit, name in enumerate(names):
+            program[name] = unit
+            texture.use(unit)
+        self.context.framebuffer([target]).use()
+        query = self.context.query(samples=True)
+        with query:
+            pass
+        condition = query.crender if not query.samples else None  # reading waits: it would draw before there is a count
+        if condition is not None:
+            with condition:
+                self.context.vertex_array(program, []).render(moderngl.POINTS, vertices=1)
+
+    @property
+    def name(self) -> str:
+        """The renderer's name, as the driver gives it."""
+        return str(self.info["GL_RENDERER"])
+
+    @property
+    def driver(self) -> str:
+        """The renderer and the version of its driver: bits are promised for each of these."""
+        return f"{self.name}, OpenGL {self.info['GL_VERSION']}"
+
+    @property
+    def software(self) -> bool:
+        """Whether the driver rasterises on the CPU."""
+        return any(word in self.name.lower() for word in ("llvmpipe", "softpipe", "swrast", "swiftshader", "software"))
+
+    @property
+    def max_samplers(self) -> int:
+        """Textures that a fragment program may sample: 16 or more."""
+        return int(self.info["GL_MAX_TEXTURE_IMAGE_UNITS"])
+
+    @property
+    def max_texture(self) -> int:
+        """Largest edge of a 2-D texture, texels."""
+        granted = int(self.info["GL_MAX_TEXTURE_SIZE"])
+        return granted if self.limits is None else min(granted, self.limits.texture)
+
+    @property
+    def outputs(self) -> int:
+        """Textures that a pass of the multipass machine writes, one with the next in several passes."""
+        return MOST_ATTACHMENTS if self.limits is None else self.limits.outputs
+
+    def stored(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Values as textures hold them: rounded to the floats of the day, where limits say so."""
+        return rounded(values) if self.limits is not None and self.limits.rounds else values
+
+    @property
+    def max_volume(self) -> int:
+        """Largest edge of a 3-D texture, texels."""
+        return int(self.info["GL_MAX_3D_TEXTURE_SIZE"])
+
+    @cached_property
+    def texture_barrier(self) -> Callable[[], None] | None:
+        """``glTextureBarrier`` (4.5, ARB or NV); None where there is none, or where it is switched off."""
+        extensions = self.extensions
+        arb = self.context.version_code >= 450 or "GL_ARB_texture_barrier" in extensions
+        names = ["glTextureBarrier"] if arb else []
+        names += ["glTextureBarrierNV"] if "GL_NV_texture_barrier" in extensions else []
+        if not self.allow_barrier:
+            return None
+        for name in names:
+            function = self.load(name, None)
+            if function is not None:
+                return function
+        return None
+
+    @property
+    def stencil_export(self) -> bool:
+        """Whether a fragment program can choose the stencil's value (ARB_shader_stencil_export)."""
+        return "GL_ARB_shader_stencil_export" in self.extensions
+
+    @cached_property
+    def array_stores(self) -> bool:
+        """Whether a fragment program can keep a stack (`viewer.stream.gl.probe.array_stores`)."""
+        with self.current():
+            return probe.array_stores(self.context)
+
+    def load(self, name: str, result: Any, *arguments: Any) -> Callable[..., Any] | None:
+        """A raw OpenGL function that moderngl does not wrap; None where the driver has none."""
+        address = self.context.mglo._context.load_opengl_function(name)
+        if not address:
+            return None
+        kind = getattr(ctypes, "WINFUNCTYPE", ctypes.CFUNCTYPE)  # OpenGL's convention on Windows
+        return kind(result, *arguments)(address)
+
+    def require(self, name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
+        """A raw OpenGL function that every 3.3 has. Raises DeviceError where this driver does not."""
+        function = self.load(name, result, *arguments)
+        if function is None:
+            raise DeviceError(self.name, f"the driver has no {name}", "update the graphics driver")
+        return function
+
+    def program(self, vertex: Source, fragment: Source) -> moderngl.Program:
+        """Compile and link. Raises ShaderError with the driver's log mapped to the source files."""
+        return self._compiled(vertex, "fragment_shader", fragment)
+
+    def feedback_program(self, vertex: Source, geometry: Source, outputs: tuple[str, ...]) -> moderngl.Program:
+        """Compile and link a program for transform feedback, which writes these outputs of its geometry program.
+
+        Raises ShaderError with the driver's log mapped to the source files.
+        """
+        return self._compiled(vertex, "geometry_shader", geometry, varyings=outputs)
+
+    def _compiled(self, vertex: Source, stage: str, other: Source, **settings: Any) -> moderngl.Program:
+        """A vertex program linked with another stage's."""
+        self.files.update(vertex.files, other.files)
+        try:
+            with interrupts_held():  # moderngl calls Python in between, and crashes where that raises
+                program = self.context.program(**{"vertex_shader": vertex.text, stage: other.text, **settings})
+        except moderngl.Error as error:
+            log = str(error)
+            blamed = vertex if "vertex_shader" in log else other
+            raise blamed.error("GLSL", log) from None
+        self.compiled += 1
+        return program
+
+    def describe(self) -> dict[str, Any]:
+        """What the driver is and can do, as data."""
+        with self.current():
+            glsl = self._string(_SHADING_LANGUAGE_VERSION)
+        info = self.info
+        version = self.context.version_code
+        extensions = self.extensions
+        return {
+            "vendor": str(info["GL_VENDOR"]),
+            "renderer": self.name,
+            "version": str(info["GL_VERSION"]),
+            "glsl": glsl,
+            "opengl": f"{version // 100}.{version % 100 // 10}",
+            "max_texture_size": self.max_texture,
+            "max_3d_texture_size": self.max_volume,
+            "max_buffer_texture_size": self._integer(_MAX_BUFFER),
+            "max_attachments": int(info.get("GL_MAX_DRAW_BUFFERS", 8)),
+            "max_samplers": int(info.get("GL_MAX_TEXTURE_IMAGE_UNITS", 16)),
+            "texture_barrier": self.texture_barrier is not None,
+            "early_fragment_tests": version >= 420 or "GL_ARB_shader_image_load_store" in extensions,
+            "compute": version >= 430 or "GL_ARB_compute_shader" in extensions,
+            "software": self.software,
+        }
+
+    def _integer(self, name: int) -> int:
+        found = ctypes.c_int(0)
+        self.require("glGetIntegerv", ctypes.c_uint, ctypes.POINTER(ctypes.c_int))(name, ctypes.byref(found))
+        return found.value
+
+    def _string(self, name: int) -> str:
+        get = self.load("glGetString", ctypes.c_char_p, ctypes.c_uint)
+        value = get(name) if get else None
+        return value.decode(errors="replace") if value else ""
+
+    def check(self) -> None:
+        """Raises DeviceError where waiting for the context is of no use: in a forked process, and for a window's in
+        another thread."""
+        _Process.check()
+        if not self.headless and threading.get_ident() != self._home:
+            raise DeviceError(
+                "OpenGL", "this context is a window's, which stays in the window's thread", "make a Renderer without it"
+            )
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Make this the thread's OpenGL context, where it is a headless one of our own (a window keeps its own). Other
+        threads wait meanwhile, and get it in turn.
+
+        Raises DeviceError in a process that was forked since OpenGL was opened, and in another thread than a window's.
+        """
+        with self.lock:
+            before = _thread.device
+            if not self.headless or (before is self and elsewhere.is_current(self._handle)):
+                self._free_dropped()  # a window's is current all the time
+                yield
+                return
+            put_back = elsewhere.leave()
+            _thread.device = self
+            try:
+                with self.context:
+                    if not elsewhere.is_current(self._handle):
+                        raise DeviceError("OpenGL", "another library has ended the context", _ENDED)
+                    self._free_dropped()
+                    yield
+            finally:
+                _thread.device = before
+                if before is not None:  # leaving a context leaves none current
+                    before.context.__enter__()
+                put_back()
+
+    @property
+    def ended(self) -> bool:
+        """Whether another library has ended the context, with all that it held: VTK ends the EGL display that it
+        shares with others when its windows come and go."""
+        if not self.headless:
+            return False
+        try:
+            with self.current():
+                return False
+        except DeviceError:
+            _Process.check()
+            return True
+
+    def _free_dropped(self) -> None:
+        """Free what Python has dropped since; moderngl's own gc() stumbles over what was released already."""
+        dropped = self.context.objects
+        while dropped:
+            held = dropped.popleft()
+            if hasattr(held, "release"):
+                held.release()
+
+    def release(self) -> None:
+        """Give the context back; every texture and program of it is gone."""
+        with self.lock:
+            self.context.release()
+
+
+def open_device(index: int | None = None, barrier: bool = True, buffers: bool = True, limits: str = "none") -> Device:
+    """A headless device: EGL on Linux, the platform's standalone context elsewhere.
+
+    index : number of the EGL device; else ``RAYSTREAM_GL_DEVICE``, else the driver's choice. limits : a name of
+    `LIMITS`, or ``none``.
+    Raises DeviceError, which says what to install, where there is no OpenGL 3.3; and in a process that was forked from
+    one with a device.
+    """
+    _Process.check()
+    if index is None and os.environ.get(VARIABLE):
+        try:
+            index = int(os.environ[VARIABLE])
+        except ValueError:
+            raise DeviceError(VARIABLE, f"not a number: '{os.environ[VARIABLE]}'", "see `raystream devices`") from None
+    if index is not None and index < 0:  # EGL has another complaint for each driver
+        raise DeviceError("OpenGL", f"no device {index}", "see `raystream devices`")
+    settings: dict[str, Any] = {"standalone": True, "require": 330}
+    if sys.platform.startswith("linux"):
+        settings["backend"] = "egl"
+        if index is not None:
+            settings["device_index"] = index
+    elif index is not None:
+        raise DeviceError("--device", "choosing a device needs EGL, which is on Linux only", "leave it out")
+    with _opening:
+        _Process.opened = True
+        put_back = elsewhere.leave()
+        try:
+            context = moderngl.create_context(**settings)
+        except Exception as error:
+            put_back()
+            raise _no_context(error, index) from None
+        try:
+            return Device(context, barrier, buffers, headless=True, limits=LIMITS.get(limits))
+        finally:  # a new context takes over, and while it is current here no other thread could have it
+            context.__exit__(None, None, None)
+            if _thread.device is not None:
+                _thread.device.context.__enter__()
+            put_back()
+
+
+_opening = threading.RLock()
+_shared: dict[tuple[int | None, bool, bool, str], Device] = {}
+
+
+def shared_device(index: int | None = None, barrier: bool = True, buffers: bool = True, limits: str = "none") -> Device:
+    """The process's headless device of that number, opened once: contexts are heavy, and renderers many. Where another
+    library has ended its context, another one is opened."""
+    _Process.check()
+    key = (index, barrier, buffers, limits)
+    with _opening:
+        if key not in _shared or _shared[key].ended:
+            _shared[key] = open_device(*key)
+        return _shared[key]
+
+
+def devices() -> list[dict[str, Any]]:
+    """What `open_device` could open, each as `Device.describe` says with its index; unusable ones carry ``error``."""
+    if not sys.platform.startswith("linux"):
+        device = open_device()
+        found = {"index": None, "default": True, **device.describe()}
+        device.release()
+        return [found]
+    out: list[dict[str, Any]] = []
+    preferred = open_device().describe()  # raises a clear error where there is no OpenGL at all
+    for index in range(_MOST_DEVICES):
+        try:
+            device = open_device(index)
+        except DeviceError as error:
+            if "no device" in error.what:
+                break
+            out.append({"index": index, "default": False, "error": str(error)})
+            continue
+        found = device.describe()
+        device.release()
+        first = found["renderer"] == preferred["renderer"] and not any(d["default"] for d in out)
+        out.append({"index": index, "default": first, **found})
+    return out
+
+
+def _no_context(error: Exception, index: int | None) -> DeviceError:
+    text = " ".join(str(error).split())
+    if index is None and ("found 0 devices" in text or "eglQueryDevicesEXT" in text):
+        return DeviceError("OpenGL", f"EGL finds no device ({text})", _INSTALL)
+    if "requested device index" in text or "eglQueryDevicesEXT" in text or "out of range" in text:
+        return DeviceError("OpenGL", f"no device {index} ({text})", "see `raystream devices`")
+    if "libEGL" in text or "libGL" in text:
+        return DeviceError("OpenGL", f"library not found ({text})", _INSTALL)
+    return DeviceError("OpenGL", f"no context of OpenGL 3.3 ({text})", _INSTALL)

@@ -1,0 +1,126 @@
+"""Shaders drawn over squares of a stream: what masks, machines and the window have in common."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.source import Source
+from viewer.stream.gl.device import Device
+
+CORNERS: NDArray[np.float32] = np.array(
+    [[0, 0], [1, 0], [0, 1], [0, 1], [1, 0], [1, 1]], np.float32
+)  # of a square's two triangles
+
+
+def tiles_source() -> Source:
+    """The vertex program of every pass."""
+    vertex = Source()
+    vertex.add(VERSION, "version")
+    vertex.include("stream/tiles.glsl")
+    return vertex
+
+
+class Shader:
+    """A compiled program, drawn over tiles unless ``vertex`` says where; with its samplers and uniforms."""
+
+    def __init__(self, device: Device, source: Source, vertex: Source | None = None) -> None:
+        self.source, self.vertex = source, vertex or tiles_source()
+        self.program = device.program(self.vertex, source)
+        self.members = {name: self.program[name] for name in self.program}
+        self.units: dict[str, int] = {}
+        for name, member in self.members.items():
+            if isinstance(member, moderngl.Uniform) and name.startswith(("in_", "memory_")):
+                self.units[name] = len(self.units)
+                member.value = self.units[name]
+        self._number_buffers(device)
+
+    def _number_buffers(self, device: Device) -> None:
+        """Give samplers of buffer textures their units: moderngl cannot set them."""
+        start, lines = "uniform samplerBuffer ", [*self.vertex.lines, *self.source.lines]
+        names = [line.removeprefix(start).rstrip(";") for line, _ in lines if line.startswith(start)]
+        if not names:
+            return
+        unsigned = ctypes.c_uint
+        locate = device.require("glGetUniformLocation", unsigned, ctypes.c_char_p, result=ctypes.c_int)
+        device.require("glUseProgram", unsigned)(self.program.glo)
+        put = device.require("glUniform1i", ctypes.c_int, ctypes.c_int)
+        for name in names:
+            place = locate(self.program.glo, name.encode())
+            if place >= 0:
+                put(place, self.units.setdefault(name, len(self.units)))
+
+    def set(self, name: str, value: Any) -> None:
+        """Set a uniform; one that the compiler removed is ignored."""
+        member = self.members.get(name)
+        if isinstance(member, moderngl.Uniform):
+            member.value = value
+
+    def bind(self, name: str, texture: Any) -> None:
+        """Bind a texture to a sampler; one that the compiler removed is ignored."""
+        unit = self.units.get(name)
+        if unit is not None:
+            texture.use(unit)
+
+
+class Tiles:
+    """Squares of a stream to draw on, as two triangles each: some drivers lack instanced arrays, which 3.3 asks for."""
+
+    def __init__(self, device: Device, size: tuple[int, int], edge: int) -> None:
+        self.size, self.edge = size, edge
+        self.columns, self.rows = -(-size[0] // edge), -(-size[1] // edge)
+        self.buffer = device.context.buffer(reserve=CORNERS.nbytes * max(1, self.columns * self.rows), dynamic=True)
+        self.whole = device.context.buffer((CORNERS * edge * max(self.columns, self.rows)).tobytes())
+        self.count, self.all = 0, True
+        self._uploaded: NDArray[np.bool_] | None = None
+
+    def keep(self, alive: NDArray[np.bool_] | None) -> None:
+        """alive: (rows, columns) tiles to draw; None for the whole stream as one square."""
+        self.all = alive is None
+        if alive is None or (self._uploaded is not None and np.array_equal(alive, self._uploaded)):
+            return
+        self._uploaded = alive.copy()
+        rows, columns = np.nonzero(alive)
+        self.count = len(rows)
+        if self.count:
+            tiles = np.stack([columns, rows], axis=1).astype(np.float32)[:, None]
+            self.buffer.write((tiles + CORNERS) * np.float32(self.edge))
+
+
+class Drawing:
+    """A shader with the vertex arrays to draw it over tiles."""
+
+    def __init__(self, device: Device, shader: Shader, tiles: Tiles) -> None:
+        self.shader, self.tiles = shader, tiles
+        context = device.context
+        self.some = context.vertex_array(shader.program, [(tiles.buffer, "2f4", "corner")])
+        self.whole = context.vertex_array(shader.program, [(tiles.whole, "2f4", "corner")])
+        shader.set("clip", (2.0 / tiles.size[0], 2.0 / tiles.size[1]))
+
+    def render(self) -> None:
+        """Draw over the tiles that are kept."""
+        if self.tiles.all:
+            self.whole.render(moderngl.TRIANGLES, vertices=len(CORNERS))
+        elif self.tiles.count:
+            self.some.render(moderngl.TRIANGLES, vertices=len(CORNERS) * self.tiles.count)
+
+    def render_each(self, queries: Sequence[moderngl.Query]) -> None:
+        """Draw over the tiles that are kept, by rows, each inside a query of its own."""
+        assert not self.tiles.all and len(queries) == self.tiles.count
+        for number, query in enumerate(queries):
+            with query:
+                self.some.render(moderngl.TRIANGLES, vertices=len(CORNERS), first=len(CORNERS) * number)
+
+
+def square(device: Device, shader: Shader) -> Drawing:
+    """A drawing that covers the viewport of what it is drawn to."""
+    tiles = Tiles(device, (1, 1), 1)
+    tiles.keep(None)
+    shader.set("depth", 0.5)
+    return Drawing(device, shader, tiles)

@@ -1,0 +1,238 @@
+"""Memories on the device: read-only records with 1-D addresses, volumes of floats, and texels of pictures.
+
+A memory lies in a buffer texture where the driver allows one that large: software rasterisers fetch from it about twice
+as fast as from a 2-D texture (``tools/bench.py memory``). Else it lies in 2-D textures, or a 3-D one: OpenGL 3.3 grants
+a buffer texture 65,536 texels only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import DeviceError
+from viewer.stream.compile.addresses import IN_BUFFER, Layout, layout
+from viewer.stream.declare.kernel import Table, Texels, Volume
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.stream import float_texture
+
+CHUNK = 1 << 16  # records or voxels that are packed and uploaded at once: a few milliseconds
+_TEXTURE_BUFFER, _TEXTURE0 = 0x8C2A, 0x84C0
+_FORMATS = {1: 0x822E, 2: 0x8230, 4: 0x8814}  # R32F, RG32F, RGBA32F: those that 3.3 has for buffer textures
+_RGBA8 = 0x8058
+
+
+class Memory:
+    """A table or volume in a texture, laid out as the device allows best, or as ``form`` says.
+
+    Not ``filled`` it holds no values until `fill` has run to its end.
+    """
+
+    def __init__(
+        self, device: Device, source: Table | Volume | Texels, form: Layout | None = None, filled: bool = True
+    ) -> None:
+        self.device, self.source = device, source
+        self.layout = form or layout(device.max_texture, source, device.max_buffer)
+        self.texture: moderngl.Texture | moderngl.TextureArray | moderngl.Texture3D | BufferTexture
+        if self.layout.per_row == IN_BUFFER:
+            self.texture = BufferTexture(device, *self._texels(), bytes_only=isinstance(source, Texels))
+            self.bytes = self.texture.bytes
+        elif isinstance(source, Texels):
+            self.texture, self.bytes = _picture(device, source, self.layout)
+        else:  # drivers whose buffer textures are that small have a GPU, which takes it at once
+            texels = self._pack(source) if isinstance(source, Table) else np.ascontiguousarray(source.data, np.float32)
+            texels = device.stored(texels)
+            self.texture = (
+                float_texture(device, (texels.shape[1], len(texels)), self.layout.channels, texels)
+                if isinstance(source, Table)
+                else _volume(device, source.name, texels)
+            )
+            self.bytes = texels.nbytes
+        if filled:
+            for _ in self.fill():
+                pass
+
+    def _texels(self) -> tuple[int, int]:
+        """Texels of a buffer texture, and channels of each."""
+        if isinstance(self.source, Volume):
+            return self.source.data.size, 1
+        if isinstance(self.source, Texels):
+            return max(1, len(self.source.data)), 4
+        return max(1, self.source.record.texels) * max(1, len(self.source.data)), self.layout.channels
+
+    def fill(self) -> Iterator[float]:
+        """Upload piece by piece; yields the share that is done."""
+        if not isinstance(self.texture, BufferTexture):  # uploaded when it was made
+            yield 1.0
+            return
+        source = self.source
+        flat: NDArray
+        flat = np.ascontiguousarray(source.data, np.float32).reshape(-1) if isinstance(source, Volume) else source.data
+        if not len(flat):
+            self.texture.write(np.zeros(self.bytes, np.uint8))
+        offset = 0
+        for first in range(0, len(flat), CHUNK):
+            part = flat[first : first + CHUNK]
+            if isinstance(source, Table):
+                part = packed_rows(source, first, first + len(part), self.layout.channels)
+            elif isinstance(source, Texels):
+                part = np.ascontiguousarray(part, np.uint8)
+            self.texture.write(part, offset)
+            offset += part.nbytes
+            yield min(1.0, (first + CHUNK) / len(flat))
+
+    def update(self, first: int, last: int) -> None:
+        """Upload the rows first .. last - 1 of a table anew, which has changed in place."""
+        assert isinstance(self.source, Table)
+        texels, count, per_row = max(1, self.source.record.texels), len(self.source.data), self.layout.per_row
+        if per_row != IN_BUFFER:  # whole rows of the texture
+            first, last = first - first % per_row, -(-last // per_row) * per_row
+        packed = np.zeros((last - first, texels, 4), np.float32)
+        part = self.source.data[first : min(last, count)]
+        self.source.record.pack(part, packed[: len(part)])
+        values = self.device.stored(np.ascontiguousarray(packed[..., : self.layout.channels]))
+        if isinstance(self.texture, BufferTexture):
+            self.texture.write(values, 4 * self.layout.channels * texels * first)
+        elif isinstance(self.texture, moderngl.Texture):
+            self.texture.write(values, (0, first // per_row, per_row * texels, (last - first) // per_row))
+
+    def has_room(self, source: Table | Volume | Texels) -> bool:
+        """Whether another source fits in this texture, or in one that takes its place unnoticed."""
+        if isinstance(source, Table) and isinstance(self.texture, moderngl.Texture):
+            return -(-max(1, len(source.data)) // self.layout.per_row) <= self.texture.height
+        if isinstance(source, Texels) and not isinstance(self.texture, BufferTexture):
+            return np.array_equal(source.data, self.source.data)
+        return isinstance(source, Table) or source.data.shape == self.source.data.shape
+
+    def exchange(self, source: Table | Volume | Texels) -> None:
+        """Hold another source from now on, for which it `has_room`; what differs is uploaded."""
+        old, self.source = self.source, source
+        if isinstance(self.texture, BufferTexture):
+            texels, _ = self._texels()
+            if self.texture.texels < texels:
+                self.texture.grow(texels)
+                self.bytes = self.texture.bytes
+        changed = differing(old.data, source.data)
+        if changed.start == changed.stop:
+            return
+        if isinstance(source, Table):
+            self.update(changed.start, changed.stop)
+        elif isinstance(self.texture, moderngl.Texture3D):
+            self.texture.write(self.device.stored(np.ascontiguousarray(source.data, np.float32)))
+        else:
+            for _ in self.fill():
+                pass
+
+    def _pack(self, table: Table) -> NDArray[np.float32]:
+        """(rows, texels of a row, channels) float32."""
+        texels, count, per_row = max(1, table.record.texels), max(1, len(table.data)), self.layout.per_row
+        rows = -(-count // per_row)
+        packed = np.zeros((rows * per_row, texels, 4), np.float32)
+        table.record.pack(table.data, packed[: len(table.data)])
+        return np.ascontiguousarray(packed[..., : self.layout.channels]).reshape(rows, per_row * texels, -1)
+
+    def release(self) -> None:
+        """Free the texture."""
+        self.texture.release()
+
+
+def differing(old: NDArray, new: NDArray) -> slice:
+    """From the first row that differs, bit by bit, to behind the last; all where there are more or fewer."""
+    if old is new:
+        return slice(0, 0)
+    if len(old) != len(new) or not len(new):
+        return slice(0, len(new))
+    mine, other = (np.ascontiguousarray(rows).reshape(len(rows), -1).view(np.uint8) for rows in (old, new))
+    changed = np.flatnonzero((mine != other).any(axis=1))
+    return slice(int(changed[0]), int(changed[-1]) + 1) if len(changed) else slice(0, 0)
+
+
+def packed_rows(table: Table, first: int, last: int, channels: int = 4) -> NDArray[np.float32]:
+    """(rows, texels, channels) float32 of the rows first .. last - 1 of a table."""
+    texels = np.zeros((last - first, max(1, table.record.texels), 4), np.float32)
+    table.record.pack(table.data[first:last], texels)
+    return np.ascontiguousarray(texels[..., :channels])
+
+
+class BufferTexture:
+    """So many texels of 1, 2 or 4 floats, or of 4 bytes that stand for 0 .. 1, as a buffer texture, which moderngl does
+    not wrap: raw calls. It binds like a texture."""
+
+    def __init__(self, device: Device, texels: int, channels: int, bytes_only: bool = False) -> None:
+        unsigned = ctypes.c_uint
+        self.device = device
+        self._format = _RGBA8 if bytes_only else _FORMATS[channels]
+        self._texel_bytes = (1 if bytes_only else 4) * channels
+        self._active = device.require("glActiveTexture", unsigned)
+        self._bind = device.require("glBindTexture", unsigned, unsigned)
+        self._delete = device.require("glDeleteTextures", ctypes.c_int, ctypes.POINTER(unsigned))
+        self._name = unsigned(0)
+        device.require("glGenTextures", ctypes.c_int, ctypes.POINTER(unsigned))(1, ctypes.byref(self._name))
+        self.buffer = self._attached(texels)
+
+    def _attached(self, texels: int) -> moderngl.Buffer:
+        unsigned = ctypes.c_uint
+        self.texels, self.bytes = texels, self._texel_bytes * texels
+        buffer = self.device.context.buffer(reserve=max(self.bytes, 16))
+        self.use(0)
+        attach = self.device.require("glTexBuffer", unsigned, unsigned, unsigned)
+        attach(_TEXTURE_BUFFER, self._format, buffer.glo)
+        return buffer
+
+    def grow(self, texels: int) -> None:
+        """Room for more texels; those that are there stay, and so does the texture's name."""
+        old, size = self.buffer, self.bytes
+        self.buffer = self._attached(texels)
+        self.device.context.copy_buffer(self.buffer, old, size)
+        old.release()
+
+    def write(self, values: NDArray[np.float32] | NDArray[np.uint8], offset: int = 0) -> None:
+        """Fill from a byte on."""
+        self.buffer.write(values, offset=offset)
+
+    def use(self, unit: int) -> None:
+        """Bind to a texture unit."""
+        self._active(_TEXTURE0 + unit)
+        self._bind(_TEXTURE_BUFFER, self._name)
+
+    def release(self) -> None:
+        """Free the texture and its buffer."""
+        self._delete(1, ctypes.byref(self._name))
+        self.buffer.release()
+
+
+def _picture(device: Device, source: Texels, layout: Layout) -> tuple[moderngl.Texture | moderngl.TextureArray, int]:
+    """The texels in rows of a 2-D texture, or of several in an array, and its bytes."""
+    per_row = layout.per_row
+    if layout.layers:
+        layers = device.context.texture_array((per_row, per_row, layout.layers), 4)
+        for layer in range(layout.layers):
+            page = np.zeros((per_row * per_row, 4), np.uint8)
+            part = source.data[layer * len(page) : (layer + 1) * len(page)]
+            page[: len(part)] = part
+            layers.write(page, (0, 0, layer, per_row, per_row, 1))
+        layers.filter = (moderngl.NEAREST, moderngl.NEAREST)
+        return layers, 4 * per_row * per_row * layout.layers
+    rows = max(1, -(-len(source.data) // per_row))
+    packed = np.zeros((rows * per_row, 4), np.uint8)
+    packed[: len(source.data)] = source.data
+    texture = device.context.texture((per_row, rows), 4, packed)
+    texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
+    return texture, packed.nbytes
+
+
+def _volume(device: Device, name: str, texels: NDArray[np.float32]) -> moderngl.Texture3D:
+    depth, height, width = texels.shape
+    if max(texels.shape) > device.max_volume:
+        raise DeviceError(
+            f"memory {name}",
+            f"{width} x {height} x {depth} voxels; this driver's 3-D textures end at {device.max_volume}",
+            "use a coarser --grid",
+        )
+    texture = device.context.texture3d((width, height, depth), 1, texels, dtype="f4")
+    texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
+    return texture

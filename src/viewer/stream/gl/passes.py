@@ -1,0 +1,100 @@
+"""Passes over whole streams: a fragment program drawn as a square, from streams to another one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import moderngl
+
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.record import Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Shader, square
+from viewer.stream.gl.stream import Stream
+
+
+def pass_source(
+    name: str, inputs: Mapping[str, Record], output: Record, planar: bool = False, **constants: int
+) -> Source:
+    """The fragment program ``shaders/NAME.glsl``, which defines ``OUTPUT element(int number)``.
+
+    inputs : streams by name; each gives ``RECORD fetch_<name>(int number)``, elements in row order. planar : elements
+    are pixels, and go by their column and row in place of their number: ``element(ivec2 at)``, ``fetch_<name>(ivec2
+    at)``.
+    """
+    source = Source()
+    source.add(VERSION, "version")
+    for constant, value in constants.items():
+        source.add(f"const int {constant} = {value};", "constants")
+    for record in dict.fromkeys((*inputs.values(), output)):
+        for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack()):
+            source.add(part, f"record {record.name}")
+    for stream, record in inputs.items():
+        add_fetch(source, stream, record, planar)
+    source.include(f"{name}.glsl")
+    source.add(_main(output, planar), "pass")
+    return source
+
+
+def add_fetch(source: Source, stream: str, record: Record, planar: bool = False) -> None:
+    """Append ``RECORD fetch_<stream>(int number)`` over a stream's textures to a source; ``planar``: of a place."""
+    samplers = "\n".join(f"uniform sampler2D in_{stream}_{k};" for k in range(record.texels))
+    if planar:  # on llvmpipe the sampler's nearest texel takes two thirds of the time of texelFetch
+        texels = ", ".join(f"textureLod(in_{stream}_{k}, place, 0.0)" for k in range(record.texels))
+        argument = "ivec2 at"
+        place = f"\n    vec2 place = (vec2(at) + 0.5) * (1.0 / vec2(textureSize(in_{stream}_0, 0)));"
+    else:
+        source.include("lib/texel_of.glsl")
+        texels = ", ".join(f"texelFetch(in_{stream}_{k}, at, 0)" for k in range(record.texels))
+        argument, place = "int number", f"\n    ivec2 at = texel_of(number, textureSize(in_{stream}_0, 0).x);"
+    text = f"""{samplers}
+{record.name} fetch_{stream}({argument}) {{{place}
+    return unpack_{record.name}({texels});
+}}"""
+    source.add(text, f"stream {stream}")
+
+
+def _main(output: Record, planar: bool) -> str:
+    outputs = "\n".join(f"layout(location = {k}) out vec4 out_{k};" for k in range(output.texels))
+    names = ", ".join(f"out_{k}" for k in range(output.texels))
+    element = "element(at)" if planar else "element(at.y * out_width + at.x)"
+    return f"""uniform int out_width;
+{outputs}
+void main() {{
+    ivec2 at = ivec2(gl_FragCoord.xy);
+    pack_{output.name}({element}, {names});
+}}"""
+
+
+class Pass:
+    """A pass that is compiled; the context must be current in every call."""
+
+    def __init__(
+        self,
+        device: Device,
+        name: str,
+        inputs: Mapping[str, Record],
+        output: Record,
+        planar: bool = False,
+        **constants: int,
+    ) -> None:
+        """As of `pass_source`."""
+        self.device, self.output = device, output
+        self.drawing = square(device, Shader(device, pass_source(name, inputs, output, planar, **constants)))
+
+    def draw(self, streams: Mapping[str, Stream], output: Stream, **uniforms: Any) -> None:
+        """Compute every element of ``output`` from the streams; a stream must not be read and written at once."""
+        assert output.record == self.output and output not in streams.values()
+        shader = self.drawing.shader
+        output.framebuffer.use()
+        output.framebuffer.viewport = (0, 0, *output.size)
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        for name, stream in streams.items():
+            for k, texture in enumerate(stream.textures):
+                shader.bind(f"in_{name}_{k}", texture)
+        shader.set("out_width", output.size[0])
+        for name, value in uniforms.items():
+            shader.set(name, value)
+        self.drawing.render()

@@ -1,0 +1,37 @@
+"""What a driver says that it does and does not: found out by drawing."""
+
+from __future__ import annotations
+
+import moderngl
+import numpy as np
+
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.source import Source
+
+
+def probe_sources() -> tuple[Source, Source]:
+    """Vertex and fragment program of `array_stores`."""
+    vertex, fragment = Source(), Source()
+    for source, name in ((vertex, "probe_vertex"), (fragment, "probe_array_store")):
+        source.add(VERSION, "version")
+        source.include(f"stream/{name}.glsl")
+    return vertex, fragment
+
+
+def array_stores(context: moderngl.Context) -> bool:
+    """Whether each pixel stores into a local array at an index of its own. The context must be current.
+
+    Mesa's softpipe (22.3) stores those of four pixels at the index of the first.
+    """
+    vertex, fragment = probe_sources()
+    program = context.program(vertex_shader=vertex.text, fragment_shader=fragment.text)
+    texture = context.texture((4, 1), 4, dtype="f4")
+    target = context.framebuffer([texture])
+    target.use()
+    context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+    triangle = context.vertex_array(program, [])
+    triangle.render(moderngl.TRIANGLES, vertices=3)
+    marked = texture.read()
+    for made in (triangle, program, texture):
+        made.release()
+    return bool(marked == np.eye(4, dtype=np.float32).tobytes())

@@ -1,0 +1,126 @@
+"""Triangles drawn with a depth buffer into records: the ordinary feed-forward pipeline beside the stream processor.
+
+A draw has a vertex and a fragment program of its own, both made of the modules that kernels are made of. It fills a
+rectangle of records; `viewer.stream.gl.copy` brings these into a stream in row order, as machines take them.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import moderngl
+import numpy as np
+
+from viewer.stream.compile.addresses import Addresses
+from viewer.stream.compile.generate import VERSION, add_modules
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Shader
+from viewer.stream.gl.stream import Stream
+
+_RENDERBUFFER, _FRAMEBUFFER, _DEPTH_ATTACHMENT = 0x8D41, 0x8D40, 0x8D00
+_DEPTH_32F = 0x8CAC
+
+
+def draw_source(
+    modules: Sequence[Module],
+    records: Sequence[Record],
+    file: str,
+    addresses: Addresses,
+    rounds: bool = False,
+) -> Source:
+    """A vertex or fragment program: these modules, and a file that has ``main``; ``records`` are what it names beside
+    those of the modules. rounds: records are packed as floats of the papers' day (`viewer.stream.declare.limits`)."""
+    source = Source()
+    source.add(VERSION, "version")
+    if rounds:
+        source.include("lib/stored.glsl")
+    used = list(records)
+    for module in modules:
+        used += [memory.record for memory in module.memories if isinstance(memory, Table)]
+        used += [*module.uses, *([module.module_state] if module.module_state else [])]
+    for record in dict.fromkeys(used):
+        for part in (record.glsl_struct(), record.glsl_unpack(), record.glsl_pack("stored" if rounds else "")):
+            source.add(part, f"record {record.name}")
+    add_modules(source, modules, addresses, counting=False, loops=False)
+    source.include(file)
+    return source
+
+
+def attach_depth(device: Device, target: moderngl.Framebuffer, size: tuple[int, int]) -> ctypes.c_uint:
+    """Attach a depth buffer of float32, which moderngl has none of: 24 bits would not tell near distances apart.
+
+    Returns the renderbuffer's name.
+    """
+    unsigned, integer, depth = ctypes.c_uint, ctypes.c_int, ctypes.c_uint(0)
+    require = device.require
+    require("glGenRenderbuffers", integer, ctypes.POINTER(unsigned))(1, ctypes.byref(depth))
+    require("glBindRenderbuffer", unsigned, unsigned)(_RENDERBUFFER, depth)
+    require("glRenderbufferStorage", unsigned, unsigned, integer, integer)(_RENDERBUFFER, _DEPTH_32F, *size)
+    target.use()
+    attach = require("glFramebufferRenderbuffer", unsigned, unsigned, unsigned, unsigned)
+    attach(_FRAMEBUFFER, _DEPTH_ATTACHMENT, _RENDERBUFFER, depth)
+    return depth
+
+
+class Rasterizer:
+    """A draw of triangles into W x H records, nearest first by ``gl_FragDepth``, 0 .. 1 in float32.
+
+    blank : the record (1,) of texels on which nothing is drawn. samplers : textures by the names of their samplers.
+    Equal depths are a tie that the earlier triangle wins.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        vertex: Source,
+        fragment: Source,
+        record: Record,
+        size: tuple[int, int],
+        blank: Any,
+        samplers: Mapping[str, Any],
+    ) -> None:
+        self.device, self.size, self.record = device, size, record
+        self.shader = Shader(device, fragment, vertex)
+        self.samplers = dict(samplers)
+        self.records = Stream(device, record, size)
+        context = device.context
+        self.array = context.vertex_array(self.shader.program, [])
+        self.target = context.framebuffer(self.records.textures)
+        self.single = [context.framebuffer([texture]) for texture in self.records.textures]
+        self.blank = [
+            (float(r), float(g), float(b), float(a)) for r, g, b, a in device.stored(record.pack(np.asarray(blank)))[0]
+        ]
+        self._depth = attach_depth(device, self.target, size)
+
+    def draw(self, triangles: int, size: tuple[int, int], uniforms: Mapping[str, Any]) -> None:
+        """Draw so many triangles into the lower left rectangle of ``size`` (width, height)."""
+        context = self.device.context
+        self.target.depth_mask = True
+        self.target.use()  # and leaves the scissors that machines draw with, which would cut the clearing short
+        self.target.clear(depth=1.0)
+        for framebuffer, texel in zip(self.single, self.blank, strict=True):
+            framebuffer.use()
+            framebuffer.clear(color=texel)
+        self.target.use()
+        self.target.viewport = (0, 0, *size)
+        context.enable(moderngl.DEPTH_TEST)
+        context.depth_func = "<"
+        context.disable(moderngl.BLEND | moderngl.CULL_FACE)
+        for name, value in uniforms.items():
+            self.shader.set(name, value)
+        for name, texture in self.samplers.items():
+            self.shader.bind(name, texture)
+        if triangles:
+            self.array.render(moderngl.TRIANGLES, vertices=3 * triangles)
+
+    def release(self) -> None:
+        """Free the textures."""
+        self.records.release()
+        unsigned = ctypes.c_uint
+        delete = self.device.require("glDeleteRenderbuffers", ctypes.c_int, ctypes.POINTER(unsigned))
+        delete(1, ctypes.byref(self._depth))

@@ -1,0 +1,201 @@
+"""Everything that lies on the device: memories, the arena of cold tables, and streams of any size.
+
+Machines, draws and jobs borrow from here, and own nothing beside their state. What a run leaves in a stream stays on
+the device, for the next run, draw or kernel to read there.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Iterator
+
+from viewer.stream.compile.addresses import Layout, layout
+from viewer.stream.compile.generate import base_name, cold_tables
+from viewer.stream.declare.kernel import Module, Table, Texels, Volume
+from viewer.stream.declare.record import Record
+from viewer.stream.gl.arena import Arena
+from viewer.stream.gl.copy import Copies
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.memory import Memory
+from viewer.stream.gl.stream import Stream
+
+Source = Table | Volume | Texels
+
+
+class Resources:
+    """The owner of what lies on a device for one scene. The context must be current in every call.
+
+    Memories are told apart by identity, and uploaded once. One may take the place of another (`exchange`) and stand for
+    it from then on: machines that were made with the other one read the new values. Streams have names: asking again
+    for one of the same record and size gives the same stream, for another record or size a new one in its place.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.arena = Arena(device)
+        self.copies = Copies(device)
+        self._memories: dict[int, Memory] = {}
+        # By id: one whose place another one has taken, and that one.
+        self._stands_for: dict[int, tuple[weakref.ref[Source], Source]] = {}
+        self._streams: dict[str, Stream] = {}
+
+    # -- addresses, for the generator --------------------------------------------------------------------------------
+
+    @property
+    def arena_row(self) -> int:
+        """See `viewer.stream.compile.addresses.Addresses`."""
+        return self.arena.row
+
+    def layout(self, memory: Source) -> Layout:
+        """See `viewer.stream.compile.addresses.Addresses`."""
+        return layout(self.device.max_texture, self._current(memory), self.device.max_buffer)
+
+    def base(self, table: Table) -> int:
+        """See `viewer.stream.compile.addresses.Addresses`; the table is uploaded if it is not there yet."""
+        current = self._current(table)
+        assert isinstance(current, Table)
+        return self.arena.base(current)
+
+    # -- memories ----------------------------------------------------------------------------------------------------
+
+    def get(self, source: Source) -> Memory:
+        """The texture of a memory that has one of its own."""
+        source = self._current(source)
+        if id(source) not in self._memories:
+            self._memories[id(source)] = Memory(self.device, source)
+        return self._memories[id(source)]
+
+    def _current(self, source: Source) -> Source:
+        """What is in the place of a memory: itself, unless another one has taken it."""
+        found = self._stands_for.get(id(source))
+        return source if found is None else found[1]
+
+    def _held(self, source: Source) -> bool:
+        source = self._current(source)
+        if isinstance(source, Table) and not source.hot:
+            return source in self.arena
+        return id(source) in self._memories
+
+    def upload(self, sources: Iterable[Source]) -> Iterator[float]:
+        """Make those that are not there yet, piece by piece; yields the share that is done. It may be abandoned."""
+        missing = [source for source in sources if not self._held(source)]
+        total, before = sum(len(source.data) for source in missing), 0
+        for source in missing:
+            memory: Memory | None = None
+            if isinstance(source, Table) and not source.hot:
+                pieces = self.arena.add(source)
+            else:
+                memory = Memory(self.device, source, filled=False)
+                pieces = memory.fill()
+            for share in pieces:
+                yield (before + share * len(source.data)) / max(1, total)
+            if memory is not None:
+                self._memories[id(source)] = memory
+            before += len(source.data)
+
+    def update(self, source: Table, first: int, last: int) -> None:
+        """Bring rows first .. last - 1 of a table, which has changed in place, to the device, if it is there at all."""
+        if last <= first or not self._held(source) or self._current(source) is not source:
+            return
+        if not source.hot:
+            self.arena.update(source, first, last)
+        else:
+            self._memories[id(source)].update(first, last)
+
+    def exchangeable(self, old: Source, new: Source) -> bool:
+        """Whether `exchange` can be: the same programs read both, and there is room."""
+        if old is new:
+            return True
+        if type(old) is not type(new) or old.name != new.name or self.layout(old) != self.layout(new):
+            return False
+        if isinstance(old, Table) and isinstance(new, Table):
+            if old.record != new.record or old.hot != new.hot:
+                return False
+        elif old.data.shape != new.data.shape:  # of a volume it is part of its source
+            return False
+        if not self._held(old):
+            return True
+        if isinstance(old, Table) and isinstance(new, Table) and not old.hot:
+            return self.arena.has_room(old, new)
+        return self._memories[id(old)].has_room(new)
+
+    def exchange(self, old: Source, new: Source) -> None:
+        """Let ``new`` take the place of ``old``, and bring the rows that differ: programs that read the old one's
+        values read those of the new one from now on. They must be `exchangeable`."""
+        if old is new:
+            return
+        held = self._held(old)
+        if self._held(new) and self._current(new) is new:  # it was brought ahead
+            self.drop([new])
+        self._stands_for.pop(id(new), None)
+        for key, (reference, current) in list(self._stands_for.items()):
+            if current is old:
+                self._stands_for[key] = reference, new
+        key = id(old)
+        self._stands_for[key] = weakref.ref(old, lambda gone: self._collected(key, gone)), new
+        if not held:
+            return
+        if isinstance(old, Table) and isinstance(new, Table) and not new.hot:
+            self.arena.exchange(old, new)
+        else:
+            memory = self._memories[id(new)] = self._memories.pop(id(old))
+            memory.exchange(new)
+
+    def _collected(self, key: int, gone: weakref.ref[Source]) -> None:
+        """No machine, and nobody else, knows a memory any more whose place another one has taken."""
+        if key in self._stands_for and self._stands_for[key][0] is gone:
+            del self._stands_for[key]
+
+    def drop(self, sources: Iterable[Source]) -> None:
+        """Free what these take, of which no machine is left that reads them."""
+        for source in sources:
+            if self._stands_for.pop(id(source), None) is not None:
+                continue
+            for key in [key for key, (_, current) in self._stands_for.items() if current is source]:
+                del self._stands_for[key]
+            if isinstance(source, Table) and source in self.arena:
+                self.arena.drop(source)
+            elif id(source) in self._memories:
+                self._memories.pop(id(source)).release()
+
+    # -- streams -----------------------------------------------------------------------------------------------------
+
+    def stream(self, name: str, record: Record, size: tuple[int, int]) -> Stream:
+        """The stream of a name, W x H records; not cleared."""
+        held = self._streams.get(name)
+        if held is None or held.record != record or held.size != size:
+            self.give_back(name)
+            held = self._streams[name] = Stream(self.device, record, size)
+        return held
+
+    def give_back(self, name: str) -> None:
+        """Free the stream of a name, if it is there."""
+        held = self._streams.pop(name, None)
+        if held is not None:
+            held.release()
+
+    # -- facts -------------------------------------------------------------------------------------------------------
+
+    def bases(self, modules: Iterable[Module]) -> dict[str, int]:
+        """The uniforms by which programs with these modules find their cold tables in the arena."""
+        return {base_name(table): self.base(table) for table in cold_tables(modules)}
+
+    def bytes(self) -> dict[str, int]:
+        """Texture bytes of the memories by name; the arena's tables together."""
+        own = {memory.source.name: memory.bytes for memory in self._memories.values()}
+        return own | ({"arena": self.arena.bytes} if self.arena.bytes else {})
+
+    def stream_bytes(self) -> int:
+        """Texture bytes of the named streams."""
+        return sum(stream.bytes for stream in self._streams.values())
+
+    def release(self) -> None:
+        """Free everything."""
+        for memory in self._memories.values():
+            memory.release()
+        for stream in self._streams.values():
+            stream.release()
+        self.arena.release()
+        self._memories.clear()
+        self._stands_for.clear()
+        self._streams.clear()

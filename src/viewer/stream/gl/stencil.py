@@ -1,0 +1,99 @@
+"""Stencil buffers, which moderngl does not wrap: all raw OpenGL that they need."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import moderngl
+
+from viewer.stream.gl.device import Device
+
+KEEP, REPLACE, INCREASE, INCREASE_AND_WRAP = 0x1E00, 0x1E01, 0x1E02, 0x8507
+ALWAYS, EQUAL = 0x0207, 0x0202
+LARGEST = 255  # of the eight bits that every driver has
+
+_STENCIL_TEST, _RENDERBUFFER, _FRAMEBUFFER = 0x0B90, 0x8D41, 0x8D40
+_DEPTH24_STENCIL8, _DEPTH_STENCIL_ATTACHMENT, _STENCIL_BUFFER_BIT = 0x88F0, 0x821A, 0x0400
+_STENCIL_INDEX, _UNSIGNED_BYTE, _PACK_ALIGNMENT = 0x1901, 0x1401, 0x0D05
+
+
+class Stencil:
+    """Eight bits for each texel of a framebuffer without a depth buffer; the context must be current in every call."""
+
+    def __init__(self, device: Device, framebuffer: moderngl.Framebuffer) -> None:
+        """Attach one to ``framebuffer``, of its size."""
+        whole, name = ctypes.c_uint, ctypes.c_uint(0)
+        names = ctypes.POINTER(whole)
+        self.framebuffer = framebuffer
+        self._enable, self._disable = device.require("glEnable", whole), device.require("glDisable", whole)
+        self._func = device.require("glStencilFunc", whole, ctypes.c_int, whole)
+        self._op = device.require("glStencilOp", whole, whole, whole)
+        self._mask = device.require("glStencilMask", whole)
+        self._clear_value = device.require("glClearStencil", ctypes.c_int)
+        self._clear = device.require("glClear", whole)
+        self._delete = device.require("glDeleteRenderbuffers", ctypes.c_int, names)
+        self._store = device.require("glPixelStorei", whole, ctypes.c_int)
+        self._read = device.require("glReadPixels", *[ctypes.c_int] * 4, whole, whole, ctypes.c_void_p)
+        device.require("glGenRenderbuffers", ctypes.c_int, names)(1, ctypes.byref(name))
+        self._name: int | None = name.value
+        bind = device.require("glBindRenderbuffer", whole, whole)
+        bind(_RENDERBUFFER, name)
+        size = framebuffer.size
+        storage = device.require("glRenderbufferStorage", whole, whole, ctypes.c_int, ctypes.c_int)
+        storage(_RENDERBUFFER, _DEPTH24_STENCIL8, *size)
+        bind(_RENDERBUFFER, 0)
+        self._attach = device.require("glFramebufferRenderbuffer", whole, whole, whole, whole)
+        self.share(framebuffer)
+
+    def share(self, framebuffer: moderngl.Framebuffer) -> None:
+        """Attach this buffer to another framebuffer, too, of the same size and without a depth buffer."""
+        framebuffer.use()
+        self._attach(_FRAMEBUFFER, _DEPTH_STENCIL_ATTACHMENT, _RENDERBUFFER, self._name)
+
+    def clear(self, value: int = 0) -> None:
+        """The same value everywhere; of the framebuffer in use, which must be this one's."""
+        self._mask(LARGEST)
+        self._clear_value(value)
+        self._clear(_STENCIL_BUFFER_BIT)
+
+    @contextmanager
+    def test(self, function: int, value: int, passed: int, failed: int = KEEP, bits: int = LARGEST) -> Iterator[None]:
+        """Draw where the stencil compares so with ``value``; what becomes of it where the test passes and fails.
+
+        bits : those that are written.
+        """
+        self.begin(function, value, passed, failed, bits)
+        try:
+            yield
+        finally:
+            self.end()
+
+    def begin(self, function: int, value: int, passed: int, failed: int = KEEP, bits: int = LARGEST) -> None:
+        """As `test`, until `end`."""
+        self._enable(_STENCIL_TEST)
+        self._mask(bits)
+        self._func(function, value, LARGEST)
+        self._op(failed, KEEP, passed)
+
+    def end(self) -> None:
+        """Draw everywhere again."""
+        self._disable(_STENCIL_TEST)
+        self._mask(LARGEST)
+
+    def read(self) -> bytes:
+        """All values, row by row from the lowest: waits for the device."""
+        width, height = self.framebuffer.size
+        out = ctypes.create_string_buffer(width * height)
+        self.framebuffer.use()
+        self._store(_PACK_ALIGNMENT, 1)
+        self._read(0, 0, width, height, _STENCIL_INDEX, _UNSIGNED_BYTE, out)
+        self._store(_PACK_ALIGNMENT, 4)
+        return out.raw
+
+    def release(self) -> None:
+        """Free it; the framebuffer is of no use afterwards."""
+        if self._name is not None:
+            self._delete(1, ctypes.byref(ctypes.c_uint(self._name)))
+            self._name = None

@@ -1,0 +1,162 @@
+"""Streams and memories on the device: records in float textures."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.stream.declare.record import Record
+from viewer.stream.gl.device import Device
+
+LARGEST_STREAM = 1 << 20  # rays in flight: a larger picture is cut
+
+
+def float_texture(device: Device, size: tuple[int, int], channels: int = 4, data: Any = None) -> moderngl.Texture:
+    """A float32 texture that is read texel by texel."""
+    texture = device.context.texture(size, channels, data, dtype="f4")
+    texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
+    texture.repeat_x = texture.repeat_y = False
+    return texture
+
+
+def components(array: NDArray, dimensions: int) -> Iterator[NDArray]:
+    """The components of vectors (..., width), or scalars as they are, where ``dimensions`` is that of a scalar's array:
+    loops over one at a time are long, those of NumPy over all at once are as short as a vector."""
+    if array.ndim == dimensions:
+        yield array
+    else:
+        yield from (array[..., k] for k in range(array.shape[-1]))
+
+
+class Stream:
+    """W x H records, one RGBA32F texture for each four scalars. ``back`` textures are made when a machine asks."""
+
+    def __init__(self, device: Device, record: Record, size: tuple[int, int], channels: int = 4) -> None:
+        self.device, self.record, self.size, self.channels = device, record, size, channels
+        self.textures = [float_texture(device, size, channels) for _ in range(record.texels)]
+        self._back: list[moderngl.Texture] = []
+        self._clearing: dict[int, moderngl.Framebuffer] = {}
+        self._framebuffer: moderngl.Framebuffer | None = None
+
+    @classmethod
+    def over(cls, device: Device, record: Record, texture: moderngl.Texture) -> Stream:
+        """A texture of somebody else's, RGBA32F, as a stream of a record of one texel; it is not released with it."""
+        stream = cls.__new__(cls)
+        stream.device, stream.record, stream.size, stream.channels = device, record, texture.size, 4
+        stream.textures, stream._back, stream._clearing, stream._framebuffer = [texture], [], {}, None
+        return stream
+
+    @property
+    def back(self) -> list[moderngl.Texture]:
+        """A second set of textures, for drivers on which a pass cannot read what it writes."""
+        if not self._back and self.textures:
+            self._back = [float_texture(self.device, self.size, self.channels) for _ in self.textures]
+        return self._back
+
+    @property
+    def bytes(self) -> int:
+        """Texture memory in use."""
+        return 4 * self.channels * self.size[0] * self.size[1] * (len(self.textures) + len(self._back))
+
+    @property
+    def framebuffer(self) -> moderngl.Framebuffer:
+        """All textures as the attachments of one framebuffer."""
+        if self._framebuffer is None:
+            self._framebuffer = self.device.context.framebuffer(self.textures)
+        return self._framebuffer
+
+    def write(self, array: NDArray) -> None:
+        """array: (H, W) structured of the record's dtype."""
+        packed = self.record.pack(array)
+        for k, texture in enumerate(self.textures):
+            texture.write(self.device.stored(np.ascontiguousarray(packed[..., k, : self.channels])))
+
+    def write_texels(self, texels: Sequence[NDArray[np.float32]]) -> None:
+        """One (H, W, channels) float32 array for each texture, already packed."""
+        for texture, array in zip(self.textures, texels, strict=True):
+            texture.write(self.device.stored(np.ascontiguousarray(array, np.float32)))
+
+    def read_texels(self) -> NDArray[np.float32]:
+        """(H, W, texels, 4) float32."""
+        width, height = self.size
+        out = np.zeros((height, width, len(self.textures), 4), np.float32)
+        for k in range(len(self.textures)):
+            out[..., k, : self.channels] = self._texels(k)
+        return out
+
+    def read(self) -> NDArray:
+        """(H, W) structured of the record's dtype."""
+        out = np.zeros(self.size[::-1], self.record.dtype)
+        for name, values in self.fields().items():
+            with np.errstate(invalid="ignore"):  # elements that no run has written may hold anything, on some drivers
+                for target, source in zip(components(out[name], 2), components(values, 2), strict=True):
+                    target[...] = source
+        return out
+
+    def fields(
+        self, names: Collection[str] | None = None, out: Mapping[str, NDArray[np.float32]] | None = None
+    ) -> dict[str, NDArray[np.float32]]:
+        """Fields by name (all without ``names``), (H, W) or (H, W, width) float32 as they lie in the textures, integers
+        too: views of what is read, which is just the textures that hold them.
+
+        out : contiguous arrays (h, W) or (h, W, width) float32 for the first rows of some of these fields. A field that
+        is all that is asked for of its texture's beginning is read into its array, which is then returned.
+        """
+        runs = [run for run in self.record.runs if names is None or run.field.name in names]
+        widths: dict[int, int] = {}  # of each texture the components up to the last one asked for
+        for run in runs:
+            widths[run.texel] = max(widths.get(run.texel, 0), run.component + run.size)
+        # Only a field that begins its texture ends at its own width.
+        given = {r.texel: (out or {}).get(r.field.name) for r in runs if widths[r.texel] == r.size == r.field.width}
+        texels = {number: self._texels(number, widths[number], given.get(number)) for number in sorted(widths)}
+        found: dict[str, NDArray[np.float32]] = {}
+        for run in runs:
+            part, name = texels[run.texel][..., run.component : run.component + run.size], run.field.name
+            if run.size < run.field.width:  # split over the gaps of several
+                found.setdefault(name, np.empty((*part.shape[:2], run.field.width), np.float32))
+                found[name][..., run.first : run.first + run.size] = part
+            else:
+                found[name] = part if run.field.width > 1 else part[..., 0]
+        return found
+
+    def _texels(
+        self, number: int, width: int | None = None, out: NDArray[np.float32] | None = None
+    ) -> NDArray[np.float32]:
+        """(H, W, width) float32: the first components of a texture (all without), packed by the driver; ``out``: its
+        first rows alone, into that."""
+        width, (columns, rows) = width or self.channels, self.size
+        if out is None:
+            out = np.empty((rows, columns, width), np.float32)
+            if width == self.channels:
+                self.textures[number].read_into(out)
+                return out
+        box = (0, 0, columns, out.shape[0])
+        self.framebuffer.read_into(out, box, components=width, attachment=number, dtype="f4")
+        return out.reshape(-1, columns, width)
+
+    def clear(self, texels: Sequence[Sequence[float]] = (), rays: int | None = None) -> None:
+        """Give the first ``rays`` elements (all without) in row order the same ``texels``, one for each texture (zeros
+        without), on the device."""
+        width, height = self.size
+        rows, rest = (height, 0) if rays is None else divmod(rays, width)
+        for k, texture in enumerate(self.textures):
+            red, green, blue, alpha = texels[k] if texels else (0.0, 0.0, 0.0, 0.0)
+            value = (float(red), float(green), float(blue), float(alpha))
+            target = self._clearing.get(k)
+            if target is None:
+                target = self._clearing[k] = self.device.context.framebuffer([texture])
+            if rows:
+                target.clear(viewport=(0, 0, width, rows), color=value)
+            if rest:
+                target.clear(viewport=(0, rows, rest, 1), color=value)
+
+    def release(self) -> None:
+        """Free the textures. Framebuffers go when nothing refers to them: moderngl would bind a released one again."""
+        self._clearing.clear()
+        self._framebuffer = None
+        for texture in (*self.textures, *self._back):
+            texture.release()

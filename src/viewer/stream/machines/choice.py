@@ -1,0 +1,90 @@
+"""Rays that a run leaves alone: pixels that need no more samples, for one.
+
+Early-z discards them before the kernel's program starts, as the masks do (Purcell 2004, section 4.1.2): in the single
+pass by a depth buffer of their own, in the multipass machine because their state is done from the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import nullcontext
+
+import moderngl
+
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.record import Field, Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.stream import Stream
+
+CHOICE = Record("Choice", Field("chosen", "float", about="above 0: the ray takes part in the run"))
+DEPTH = 0.5  # of the chosen rays; exact in every depth format
+
+Box = tuple[int, int, int, int]  # x, y, width, height
+
+
+def choice_source() -> Source:
+    """The fragment program of both ways."""
+    source = Source()
+    source.add(VERSION, "version")
+    source.include("stream/choose.glsl")
+    return source
+
+
+class Choice:
+    """Applies a stream of `CHOICE` to a machine's streams of ``size`` (width, height); the context must be current."""
+
+    def __init__(self, device: Device, size: tuple[int, int]) -> None:
+        self.device, self.size = device, size
+        tiles = Tiles(device, size, max(size))
+        tiles.keep(None)
+        self.drawing = Drawing(device, Shader(device, choice_source()), tiles)
+        self.drawing.shader.set("depth", DEPTH)
+        self.depth: moderngl.Texture | None = None
+
+    def depths(self) -> moderngl.Texture:
+        """The depth buffer that `lay` fills."""
+        if self.depth is None:
+            self.depth = self.device.context.depth_texture(self.size)
+            self.target = self.device.context.framebuffer(depth_attachment=self.depth)
+        return self.depth
+
+    def lay(self, chosen: Stream, bands: Iterable[Box], counted: bool = False) -> int:
+        """Give the chosen rays within the bands the depth `DEPTH`, all others another one; how many are chosen, where
+        they are to be ``counted``."""
+        self.depths()
+        self.target.use()
+        self.target.depth_mask = True
+        self.target.clear(depth=0.0)
+        context = self.device.context
+        context.disable(moderngl.BLEND | moderngl.CULL_FACE)
+        context.enable(moderngl.DEPTH_TEST)
+        context.depth_func = "1"  # always
+        found = 0
+        for band in bands:
+            query = context.query(samples=True) if counted else None
+            self.target.scissor = band
+            with query or nullcontext():
+                self._draw(chosen, 1)
+            self.target.scissor = (0, 0, *self.size)
+            found += query.samples if query is not None else 0
+        context.disable(moderngl.DEPTH_TEST)
+        return found
+
+    def finish(self, chosen: Stream, state: Stream) -> None:
+        """Let the rays that are not chosen be done."""
+        state.framebuffer.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        self._draw(chosen, 0)
+
+    def _draw(self, chosen: Stream, wanted: int) -> None:
+        self.drawing.shader.bind("in_chosen", chosen.textures[0])
+        self.drawing.shader.set("wanted", wanted)
+        self.drawing.render()
+
+    def release(self) -> None:
+        """Free the depth buffer."""
+        if self.depth is not None:
+            self.depth.release()
+            self.depth = None

@@ -1,0 +1,287 @@
+"""What every machine has: streams that it borrows, uniforms, and a run that yields progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import DeviceError
+from viewer.stream.compile.generate import Form, fragment, inputs, outputs
+from viewer.stream.compile.link import COUNTED_PER_TEXEL, LinkedProgram, Step
+from viewer.stream.declare.kernel import Table
+from viewer.stream.declare.record import Field, Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.stream import Stream
+from viewer.stream.machines.choice import Choice
+from viewer.stream.machines.counters import KernelTotal, Stats
+
+STATE_WORDS = 2  # state and return state
+COUNTS = Record("Counts", Field("pairs", "vec4", about="calls and random words of two states"))
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is: kernel passes so far, rays not yet done (as far as the host knows), rays in all."""
+
+    passes: int
+    active: int
+    rays: int
+
+
+class Machine:
+    """Runs a linked program over W x H rays. ``counting`` keeps exact counters, which makes the host wait per pass.
+
+    streams : inputs and results by name, of this size or (those that are gathered) any other; a machine makes those
+    that it is not lent, and the ones in between.
+    """
+
+    name = "machine"
+
+    def __init__(
+        self,
+        device: Device,
+        linked: LinkedProgram,
+        size: tuple[int, int],
+        resources: Resources | None = None,
+        counting: bool = False,
+        fallback: Callable[[], LinkedProgram] | None = None,
+        streams: Mapping[str, Stream] | None = None,
+    ) -> None:
+        self.device, self.linked, self.size, self.counting = device, linked, size, counting
+        self.fallback = fallback or (lambda: linked)  # the program for passes of one kernel each, see `_again`
+        self.resources = resources or Resources(device)
+        self.streams: dict[str, Stream] = dict(streams or {})
+        self._own: dict[str, Stream] = {}  # those that it has made
+        self.counts: dict[str, Stream] = {}
+        self.stats = Stats()
+        self.shaders: dict[tuple[Step, Form], Shader] = {}
+        self.values: dict[str, Any] = {}  # uniforms set by `set`
+        self.spare: Machine | None = None
+        self.warmed = False  # `warm` has come to its end
+        self.chosen: Stream | None = None  # of `CHOICE`: the rays that the next runs are of; None: all
+        self._choice: Choice | None = None
+
+    def _make_streams(self, records: Mapping[str, Record]) -> None:
+        """Make the streams that it has not been lent."""
+        for name, record in records.items():
+            if name not in self.streams:
+                self.streams[name] = self._own[name] = Stream(self.device, record, self.size)
+
+    def borrow(self, streams: Mapping[str, Stream]) -> None:
+        """Work on these inputs and results from the next run on. Raises DeviceError where one does not fit."""
+        for name, stream in streams.items():
+            wanted = self.linked.records[name]
+            gathered = any(name in state.gathers() for state in self.linked.program.states)
+            if stream.record != wanted or (stream.size != self.size and not gathered):
+                what = f"holds {stream.record.name} in {stream.size}, not {wanted.name} in {self.size}"
+                raise DeviceError(f"stream {name}", what, "lend another")
+        if any(self.streams.get(name) is not stream for name, stream in streams.items()):
+            self.streams |= streams
+            self._attach()
+
+    def _attach(self) -> None:
+        """Bind textures anew: streams have been exchanged."""
+        raise NotImplementedError
+
+    def choose(self, chosen: Stream | None) -> None:
+        """Run on the rays alone that a stream of `CHOICE`, of its size, chooses; None: on all."""
+        assert chosen is None or chosen.size == self.size
+        self.chosen = chosen
+
+    @property
+    def choice(self) -> Choice:
+        """What applies the choice."""
+        if self._choice is None:
+            self._choice = Choice(self.device, self.size)
+        return self._choice
+
+    @property
+    def rays(self) -> int:
+        """Rays that the streams can hold."""
+        return self.size[0] * self.size[1]
+
+    @property
+    def bytes(self) -> int:
+        """Texture memory of the streams that are its own."""
+        return sum(s.bytes for s in (*self._own.values(), *self.counts.values()))
+
+    def run(self, count: int | None = None) -> Iterator[Progress]:
+        """Run the first ``count`` rays (all without) in row order; may be abandoned at any yield."""
+        raise NotImplementedError
+
+    def finish(self, count: int | None = None) -> None:
+        """Run to the end."""
+        for _ in self.run(count):
+            pass
+
+    def warm(self) -> Iterator[float]:
+        """Draw every pass for no ray: drivers compile a program when it is first drawn. Yields the share that is done.
+
+        Streams hold nothing of use afterwards.
+        """
+        raise NotImplementedError
+
+    def write(self, stream: str, array: NDArray) -> None:
+        """Fill an input stream: (H, W) structured."""
+        self.streams[stream].write(array)
+
+    def read(self, stream: str) -> NDArray:
+        """A result stream: (H, W) structured."""
+        return self.streams[stream].read()
+
+    def set(self, values: Mapping[str, Any]) -> None:
+        """Set uniforms of modules, for every pass."""
+        self.values |= values
+        for shader in self.shaders.values():
+            for name, value in values.items():
+                shader.set(name, value)
+
+    def release(self) -> None:
+        """Free its own streams (what it has borrowed stays)."""
+        for stream in (*self._own.values(), *self.counts.values()):
+            stream.release()
+        if self.spare is not None:
+            self.spare.release()
+            self.spare = None
+        if self._choice is not None:
+            self._choice.release()
+
+    def calls(self) -> dict[str, NDArray[np.int32]]:
+        """Kernel calls per ray and state, (H, W) int32; only with ``counting``."""
+        return {state: part[..., 0].astype(np.int32) for state, part in self._counted().items()}
+
+    # -- for the machines ------------------------------------------------------------------------------------------
+
+    def _again(self, make: Callable[..., Machine], rays: int) -> Iterator[Progress]:
+        """Run all on a machine whose passes may end at any turn of a loop, over the same inputs and results.
+
+        llvmpipe ends the loops of a fragment program after 65,535 turns of all of them together, for all the rays that
+        it runs side by side (LP_MAX_TGSI_LOOP_ITERATIONS): a list of 60,000 triangles in one voxel is enough. A pass of
+        one kernel is served again until no ray waits for it; of a program that chains kernels nothing is kept.
+        """
+        program = self.linked.program
+        changed = {s for state in program.states for s in state.writes()} & set(program.inputs)
+        if changed and not program.resumes:
+            what = f"the driver cut loops short, and the program has overwritten its input {', '.join(sorted(changed))}"
+            raise DeviceError(self.device.name, what, "use --machine multipass --fuse none")
+        lent = {name: self.streams[name] for name in (*program.inputs, *program.results)}
+        if self.spare is None:
+            self.spare = make(self.device, self.fallback(), self.size, self.resources, self.counting, streams=lent)
+        spare = self.spare
+        spare.borrow(lent)
+        spare.set(self.values)
+        spare.choose(self.chosen)
+        yield from spare.run(rays)
+        passes = self.stats
+        self.stats = replace(
+            spare.stats,
+            passes=passes.passes + spare.stats.passes,
+            kernel_passes=passes.kernel_passes + spare.stats.kernel_passes,
+            mask_passes=passes.mask_passes + spare.stats.mask_passes,
+            count_passes=passes.count_passes + spare.stats.count_passes,
+            copy_passes=passes.copy_passes + spare.stats.copy_passes,
+            tiles=passes.tiles + spare.stats.tiles,
+        )
+
+    def _compile(self, step: Step, form: Form) -> Shader:
+        self.linked.check(step, form.scheduled)
+        source = fragment(self.linked, step, form, self.resources)
+        shader = self.shaders[step, form] = Shader(self.device, source)
+        for name, base in self.resources.bases(self.linked.modules_for(self.linked.kernels_of(step))).items():
+            shader.set(name, base)
+        for module in self.linked.modules_for(self.linked.kernels_of(step)):
+            for name, (_, value) in module.uniforms.items():
+                shader.set(name, self.values.get(name, value))
+        return shader
+
+    def _make_counts(self) -> None:
+        if self.counting:
+            number = -(-len(self.linked.counted.states) // COUNTED_PER_TEXEL)
+            self.counts = {f"count_{k}": Stream(self.device, COUNTS, self.size) for k in range(number)}
+
+    def _clear_counts(self) -> None:
+        for stream in self.counts.values():
+            stream.clear()
+
+    def _count_drawings(self, step: Step, form: Form, tiles: Tiles) -> list[Drawing]:
+        """The programs that count a step's kernel calls, of which each writes as many textures as one pass can."""
+        if not self.counting:
+            return []
+        parts = self.linked.count_parts(step)
+        return [Drawing(self.device, self._compile(step, replace(form, counts=part)), tiles) for part in parts]
+
+    def _count(self, drawing: Drawing, samplers: Sequence[tuple[str, Any]]) -> None:
+        """Add what one of these programs counts to the counts, whose target and mask are bound."""
+        context = self.device.context
+        context.enable(moderngl.BLEND)
+        context.blend_func = moderngl.ONE, moderngl.ONE
+        context.blend_equation = moderngl.FUNC_ADD, moderngl.FUNC_ADD
+        for name, texture in samplers:
+            drawing.shader.bind(name, texture)
+        drawing.render()
+        context.disable(moderngl.BLEND)
+
+    def _textures(self, names: Sequence[str], back: bool = False) -> list[moderngl.Texture]:
+        out = []
+        for name in names:
+            stream, _, index = name.rpartition("_")
+            held = self.counts.get(name) or self.streams.get(stream) or self.streams[name]
+            number = int(index) if held is self.streams.get(stream) else 0
+            out.append((held.back if back else held.textures)[number])
+        return out
+
+    def _samplers(self, step: Step, form: Form) -> list[tuple[str, Any]]:
+        names = inputs(self.linked, step, form)
+        found: list[tuple[str, Any]] = list(zip([f"in_{n}" for n in names], self._textures(names), strict=True))
+        memories = self.linked.memories_of(step)
+        for memory in memories:
+            if not isinstance(memory, Table) or memory.hot:
+                found.append((f"memory_{memory.name}", self.resources.get(memory).texture))
+        cold = [memory for memory in memories if isinstance(memory, Table) and not memory.hot]
+        for table in cold:
+            self.resources.base(table)  # uploads what is not there yet
+        if cold:
+            found.append(("memory_arena", self.resources.arena))
+        return found
+
+    def _targets(self, step: Step, form: Form, back: bool = False) -> list[moderngl.Texture]:
+        return self._textures(outputs(self.linked, step, form), back)
+
+    def _counted(self) -> dict[str, NDArray[np.float32]]:
+        """(H, W, 2) float32 per state: calls, and words fetched at random."""
+        texels = {name: stream.read_texels()[..., 0, :] for name, stream in self.counts.items()}
+        out = {}
+        for k, state in enumerate(self.linked.counted.states):
+            texel, part = divmod(k, COUNTED_PER_TEXEL)
+            out[state.name] = texels[f"count_{texel}"][..., 2 * part : 2 * part + 2]
+        return out
+
+    def _totals(self) -> None:
+        """Per-kernel totals of the run, from the counts and the declarations."""
+        counted = self._counted()
+        for state in self.linked.counted.states:
+            calls, random = (int(x) for x in counted[state.name].astype(np.float64).sum(axis=(0, 1)))
+            words = {
+                access: 4 * sum(self.linked.records[s].texels for s in dict.fromkeys(streams))
+                for access, streams in (
+                    ("read", state.reads()),
+                    ("written", state.writes()),
+                    ("kept", [*state.reads(), *state.writes()]),
+                )
+            }
+            self.stats.kernels[state.name] = KernelTotal(
+                state.kernel.name,
+                calls,
+                words_random=random,
+                words_read_per_call=words["read"] + STATE_WORDS,
+                words_written_per_call=words["written"] + STATE_WORDS,
+                state_bytes=4 * (words["kept"] + STATE_WORDS),
+            )
+        self.stats.calls = {state: part[..., 0].astype(np.int32) for state, part in counted.items()}

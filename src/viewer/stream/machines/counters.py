@@ -1,0 +1,117 @@
+"""What a run did, as data: passes, fragments, kernel calls, words moved, time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_SUMMED = ("fragments", "calls", "seconds", "words_read", "words_written")
+
+
+@dataclass
+class Pass:
+    """One kernel pass. fragments: rays that it ran on (occlusion query); calls: kernel calls, more under unroll;
+    seconds: on the device (timer query); words read and written: 32-bit words of streams and ray state."""
+
+    step: str
+    fragments: int
+    calls: int
+    seconds: float
+    words_read: int
+    words_written: int
+
+
+@dataclass
+class KernelTotal:
+    """One state's kernel over a run.
+
+    calls: how often it ran. words_random: 32-bit words that it fetched from memories, counted at run time.
+    words_read_per_call, words_written_per_call: words of streams and ray state that a call moves when it is a pass of
+    its own, from the declarations. state_bytes: bytes of a ray that such a pass touches.
+    """
+
+    kernel: str
+    calls: int = 0
+    words_random: int = 0
+    words_read_per_call: int = 0
+    words_written_per_call: int = 0
+    state_bytes: int = 0
+
+
+@dataclass
+class Stats:
+    """Counters of one or more runs; `add` adds up the runs of a picture that was cut.
+
+    The numbers of passes are always there; ``passes``, ``kernels`` and ``calls`` when the machine was counting.
+    """
+
+    rays: int = 0
+    kernel_passes: int = 0
+    passes: list[Pass] = field(default_factory=list)
+    kernels: dict[str, KernelTotal] = field(default_factory=dict)
+    mask_passes: int = 0
+    count_passes: int = 0  # that tell how many rays wait: of occlusion queries, or of a census
+    waits: int = 0  # for the device to answer
+    copy_passes: int = 0
+    tiles: int = 0  # that kernel passes were drawn on one by one
+    calls: Mapping[str, NDArray[np.int32]] = field(default_factory=dict)  # per ray and state, of the last run
+    offered: int = 0  # the rays of each run times its passes, summed over the runs that were added
+    facts: dict[str, Any] = field(default_factory=dict)  # scene, machine, driver: what the figures belong to
+
+    @property
+    def active_share(self) -> float:
+        """Average share of the stream's rays that a kernel pass ran on."""
+        offered = self._offered()
+        return sum(p.fragments for p in self.passes) / offered if offered else 0.0
+
+    def _offered(self) -> int:
+        """Rays that the passes could have run on."""
+        return self.offered or len(self.passes) * self.rays
+
+    def add(self, other: Stats) -> None:
+        """Add another run's counters."""
+        self.offered = self._offered() + other._offered()
+        self.rays = max(self.rays, other.rays)
+        self.kernel_passes += other.kernel_passes
+        self.passes += other.passes
+        self.mask_passes += other.mask_passes
+        self.count_passes += other.count_passes
+        self.waits += other.waits
+        self.copy_passes += other.copy_passes
+        self.tiles += other.tiles
+        self.calls = other.calls
+        for state, total in other.kernels.items():
+            mine = self.kernels.get(state)
+            calls, random = (mine.calls, mine.words_random) if mine else (0, 0)
+            self.kernels[state] = replace(total, calls=calls + total.calls, words_random=random + total.words_random)
+
+    def per_step(self) -> dict[str, dict[str, float]]:
+        """Passes of each step, and their fragments, calls, seconds and stream words."""
+        out: dict[str, dict[str, float]] = {}
+        for p in self.passes:
+            row = out.setdefault(p.step, {"passes": 0, **dict.fromkeys(_SUMMED, 0)})
+            row["passes"] += 1
+            for name in _SUMMED:
+                row[name] += getattr(p, name)
+        return out
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the per-ray arrays, ready for `json.dumps`."""
+        return {
+            **self.facts,
+            "rays": self.rays,
+            "kernel_passes": self.kernel_passes,
+            "mask_passes": self.mask_passes,
+            "count_passes": self.count_passes,
+            "waits": self.waits,
+            "copy_passes": self.copy_passes,
+            "tiles": self.tiles,
+            "average_active_share": self.active_share,
+            "kernels": {state: asdict(total) for state, total in self.kernels.items()},
+            "steps": self.per_step(),
+            "passes": [asdict(p) for p in self.passes],
+        }

@@ -1,0 +1,305 @@
+"""Masks: how a pass runs on just the rays in its state. Each is one class behind a small interface.
+
+Purcell et al. 2002, section 3.2, keep a ray's state in the stencil buffer; the dissertation (2004, section 4.1.2) has
+it in the depth buffer, which fragment programs could write; its radiance estimate (section 6.3.3) draws tiles, and no
+tile that an occlusion query has found empty.
+
+A mask also tells how many rays wait for a step, by an occlusion query around a *count pass*: the two loops of section
+4.1.2 are ``kill``, whose query is around the mask pass itself, and ``depth``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import moderngl
+
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.link import LinkedProgram, Step
+from viewer.stream.compile.source import Source
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.stencil import ALWAYS, EQUAL, KEEP, LARGEST, REPLACE, Stencil
+from viewer.stream.gl.stream import Stream
+
+# Exact in float32, and rounded alike from the fragment program and from the quad; room for 255 steps.
+DEPTH_OF_STEP = 1.0 / 256.0
+
+
+def step_source(
+    linked: LinkedProgram, steps: Sequence[Step], name: str, extension: str = "", **constants: float | int
+) -> Source:
+    """A program of ``shaders/stream`` that asks ``step_of(state)``: 0 is done, then the steps in order."""
+    source = Source()
+    source.add(VERSION, "version")
+    if extension:
+        source.add(f"#extension {extension} : require", "extension")
+    for constant, value in constants.items():
+        source.add(f"const {'int' if isinstance(value, int) else 'float'} {constant} = {value!r};", "constants")
+    numbers = [0] * (linked.program.cut + 1)
+    for number, step in enumerate(steps, 1):
+        for state in step.states:
+            numbers[linked.program.number(state)] = number
+    if numbers[:-1] == list(range(linked.program.cut)):
+        body = f"return state < {linked.program.cut} ? state : 0;"
+    else:
+        table = ", ".join(map(str, numbers))
+        body = f"const int steps[{len(numbers)}] = int[{len(numbers)}]({table});\n    return steps[state];"
+    source.add(f"int step_of(int state) {{\n    {body}\n}}", "steps of states")
+    source.include(f"stream/{name}.glsl")
+    return source
+
+
+def stream_sources(linked: LinkedProgram, steps: Sequence[Step]) -> Iterator[tuple[str, Source]]:
+    """Every program that masks draw beside kernels, by name."""
+    for mask in MASKS.values():
+        for name, source in mask.sources(linked, steps).items():
+            yield f"{mask.name} mask: {name}", source
+
+
+def _empty_source() -> Source:
+    """A program that does nothing, for tests that come before it."""
+    source = Source()
+    source.add(f"{VERSION}\nvoid main() {{}}", "count pass")
+    return source
+
+
+class Mask:
+    """No mask: the kernel's program itself discards the other rays (what early-z buys is the difference).
+
+    attach(textures): a framebuffer of them that the mask serves. enter(number), leave(): what is drawn to one of those
+    in between is drawn by the mask of a step. select(number) makes ready for the pass of one step by the rays' present
+    states; ``lasts``: for those of all steps. count(number, query) draws nothing that can be seen, and leaves the rays
+    that wait for a step in an occlusion query.
+    """
+
+    name = "none"
+    discards = True  # the kernel's program looks at the state itself
+    lasts = True
+    by_tiles = False  # kernels are drawn tile by tile, each inside a query
+
+    def __init__(
+        self, device: Device, linked: LinkedProgram, steps: Sequence[Step], state: Stream, tiles: Tiles
+    ) -> None:
+        self.context, self.steps, self.state = device.context, steps, state
+        self.depth: moderngl.Texture | None = None
+        self.passes = self.counts = 0
+        sources = self._chosen(device, self.sources(linked, steps))
+        made = {name: Shader(device, source) for name, source in sources.items()}
+        self.drawings = {name: Drawing(device, shader, tiles) for name, shader in made.items()}
+        for shader in made.values():
+            shader.set("depth", 0.5)
+        self.target = self._target(device)
+
+    @classmethod
+    def sources(cls, linked: LinkedProgram, steps: Sequence[Step]) -> dict[str, Source]:
+        """Its fragment programs, by what they are for."""
+        return {"count": step_source(linked, steps, "mask_kill")}
+
+    def _chosen(self, device: Device, sources: dict[str, Source]) -> dict[str, Source]:
+        """Those that the driver takes."""
+        return sources
+
+    def _target(self, device: Device) -> moderngl.Framebuffer:
+        """What its own passes draw to; OpenGL 3.3 wants an attachment even where nothing is written."""
+        target = self.context.framebuffer([self.context.renderbuffer(self.state.size, 1)])
+        target.color_mask = False, False, False, False
+        return target
+
+    def attach(self, textures: Sequence[moderngl.Texture]) -> moderngl.Framebuffer:
+        """A framebuffer of these textures, of the stream's size, for `enter`."""
+        target = self.context.framebuffer(list(textures), self.depth)
+        target.depth_mask = False
+        return target
+
+    def enter(self, number: int) -> None:
+        """From here on the framebuffer in use is drawn to by the mask of a step, until `leave`."""
+        self.context.disable(moderngl.DEPTH_TEST)
+
+    def leave(self) -> None:
+        """Other passes may draw."""
+
+    def select(self, number: int) -> None:
+        """Nothing to be done."""
+
+    def count(self, number: int, query: moderngl.Query) -> None:
+        """By a program that discards the other rays."""
+        self._count("count", number, query)
+
+    def _count(self, name: str, number: int, query: moderngl.Query) -> None:
+        self.target.use()
+        self.context.disable(moderngl.BLEND | moderngl.CULL_FACE)
+        self.enter(number)
+        drawing = self.drawings[name]
+        drawing.shader.set("serves", number)
+        drawing.shader.set("depth", number * DEPTH_OF_STEP)
+        drawing.shader.bind("in_state", self.state.textures[0])
+        with query:
+            drawing.render()
+        self.leave()
+        self.counts += 1
+
+    def release(self) -> None:
+        """Free what it draws to."""
+        if self.depth is not None:
+            self.depth.release()
+
+
+class DepthMask(Mask):
+    """A ray's step becomes its depth; a kernel's quad at the depth of its step, with GL_EQUAL, meets only its rays.
+
+    Purcell 2004, section 4.1.2.
+    """
+
+    name = "depth"
+    discards = False
+
+    def _target(self, device: Device) -> moderngl.Framebuffer:
+        self.depth = self.context.depth_texture(self.state.size)
+        return self.context.framebuffer(depth_attachment=self.depth)
+
+    @classmethod
+    def sources(cls, linked: LinkedProgram, steps: Sequence[Step]) -> dict[str, Source]:
+        """See `Mask.sources`."""
+        mask = step_source(linked, steps, "mask_depth", DEPTH_OF_STEP=DEPTH_OF_STEP)
+        return {"mask": mask, "count": _empty_source()}
+
+    def select(self, number: int) -> None:
+        """Give every ray the depth of its step; the kernel's quad picks one."""
+        self._draw()
+
+    def count(self, number: int, query: moderngl.Query) -> None:
+        """By the depth test alone, after `select`."""
+        self.target.depth_mask = False
+        self._count("count", number, query)
+
+    def enter(self, number: int) -> None:
+        """The quad's depth has to be the step's."""
+        self.context.enable(moderngl.DEPTH_TEST)
+        self.context.depth_func = "=="
+
+    def _draw(self) -> None:
+        self.target.depth_mask = True
+        self.target.use()
+        self.context.disable(moderngl.BLEND | moderngl.CULL_FACE)
+        self.context.enable(moderngl.DEPTH_TEST)
+        self.context.depth_func = "1"  # always
+        drawing = self.drawings["mask"]
+        drawing.shader.bind("in_state", self.state.textures[0])
+        drawing.render()
+        self.passes += 1
+
+
+class KillMask(DepthMask):
+    """A pass for each step that discards the other rays; the depth comes from the quad.
+
+    On some GPUs a program that writes gl_FragDepth switches coarse depth culling off.
+    """
+
+    name = "kill"
+    lasts = False
+
+    @classmethod
+    def sources(cls, linked: LinkedProgram, steps: Sequence[Step]) -> dict[str, Source]:
+        """See `Mask.sources`."""
+        return {"mask": step_source(linked, steps, "mask_kill")}
+
+    def select(self, number: int) -> None:
+        """Clear, and give the step's depth to its rays."""
+        self._begin(number)
+        self._draw()
+
+    def count(self, number: int, query: moderngl.Query) -> None:
+        """By the mask pass itself, which `select` need not repeat."""
+        self._begin(number)
+        with query:
+            self._draw()
+        self.counts += 1
+
+    def _begin(self, number: int) -> None:
+        self.target.depth_mask = True
+        self.target.use()
+        self.target.clear(depth=1.0)
+        self.drawings["mask"].shader.set("serves", number)
+        self.drawings["mask"].shader.set("depth", number * DEPTH_OF_STEP)
+
+
+class StencilMask(Mask):
+    """A ray's step is in the stencil buffer, and a kernel runs where that is its own.
+
+    Purcell et al. 2002, section 3.2, let the kernels set it. A fragment program of OpenGL 3.3 cannot; and one that can,
+    by ARB_shader_stencil_export, is tested only after it has run. So a pass of its own sets it for all rays: at once
+    where the driver has that extension, else a bit at a time.
+    """
+
+    name = "stencil"
+    discards = False
+
+    @classmethod
+    def sources(cls, linked: LinkedProgram, steps: Sequence[Step]) -> dict[str, Source]:
+        """See `Mask.sources`: ``mask`` or ``bit`` is drawn."""
+        extension = "GL_ARB_shader_stencil_export"
+        return {
+            "mask": step_source(linked, steps, "mask_stencil", extension),
+            "bit": step_source(linked, steps, "mask_stencil_bit"),
+            "count": _empty_source(),
+        }
+
+    def _chosen(self, device: Device, sources: dict[str, Source]) -> dict[str, Source]:
+        self.bits = len(self.steps).bit_length()
+        left_out = "bit" if device.stencil_export else "mask"
+        return {name: source for name, source in sources.items() if name != left_out}
+
+    def _target(self, device: Device) -> moderngl.Framebuffer:
+        target = super()._target(device)
+        self.stencil = Stencil(device, target)
+        return target
+
+    def attach(self, textures: Sequence[moderngl.Texture]) -> moderngl.Framebuffer:
+        """With the stencil buffer of its own passes."""
+        target = super().attach(textures)
+        self.stencil.share(target)
+        return target
+
+    def enter(self, number: int) -> None:
+        """The stencil has to be the step's."""
+        self.context.disable(moderngl.DEPTH_TEST)
+        self.stencil.begin(EQUAL, number, KEEP)
+
+    def leave(self) -> None:
+        """The stencil is tested no more."""
+        self.stencil.end()
+
+    def select(self, number: int) -> None:
+        """Give every ray the stencil of its step; `enter` picks one."""
+        self.target.use()
+        self.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        if "mask" in self.drawings:
+            self._draw("mask", LARGEST)
+            return
+        self.stencil.clear(0)
+        for bit in range(self.bits):
+            self.drawings["bit"].shader.set("bit", 1 << bit)
+            self._draw("bit", 1 << bit)
+
+    def _draw(self, name: str, bits: int) -> None:
+        drawing = self.drawings[name]
+        drawing.shader.bind("in_state", self.state.textures[0])
+        with self.stencil.test(ALWAYS, LARGEST, REPLACE, bits=bits):
+            drawing.render()
+        self.passes += 1
+
+    def release(self) -> None:
+        """Free the stencil buffer."""
+        super().release()
+        self.stencil.release()
+
+
+class TileMask(Mask):
+    """No mask inside of a tile, and no tile without rays: see `viewer.stream.machines.tiled`."""
+
+    name = "tiles"
+    by_tiles = True
+
+
+MASKS: dict[str, type[Mask]] = {mask.name: mask for mask in (DepthMask, StencilMask, KillMask, TileMask, Mask)}

@@ -1,0 +1,248 @@
+"""The passes of the multipass machine: a kernel each, drawn as a quad behind the mask of its state.
+
+Purcell 2004, chapters 4 and 5; `viewer.stream.machines.multipass` chooses which pass is drawn next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+
+import moderngl
+import numpy as np
+
+from viewer.base.errors import ViewerError
+from viewer.stream.compile.inline import origin
+from viewer.stream.compile.link import LinkedProgram, Step
+from viewer.stream.declare.record import Field, Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Tiles
+from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.stream import Stream
+from viewer.stream.machines.common import Machine
+from viewer.stream.machines.copies import Snapshot
+from viewer.stream.machines.count import EDGE, Queries
+from viewer.stream.machines.counters import Pass
+from viewer.stream.machines.mask import MASKS
+from viewer.stream.machines.step_pass import StepPass
+
+STATE = Record("State", Field("at", "int", about="0: done"), Field("back", "int", about="state after a RETURN"))
+UNLIMITED = 1 << 20
+TURNS = 32  # of a whole program in one pass: few enough to be short, so many that lanes rarely wait for each other
+
+Unroll = int | Sequence[int] | str
+
+
+class Passes(Machine):
+    """A machine whose rays keep their state in a stream between the passes that it draws.
+
+    fuse   : what makes one pass each (`LinkedProgram.steps`). mask : a key of `viewer.stream.machines.mask.MASKS`.
+    unroll : most calls of a looping kernel in one pass: a number, a number for each looping state in the program's
+    order, or 'auto'. tile : edge of the tiles, rays.
+    Without a texture barrier on the device, kernels write to a second set of textures and a copy pass follows.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        linked: LinkedProgram,
+        size: tuple[int, int],
+        resources: Resources | None = None,
+        counting: bool = False,
+        fallback: Callable[[], LinkedProgram] | None = None,
+        streams: Mapping[str, Stream] | None = None,
+        fuse: str = "none",
+        unroll: Unroll = "auto",
+        mask: str = "depth",
+        tile: int = EDGE,
+    ) -> None:
+        super().__init__(device, linked, size, resources, counting, fallback, streams)
+        self.unroll = unroll
+        self.barrier = device.texture_barrier
+        self.copies = self.barrier is None
+        self.steps = linked.steps(fuse)
+        self._make_streams(self._stored(self.steps))
+        self.state = self.streams["state"] = self._own["state"] = Stream(device, STATE, size, channels=2)
+        self._make_counts()
+        self.tiles = Tiles(device, size, tile)
+        self.tiles.keep(None)
+        self.mask = MASKS[mask](device, linked, self.steps, self.state, self.tiles)
+        self.passes = {
+            step: StepPass(self, self.mask, self.tiles, self.copies, step, number)
+            for number, step in enumerate(self.steps, 1)
+        }
+        self.queries = Queries(device)
+        self.snapshot: Snapshot | None = None
+        if self.copies and self.mask.discards:
+            self._own["before"] = Stream(device, STATE, size, channels=2)
+            self.snapshot = Snapshot(device, self._own["before"], self.tiles)
+
+    def _stored(self, steps: Sequence[Step]) -> dict[str, Record]:
+        """The streams that some step loads or stores; the others live inside fused groups alone."""
+        program = self.linked.program
+        used = {s for step in steps for s in (*step.loads, *step.stores)} | {*program.inputs, *program.results}
+        return {name: record for name, record in self.linked.records.items() if name in used}
+
+    @property
+    def unroll(self) -> Unroll:
+        """As given."""
+        return self._unroll
+
+    @unroll.setter
+    def unroll(self, unroll: Unroll) -> None:
+        """Raises ViewerError for less than one call in a pass, which would never end."""
+        looping = self.linked.program.looping()
+        self._unroll, self.calls_in_pass = unroll, dict.fromkeys(looping, UNLIMITED)
+        if isinstance(unroll, str):  # auto: fewer passes have always been worth their idle lanes
+            return
+        counts = [unroll] if isinstance(unroll, int) else [int(n) for n in unroll]
+        if not counts or min(counts) < 1:
+            raise ViewerError("unroll", f"{unroll} calls in a pass", "1 or more for each looping state, or 'auto'")
+        counts += [counts[-1]] * (len(looping) - len(counts))
+        self.calls_in_pass = dict(zip(looping, counts, strict=False))
+
+    def _attach(self) -> None:
+        for entry in self.passes.values():
+            entry.attach()
+
+    def release(self) -> None:
+        """Free its own streams, masks and targets."""
+        super().release()
+        self.mask.release()
+
+    # -- for the host loop -----------------------------------------------------------------------------------------
+
+    def _start(self, rays: int) -> None:
+        self.state.clear()
+        state, caller = self.linked.start_numbers()
+        if rays:
+            self.state.clear([(state, caller, 0.0, 0.0)], rays)
+            if self.chosen is not None:
+                self.choice.finish(self.chosen, self.state)
+        if self.counting:
+            self._clear_counts()
+            self._before = dict.fromkeys((s.name for s in self.linked.counted.states), 0)
+
+    def _left(self) -> bool:
+        """Whether a ray is still in some state: a fused pass that the driver cut short."""
+        return bool(np.frombuffer(self.state.textures[0].read(), np.float32)[::2].any())
+
+    def _settle(self) -> None:
+        """What earlier passes wrote is visible to those that read the texels which they write."""
+        if self.barrier is not None:
+            self.barrier()
+
+    def _draw(
+        self,
+        entry: StepPass,
+        masked: bool = False,
+        query: moderngl.Query | None = None,
+        conditional: bool = False,
+        each: Sequence[moderngl.Query] = (),
+    ) -> int:
+        """Mask (unless it is ``masked`` already), kernel pass inside a ``query``, or a query for ``each`` tile, and the
+        copy behind it where there is no barrier. ``conditional``: only if a count pass finds a ray; the query is then
+        around that.
+
+        Returns the rays that it ran on, where the machine is counting.
+        """
+        context = self.device.context
+        self._settle()
+        if self.snapshot is not None:
+            self.snapshot.take(self.state, lambda target: self._prepare(target, entry.number))
+            self.mask.leave()
+        self._bind(entry)
+        if conditional and query is not None:
+            if self.mask.lasts:
+                self.mask.select(entry.number)
+            self.mask.count(entry.number, query)
+            condition = query.crender
+            assert condition is not None
+            with condition:
+                self._kernel(entry)
+                self._copy_back(entry)
+            return 0
+        if not masked:
+            self.mask.select(entry.number)
+        for drawing, target in zip(entry.counts, entry.count_targets, strict=True):
+            self._prepare(target, entry.number)
+            self._count(drawing, entry.samplers)
+            self.mask.leave()
+        if self.counting:
+            query = context.query(samples=not each, time=True)
+        self._kernel(entry, query, each)
+        self._copy_back(entry)
+        if not self.counting or query is None:
+            return 0
+        fragments = sum(int(one.samples) for one in each or (query,))
+        calls = self._new_calls(entry) if self._calls(entry) > 1 or entry.step.fused else fragments
+        read, written = entry.words
+        seconds = query.elapsed * 1e-9
+        self.stats.passes.append(
+            Pass(entry.step.name, fragments, calls, seconds, fragments * read, fragments * written)
+        )
+        return fragments
+
+    def _calls(self, entry: StepPass) -> int:
+        """Most kernel calls in one pass, or turns of the whole program."""
+        if entry.step.turns:
+            first = next(iter(self.calls_in_pass.values()), UNLIMITED)
+            return TURNS if isinstance(self.unroll, str) else first
+        return self.calls_in_pass.get(entry.step.name, 1) if entry.loops else 1
+
+    def _bind(self, entry: StepPass) -> None:
+        if entry.loops:
+            for drawing in (*entry.drawings, *entry.counts):
+                drawing.shader.set("unroll", self._calls(entry))
+
+    def _kernel(
+        self, entry: StepPass, query: moderngl.Query | None = None, each: Sequence[moderngl.Query] = ()
+    ) -> None:
+        """The pass itself, inside a ``query``, with another one for ``each`` tile.
+
+        To llvmpipe a program inside a query is another one than without, which it would compile when the first such
+        pass is drawn, a second late: there all passes are inside one, `warm`'s and the conditional ones too.
+        """
+        unread = self.queries.take() if query is None and not each and self.device.software else None
+        for number, (drawing, target) in enumerate(entry.parts):
+            self._prepare(target, entry.number)
+            for name, texture in entry.samplers:
+                drawing.shader.bind(name, texture)
+            if number:  # the same rays as in the first
+                drawing.render()
+            else:
+                with query or unread or nullcontext():
+                    if each:
+                        drawing.render_each(each)
+                    else:
+                        drawing.render()
+            self.mask.leave()
+            self.stats.kernel_passes += 1
+        if unread is not None:
+            self.queries.give_back([unread])
+
+    def _copy_back(self, entry: StepPass) -> None:
+        for copying, samplers, target in entry.copied:
+            self._prepare(target, entry.number)
+            for name, texture in samplers:
+                copying.shader.bind(name, texture)
+            if self.snapshot is not None:
+                copying.shader.bind("in_before", self.snapshot.texture)
+            copying.render()
+            self.mask.leave()
+            self.stats.copy_passes += 1
+
+    def _prepare(self, target: moderngl.Framebuffer, number: int) -> None:
+        target.use()
+        self.device.context.disable(moderngl.BLEND | moderngl.CULL_FACE)
+        self.mask.enter(number)
+
+    def _new_calls(self, entry: StepPass) -> int:
+        """Kernel calls since the last pass of these states, from the per-ray counts."""
+        counted = self._counted()
+        total = 0
+        for state in dict.fromkeys(map(origin, entry.step.states)):
+            now = int(counted[state][..., 0].astype(np.float64).sum())
+            total += now - self._before[state]
+            self._before[state] = now
+        return total

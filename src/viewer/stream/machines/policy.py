@@ -1,0 +1,92 @@
+"""Policies: which states the multipass machine serves after a mask pass. They know counts, not kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from viewer.base.errors import ViewerError
+
+
+class Policy(Protocol):
+    """``waiting[k]`` rays wait for the k-th step of a loop, in the program's order; ``total`` rays are in the stream.
+
+    ``counts`` says whether it must know them before every pass, which makes the host wait for the device.
+    """
+
+    counts: ClassVar[bool]
+
+    def choose(self, waiting: Sequence[int], total: int) -> list[int]:
+        """The steps to serve, each at most once, in order. At least one ray waits."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Every step in turn, in the program's order; needs no counts, so the host need not wait."""
+
+    counts: ClassVar[bool] = False
+
+    def choose(self, waiting: Sequence[int], total: int) -> list[int]:
+        """All of them."""
+        return list(range(len(waiting)))
+
+
+@dataclass(frozen=True)
+class Naive:
+    """The latest step in the program's order that any ray waits for."""
+
+    counts: ClassVar[bool] = True
+
+    def choose(self, waiting: Sequence[int], total: int) -> list[int]:
+        """That one."""
+        return [max(k for k, rays in enumerate(waiting) if rays)]
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A later step once a share of the rays wait for it, else the first (Purcell et al. 2002, section 3.2: 20 %).
+
+    of : 'active', a share of the rays in this loop; 'all', a share of the whole stream.
+    """
+
+    share: float = 0.2
+    of: str = "active"
+    counts: ClassVar[bool] = True
+
+    def choose(self, waiting: Sequence[int], total: int) -> list[int]:
+        """The latest step with enough rays; where none has, the first; where nobody waits for that, the fullest."""
+        rays = sum(waiting) if self.of == "active" else total
+        for k in range(len(waiting) - 1, 0, -1):
+            if waiting[k] and waiting[k] / rays >= self.share:  # 0.07 * 100 is more than 7
+                return [k]
+        if waiting[0]:
+            return [0]
+        return [max(range(len(waiting)), key=lambda k: waiting[k])]
+
+
+@dataclass(frozen=True)
+class MostWork:
+    """The step that most rays wait for (H. C. Delany, 1988); the earliest among equals."""
+
+    counts: ClassVar[bool] = True
+
+    def choose(self, waiting: Sequence[int], total: int) -> list[int]:
+        """That one."""
+        return [max(range(len(waiting)), key=lambda k: waiting[k])]
+
+
+def policy(name: str, share: float = 0.2, of: str = "active") -> Policy:
+    """The policy of a name. Raises ViewerError for an unknown one, a share beyond 0 .. 1 or an unknown ``of``."""
+    if not 0 <= share <= 1 or of not in ("active", "all"):
+        raise ViewerError("--policy", f"a threshold of {share} of '{of}'", "0 to 1, of 'active' or 'all'")
+    made: dict[str, Policy] = {
+        "sweep": Sweep(),
+        "naive": Naive(),
+        "threshold": Threshold(share, of),
+        "most-work": MostWork(),
+    }
+    if name not in made:
+        raise ViewerError("--policy", f"unknown policy '{name}'", f"one of {', '.join(made)}")
+    return made[name]

@@ -1,0 +1,190 @@
+"""The branching (MIMD) machine of Purcell et al. 2002 and of Adinetz and Berezin: the whole program in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+import moderngl
+
+from viewer.stream.compile.generate import Form
+from viewer.stream.compile.link import LinkedProgram
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Tiles
+from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.stream import Stream
+from viewer.stream.machines.common import Machine, Progress
+from viewer.stream.machines.counters import Pass, Stats
+from viewer.stream.machines.multipass import Multipass
+
+
+class Singlepass(Machine):
+    """One generated fragment program: a loop over states that loop inside; streams in between are local variables.
+
+    bands : horizontal strips that a run is drawn in, so that a caller may stop between them.
+    """
+
+    name = "singlepass"
+
+    def __init__(
+        self,
+        device: Device,
+        linked: LinkedProgram,
+        size: tuple[int, int],
+        resources: Resources | None = None,
+        counting: bool = False,
+        fallback: Callable[[], LinkedProgram] | None = None,
+        streams: Mapping[str, Stream] | None = None,
+        bands: int = 1,
+    ) -> None:
+        super().__init__(device, linked, size, resources, counting, fallback, streams)
+        self.step = linked.single()
+        self.form = Form(scheduled=False)
+        names = dict.fromkeys((*linked.program.inputs, *linked.program.results))
+        self._make_streams({name: linked.records[name] for name in names})
+        self._make_counts()
+        self.bands = bands
+        tiles = Tiles(device, size, max(size))
+        tiles.keep(None)
+        self.drawing = Drawing(device, self._compile(self.step, self.form), tiles)
+        self.count_drawings = self._count_drawings(self.step, self.form, tiles)
+        for drawing in (self.drawing, *self.count_drawings):
+            drawing.shader.set("depth", 0.5)
+        self.in_place = [stream for stream in self.step.loads if stream in self.step.stores]
+        self._attach()
+
+    def fit(self, streams: Mapping[str, Stream]) -> None:
+        """Work on these streams, which are all its inputs and results, of whatever one size; nothing is compiled."""
+        size = next(iter(streams.values())).size
+        if size != self.size:
+            assert not self.counting and streams.keys() == {*self.linked.program.inputs, *self.linked.program.results}
+            for stream in self._own.values():
+                stream.release()
+            self._own.clear()
+            if self.spare is not None:
+                self.spare.release()
+                self.spare = None
+            tiles = Tiles(self.device, size, max(size))
+            tiles.keep(None)
+            self.size, self.drawing = size, Drawing(self.device, self.drawing.shader, tiles)
+        self.borrow(streams)
+
+    def _attach(self) -> None:
+        self._whole = self.target, self.count_targets = self._made_targets(None)
+        self._chosen: tuple[moderngl.Framebuffer, list[moderngl.Framebuffer]] | None = None
+        self.samplers = self._samplers(self.step, self.form)
+        self.copies = self._read_copies() if self.in_place and self.device.texture_barrier is None else []
+
+    def _made_targets(self, depth: moderngl.Texture | None) -> tuple[moderngl.Framebuffer, list[moderngl.Framebuffer]]:
+        """What a run and its counts are drawn to, behind a depth buffer or not."""
+        parts = self.linked.count_parts(self.step) if self.count_drawings else ()
+        counted = [[self.counts[f"count_{k}"].textures[0] for k in part] for part in parts]
+        made = [
+            self.device.context.framebuffer(each, depth) for each in (self._targets(self.step, self.form), *counted)
+        ]
+        for target in made:
+            target.depth_mask = False
+        return made[0], made[1:]
+
+    def _read_copies(self) -> list[tuple[moderngl.Framebuffer, moderngl.Framebuffer]]:
+        """Have streams that are read and written sampled from copies; (to, from), to be copied before each run."""
+        framebuffer, copies = self.device.context.framebuffer, []
+        for stream in (self.streams[name] for name in self.in_place):
+            for front, back in zip(stream.textures, stream.back, strict=True):
+                copies.append((framebuffer([back]), framebuffer([front])))
+                self.samplers = [(name, back if texture is front else texture) for name, texture in self.samplers]
+        return copies
+
+    def run(self, count: int | None = None) -> Iterator[Progress]:
+        """One draw for each band; rays beyond ``count`` are left alone."""
+        context, barrier = self.device.context, self.device.texture_barrier
+        rays = self.rays if count is None else count
+        self.stats = Stats(rays=rays)
+        if self.counting:
+            self._clear_counts()
+        for to, source in self.copies:
+            to.use()  # and leave another one's scissors, which would cut the copy
+            context.copy_framebuffer(to, source)
+        for drawing in (self.drawing, *self.count_drawings):
+            drawing.shader.set("extent", (self.size[0], rays))
+        # What the driver cuts short is discarded (see `_again`), and so told by the number of samples.
+        checks = self.counting or self.device.software
+        wanted = self._lay(rays, checks)
+        query = context.query(samples=True, time=self.counting) if checks else None
+        fragments, seconds, left = 0, 0.0, rays
+        for band in self._bands(rays):
+            if barrier is not None and self.in_place:
+                barrier()
+            for drawing, target in zip(self.count_drawings, self.count_targets, strict=True):
+                self._begin(target, band)
+                self._count(drawing, self.samplers)
+                target.scissor = (0, 0, *self.size)
+            self._begin(self.target, band)
+            if query is None:
+                self.drawing.render()
+            else:
+                with query:
+                    self.drawing.render()
+                fragments += query.samples
+                seconds += query.elapsed * 1e-9 if self.counting else 0.0
+            self.target.scissor = (0, 0, *self.size)
+            self.stats.kernel_passes += 1
+            left -= band[2] * band[3]
+            yield Progress(self.stats.kernel_passes, left, rays)
+        if self.counting:
+            self._totals()
+            calls = sum(total.calls for total in self.stats.kernels.values())
+            words = [
+                4 * sum(self.linked.records[s].texels for s in names) for names in (self.step.loads, self.step.stores)
+            ]
+            self.stats.passes = [
+                Pass(self.step.name, fragments, calls, seconds, words[0] * fragments, words[1] * fragments)
+            ]
+        if query is not None and fragments < wanted:
+            yield from self._again(Multipass, rays)
+
+    def warm(self) -> Iterator[float]:
+        """The one program, drawn for no ray."""
+        self.drawing.shader.set("extent", (self.size[0], 0))
+        self._begin(self.target, (0, 0, 1, 1))
+        if self.counting or self.device.software:  # counting samples is another variant to a driver
+            with self.device.context.query(samples=True, time=self.counting):
+                self.drawing.render()
+        else:
+            self.drawing.render()
+        self.target.scissor = (0, 0, *self.size)
+        self.device.context.finish()
+        self.warmed = True
+        yield 1.0
+
+    def _lay(self, rays: int, counted: bool) -> int:
+        """Make ready to draw on the chosen rays; where they are ``counted``, how many of so many there are."""
+        self.target, self.count_targets = self._whole
+        if self.chosen is None:
+            return rays
+        wanted = self.choice.lay(self.chosen, self._bands(rays), counted)
+        if self._chosen is None:
+            self._chosen = self._made_targets(self.choice.depths())
+        self.target, self.count_targets = self._chosen
+        return wanted
+
+    def _begin(self, target: moderngl.Framebuffer, band: tuple[int, int, int, int]) -> None:
+        """Make ready to draw on a rectangle of the streams."""
+        target.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        if self._chosen is not None and target in (self._chosen[0], *self._chosen[1]):
+            self.device.context.enable(moderngl.DEPTH_TEST)
+            self.device.context.depth_func = "=="
+        for name, texture in self.samplers:
+            self.drawing.shader.bind(name, texture)
+        target.scissor = band
+
+    def _bands(self, rays: int) -> Iterator[tuple[int, int, int, int]]:
+        """Rectangles (x, y, width, height) that hold the first ``rays`` rays: strips of rows, and what is left."""
+        width = self.size[0]
+        rows, rest = divmod(rays, width)
+        for band in range(self.bands):
+            first, last = rows * band // self.bands, rows * (band + 1) // self.bands
+            if first < last:
+                yield 0, first, width, last - first
+        if rest:
+            yield 0, rows, rest, 1

@@ -1,0 +1,61 @@
+"""A step of the multipass machine, compiled: one kernel pass, with what it reads and writes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from viewer.stream.compile.generate import Form, outputs
+from viewer.stream.compile.link import Step
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.machines.common import STATE_WORDS, Machine
+from viewer.stream.machines.copies import copy_source
+from viewer.stream.machines.mask import DEPTH_OF_STEP, Mask
+
+
+class StepPass:
+    """The shader, targets and samplers of a step, which has a ``number`` in the mask.
+
+    parts : shaders with what each draws to; one, unless the device's passes write fewer textures than the step: then
+    each writes some, all read what was there before the first (``copies``). copied : what takes each part back.
+    loops : it may be called more often than once in a pass. words : that a ray reads and writes.
+    """
+
+    def __init__(self, machine: Machine, mask: Mask, tiles: Tiles, copies: bool, step: Step, number: int) -> None:
+        self.machine, self.mask, self.copies = machine, mask, copies
+        self.step, self.number = step, number
+        limits, most = machine.device.limits, machine.device.outputs
+        self.form = Form(scheduled=True, discards=mask.discards, rounds=limits is not None and limits.rounds)
+        names = outputs(machine.linked, step, self.form)
+        self.forms = [self.form]
+        if len(names) > most:
+            assert copies, "passes that write in place would change what the next part reads"
+            self.forms = [replace(self.form, stores=tuple(names[k : k + most])) for k in range(0, len(names), most)]
+        self.drawings = [Drawing(machine.device, machine._compile(step, form), tiles) for form in self.forms]
+        self.counts = machine._count_drawings(step, self.form, tiles)
+        program = machine.linked.program
+        self.loops = step.turns or (not step.fused and step.name in program.looping())
+        self.words = (
+            len(self.forms) * (sum(4 * machine.linked.records[s].texels for s in step.loads) + STATE_WORDS),
+            sum(4 * machine.linked.records[s].texels for s in step.stores) + STATE_WORDS,
+        )
+        self.copies_back = [
+            Drawing(machine.device, Shader(machine.device, copy_source(machine.linked, step, form)), tiles)
+            for form in (self.forms if copies else ())
+        ]
+        for drawing in (*self.drawings, *self.counts, *self.copies_back):
+            drawing.shader.set("depth", number * DEPTH_OF_STEP)
+        self.attach()
+
+    def attach(self) -> None:
+        """Bind the textures of the machine's streams."""
+        machine, step, form, attach = self.machine, self.step, self.form, self.mask.attach
+        self.samplers = machine._samplers(step, form)
+        targets = [attach(machine._targets(step, form, back=self.copies)) for form in self.forms]
+        self.parts = list(zip(self.drawings, targets, strict=True))
+        parts = machine.linked.count_parts(step) if self.counts else ()
+        self.count_targets = [attach([machine.counts[f"count_{k}"].textures[0] for k in p]) for p in parts]
+        self.copied = []
+        for copying, part in zip(self.copies_back, self.forms if self.copies else (), strict=True):
+            names, written = outputs(machine.linked, step, part), machine._targets(step, part, back=True)
+            samplers = [(f"in_{n}", t) for n, t in zip(names, written, strict=True)]
+            self.copied.append((copying, samplers, attach(machine._targets(step, part))))

@@ -1,0 +1,181 @@
+"""A GLFW window with an OpenGL 3.3 core context; its events go to a listener."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, Protocol
+
+import glfw
+import moderngl
+
+from viewer.base.errors import DeviceError, ViewerError
+
+NONE: Any = None  # where GLFW takes none, and its Python declarations do not
+NO_DISPLAY = "use `raystream render` to make pictures without a window"
+
+
+class Listener(Protocol):
+    """What happens in a window. Coordinates are the window's, origin at the upper left; sizes are in pixels."""
+
+    def on_key(self, key: int, scancode: int, action: int, mods: int) -> None: ...
+    def on_character(self, code: int) -> None: ...
+    def on_button(self, button: int, action: int, mods: int) -> None: ...
+    def on_move(self, x: float, y: float) -> None: ...
+    def on_wheel(self, x: float, y: float) -> None: ...
+    def on_resize(self, width: int, height: int) -> None: ...
+    def on_focus(self, focused: bool) -> None: ...
+    def on_minimise(self, minimised: bool) -> None: ...
+    def on_drop(self, paths: list[str]) -> None: ...
+    def on_scale(self, scale: float) -> None: ...
+
+
+class Window:
+    """Opens the window. Raises ViewerError without a display, DeviceError where it has no OpenGL 3.3."""
+
+    def __init__(self, title: str, size: tuple[int, int]) -> None:
+        if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
+            raise ViewerError("window", "there is no display", NO_DISPLAY)
+        self._fault = ""
+        glfw.set_error_callback(self._on_error)
+        if not glfw.init():
+            raise ViewerError("window", f"cannot be opened ({self._fault or 'no display'})", NO_DISPLAY)
+        for hint, value in (
+            (glfw.CONTEXT_VERSION_MAJOR, 3),
+            (glfw.CONTEXT_VERSION_MINOR, 3),
+            (glfw.OPENGL_PROFILE, glfw.OPENGL_CORE_PROFILE),
+            (glfw.OPENGL_FORWARD_COMPAT, True),
+            (glfw.SCALE_TO_MONITOR, True),
+            (glfw.DEPTH_BITS, 0),
+            (glfw.STENCIL_BITS, 0),
+        ):
+            glfw.window_hint(hint, value)
+        self.handle = glfw.create_window(*size, title, None, None)
+        if not self.handle:
+            glfw.terminate()
+            raise DeviceError("window", f"no OpenGL 3.3 in a window ({self._fault})", NO_DISPLAY)
+        glfw.make_context_current(self.handle)
+        glfw.swap_interval(1)
+        self.context = moderngl.create_context(require=330)
+        self._windowed: tuple[int, int, int, int] | None = None
+
+    def _on_error(self, code: int, text: bytes | str) -> None:
+        self._fault = text.decode(errors="replace") if isinstance(text, bytes) else str(text)
+
+    def listen(self, to: Listener) -> None:
+        """Have events go to a listener."""
+        window = self.handle
+        glfw.set_key_callback(window, lambda _, key, code, action, mods: to.on_key(key, code, action, mods))
+        glfw.set_char_callback(window, lambda _, code: to.on_character(code))
+        glfw.set_mouse_button_callback(window, lambda _, button, action, mods: to.on_button(button, action, mods))
+        glfw.set_cursor_pos_callback(window, lambda _, x, y: to.on_move(x, y))
+        glfw.set_scroll_callback(window, lambda _, x, y: to.on_wheel(x, y))
+        glfw.set_framebuffer_size_callback(window, lambda _, width, height: to.on_resize(width, height))
+        glfw.set_window_focus_callback(window, lambda _, focused: to.on_focus(bool(focused)))
+        glfw.set_window_iconify_callback(window, lambda _, small: to.on_minimise(bool(small)))
+        dropped: Any = lambda _, paths: to.on_drop(list(paths))  # noqa: E731  # declared otherwise than it is called
+        glfw.set_drop_callback(window, dropped)
+        glfw.set_window_content_scale_callback(window, lambda _, x, y: to.on_scale(max(x, y)))
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Window coordinates."""
+        return glfw.get_window_size(self.handle)
+
+    @property
+    def pixels(self) -> tuple[int, int]:
+        """The framebuffer's size; (0, 0) while minimised on some platforms."""
+        return glfw.get_framebuffer_size(self.handle)
+
+    @property
+    def scale(self) -> float:
+        """How large the user wants text, 1 on a plain screen."""
+        return max(glfw.get_window_content_scale(self.handle))
+
+    @property
+    def cursor(self) -> tuple[float, float]:
+        """The cursor, window coordinates."""
+        return glfw.get_cursor_pos(self.handle)
+
+    @property
+    def closing(self) -> bool:
+        """Whether the user has closed the window."""
+        return bool(glfw.window_should_close(self.handle))
+
+    def close(self) -> None:
+        """Ask the loop to end."""
+        glfw.set_window_should_close(self.handle, True)
+
+    def grab(self, grabbed: bool) -> None:
+        """Hide the cursor and let it move without end (to look around), or free it."""
+        glfw.set_input_mode(self.handle, glfw.CURSOR, glfw.CURSOR_DISABLED if grabbed else glfw.CURSOR_NORMAL)
+
+    def toggle_full_screen(self) -> None:
+        """To the whole of the screen it is on, and back."""
+        if self._windowed is not None:
+            x, y, width, height = self._windowed
+            glfw.set_window_monitor(self.handle, NONE, x, y, width, height, 0)
+            self._windowed = None
+            return
+        monitors = glfw.get_monitors()
+        if not monitors:
+            return
+        self._windowed = (*glfw.get_window_pos(self.handle), *self.size)
+        monitor = max(monitors, key=self._covered)
+        mode = glfw.get_video_mode(monitor)
+        glfw.set_window_monitor(self.handle, monitor, 0, 0, mode.size.width, mode.size.height, mode.refresh_rate)
+
+    def _covered(self, monitor: Any) -> int:
+        """How many units of the screen the window covers."""
+        left, top = glfw.get_monitor_pos(monitor)
+        mode = glfw.get_video_mode(monitor)
+        (x, y), (width, height) = glfw.get_window_pos(self.handle), self.size
+        wide = min(x + width, left + mode.size.width) - max(x, left)
+        tall = min(y + height, top + mode.size.height) - max(y, top)
+        return max(0, wide) * max(0, tall)
+
+    @property
+    def full_screen(self) -> bool:
+        """Whether it covers the screen."""
+        return self._windowed is not None
+
+    def set_title(self, title: str) -> None:
+        """The title bar's text."""
+        glfw.set_window_title(self.handle, title)
+
+    def copy(self, text: str) -> None:
+        """Text to the clipboard."""
+        glfw.set_clipboard_string(NONE, text)
+
+    def paste(self) -> str:
+        """The clipboard's text, empty where there is none."""
+        text: Any = glfw.get_clipboard_string(NONE)
+        return (text.decode(errors="replace") if isinstance(text, bytes) else text) or ""
+
+    def events(self, wait: float) -> None:
+        """Handle events; with nothing to do, sleep up to ``wait`` seconds for one."""
+        if wait > 0:
+            glfw.wait_events_timeout(wait)
+        else:
+            glfw.poll_events()
+
+    @staticmethod
+    def wake() -> None:
+        """End a sleep in `events`, from any thread."""
+        glfw.post_empty_event()
+
+    def read(self) -> bytes:
+        """RGB of the window's pixels, bottom row first."""
+        self.context.screen.use()
+        pixels = bytes(self.context.screen.read(viewport=(0, 0, *self.pixels), components=3, alignment=1))
+        _ = self.context.error  # moderngl names a read buffer that a window does not have
+        return pixels
+
+    def swap(self) -> None:
+        """Show what was drawn."""
+        glfw.swap_buffers(self.handle)
+
+    def release(self) -> None:
+        """Close the window."""
+        glfw.destroy_window(self.handle)
+        glfw.terminate()

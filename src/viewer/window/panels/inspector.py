@@ -1,0 +1,268 @@
+"""The stream inspector's panel: a stream as a picture with its legend, steps, the passes as a plot, and totals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import moderngl
+import numpy as np
+from imgui_bundle import ImVec2, imgui, implot
+from numpy.typing import NDArray
+
+from viewer.window.panels import theme
+from viewer.window.panels.imgui_draw import ImguiDraw
+from viewer.window.panels.overlay import below
+from viewer.window.panels.theme import units
+from viewer.window.panels.widgets import fact, grouped, label, press, shares
+from viewer.window.study.false_color import Color, Label, Legend, Ramp
+from viewer.window.study.inspector import Inspector
+from viewer.window.view.desk import Desk
+
+HEIGHT = 690.0  # at first
+PLOT_HEIGHT = 150.0
+TALLEST = 0.75  # of a picture's width
+RAMP_HEIGHT = 10.0
+LEAST_LEGEND = 220.0  # width, in a window that fits itself to it
+
+
+@dataclass
+class _View:
+    """What is kept of the inspector on show: its channel, that one's picture on the device, the plot's columns."""
+
+    inspector: Inspector | None = None
+    channel: str = "state"
+    picture: NDArray[np.uint8] | None = None
+    texture: moderngl.Texture | None = None
+    bars: dict[str, tuple[NDArray, NDArray]] = field(default_factory=dict)
+    drawn: tuple[int, int] = (0, -1)
+
+
+_view = _View()
+
+
+def draw_inspector(desk: Desk, draw: ImguiDraw) -> None:
+    """The panel, where an inspector is at work."""
+    inspector = desk.studies.inspector
+    if inspector is None:
+        return
+    view = _view_of(draw, inspector)
+    size, room = imgui.get_io().display_size, units(theme.ROOM)
+    width = min(units(theme.INSPECTOR_WIDTH), size.x - 2 * room)
+    height = max(1.0, size.y - 2 * room - units(theme.STATUS) - below(desk))
+    when = imgui.Cond_.always if theme.narrow(size.x) else imgui.Cond_.appearing
+    imgui.set_next_window_pos(ImVec2(size.x - room, room), when, ImVec2(1, 0))
+    imgui.set_next_window_size(ImVec2(width, min(height, units(HEIGHT))), when)
+    least = ImVec2(min(width, units(240)), min(height, units(160)))
+    imgui.set_next_window_size_constraints(least, ImVec2(max(width, size.x * 0.6), height))
+    expanded, kept = imgui.begin("Stream inspector", True)
+    if expanded:
+        _draw(desk, draw, inspector, view)
+    imgui.end()
+    if not kept:
+        desk.view.do("inspector.show")
+
+
+def _view_of(draw: ImguiDraw, inspector: Inspector) -> _View:
+    global _view
+    if _view.inspector is not inspector:
+        old, _view = _view, _View(inspector, _view.channel)
+        if old.texture is not None and old.texture.ctx is draw.context:
+            old.texture.release()
+    return _view
+
+
+def _draw(desk: Desk, draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
+    _controls(desk, inspector)
+    _channels(inspector, view)
+    _picture(draw, inspector, view)
+    draw_legend(inspector.legend(view.channel))
+    imgui.spacing()
+    _plot(inspector, view)
+    _totals(inspector)
+
+
+def _controls(desk: Desk, inspector: Inspector) -> None:
+    wide = shares(3)
+    press(desk, "Step", "inspector.step", wide, enabled=not inspector.complete)
+    imgui.same_line()
+    press(desk, "Run", "inspector.run", wide, enabled=not inspector.complete)
+    imgui.same_line()
+    press(desk, "Restart", "inspector.restart", wide)
+    served = inspector.passes[-1] if inspector.passes else None
+    text = f"pass {served.number}: {served.kernel}, {grouped(served.active)} rays" if served else "no pass yet"
+    fact(text, "complete" if inspector.complete else f"{grouped(inspector.active)} left")
+
+
+def _channels(inspector: Inspector, view: _View) -> None:
+    channels = {channel.name: channel for channel in inspector.channels()}
+    if view.channel not in channels:
+        view.channel = next(iter(channels))
+    label("stream", 56)
+    if imgui.begin_combo("##stream", view.channel, imgui.ComboFlags_.height_large):
+        group = ""
+        for name, channel in channels.items():
+            if channel.group != group:
+                group = channel.group
+                imgui.separator_text(group)
+            if imgui.selectable(name, name == view.channel)[0]:
+                view.channel = name
+            about = ", ".join(text for text in (channel.about, channel.unit) if text)
+            if about and imgui.is_item_hovered():
+                imgui.set_tooltip(about)
+        imgui.end_combo()
+
+
+def _picture(draw: ImguiDraw, inspector: Inspector, view: _View) -> None:
+    picture = inspector.picture(view.channel)
+    height, width = picture.shape[:2]
+    if view.picture is not picture:
+        view.picture = picture
+        if view.texture is None or view.texture.size != (width, height):
+            if view.texture is not None:
+                view.texture.release()
+            view.texture = draw.context.texture((width, height), 3)
+            view.texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
+        view.texture.write(np.ascontiguousarray(picture), alignment=1)
+    assert view.texture is not None
+    wide = imgui.get_content_region_avail().x
+    corner = imgui.get_cursor_screen_pos()
+    wide *= min(1.0, TALLEST * width / height)
+    imgui.image(draw.register(view.texture), ImVec2(wide, wide * height / width))
+    if imgui.is_item_hovered():
+        mouse = imgui.get_mouse_pos()
+        x = min(width - 1, max(0, int((mouse.x - corner.x) / wide * width)))
+        y = min(height - 1, max(0, int((mouse.y - corner.y) / wide * width)))
+        _hover(inspector, view.channel, x, y)
+
+
+def _hover(inspector: Inspector, channel: str, x: int, y: int) -> None:
+    values, valid = inspector.values(channel)
+    value = values[y, x]
+    if not valid[y, x]:
+        text = "not written"
+    elif channel in ("state", "return"):
+        text = ("done", *inspector.colors)[int(value)]
+    else:
+        text = ", ".join(f"{number:.6g}" for number in np.atleast_1d(value))
+    imgui.set_tooltip(f"{'ray' if inspector.by_ray(channel) else 'element'} ({x}, {y}): {text}")
+
+
+# -- legend ----------------------------------------------------------------------------------------------------------
+
+
+def draw_legend(legend: Legend) -> None:
+    """What the colours of a picture mean: ramps as bars with their ends, labels as a flow of squares with text."""
+    if legend.title and (legend.ramps or legend.labels):
+        imgui.text_disabled(legend.title)
+    for ramp in legend.ramps:
+        _ramp(ramp)
+    right = imgui.get_cursor_pos_x() + max(imgui.get_content_region_avail().x, units(LEAST_LEGEND))
+    for place, entry in enumerate(legend.labels):
+        _square(entry, right, first=place == 0)
+
+
+def _packed(rgb: Color) -> int:
+    return imgui.color_convert_float4_to_u32(theme.color((rgb[0] / 255, rgb[1] / 255, rgb[2] / 255)))
+
+
+def _ramp(ramp: Ramp) -> None:
+    draw, at = imgui.get_window_draw_list(), imgui.get_cursor_screen_pos()
+    wide, tall = max(imgui.get_content_region_avail().x, units(LEAST_LEGEND)), units(RAMP_HEIGHT)
+    colors = [_packed((int(r), int(g), int(b))) for r, g, b in ramp.colors[:: max(1, len(ramp.colors) // 32)]]
+    step = wide / max(1, len(colors) - 1)
+    for k, (left, right) in enumerate(pairwise(colors)):
+        low, high = ImVec2(at.x + k * step, at.y), ImVec2(at.x + (k + 1) * step, at.y + tall)
+        draw.add_rect_filled_multi_color(low, high, left, right, right, left)
+    imgui.dummy(ImVec2(wide, tall))
+    more = ">=" if ramp.clipped else ""
+    fact(f"{'<=' if ramp.clipped else ''}{ramp.low:.4g}", f"{more}{ramp.high:.4g} {ramp.unit} {ramp.text}".rstrip())
+
+
+def _square(entry: Label, right: float, first: bool) -> None:
+    edge = imgui.get_text_line_height() * 0.7
+    gap, room = units(5), units(14)
+    wide = edge + gap + imgui.calc_text_size(entry.text).x
+    if not first:
+        imgui.same_line(0, room)
+        if imgui.get_cursor_pos_x() + wide > right:
+            imgui.new_line()
+    at = imgui.get_cursor_screen_pos()
+    lower = at.y + (imgui.get_text_line_height() - edge) / 2
+    draw = imgui.get_window_draw_list()
+    low, high = ImVec2(at.x, lower), ImVec2(at.x + edge, lower + edge)
+    draw.add_rect_filled(low, high, _packed(entry.color), units(2))
+    draw.add_rect(low, high, imgui.color_convert_float4_to_u32(theme.color((1.0, 1.0, 1.0), 0.18)), units(2))
+    imgui.dummy(ImVec2(edge, imgui.get_text_line_height()))
+    imgui.same_line(0, gap)
+    imgui.text_unformatted(entry.text)
+
+
+# -- passes ----------------------------------------------------------------------------------------------------------
+
+
+def _plot(inspector: Inspector, view: _View) -> None:
+    passes, rays = inspector.passes, max(1, inspector.machine.rays)
+    marker = (id(passes), len(passes))
+    grown = view.drawn != marker
+    if grown:
+        view.drawn, view.bars = marker, {}
+        for state in inspector.colors:
+            served = [p for p in passes if p.state == state]
+            if served:
+                share = np.array([100 * p.active / rays for p in served], np.float64)
+                view.bars[state] = (np.array([p.number for p in served], np.float64), share)
+    flags = implot.Flags_.no_menus | implot.Flags_.no_box_select | implot.Flags_.no_title
+    if not implot.begin_plot("##passes", ImVec2(-1, units(PLOT_HEIGHT)), flags | implot.Flags_.no_legend):
+        return
+    quiet = implot.AxisFlags_.no_highlight | implot.AxisFlags_.no_menus
+    implot.setup_axes("pass", "rays active, %", quiet, quiet)
+    implot.setup_axis_limits(implot.ImAxis_.y1, 0, 100, implot.Cond_.once)
+    implot.setup_axis_limits_constraints(implot.ImAxis_.y1, 0, 100)
+    last = max(10, len(passes)) + 0.5
+    implot.setup_axis_limits_constraints(implot.ImAxis_.x1, 0.5, last)
+    implot.setup_axis_limits(implot.ImAxis_.x1, 0.5, last, implot.Cond_.always if grown else implot.Cond_.once)
+    for state, (numbers, share) in view.bars.items():
+        spec = implot.Spec()
+        red, green, blue = (part / 255 for part in inspector.colors[state])
+        spec.fill_color = spec.line_color = theme.color((red, green, blue))
+        implot.plot_bars(state, numbers, share, 1.0, spec)
+    _name_pass(inspector)
+    implot.end_plot()
+
+
+def _name_pass(inspector: Inspector) -> None:
+    """The pass under the mouse, in words."""
+    if not implot.is_plot_hovered() or not inspector.passes:
+        return
+    number = round(implot.get_plot_mouse_pos().x)
+    if 1 <= number <= len(inspector.passes):
+        served = inspector.passes[number - 1]
+        share = 100 * served.active / max(1, inspector.machine.rays)
+        imgui.set_tooltip(
+            f"pass {number}: {served.kernel}\n{grouped(served.active)} rays, {share:.1f} %\n"
+            f"{grouped(served.calls)} calls, {1000 * served.seconds:.2f} ms"
+        )
+
+
+def _totals(inspector: Inspector) -> None:
+    totals = inspector.totals()
+    fact("passes", grouped(totals.passes))
+    fact("rays active in a pass, average", f"{100 * totals.active_share:.1f} %")
+    if not totals.per_state:
+        return
+    flags = imgui.TableFlags_.row_bg | imgui.TableFlags_.sizing_stretch_prop | imgui.TableFlags_.borders_inner_h
+    if not imgui.begin_table("totals", 4, flags):
+        return
+    for heading in ("state", "passes", "calls", "ms"):
+        imgui.table_setup_column(heading)
+    imgui.table_headers_row()
+    for state, row in totals.per_state.items():
+        imgui.table_next_row()
+        imgui.table_next_column()
+        imgui.text_colored(theme.legible(inspector.colors.get(state, (200, 200, 200))), state)
+        with theme.font("numbers"):
+            for text in (grouped(row["passes"]), grouped(row["calls"]), f"{1000 * row['seconds']:.1f}"):
+                imgui.table_next_column()
+                imgui.text_unformatted(text)
+    imgui.end_table()

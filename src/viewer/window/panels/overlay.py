@@ -1,0 +1,307 @@
+"""What lies over the picture: the status line, messages, progress of loading, statistics, and the help."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from imgui_bundle import ImVec2, imgui
+
+from viewer.window.input.actions import HelpLine
+from viewer.window.panels import theme
+from viewer.window.panels.theme import color, units
+from viewer.window.panels.widgets import duration, fact, grouped, memory, noise, rate
+from viewer.window.view.desk import Desk
+
+QUIET = (
+    imgui.WindowFlags_.no_decoration
+    | imgui.WindowFlags_.no_inputs
+    | imgui.WindowFlags_.no_nav
+    | imgui.WindowFlags_.no_move
+    | imgui.WindowFlags_.no_saved_settings
+    | imgui.WindowFlags_.no_focus_on_appearing
+    | imgui.WindowFlags_.always_auto_resize
+)
+STATISTICS_WIDTH = 210.0
+HELP_COLUMN = 300.0  # width of a column of the help
+LONGEST_LINE = 560.0  # of a message, before it breaks
+LEAST_STATUS = 320.0  # a narrower window has no status line
+
+
+def draw_overlays(desk: Desk) -> None:
+    """All of them, each where it has something to say."""
+    size = imgui.get_io().display_size
+    if min(size.x, size.y) < units(40):
+        return
+    if desk.view.panels_visible and size.x >= units(LEAST_STATUS):
+        _status(desk, size)
+    shown = desk.view.stats_visible
+    if theme.narrow(size.x) and (desk.view.panels_visible or talking(desk)):
+        shown = False  # there is no room for both
+    _messages(desk, _statistics(desk, size) if shown else 0.0)
+    if desk.view.help_visible:
+        _help(desk, size)
+
+
+def talking(desk: Desk) -> bool:
+    """Whether there is something to say at the top."""
+    return bool(desk.stage.loading is not None or desk.view.compiling or desk.view.message)
+
+
+def below(desk: Desk) -> float:
+    """The height that panels leave free at the bottom of a narrow window for what is said there, as last drawn."""
+    return _said.height if talking(desk) and theme.narrow(imgui.get_io().display_size.x) else 0.0
+
+
+@dataclass
+class _Said:
+    """What was last said."""
+
+    height: float = 0.0
+
+
+_said = _Said()
+
+
+def _corner(name: str, place: ImVec2, pivot: ImVec2, alpha: float = 0.82) -> bool:
+    """Begin a small window that takes no input."""
+    imgui.set_next_window_pos(place, imgui.Cond_.always, pivot)
+    imgui.set_next_window_bg_alpha(alpha)
+    return bool(imgui.begin(name, None, QUIET)[0])
+
+
+# -- status ----------------------------------------------------------------------------------------------------------
+
+
+def status(desk: Desk) -> list[str]:
+    """The parts of the status line: program, machine, resolution, samples, speed."""
+    session = desk.view.session
+    if desk.view.renderer is None:
+        return ["no scene"]
+    choices = desk.view.renderer.settings
+    machine = choices.machine
+    if machine == "multipass":
+        machine += f" ({choices.policy}, fuse {choices.fuse}, unroll {choices.unroll})"
+    width, height = session.size
+    size = f"{width} x {height}"
+    if session.scale < 1:
+        size += f" at {100 * session.scale:.0f} %"
+    samples = f"{grouped(session.samples)} sample" + ("" if session.samples == 1 else "s")
+    parts = [choices.program, machine, size, samples]
+    if session.developing.buffer is not None:
+        parts += [duration(session.total_seconds), f"noise {noise(session.error)}"]
+    parts.append(rate(session.rate))
+    if desk.studies.counting is not None:
+        parts.append(f"heat map {100 * desk.studies.counting:.0f} %")
+    if desk.view.paused:
+        parts.append("paused")
+    return parts
+
+
+def _status(desk: Desk, size: ImVec2) -> None:
+    imgui.set_next_window_pos(ImVec2(0, size.y), imgui.Cond_.always, ImVec2(0, 1))
+    imgui.set_next_window_size(ImVec2(size.x, units(theme.STATUS)))
+    imgui.set_next_window_bg_alpha(0.78)
+    imgui.push_style_var(imgui.StyleVar_.window_padding, ImVec2(units(12), units(3)))
+    imgui.push_style_var(imgui.StyleVar_.window_rounding, 0.0)
+    imgui.push_style_var(imgui.StyleVar_.window_border_size, 0.0)
+    imgui.push_style_var(imgui.StyleVar_.window_min_size, ImVec2(1, 1))
+    flags = QUIET & ~imgui.WindowFlags_.always_auto_resize | imgui.WindowFlags_.no_bring_to_front_on_focus
+    if imgui.begin("##status", None, flags)[0]:
+        hint = next((f"{key}  help" for key in desk.view.keymap.keys("help")[:1]), "")
+        end = size.x - units(12) - (imgui.calc_text_size(hint).x + units(12) if hint else 0.0)
+        for place, part in enumerate(status(desk)):
+            if place and imgui.get_item_rect_max().x + units(30) + imgui.calc_text_size(part).x > end:
+                break
+            if place:
+                imgui.same_line(0, units(10))
+                imgui.text_disabled("\u00b7")
+                imgui.same_line(0, units(10))
+            if place == 0:
+                imgui.text_colored(color(theme.ACCENT), part)
+            else:
+                imgui.text_disabled(part)
+        if hint:
+            imgui.same_line(size.x - imgui.calc_text_size(hint).x - units(12))
+            imgui.text_disabled(hint)
+    imgui.end()
+    imgui.pop_style_var(4)
+
+
+def _statistics(desk: Desk, size: ImVec2) -> float:
+    """Their height."""
+    room = units(theme.ROOM)
+    imgui.set_next_window_size_constraints(ImVec2(units(STATISTICS_WIDTH), 0), ImVec2(units(STATISTICS_WIDTH), size.y))
+    _, right = theme.free(False, desk.view.panels_visible and desk.studies.inspector is not None)
+    if _corner("##statistics", ImVec2(right - room, room), ImVec2(1, 0)):
+        for name, value in figures(desk):
+            fact(name, value)
+    height = imgui.get_window_size().y
+    imgui.end()
+    return height
+
+
+def figures(desk: Desk) -> list[tuple[str, str]]:
+    """What the statistics show: name and value."""
+    session = desk.view.session
+    width, height = session.size
+    shown = [
+        ("samples/s", rate(session.rate)),
+        ("picture", f"{1000 * session.seconds:.1f} ms"),
+        ("resolution", f"{round(width * session.scale)} x {round(height * session.scale)}"),
+        ("scale", f"{100 * session.scale:.0f} %"),
+        ("samples", grouped(session.samples)),
+    ]
+    if session.developing.buffer is not None:
+        shown += [("time", duration(session.total_seconds)), ("noise", noise(session.error))]
+    if desk.view.renderer is not None:
+        parts = desk.view.renderer.resources.bytes()
+        shown += [
+            ("triangles", grouped(int(desk.view.renderer.prepared.starts[-1]))),
+            ("textures", memory(sum(parts.values()))),
+        ]
+    return shown
+
+
+# -- messages --------------------------------------------------------------------------------------------------------
+
+
+def _messages(desk: Desk, statistics: float) -> None:
+    """Loading, compiling and the message line, one below the other at the top, between the panels.
+
+    statistics : height of the figures at the upper right.
+    """
+    room = units(theme.ROOM)
+    left, right = theme.free(desk.view.panels_visible, desk.view.panels_visible and desk.studies.inspector is not None)
+    top = room
+    if statistics:
+        beside = right - units(STATISTICS_WIDTH) - room
+        if beside - left >= units(theme.LEAST_FREE):
+            right = beside
+        else:
+            top += statistics + units(6)
+    size = imgui.get_io().display_size
+    lowest = desk.view.panels_visible and theme.narrow(size.x)
+    if lowest:
+        top = size.y - units(theme.STATUS) - _said.height
+    began = top
+    middle = (left + right) / 2
+    width = max(1.0, min(units(LONGEST_LINE), right - left - 2 * room))
+    if desk.stage.loading is not None:
+        top = _loading(*desk.stage.loading, desk.view.keymap.text("escape"), middle, top, min(width, units(360)))
+    if desk.view.compiling:
+        top = _line("compiling", f"compiling {desk.view.compiling} ...", theme.ACCENT, middle, top, width)
+    if desk.view.message:
+        ink = theme.ERROR if desk.view.message_is_error else theme.TEXT
+        top = _line("message", desk.view.message, ink, middle, top, width)
+    _said.height = top - began
+
+
+def _line(name: str, text: str, ink: tuple[float, float, float], middle: float, top: float, width: float) -> float:
+    """One or more lines of text; the next one's top."""
+    padding = imgui.get_style().window_padding
+    inner = max(1.0, width - 2 * padding.x)
+    wide = min(inner, imgui.calc_text_size(text).x + 1)
+    imgui.set_next_window_size(ImVec2(wide + 2 * padding.x, 0))
+    if ink == theme.ERROR:
+        imgui.push_style_color(imgui.Col_.border, color(theme.ERROR, 0.55))
+    shown = _corner(f"##{name}", ImVec2(middle, top), ImVec2(0.5, 0), 0.94)
+    if ink == theme.ERROR:
+        imgui.pop_style_color()
+    if shown:
+        imgui.push_text_wrap_pos(padding.x + wide + 1)
+        imgui.push_style_color(imgui.Col_.text, color(ink))
+        imgui.text_unformatted(text)
+        imgui.pop_style_color()
+        imgui.pop_text_wrap_pos()
+    height = imgui.get_window_size().y
+    imgui.end()
+    return top + height + units(6)
+
+
+def _loading(text: str, share: float | None, cancel: str, middle: float, top: float, width: float) -> float:
+    imgui.set_next_window_size(ImVec2(width, 0))
+    if _corner("##loading", ImVec2(middle, top), ImVec2(0.5, 0), 0.94):
+        _fitting(text)
+        # Without a known end the bar wanders.
+        imgui.progress_bar(-imgui.get_time() if share is None else share, ImVec2(-1, units(5)), "")
+        imgui.text_disabled(f"{cancel} cancels")
+    height = imgui.get_window_size().y
+    imgui.end()
+    return top + height + units(6)
+
+
+def _fitting(text: str) -> None:
+    """Text that loses its middle where it is too long for the line: a path's ends say most."""
+    room = imgui.get_content_region_avail().x
+    shown, keep = text, len(text)
+    while keep > 8 and imgui.calc_text_size(shown).x > room:
+        keep -= max(1, keep // 16)
+        shown = f"{text[: keep // 3]} ... {text[-(keep - keep // 3) :]}"
+    imgui.text_unformatted(shown)
+
+
+# -- help ------------------------------------------------------------------------------------------------------------
+
+
+def _help(desk: Desk, size: ImVec2) -> None:
+    room = units(2 * theme.ROOM)
+    width, height = size.x - 2 * room, size.y - 2 * room
+    groups = desk.view.keymap.help_lines()
+    columns = max(1, min(int(width / units(HELP_COLUMN)), 4, len(groups)))
+    imgui.set_next_window_pos(ImVec2(size.x / 2, size.y / 2), imgui.Cond_.always, ImVec2(0.5, 0.5))
+    wide = max(1.0, min(width, columns * units(HELP_COLUMN) + units(24)))
+    imgui.set_next_window_size(ImVec2(wide, 0))
+    imgui.set_next_window_size_constraints(ImVec2(wide, 0), ImVec2(wide, max(1.0, height)))
+    imgui.set_next_window_bg_alpha(0.98)
+    flags = (
+        imgui.WindowFlags_.no_title_bar
+        | imgui.WindowFlags_.no_resize
+        | imgui.WindowFlags_.no_move
+        | imgui.WindowFlags_.no_saved_settings
+    )
+    if imgui.begin("##help", None, flags)[0]:
+        with theme.font("strong"):
+            imgui.text_unformatted("Keys")
+        imgui.same_line()
+        closing = [key for name in ("help", "escape") for key in desk.view.keymap.keys(name)[:1]]
+        imgui.text_disabled(" or ".join(closing) + " closes")
+        imgui.spacing()
+        if imgui.begin_table("keys", columns, imgui.TableFlags_.sizing_stretch_same):
+            _help_columns(desk, groups, columns)
+            imgui.end_table()
+    imgui.end()
+
+
+def _works(desk: Desk, line: HelpLine) -> bool:
+    return line.action is None or desk.view.available(line.action)
+
+
+def _help_columns(desk: Desk, groups: list[tuple[str, list[HelpLine]]], columns: int) -> None:
+    """Whole groups, in order, into columns of about the same height."""
+    total = sum(len(lines) + 2 for _, lines in groups)
+    imgui.table_next_row()
+    imgui.table_next_column()
+    filled, column = 0, 0
+    for group, lines in groups:
+        if column < columns - 1 and filled + len(lines) / 2 > total * (column + 1) / columns:
+            column += 1
+            imgui.table_next_column()
+        filled += len(lines) + 2
+        imgui.separator_text(group)
+        if imgui.begin_table(group, 2, imgui.TableFlags_.sizing_fixed_fit):
+            widest = max(imgui.calc_text_size(line.keys).x for line in lines)
+            wide = min(max(widest, units(64)), imgui.get_content_region_avail().x * 0.42)
+            imgui.table_setup_column("key", imgui.TableColumnFlags_.width_fixed, wide)
+            imgui.table_setup_column("what", imgui.TableColumnFlags_.width_stretch)
+            for line in lines:
+                imgui.table_next_row()
+                imgui.table_next_column()
+                imgui.push_style_color(imgui.Col_.text, color(theme.ACCENT if _works(desk, line) else theme.DIM))
+                imgui.text_wrapped(line.keys)
+                imgui.pop_style_color()
+                imgui.table_next_column()
+                imgui.push_style_color(imgui.Col_.text, color(theme.TEXT if _works(desk, line) else theme.DIM))
+                imgui.text_wrapped(line.help)
+                imgui.pop_style_color()
+            imgui.end_table()
+        imgui.spacing()

@@ -1,0 +1,116 @@
+"""The pixel probe's panel: the history of one ray as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from imgui_bundle import ImVec2, imgui
+
+from viewer.window.panels import theme
+from viewer.window.panels.overlay import below
+from viewer.window.panels.theme import units
+from viewer.window.panels.widgets import grouped
+from viewer.window.study.false_color import Color, state_colors
+from viewer.window.study.history import COLUMNS, Probe
+from viewer.window.view.desk import Desk
+
+SIZE = (620.0, 230.0)
+
+
+@dataclass
+class _View:
+    """What is kept of the probe on show: its table, as of so many rows, and the colours of the states."""
+
+    probe: Probe | None = None
+    colors: dict[str, Color] = field(default_factory=dict)
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+    place: tuple[float, float, float, float] | None = None  # left, top, right, bottom
+
+
+_view = _View()
+
+
+def covered(desk: Desk) -> tuple[float, float, float, float] | None:
+    """What the panel covers as last drawn: left, top, right and bottom in the window; None where it is not shown."""
+    return _view.place if desk.studies.probe is not None and desk.view.panels_visible else None
+
+
+def draw_probe(desk: Desk) -> None:
+    """The panel, where a ray has been probed."""
+    probe = desk.studies.probe
+    if probe is None:
+        _view.probe = _view.place = None
+        return
+    if _view.probe is not probe:
+        _view.probe, _view.rows = probe, []
+        _view.colors = state_colors(probe.states)
+    _view.rows += probe.table(len(_view.rows))  # the history grows
+    size, room = imgui.get_io().display_size, units(theme.ROOM)
+    left, right = theme.free(True, desk.studies.inspector is not None)
+    bottom = size.y - room - units(theme.STATUS) - below(desk)
+    width, height = min(units(SIZE[0]), right - left - 2 * room), max(1.0, min(units(SIZE[1]), bottom - room))
+    when = imgui.Cond_.always if theme.narrow(size.x) else imgui.Cond_.appearing
+    imgui.set_next_window_pos(ImVec2(left + room, bottom), when, ImVec2(0, 1))
+    imgui.set_next_window_size(ImVec2(width, height), when)
+    expanded, kept = imgui.begin("Pixel probe", True)
+    at, extent = imgui.get_window_pos(), imgui.get_window_size()
+    _view.place = (at.x, at.y, at.x + extent.x, at.y + extent.y)
+    if expanded:
+        _summary(probe)
+        _table()
+    imgui.end()
+    if not kept:
+        desk.view.do("probe.show")
+
+
+def _summary(probe: Probe) -> None:
+    x, y = probe.pixel
+    imgui.text_unformatted(f"pixel ({x}, {y}) of {probe.size[0]} x {probe.size[1]}")
+    imgui.same_line()
+    imgui.text_disabled(
+        f"{grouped(len(probe.rows))} passes, {grouped(probe.steps)} steps, {grouped(probe.tests)} tests"
+    )
+    imgui.same_line()
+    imgui.text_unformatted(surface_text(probe))
+
+
+def surface_text(probe: Probe) -> str:
+    """What the pixel shows, in words."""
+    if probe.surface is not None:
+        return probe.surface.text()
+    return "nothing" if probe.complete else "under way ..."
+
+
+def _table() -> None:
+    flags = (
+        imgui.TableFlags_.scroll_y
+        | imgui.TableFlags_.scroll_x
+        | imgui.TableFlags_.row_bg
+        | imgui.TableFlags_.borders_inner_v
+        | imgui.TableFlags_.resizable
+        | imgui.TableFlags_.sizing_fixed_fit
+    )
+    if not imgui.begin_table("history", len(COLUMNS), flags):
+        return
+    imgui.table_setup_scroll_freeze(0, 1)
+    for name in COLUMNS:
+        imgui.table_setup_column(name)
+    imgui.table_headers_row()
+    with theme.font("numbers"):
+        clipper = imgui.ListClipper()
+        clipper.begin(len(_view.rows))
+        while clipper.step():
+            for place in range(clipper.display_start, clipper.display_end):
+                _row(_view.rows[place])
+        clipper.end()
+    imgui.end_table()
+
+
+def _row(texts: tuple[str, ...]) -> None:
+    imgui.table_next_row()
+    for column, text in enumerate(texts):
+        imgui.table_next_column()
+        if COLUMNS[column] in ("state", "next") and text in _view.colors:
+            imgui.text_colored(theme.legible(_view.colors[text]), text)
+        else:
+            imgui.text_unformatted(text)

@@ -1,0 +1,123 @@
+"""What is drawn over the picture in space: the structure's boxes, a probed ray's way, and the heat map."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from imgui_bundle import imgui
+from numpy.typing import NDArray
+
+from viewer.window.panels import theme
+from viewer.window.panels.imgui_draw import ImguiDraw
+from viewer.window.panels.inspector import draw_legend
+from viewer.window.panels.light import draw_markers
+from viewer.window.panels.overlay import QUIET
+from viewer.window.panels.probe import covered
+from viewer.window.panels.theme import units
+from viewer.window.study.wires import box_edges, project, structure_lines
+from viewer.window.view.desk import Desk
+
+SHOWN = 0.2  # seconds between two pictures of a heat map that is being made
+WIRES, VISITED, RAY, TESTED, HIT = 0x30FFFFFF, 0xA0F0C040, 0xFF40D0FF, 0x806060FF, 0xFF40FF60  # ABGR
+
+
+class Space:
+    """Draws behind the panels."""
+
+    def __init__(self, draw: ImguiDraw) -> None:
+        self._draw = draw
+        self._shown: tuple[Any, float] | None = None  # heat map and its progress as last uploaded
+        self._legend: Any = None
+        self._legend_size = (0.0, 0.0)
+        self._next = 0.0  # when the heat map is uploaded again
+        self._texture: Any = None
+        self._id: Any = None
+
+    def draw(self, desk: Desk) -> None:
+        """Over the picture, under the panels."""
+        if desk.studies.heat_map is not None and desk.studies.heat is not None:
+            self._heat(desk)
+        if desk.view.flight is None or desk.view.renderer is None:
+            return
+        draw_markers(desk)
+        if desk.view.wires:
+            self._lines(desk, structure_lines(desk.view.renderer.structure.built, desk.view.flight.camera), WIRES)
+        if desk.studies.probe is not None:
+            self._probe(desk)
+
+    def _lines(self, desk: Desk, lines: NDArray[np.float64], color: int, thick: float = 1.0) -> None:
+        assert desk.view.flight is not None
+        add, point = imgui.get_background_draw_list().add_line, imgui.ImVec2
+        projected = project(desk.view.flight.camera, desk.view.size, lines) + (desk.view.left, 0.0)
+        flat = projected.reshape(-1, 4).tolist()  # plain floats: much faster
+        left, (width, height) = desk.view.left, desk.view.size
+        imgui.get_background_draw_list().push_clip_rect(point(left, 0), point(left + width, height))
+        for x0, y0, x1, y1 in flat:
+            add(point(x0, y0), point(x1, y1), color, thick)
+        imgui.get_background_draw_list().pop_clip_rect()
+
+    def _probe(self, desk: Desk) -> None:
+        """Boxes visited, triangles tested, and the ray up to its hit; of two levels where the object stands."""
+        assert desk.studies.probe is not None
+        for segment in desk.studies.probe.segments:
+            origin, direction = segment.origin.astype(np.float64), segment.direction.astype(np.float64)
+            inside = [visit.box for visit in segment.visits if visit.t_enter <= visit.t_exit]
+            if inside:
+                boxes = np.stack(inside)
+                self._lines(desk, segment.world(box_edges(boxes[:, 0], boxes[:, 1]).reshape(-1, 2, 3)), VISITED)
+            for nearest, color in ((False, TESTED), (True, HIT)):
+                found = [test.corners for test in segment.tests if test.nearest == nearest]
+                if found:
+                    corners = np.stack(found).astype(np.float64)
+                    edges = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2).reshape(-1, 2, 3)
+                    self._lines(desk, segment.world(edges), color)
+            span = segment.span or (0.0, 0.0)
+            end = segment.t_hit if segment.t_hit is not None else span[1]
+            self._lines(desk, segment.world(np.stack([origin, origin + end * direction]))[None], RAY, 2.0)
+
+    def _heat(self, desk: Desk) -> None:
+        heat = desk.studies.heat_map
+        assert heat is not None
+        now = time.monotonic()
+        new = self._shown is None or self._shown[0] is not heat
+        if new or (self._shown != (heat, heat.progress) and (heat.complete or now >= self._next)):
+            shown = heat.show()
+            self._upload(shown.picture)
+            self._legend, self._shown, self._next = shown.legend, (heat, heat.progress), now + SHOWN
+        left, (width, height) = desk.view.left, desk.view.size
+        target = imgui.get_background_draw_list()
+        target.add_image(self._id, imgui.ImVec2(left, 0), imgui.ImVec2(left + width, height))
+        self._draw_legend(desk)
+
+    def _draw_legend(self, desk: Desk) -> None:
+        """At the bottom of what the panels leave free; above the probe's where that is in the way."""
+        size, room = imgui.get_io().display_size, units(theme.ROOM)
+        shown = desk.view.panels_visible
+        if shown and theme.narrow(size.x):
+            return  # panels cover the picture
+        left, right = theme.free(shown, shown and desk.studies.inspector is not None)
+        middle, bottom = (left + right) / 2, size.y - units(theme.STATUS) - room
+        width, height = self._legend_size
+        over = covered(desk)
+        if over is not None and over[0] < middle + width / 2 and over[2] > middle - width / 2:
+            if over[3] > bottom - height and over[1] < bottom:
+                bottom = over[1] - room
+            if bottom < height + room:  # no room above
+                bottom = min(size.y, over[3] + room + height)
+        imgui.set_next_window_pos(imgui.ImVec2(middle, bottom), imgui.Cond_.always, imgui.ImVec2(0.5, 1.0))
+        if imgui.begin("##heat", None, QUIET)[0]:
+            draw_legend(self._legend)
+        drawn = imgui.get_window_size()
+        self._legend_size = (drawn.x, drawn.y)
+        imgui.end()
+
+    def _upload(self, picture: NDArray[np.uint8]) -> None:
+        height, width = picture.shape[:2]
+        if self._texture is None or self._texture.size != (width, height):
+            if self._texture is not None:
+                self._texture.release()
+            self._texture = self._draw.context.texture((width, height), 3, alignment=1)
+            self._id = self._draw.register(self._texture)
+        self._texture.write(np.ascontiguousarray(picture), alignment=1)

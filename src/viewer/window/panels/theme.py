@@ -1,0 +1,183 @@
+"""How the panels look: one dark theme with one accent colour, and its fonts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import imgui_bundle
+import numpy as np
+from imgui_bundle import ImVec2, ImVec4, imgui, implot
+
+Color = tuple[float, float, float, float]  # sRGB, straight alpha
+
+ACCENT = (0.36, 0.66, 0.93)
+TEXT = (0.86, 0.88, 0.90)
+DIM = (0.54, 0.58, 0.63)
+WARNING = (0.93, 0.73, 0.38)
+ERROR = (0.97, 0.45, 0.42)
+GROUND = (0.085, 0.094, 0.110)
+RAISED = (0.150, 0.165, 0.190)
+
+SIZES = {"text": 15.0, "strong": 18.0, "numbers": 14.0}  # of the fonts, in units of the window on a plain screen
+ROOM = 10.0  # between panels and the window's edge
+SIDE_WIDTH = 300.0  # of the panel at the left
+INSPECTOR_WIDTH = 340.0  # of the one at the right, at first
+LEAST_FREE = 220.0  # a narrower gap between panels is none
+STATUS = 24.0  # height of the line at the bottom
+
+# Shipped with imgui-bundle: Roboto (Apache License 2.0) and Inconsolata (SIL Open Font License 1.1).
+_FONTS = {"text": "Roboto/Roboto-Regular.ttf", "strong": "Roboto/Roboto-Bold.ttf", "numbers": "Inconsolata-Medium.ttf"}
+
+
+_faces: dict[str, imgui.ImFont] = {}  # of the current ImGui context
+
+
+def apply(scale: float) -> None:
+    """Set style and fonts of the current context, once and again whenever the screen's ``scale`` changes.
+
+    To be called where no panel is open. scale : size of text and widgets against a plain screen, 2 on a dense one.
+    """
+    fresh = imgui.get_io().font_default is None
+    if fresh:
+        _load()
+        if implot.get_current_context() is None:
+            implot.create_context()
+    if fresh or imgui.get_style().font_scale_dpi != np.float32(scale):
+        _style(scale)
+
+
+def units(length: float) -> float:
+    """A length on a plain screen, in this one's units."""
+    return length * imgui.get_style().font_scale_dpi
+
+
+def _load() -> None:
+    folder = Path(imgui_bundle.__file__).parent / "assets" / "fonts"
+    io = imgui.get_io()
+    _faces.clear()
+    for name, file in _FONTS.items():
+        if (folder / file).exists():  # else ImGui's own font serves
+            _faces[name] = io.fonts.add_font_from_file_ttf(str(folder / file), SIZES[name])
+    io.font_default = _faces.get("text") or io.fonts.add_font_default()
+
+
+def _style(scale: float) -> None:
+    style, plain = imgui.get_style(), imgui.Style()
+    for name in dir(plain):  # an earlier scale goes
+        if not callable(getattr(plain, name)) and not name.startswith("__"):
+            setattr(style, name, getattr(plain, name))
+    for name in ("window", "frame", "grab", "popup", "child", "tab", "scrollbar", "image", "selectable", "menu_item"):
+        setattr(style, f"{name}_rounding", 4.0)
+    style.window_rounding = style.popup_rounding = 8.0
+    style.window_padding, style.frame_padding = ImVec2(12, 10), ImVec2(8, 3)
+    style.item_spacing, style.item_inner_spacing = ImVec2(8, 5), ImVec2(6, 4)
+    style.cell_padding, style.indent_spacing = ImVec2(6, 2), 12.0
+    style.scrollbar_size, style.grab_min_size = 10.0, 10.0
+    style.window_border_size, style.popup_border_size, style.frame_border_size = 1.0, 1.0, 0.0
+    style.separator_text_border_size, style.separator_text_padding = 1.0, ImVec2(0, 4)
+    style.separator_size, style.tree_lines_size = 1.0, 1.0
+    style.hover_delay_normal, style.disabled_alpha = 0.35, 0.42
+    style.font_size_base, style.font_scale_dpi = SIZES["text"], scale
+    for name, color in _colors().items():
+        style.set_color_(imgui.Col_[name], ImVec4(*color))
+    style.scale_all_sizes(scale)
+    plot = implot.get_style()
+    plot.plot_padding = ImVec2(6 * scale, 6 * scale)
+    plot.label_padding = ImVec2(4 * scale, 4 * scale)
+
+
+def _colors() -> dict[str, Color]:
+    def shade(color: tuple[float, float, float], alpha: float = 1.0) -> Color:
+        return (*color, alpha)
+
+    white = (1.0, 1.0, 1.0)
+    colors = {
+        "text": shade(TEXT),
+        "text_disabled": shade(DIM),
+        "text_link": shade(ACCENT),
+        "text_selected_bg": shade(ACCENT, 0.35),
+        "window_bg": shade(GROUND, 0.93),
+        "child_bg": shade(white, 0.0),
+        "popup_bg": shade(GROUND, 0.98),
+        "border": shade(white, 0.09),
+        "border_shadow": shade(white, 0.0),
+        "frame_bg": shade(RAISED),
+        "frame_bg_hovered": shade((0.195, 0.215, 0.245)),
+        "frame_bg_active": shade((0.225, 0.250, 0.285)),
+        "title_bg": shade(GROUND, 0.98),
+        "title_bg_active": shade((0.115, 0.127, 0.148)),
+        "title_bg_collapsed": shade(GROUND, 0.85),
+        "button": shade((0.185, 0.205, 0.235)),
+        "button_hovered": shade((0.235, 0.260, 0.295)),
+        "button_active": shade(ACCENT, 0.75),
+        "header": shade(white, 0.055),
+        "header_hovered": shade(white, 0.10),
+        "header_active": shade(ACCENT, 0.45),
+        "check_mark": shade(ACCENT),
+        "slider_grab": shade(ACCENT, 0.65),
+        "slider_grab_active": shade(ACCENT),
+        "separator": shade(white, 0.09),
+        "separator_hovered": shade(ACCENT, 0.5),
+        "separator_active": shade(ACCENT, 0.8),
+        "scrollbar_bg": shade(white, 0.0),
+        "scrollbar_grab": shade(white, 0.13),
+        "scrollbar_grab_hovered": shade(white, 0.20),
+        "scrollbar_grab_active": shade(ACCENT, 0.7),
+        "resize_grip": shade(white, 0.05),
+        "resize_grip_hovered": shade(ACCENT, 0.5),
+        "resize_grip_active": shade(ACCENT, 0.8),
+        "plot_histogram": shade(ACCENT),
+        "table_header_bg": shade((0.135, 0.148, 0.172)),
+        "table_border_light": shade(white, 0.05),
+        "table_border_strong": shade(white, 0.09),
+        "table_row_bg_alt": shade(white, 0.025),
+        "nav_cursor": shade(ACCENT, 0.6),
+    }
+    return colors
+
+
+class font:
+    """Text in another face: text, strong or numbers."""
+
+    def __init__(self, name: str) -> None:
+        self.face, self.size = _faces.get(name), SIZES[name]
+
+    def __enter__(self) -> None:
+        imgui.push_font(self.face, self.size)
+
+    def __exit__(self, *_: object) -> None:
+        imgui.pop_font()
+
+
+def free(left: bool, right: bool, wide: float | None = None) -> tuple[float, float]:
+    """Where a window, ``wide`` or as drawn, is free of panels: the left and right end, for those that are open."""
+    wide = imgui.get_io().display_size.x if wide is None else wide
+    begin = units(ROOM + SIDE_WIDTH) if left else 0.0
+    end = wide - (units(ROOM + INSPECTOR_WIDTH) if right else 0.0)
+    return (begin, end) if end - begin >= units(LEAST_FREE) else (0.0, wide)
+
+
+def narrow(wide: float) -> bool:
+    """Whether a window is too narrow for a panel and a picture beside it: then panels cover the picture, one at a time,
+    and messages stand below them."""
+    return free(True, False, wide) == (0.0, wide)
+
+
+def legible(rgb: tuple[int, int, int]) -> ImVec4:
+    """An 8-bit colour, lightened where it is too dark for text on the ground (WCAG 2.1, 1.4.3: 4.5 to 1)."""
+    values = [channel / 255 for channel in rgb]
+    while _luminance(values) < 4.5 * (_luminance(list(GROUND)) + 0.05) - 0.05:
+        values = [value + 0.1 * (1 - value) for value in values]
+    red, green, blue = values
+    return ImVec4(red, green, blue, 1.0)
+
+
+def _luminance(values: list[float]) -> float:
+    """Relative luminance of sRGB (WCAG 2.1)."""
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in values]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def color(rgb: tuple[float, float, float], alpha: float = 1.0) -> ImVec4:
+    """A colour for ImGui."""
+    return ImVec4(*rgb, alpha)

@@ -1,0 +1,150 @@
+"""The few widgets that all panels share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from imgui_bundle import ImVec2, imgui
+
+from viewer.window.input.actions import BY_NAME
+from viewer.window.panels.theme import ACCENT, GROUND, color, font, units
+from viewer.window.view.desk import Desk
+
+LABELS = 92.0  # width of the column of labels
+
+
+def about(desk: Desk, action: str) -> tuple[str, str]:
+    """What an action does, and its hotkey; empty for one that there is not."""
+    return (BY_NAME[action].help, desk.view.keymap.text(action)) if action in BY_NAME else ("", "")
+
+
+def press(desk: Desk, text: str, action: str, width: float = 0.0, on: bool = False, enabled: bool = True) -> None:
+    """A button that performs an action."""
+    imgui.begin_disabled(not (enabled and desk.view.available(BY_NAME[action])))
+    if button(f"{text}##{action}", on, width):
+        desk.view.do(action)
+    imgui.end_disabled()
+    tip(*about(desk, action))
+
+
+def shares(count: int) -> float:
+    """The width of each of ``count`` buttons in a row."""
+    gap = imgui.get_style().item_spacing.x
+    return max(1.0, (imgui.get_content_region_avail().x - gap * (count - 1)) / count)
+
+
+def tip(text: str, key: str = "") -> None:
+    """A tooltip for the last item, greyed ones too, with its hotkey."""
+    flags = imgui.HoveredFlags_.for_tooltip | imgui.HoveredFlags_.allow_when_disabled
+    if not text or not imgui.is_item_hovered(flags) or not imgui.begin_tooltip():
+        return
+    imgui.push_text_wrap_pos(units(340))
+    imgui.text_unformatted(text)
+    imgui.pop_text_wrap_pos()
+    if key:
+        imgui.text_colored(color(ACCENT), key)
+    imgui.end_tooltip()
+
+
+def label(text: str, width: float = LABELS) -> None:
+    """A label in the left column; the next item fills the rest of the line."""
+    imgui.align_text_to_frame_padding()
+    imgui.text_disabled(text)
+    imgui.same_line(units(width))
+    imgui.set_next_item_width(-1)
+
+
+def fact(name: str, value: str) -> None:
+    """A line with a name at the left and a value at the right."""
+    right = imgui.get_cursor_pos_x() + imgui.get_content_region_avail().x
+    imgui.text_disabled(name)
+    imgui.same_line()
+    with font("numbers"):
+        imgui.set_cursor_pos_x(max(imgui.get_cursor_pos_x(), right - imgui.calc_text_size(value).x))
+        imgui.text_unformatted(value)
+
+
+def segments(
+    name: str,
+    values: Sequence[str],
+    current: str,
+    texts: Sequence[str] = (),
+    enabled: Callable[[str], bool] = lambda value: True,
+    describe: Callable[[str], tuple[str, str]] = lambda value: ("", ""),
+) -> str | None:
+    """A row of buttons of which one is on, over the width that is left; the value that was clicked.
+
+    describe : the tooltip of a value, and its hotkey.
+    """
+    chosen = None
+    gap = units(2)
+    all_wide = imgui.get_content_region_avail().x - gap * (len(values) - 1)
+    wide = _widths([imgui.calc_text_size(text).x for text in texts or values], all_wide)
+    imgui.push_id(name)
+    for k, (value, text) in enumerate(zip(values, texts or values, strict=True)):
+        if k:
+            imgui.same_line(0, gap)
+        imgui.begin_disabled(not enabled(value))
+        if button(f"{text}##{value}", value == current, wide[k]):
+            chosen = value
+        imgui.end_disabled()
+        tip(*describe(value))
+    imgui.pop_id()
+    return chosen
+
+
+def _widths(needed: Sequence[float], room: float) -> list[float]:
+    """Widths of buttons for texts that need so much: all alike, or where one would be cut and there is room for all,
+    more for the longer."""
+    alike = room / max(1, len(needed))
+    spare = alike - sum(needed) / max(1, len(needed))
+    if max(needed, default=0.0) <= alike or spare < 0:
+        return [alike] * len(needed)
+    return [each + spare for each in needed]
+
+
+def button(text: str, on: bool = False, width: float = 0.0) -> bool:
+    """A button; ``on`` shows it in the accent colour."""
+    if on:
+        imgui.push_style_color(imgui.Col_.button, color(ACCENT, 0.88))
+        imgui.push_style_color(imgui.Col_.button_hovered, color(ACCENT))
+        imgui.push_style_color(imgui.Col_.text, color(GROUND))
+    clicked = imgui.button(text, ImVec2(width, 0))
+    if on:
+        imgui.pop_style_color(3)
+    return clicked
+
+
+def grouped(number: float) -> str:
+    """12345678 as 12 345 678."""
+    return f"{round(number):,}".replace(",", " ")
+
+
+def rate(per_second: float) -> str:
+    """A number of samples, of one pixel each, per second."""
+    return f"{per_second / 1e6:.2f} M samples/s" if per_second >= 1e4 else f"{per_second:.0f} samples/s"
+
+
+def duration(seconds: float) -> str:
+    """A time, as long as it needs."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02} h" if minutes >= 60 else f"{minutes}:{rest:02} min"
+
+
+def noise(error: float) -> str:
+    """An estimated relative error: a word where it is no number, of fewer than two samples, and where no sample
+    differs from another, as in a black picture."""
+    if not math.isfinite(error):
+        return "unknown"
+    return f"{100 * error:.3g} %" if error > 0 else "none"
+
+
+def memory(size: float) -> str:
+    """A number of bytes."""
+    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return f"{size:.0f} B"

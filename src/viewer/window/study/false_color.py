@@ -1,0 +1,263 @@
+"""False colours: maps for quantities, palettes for names and identities, and the legends that explain them.
+
+Everything here is NumPy; pictures are (H, W, 3) uint8 sRGB. What has no value is `NONE`, darker than any value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+
+Color = tuple[int, int, int]
+Picture = NDArray[np.uint8]
+
+NONE: Color = (14, 14, 16)  # no value: invalid, or never written
+DONE: Color = (58, 58, 64)  # the end of a ray: near to nothing, and yet something
+
+FARTHEST = 1e37  # distances from here on stand for "without an end"
+OUTLIERS = 50.0  # a range so many times wider than what 98 % of the values span is cut to that
+MOST_COUNTS, COUNT_OUTLIERS = 99.5, 3.0  # counts that reach so many times beyond this percentile are cut off there
+LISTED = 10  # identities that a legend names
+MOST_LISTED = 1 << 16  # counts beyond have the colour of this one
+
+
+def _hex(text: str) -> NDArray[np.uint8]:
+    return np.array([[int(word[k : k + 2], 16) for k in (0, 2, 4)] for word in text.split()], np.uint8)
+
+
+# Viridis, at every 17th of its 256 entries: even in lightness, so that no kind of colour blindness takes its order away
+# (S. van der Walt and N. Smith, "A better default colormap for Matplotlib", SciPy 2015; CC0).
+VIRIDIS = _hex(
+    "440154 481a6c 472f7d 414487 39568c 31688e 2a788e 23888e 1f988b 22a884 35b779 54c568 7ad151 a5db36 d2e21b fde725"
+)
+
+# Ten colours told apart with every kind of colour vision (M. A. Petroff, "Accessible color sequences for data
+# visualization", arXiv:2107.02270, 2021).
+TEN = _hex("3f90da ffa90e bd1f01 94a4a2 832db6 a96b59 e76300 b9ac70 717581 92dadd")
+
+# Beyond ten: the same, lighter, then darker.
+_TEN = TEN.astype(np.float64)
+PALETTE = np.round(np.concatenate([_TEN, 0.5 * _TEN + 127.5, 0.55 * _TEN])).astype(np.uint8)
+
+# Colours of a vector's components: they add up to white.
+AXES = {
+    2: np.array([[255, 140, 0], [0, 115, 255]], np.float64),
+    3: np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255]], np.float64),
+}
+FLOOR = 0.15  # brightness of a vector's lowest value, which is not nothing
+COMPONENTS = "xyzw"
+
+
+@dataclass(frozen=True)
+class Label:
+    """A colour that stands for one thing."""
+
+    text: str
+    color: Color
+
+
+@dataclass(frozen=True)
+class Ramp:
+    """Colours (N, 3) uint8 that stand for values from ``low`` to ``high``; ``clipped``: and for what lies beyond."""
+
+    text: str
+    low: float
+    high: float
+    unit: str
+    colors: Picture
+    clipped: bool = False
+
+
+@dataclass(frozen=True)
+class Legend:
+    """What the colours of a picture mean."""
+
+    title: str
+    ramps: tuple[Ramp, ...] = ()
+    labels: tuple[Label, ...] = ()
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A picture in false colours and its legend."""
+
+    picture: Picture
+    legend: Legend
+
+
+def to_color(value: NDArray) -> Color:
+    """A row of three as a tuple of integers."""
+    red, green, blue = (int(component) for component in value)
+    return red, green, blue
+
+
+def ramp_colors(t: NDArray[np.floating]) -> Picture:
+    """(...) in [0, 1], else cut off -> (..., 3) uint8 of `VIRIDIS`, interpolated."""
+    at = np.clip(np.asarray(t, np.float64), 0.0, 1.0)
+    stops = np.linspace(0.0, 1.0, len(VIRIDIS))
+    channels = [np.interp(at, stops, VIRIDIS[:, k].astype(np.float64)) for k in range(3)]
+    return np.round(np.stack(channels, axis=-1)).astype(np.uint8)
+
+
+def state_colors(states: tuple[str, ...]) -> dict[str, Color]:
+    """A colour for each state of a program, in its order."""
+    return {state: to_color(PALETTE[k % len(PALETTE)]) for k, state in enumerate(states)}
+
+
+def names(title: str, numbers: NDArray[np.integer], labels: list[Label], valid: NDArray[np.bool_]) -> Shown:
+    """A picture of ``numbers`` (H, W), each an index of ``labels``."""
+    colors = np.array([label.color for label in labels], np.uint8)
+    inside = valid & (numbers >= 0) & (numbers < len(labels))
+    picture = colors[np.where(inside, numbers, 0)]
+    picture[~inside] = NONE
+    return Shown(picture, Legend(title, labels=(*labels, *_nothing(inside))))
+
+
+def identities(title: str, numbers: NDArray[np.integer], valid: NDArray[np.bool_]) -> Shown:
+    """A picture of identities (H, W) such as triangle numbers; negative ones are none.
+
+    A few get a colour each. Many share the palette, scattered, so that neighbours differ; the legend has the commonest.
+    """
+    valid = valid & (numbers >= 0)
+    found, counts = np.unique(numbers[valid], return_counts=True)
+    if len(found) <= LISTED:
+        chosen = np.searchsorted(found, numbers).clip(0, LISTED - 1)
+        order = np.arange(len(found))
+    else:
+        chosen = _scatter(numbers)
+        order = np.argsort(-counts, kind="stable")[:LISTED]
+    picture = PALETTE[chosen]
+    picture[~valid] = NONE
+    labels = []
+    for k in order:
+        color = PALETTE[k] if len(found) <= LISTED else PALETTE[_scatter(found[k])]
+        labels.append(Label(f"{found[k]} ({_share(counts[k], numbers.size)})", to_color(color)))
+    if len(found) > LISTED:
+        title = f"{title}: the commonest of {len(found):,}"
+    return Shown(picture, Legend(title, labels=(*labels, *_nothing(valid))))
+
+
+def _scatter(numbers: NDArray[np.integer]) -> NDArray[np.int64]:
+    """Indices of the palette; multiplicative hashing (Knuth, "The Art of Computer Programming" 3, section 6.4)."""
+    mixed = (np.asarray(numbers, np.int64) & 0xFFFFFFFF) * 2654435761 & 0xFFFFFFFF
+    return (mixed >> 16) % len(PALETTE)
+
+
+def _share(count: int, total: int) -> str:
+    return f"{100 * count / total:.1f} %"
+
+
+def quantity(
+    title: str, values: NDArray, valid: NDArray[np.bool_], unit: str, extent: tuple[float, float] | None = None
+) -> Shown:
+    """A picture of numbers (H, W) over their own range, or over ``extent``; infinite ones are none."""
+    usable = valid & _usable(values)
+    low, high, clipped = _range(values[usable]) if extent is None else (*extent, False)
+    picture = ramp_colors(_place(values, usable, low, high))
+    picture[~usable] = NONE
+    ramp = Ramp("", low, high, unit, ramp_colors(np.linspace(0, 1, 64)), clipped)
+    return Shown(picture, Legend(title, (ramp,), _nothing(usable)))
+
+
+def highest(counts: NDArray[np.integer]) -> tuple[float, bool]:
+    """The count that a picture's brightest colour stands for, and whether it stands for higher ones too: the most, or
+    where a few reach far beyond the others, those others'. Negative ones are none."""
+    most = max(0, int(counts.max(initial=0)))
+    cut = min(most, MOST_LISTED)
+    found = np.bincount(np.clip(counts, -1, cut).ravel() + 1, minlength=cut + 2)[1:]
+    high = _percentile(found, MOST_COUNTS)
+    clipped = most > COUNT_OUTLIERS * high > 0
+    return max(1.0, np.ceil(high) if clipped else float(most)), clipped
+
+
+def count(
+    title: str, counts: NDArray[np.integer], valid: NDArray[np.bool_], unit: str, limit: float | None = None
+) -> Shown:
+    """A picture of counts (H, W), from none to ``limit``, else to the `highest`.
+
+    Negative ones are none. Fast: a window's whole picture is coloured between two looks at its events.
+    """
+    numbers = np.where(valid, counts, -1)
+    most = max(0, int(numbers.max(initial=0)))
+    cut = min(most, MOST_LISTED)  # a table of colours for more would be larger than the picture
+    high, clipped = highest(numbers) if limit is None else (limit, most > limit)
+    colors = np.concatenate([ramp_colors(np.arange(cut + 1) / high), np.array([NONE], np.uint8)])  # -1 is the last
+    picture = np.take(colors, np.minimum(numbers, cut), axis=0)
+    ramp = Ramp("", 0.0, high, unit, ramp_colors(np.linspace(0, 1, 64)), clipped)
+    return Shown(picture, Legend(f"{title}, {most:,} at most", (ramp,), _nothing(numbers >= 0)))
+
+
+def _percentile(found: NDArray[np.integer], percent: float) -> float:
+    """The percentile of numbers of which there are ``found[k]`` of each k, between two of them in proportion."""
+    below = np.cumsum(found)
+    if not below[-1]:
+        return 0.0
+    place = percent / 100 * (int(below[-1]) - 1)
+    low, high = np.searchsorted(below, [np.floor(place), np.ceil(place)], side="right")
+    return float(low + (high - low) * (place - np.floor(place)))
+
+
+def vector(
+    title: str, values: NDArray, valid: NDArray[np.bool_], unit: str, extent: tuple[float, float] | None = None
+) -> Shown:
+    """A picture of vectors (H, W, 2 or more): each of the first two or three components adds a colour of its own.
+
+    Raises ViewerError for a single component.
+    """
+    width = min(values.shape[-1], 3)
+    if width < 2:
+        raise ViewerError(title, "is no vector", "show it as a quantity")
+    usable = valid & np.logical_and.reduce([_usable(values[..., k]) for k in range(width)])
+    sum_of = np.zeros((*values.shape[:2], 3))
+    ramps = []
+    for k, axis in enumerate(AXES[width]):
+        part = values[..., k]
+        low, high, clipped = _range(part[usable]) if extent is None else (*extent, False)
+        sum_of += (FLOOR + (1 - FLOOR) * _place(part, usable, low, high))[..., None] * axis
+        colors = np.round(np.linspace(FLOOR, 1, 64)[:, None] * axis).astype(np.uint8)
+        ramps.append(Ramp(COMPONENTS[k], low, high, unit, colors, clipped))
+    picture = np.round(np.minimum(sum_of, 255)).astype(np.uint8)
+    picture[~usable] = NONE
+    return Shown(picture, Legend(title, tuple(ramps), _nothing(usable)))
+
+
+def color(title: str, values: NDArray, valid: NDArray[np.bool_]) -> Shown:
+    """A picture of what is colour already: (H, W, 3) linear sRGB."""
+    from viewer.film.tonemap import srgb8
+
+    picture = srgb8(values, exposure=0.0, tonemap="none")
+    picture[~valid] = NONE
+    return Shown(picture, Legend(title, labels=_nothing(valid)))
+
+
+def _usable(values: NDArray) -> NDArray[np.bool_]:
+    if np.issubdtype(values.dtype, np.integer):
+        return np.ones(values.shape, bool)
+    return np.isfinite(values) & (np.abs(values) < FARTHEST)
+
+
+def _range(values: NDArray) -> tuple[float, float, bool]:
+    """Lowest, highest, and whether the range was cut because a few values lie far out."""
+    if not values.size:
+        return 0.0, 0.0, False
+    values = values.astype(np.float64)
+    low, high = float(values.min()), float(values.max())
+    inner_low, inner_high = (float(v) for v in np.percentile(values, (1, 99)))
+    if inner_high > inner_low and high - low > OUTLIERS * (inner_high - inner_low):
+        return inner_low, inner_high, True
+    return low, high, False
+
+
+def _place(values: NDArray, usable: NDArray[np.bool_], low: float, high: float) -> NDArray[np.float64]:
+    """Where values lie in their range, 0 .. 1; 0 where it is a single value."""
+    if high <= low:
+        return np.zeros(values.shape)
+    return np.clip((np.where(usable, values, low).astype(np.float64) - low) / (high - low), 0.0, 1.0)
+
+
+def _nothing(valid: NDArray[np.bool_]) -> tuple[Label, ...]:
+    return () if valid.all() else (Label("none, or not written", NONE),)

@@ -1,0 +1,105 @@
+"""Lines in space over the picture: the structure's boxes, the path of a probed ray; projected here, drawn by ImGui."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.accel.bvh.build import Bvh
+from viewer.accel.grid.build import Grid
+from viewer.accel.two_level.structure import TwoLevel
+from viewer.scene.camera import Camera
+
+NEAR = 1e-4  # of the distance to the target: nearer parts of a line are cut off
+MOST_BOXES = 255  # of a tree: eight levels
+MOST_LINES = 200  # of a grid's face along one axis: more would cover the picture
+
+# The twelve edges of a box whose corners are numbered by the bits (x, y, z).
+_EDGES = np.array([(a, a | 1 << k) for a in range(8) for k in range(3) if not a >> k & 1])
+
+
+def box_edges(low: ArrayLike, high: ArrayLike) -> NDArray[np.float64]:
+    """(N, 12, 2, 3) float64: edges of N boxes given by their lowest and highest corners, (N, 3) each."""
+    corners = np.stack([np.atleast_2d(low), np.atleast_2d(high)], axis=1).astype(np.float64)  # (N, 2, 3)
+    bits = np.arange(8)[:, None] >> np.arange(3) & 1
+    points = corners[:, bits, np.arange(3)]  # (N, 8, 3)
+    return points[:, _EDGES]
+
+
+def grid_lines(grid: Grid, camera: Camera) -> NDArray[np.float64]:
+    """(N, 2, 3) float64: the grid's box, and its voxels' borders on the three faces turned away from the camera."""
+    low = grid.low.astype(np.float64)
+    resolution = np.asarray(grid.resolution)
+    high = low + grid.voxel.astype(np.float64) * resolution
+    lines = [box_edges(low, high).reshape(-1, 2, 3)]
+    middle = (low + high) / 2
+    for axis in range(3):
+        away = high[axis] if camera.origin[axis] < middle[axis] else low[axis]
+        for along, across in (((axis + 1) % 3, (axis + 2) % 3), ((axis + 2) % 3, (axis + 1) % 3)):
+            step = max(1, -(-int(resolution[along]) // MOST_LINES))
+            at = low[along] + np.arange(step, resolution[along], step) * float(grid.voxel[along])
+            face = np.empty((len(at), 2, 3))
+            face[:, :, axis], face[:, :, along] = away, at[:, None]
+            face[:, 0, across], face[:, 1, across] = low[across], high[across]
+            lines.append(face)
+    return np.concatenate(lines)
+
+
+def tree_lines(tree: Bvh) -> NDArray[np.float64]:
+    """(N, 2, 3) float64: boxes of a hierarchy, level by level from the root, at most `MOST_BOXES` of them."""
+    level = np.zeros(1, np.int64)
+    found: list[NDArray[np.int64]] = []
+    count = 0
+    while len(level) and count + len(level) <= MOST_BOXES:
+        found.append(level)
+        count += len(level)
+        inner = level[tree.second[level] >= 0]
+        level = np.concatenate([inner + 1, tree.second[inner]])
+    nodes = np.concatenate(found)
+    return box_edges(tree.low[nodes], tree.high[nodes]).reshape(-1, 2, 3)
+
+
+def structure_lines(built: object, camera: Camera) -> NDArray[np.float64]:
+    """(N, 2, 3) float64: what there is to see of a structure, of two levels the largest instances' boxes; nothing of
+    one that is not known here."""
+    if isinstance(built, TwoLevel):
+        full = np.flatnonzero((built.low <= built.high).all(axis=1))
+        sizes = (built.high[full] - built.low[full]).max(axis=1)
+        shown = full[np.argsort(-sizes, kind="stable")[:MOST_BOXES]]
+        return box_edges(built.low[shown], built.high[shown]).reshape(-1, 2, 3)
+    if isinstance(built, Grid):
+        return grid_lines(built, camera)
+    return tree_lines(built) if isinstance(built, Bvh) else np.zeros((0, 2, 3))
+
+
+def project_points(
+    camera: Camera, size: tuple[int, int], points: ArrayLike
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """(N, 2) float64 window coordinates of (N, 3) world-space points, and (N,) whether they are before the camera."""
+    right, up, forward = camera.basis()
+    relative = np.asarray(points, np.float64).reshape(-1, 3) - np.asarray(camera.origin)
+    depth = relative @ forward
+    before = depth > NEAR * max(float(np.linalg.norm(np.subtract(camera.target, camera.origin))), 1e-12)
+    width, height = size
+    scale = height / 2 / math.tan(math.radians(camera.fov) / 2) / np.where(before, depth, 1.0)
+    return np.stack([width / 2 + relative @ right * scale, height / 2 - relative @ up * scale], axis=-1), before
+
+
+def project(camera: Camera, size: tuple[int, int], lines: ArrayLike) -> NDArray[np.float64]:
+    """(M, 2, 2) float64 window coordinates of (N, 2, 3) world-space lines; what is behind the camera is cut off."""
+    right, up, forward = camera.basis()
+    relative = np.asarray(lines, np.float64).reshape(-1, 2, 3) - np.asarray(camera.origin)
+    view = np.stack([relative @ right, relative @ up, relative @ forward], axis=-1)
+    near = NEAR * max(float(np.linalg.norm(np.subtract(camera.target, camera.origin))), 1e-12)
+    view = view[(view[..., 2] > near).any(axis=1)]
+    for end in (0, 1):
+        hidden = view[:, end, 2] <= near
+        here, there = view[hidden, end], view[hidden, 1 - end]
+        share = (near - here[:, 2]) / (there[:, 2] - here[:, 2])
+        view[hidden, end] = here + share[:, None] * (there - here)
+    width, height = size
+    scale = height / 2 / math.tan(math.radians(camera.fov) / 2)
+    flat = view[..., :2] / view[..., 2:] * scale
+    return np.stack([width / 2 + flat[..., 0], height / 2 - flat[..., 1]], axis=-1)

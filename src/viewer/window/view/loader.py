@@ -1,0 +1,88 @@
+"""Scenes are loaded and their structures built in a worker thread, so that the window goes on."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from viewer.base.errors import ViewerError
+from viewer.scene.scene import Scene
+
+
+class Cancelled(Exception):
+    """The user does not want the scene any more."""
+
+
+class Loader:
+    """One scene at a time. Poll it from the window's thread; OpenGL is not touched here.
+
+    prepare : (scene, call back with the share that is done and a text, the options of `start`) -> what to make of it.
+    wake : called from the worker when there is something to poll.
+    """
+
+    def __init__(
+        self, load: Callable[[str], Scene], prepare: Callable[..., object], wake: Callable[[], None] = lambda: None
+    ) -> None:
+        self._load, self._prepare, self._wake = load, prepare, wake
+        self._thread: threading.Thread | None = None
+        self._turn = 0  # results of an earlier turn are not wanted any more
+        self._result: tuple[int, str, object] | None = None
+        self.path = ""
+        self.stage = ""
+        self.share: float | None = None  # that is done, where it is known
+
+    @property
+    def busy(self) -> bool:
+        """Whether a scene is under way."""
+        return bool(self.path)
+
+    def start(self, path: str, scene: Scene | None = None, **options: Any) -> None:
+        """Load another scene, or take one that is loaded, and prepare it with ``options``; one under way ends."""
+        self._turn += 1
+        self.share = None
+        self.path, self.stage, self._result = path, "loading" if scene is None else "building", None
+        self._thread = threading.Thread(target=self._work, args=(path, scene, options, self._turn), daemon=True)
+        self._thread.start()
+
+    def cancel(self) -> None:
+        """Give up the scene under way."""
+        self._turn += 1
+        self.path, self._result = "", None
+
+    def poll(self) -> tuple[str, object] | None:
+        """(path, what `prepare` made, or the exception) once it is there, and never twice."""
+        result = self._result
+        if result is None or result[0] != self._turn:
+            return None
+        self._result = None
+        self.path = ""
+        return result[1], result[2]
+
+    def _work(self, path: str, scene: Scene | None, options: Mapping[str, Any], turn: int) -> None:
+        made: object
+        try:
+            if scene is None:
+                scene = self._load(path)
+            self._check(turn)
+            self.stage = "building"
+            made = self._prepare(scene, lambda share, _: self._tell(turn, share), **options)
+            self._check(turn)
+        except Cancelled:
+            return
+        except MemoryError:
+            made = ViewerError(path, "not enough memory", "choose a smaller scene")
+        except Exception as error:  # shown in the window as one line; the old scene stays
+            made = error
+        if turn == self._turn:
+            self._result = (turn, path, made)
+            self._wake()
+
+    def _tell(self, turn: int, share: float) -> None:
+        """Progress; ends the work that is not wanted any more."""
+        self._check(turn)
+        self.share = share
+
+    def _check(self, turn: int) -> None:
+        if turn != self._turn:
+            raise Cancelled

@@ -1,0 +1,347 @@
+"""What the window remembers, in a TOML file that people edit too.
+
+Saving changes only what has changed since the file was read, line by line: comments, keys that are not known here and
+what another window wrote meanwhile stay.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from pathlib import Path
+from typing import Any
+
+from viewer.base.errors import ViewerError
+from viewer.options.declare import suggestion
+from viewer.options.table import OPTIONS
+from viewer.options.values import LARGEST_SIDE
+
+VARIABLE = "RAYSTREAM_SETTINGS"
+MOST_RECENT = 10
+MOST_SAMPLES = 1 << 16
+LARGEST_FILE = 1 << 18  # bytes; a file of settings has a few hundred
+MOST_LINES = 200  # of one value, that are kept as they are typed
+
+
+def settings_path() -> Path:
+    """The file of the settings: what RAYSTREAM_SETTINGS names, else the platform's own place."""
+    given = os.environ.get(VARIABLE, "").strip()
+    if given:
+        return Path(os.path.expanduser(given))
+    from platformdirs import user_config_path
+
+    return user_config_path("raystream", appauthor=False) / "settings.toml"
+
+
+@dataclass
+class Preferences:
+    """The window's settings; every field is a key of the file.
+
+    size        : of the window when it opens, (width, height) in the screen's coordinates.
+    samples     : of each pixel, to stop at. noise : estimated relative error to stop at; 0: never.
+    exposure    : stops, or auto. tonemap : its name, which the display checks.
+    mode        : of the camera, ``orbit`` or ``fly``. speed : of flight, as a factor on what suits the scene.
+    recent      : files opened, the last one first. keys : action's name -> key text, or a list of them.
+    unknown     : remarks on keys of the file that are not known, one line each; saving keeps them.
+    """
+
+    size: tuple[int, int] = (960, 540)
+    full_screen: bool = False
+    panels: bool = False
+    statistics: bool = False
+    samples: int = 1024
+    noise: float = 0.01
+    exposure: float | str = OPTIONS["exposure"].default
+    tonemap: str = OPTIONS["tonemap"].default
+    mode: str = "orbit"
+    speed: float = 1.0
+    recent: list[str] = field(default_factory=list)
+    keys: dict[str, str | list[str]] = field(default_factory=dict)
+    path: Path = field(default_factory=settings_path, compare=False)
+    unknown: list[str] = field(default_factory=list, compare=False)
+    _saved: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._saved = dict(DEFAULTS)
+
+    @classmethod
+    def load(cls, path: str | Path | None = None) -> Preferences:
+        """The settings of a file; the defaults where there is none.
+
+        Raises ViewerError that names file and line for one that cannot be read, is no TOML, or holds a wrong value.
+        """
+        settings = cls(path=settings_path() if path is None else Path(path))
+        text = _read(settings.path)
+        for name, value in _parse(settings.path, text).items():
+            place = _place(settings.path, text, name)
+            if name not in READERS:
+                hint = suggestion(name, READERS)
+                settings.unknown.append(f"{place}: '{name}' is unknown" + (f" ({hint})" if hint else ""))
+                continue
+            read, expected = READERS[name]
+            checked = read(value)
+            if checked is None:
+                raise ViewerError(place, f"{name} = {_shown(value)}", f"expected {expected}")
+            setattr(settings, name, checked)
+        settings._saved = settings._document()
+        return settings
+
+    def remember(self, path: str | Path) -> None:
+        """Put a file first among the recent ones; a name that TOML cannot hold is left out."""
+        text = str(path)
+        if text.encode(errors="replace").decode() == text:
+            self.recent = [text, *(other for other in self.recent if other != text)][:MOST_RECENT]
+
+    def save(self, path: str | Path | None = None) -> None:
+        """Write what has changed since it was read, beside the file and then in its place; whole or not at all.
+
+        Raises ViewerError where it cannot be written, and for a file that is no TOML, which stays as it is.
+        """
+        target = self.path if path is None else Path(path)
+        target = Path(os.path.realpath(target))  # a link stays a link
+        now = self._document()
+        before = self._saved if target.exists() else DEFAULTS
+        changed = {name: value for name, value in now.items() if value != before[name]}
+        if not changed:
+            return
+        text = _read(target)
+        _write(target, _edited(text, _parse(target, text), changed))
+        self._saved = now
+
+    def _document(self) -> dict[str, Any]:
+        """The fields as TOML has them, in copies."""
+        return {name: deepcopy(list(v) if isinstance(v := getattr(self, name), tuple) else v) for name in READERS}
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
+
+
+def _number(low: float, high: float) -> Callable[[Any], float | None]:
+    def read(value: Any) -> float | None:
+        right = isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+        return float(value) if right else None
+
+    return read
+
+
+def _count(value: Any) -> int | None:
+    right = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MOST_SAMPLES
+    return value if right else None
+
+
+def _size(value: Any) -> tuple[int, int] | None:
+    if not isinstance(value, list) or len(value) != 2:
+        return None
+    right = all(isinstance(side, int) and not isinstance(side, bool) and 0 < side <= LARGEST_SIDE for side in value)
+    return (value[0], value[1]) if right else None
+
+
+def _word(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _exposure(value: Any) -> float | str | None:
+    return "auto" if isinstance(value, str) and value == "auto" else _number(-32, 32)(value)
+
+
+def _mode(value: Any) -> str | None:
+    return value if value in ("orbit", "fly") else None
+
+
+def _texts(value: Any) -> list[str] | None:
+    return value if isinstance(value, list) and all(isinstance(text, str) for text in value) else None
+
+
+def _recent(value: Any) -> list[str] | None:
+    return None if _texts(value) is None else list(dict.fromkeys(value))[:MOST_RECENT]
+
+
+def _keys(value: Any) -> dict[str, str | list[str]] | None:
+    right = isinstance(value, dict) and all(isinstance(k, str) or _texts(k) is not None for k in value.values())
+    return value if right else None
+
+
+# Key of the file -> (the checked value, or None for a wrong one; what is expected).
+READERS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "size": (_size, f"[WIDTH, HEIGHT], whole numbers from 1 to {LARGEST_SIDE}"),
+    "full_screen": (_flag, "true or false"),
+    "panels": (_flag, "true or false"),
+    "statistics": (_flag, "true or false"),
+    "samples": (_count, f"a whole number from 1 to {MOST_SAMPLES}"),
+    "noise": (_number(0, 1), "a share of the mean from 0 to 1; 0 for no end"),
+    "exposure": (_exposure, 'stops, a number from -32 to 32, or "auto"'),
+    "tonemap": (_word, 'the name of a tone map, such as "agx"'),
+    "mode": (_mode, '"orbit" or "fly"'),
+    "speed": (_number(1e-4, 1e4), "a factor from 0.0001 to 10000"),
+    "recent": (_recent, "a list of file names"),
+    "keys": (_keys, 'a table of keys by action, such as "program.cast" = "1" or "help" = ["H", "F1"]'),
+}
+
+
+DEFAULTS: dict[str, Any] = {}
+DEFAULTS |= Preferences(path=Path())._document()
+
+
+def _shown(value: Any) -> str:
+    text = _toml(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+# -- TOML --------------------------------------------------------------------------------------------------------------
+
+
+def _parse(path: Path, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text)
+    except ValueError as error:  # TOMLDecodeError, and a number of thousands of digits
+        found = re.fullmatch(r"(.*?)\s*\(at (?:line (\d+), column (\d+)|end of document)\)", str(error), re.DOTALL)
+        what = found[1] if found else str(error)
+        line = int(found[2]) if found and found[2] else text.count("\n") + (not text.endswith("\n"))
+        raise ViewerError(f"{path}: line {line}", f"is no TOML: {what}", "mend it or remove the file") from None
+    except RecursionError:
+        raise ViewerError(str(path), "is nested too deeply", "mend it or remove the file") from None
+
+
+def _place(path: Path, text: str, name: str) -> str:
+    """The file, and the line on which a key or table of it begins where that can be told."""
+    key = re.escape(name)
+    found = re.search(rf"^[ \t]*\[*[ \t]*[\"']?{key}[\"']?[ \t]*(?:[=.\]])", text, re.MULTILINE)
+    return f"{path}: line {text.count(chr(10), 0, found.start()) + 1}" if found else str(path)
+
+
+def _toml(value: Any) -> str:
+    """A value in TOML's spelling, tables inline."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        # JSON's escapes are TOML's, but for DEL.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else str(value)
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(name)} = {_toml(item)}" for name, item in value.items()) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    return str(value)
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _toml(name)
+
+
+def _dump(document: Mapping[str, Any]) -> str:
+    """A whole document: values first, then a section for each table."""
+    plain = [f"{_key(name)} = {_toml(value)}\n" for name, value in document.items() if not isinstance(value, dict)]
+    tables = [
+        f"\n[{_key(name)}]\n" + "".join(f"{_key(key)} = {_toml(item)}\n" for key, item in value.items())
+        for name, value in document.items()
+        if isinstance(value, dict)
+    ]
+    return "".join(plain + tables)
+
+
+def _edited(text: str, document: Mapping[str, Any], changed: Mapping[str, Any]) -> str:
+    """The text with other values for the keys that changed, and everything else as it was."""
+    wanted = {**document, **changed}
+    statements = _statements(text)
+    first_table = next((k for k, words in enumerate(statements) if words.lstrip().startswith("[")), len(statements))
+    top, rest = statements[:first_table], statements[first_table:]
+    for name, value in changed.items():
+        if isinstance(value, dict):
+            continue
+        line = f"{_key(name)} = {_toml(value)}\n"
+        old = [k for k, words in enumerate(top) if re.match(rf"[ \t]*{re.escape(name)}[ \t]*=", words)]
+        if old:
+            top[old[0]] = line
+        else:
+            last = [k for k, words in enumerate(top) if words.strip() and not words.lstrip().startswith("#")]
+            top.insert(last[-1] + 1 if last else len(top), line)
+    result = "".join(top + rest)
+    for name, value in changed.items():
+        if isinstance(value, dict) and value and name not in document:
+            result += f"\n[{_key(name)}]\n" + "".join(f"{_key(k)} = {_toml(v)}\n" for k, v in value.items())
+    try:
+        kept = tomllib.loads(result) == {k: v for k, v in wanted.items() if v != {} or k in document}
+    except ValueError:
+        kept = False
+    return result if kept else _dump(wanted)  # an unusual spelling: the values count more than the comments
+
+
+def _statements(text: str) -> list[str]:
+    """The text in pieces of whole lines: a key with its value, a table's head, or a line of neither.
+
+    Nothing where a value has too many lines.
+    """
+    pieces: list[str] = []
+    lines: list[str] = []
+    for line in text.removesuffix("\n").split("\n") if text else []:
+        lines.append(f"{line}\n")
+        if len(lines) > MOST_LINES:
+            return []
+        try:
+            tomllib.loads("".join(lines))
+        except ValueError:
+            continue
+        pieces.append("".join(lines))
+        lines = []
+    return pieces
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def _read(path: Path) -> str:
+    """The file's text; empty where there is none."""
+    try:
+        if path.exists() and not path.is_file():
+            raise ViewerError(str(path), "is no file", f"{VARIABLE} names the file of the settings")
+        with open(path, "rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+        if len(data) > LARGEST_FILE:
+            raise ViewerError(str(path), f"is larger than {LARGEST_FILE} bytes", "remove it")
+        return data.decode("utf-8-sig").replace("\r\n", "\n")
+    except FileNotFoundError:
+        return ""
+    except OSError as error:
+        raise ViewerError(str(path), f"cannot be read: {error.strerror or error}", "check its rights") from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ViewerError(f"{path}: line {line}", "is not UTF-8", "mend it or remove the file") from None
+
+
+def _write(target: Path, text: str) -> None:
+    """Fill a new file, then put it in the target's place."""
+    part = ""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(".part", f".{target.name}.", target.parent)
+        with open(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, part)
+        os.replace(part, target)
+    except BaseException as error:
+        if part:
+            Path(part).unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise ViewerError(
+                str(target), f"cannot be written: {error.strerror or error}", "check its rights"
+            ) from None
+        raise

@@ -1,0 +1,49 @@
+"""Shader files that change on disk are seen here; the application compiles them anew."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from viewer.base import paths
+
+EVERY = 0.5  # seconds between two looks
+
+Stamp = tuple[int, int] | None  # time of change in nanoseconds, and bytes; None for a file that is not there
+
+
+class Watch:
+    """Looks at the files below ``shaders/`` that programs were made from."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, Stamp] = {}
+        self._next = 0.0
+        self._looked = time.time_ns()
+
+    def changed(self, files: Iterable[str], now: float | None = None) -> list[str]:
+        """Those that have changed since the last look, names as in ``files``; none when it is not yet time to look.
+
+        A file that is new among them has changed where that was after the last look.
+        """
+        now = time.monotonic() if now is None else now
+        if now < self._next:
+            return []
+        self._next = now + EVERY
+        looked, self._looked = self._looked, time.time_ns()
+        folder, found = paths.shaders(), []
+        for name in sorted(files):
+            stamp = _stamp(folder / name)
+            new = name not in self._seen
+            if stamp != self._seen.get(name, stamp) or (new and stamp is not None and stamp[0] > looked):
+                found.append(name)
+            self._seen[name] = stamp
+        return found
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size

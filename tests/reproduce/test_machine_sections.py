@@ -1,0 +1,194 @@
+"""Sections on machines, the cache, unrolling, flow control and materials: their statements on small scenes, and that
+they can fail."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
+pytest.importorskip("jinja2", reason="jinja2 is not installed")
+pytest.importorskip("matplotlib", reason="matplotlib is not installed")
+
+from reproduction import cache_traces, measured, memory_drawings, run
+from reproduction.context import Context
+from reproduction.model import Figure, Listing, Section, Table
+from reproduction.published import adinetz, frame_rates, thesis
+from reproduction.published.chapter5 import TABLE_5_1
+from reproduction.sections import cache, classic, flow_variants, machines, photon_mapping, speeds, table_5_2, unrolling
+from reproduction.sections.photon_map import DRAWN
+
+from viewer.accel.grid.build import build
+from viewer.scene.builtin.cornell import build as cornell
+from viewer.simulate.cost import cost
+from viewer.simulate.machines import workload
+from viewer.simulate.rays import eye_rays
+from viewer.simulate.schedule import Runs, Simulation
+from viewer.simulate.walk import Space, walk
+from viewer.stream.machines.policy import Naive
+
+
+@pytest.fixture
+def context(device: Any, tmp_path: Path) -> Context:
+    made = Context(tmp_path / "report", quick=True)
+    made.__dict__["device"] = device
+    return made
+
+
+@pytest.fixture(scope="module")
+def room() -> measured.Measured:
+    """The Cornell box as a view."""
+    corners = cornell().flatten().corners()
+    space, rays = Space.of(build(corners, 8), corners), eye_rays(cornell().cameras[0], (24, 24))
+    runs, state = walk(space, rays)
+    return measured.Measured(space, rays, runs, state.triangle.copy(), state.distance.copy())
+
+
+def made(context: Context, name: str) -> Section:
+    """A section, none of whose statements has failed."""
+    (registered,) = run.chosen([name])
+    section = run.make(context, registered)
+    assert not [check for check in section.checks() if check.passed is False]
+    return section
+
+
+# -- machines --------------------------------------------------------------------------------------------------------
+
+
+def test_the_simulated_machines_agree_and_a_wrong_one_is_seen(room, context: Context, monkeypatch) -> None:
+    monkeypatch.setattr(measured, "eye", lambda context, name, edge: room)
+    found = machines.simulated(context, "Forest Inside", 24)
+    assert [check.passed for check in machines._checks("x", found)] == [True, True]
+    pictures = [found[machine]["picture"] for machine in machines.MACHINES]
+    assert pictures[0].shape == (24, 24, 3) and len(np.unique(pictures[0])) > 5
+    assert all(np.array_equal(pictures[0], each) for each in pictures)
+    found["MIMD"]["stream"] += 1
+    found["stream buffer"]["hits"] = found["MIMD"]["hits"] + 1
+    assert [check.passed for check in machines._checks("x", found)] == [False, False]
+
+
+def test_masks_and_counts_give_one_picture(context: Context, monkeypatch) -> None:
+    monkeypatch.setattr(flow_variants, "QUICK", 12)
+    some = {mask: flow_variants.MASKS[mask] for mask in ("depth", "stencil")}  # tests/programs has all of them
+    monkeypatch.setattr(flow_variants, "MASKS", some)
+    section = made(context, "flow_variants")
+    assert [check.passed for check in section.checks()] == [True, True]
+    (table,) = (part for part in section.parts if isinstance(part, Table))
+    assert len(table.rows) == len(flow_variants.MASKS) + 1
+
+
+# -- cache and unrolling -----------------------------------------------------------------------------------------------
+
+
+def _row(simd: float, mimd: float, hits: float) -> dict[str, Any]:
+    """Of a view whose bytes with the cache are these shares of those without."""
+    each = {"structures": [0, 0], "triangle hits": [hits, hits]}
+    return {
+        "SIMD": {**each, "stream": [100, 100 * simd]},
+        "MIMD": {**each, "stream": [100, 100 * mimd]},
+        "pixels to a triangle": 2.0,
+    }
+
+
+def test_statements_on_the_cache_pass_where_they_hold() -> None:
+    published = {"Forest Inside": _row(1.0, 0.4, 0.98), "Shadow": _row(1.0, 0.65, 0.9), "Reflect": _row(1.0, 1.0, 0.9)}
+    assert [check.passed for check in cache.checks(published)] == [True] * 6
+    other = {"Forest Inside": _row(0.8, 0.9, 0.9), "Shadow": _row(0.9, 0.5, 0.9), "Reflect": _row(0.9, 0.8, 0.9)}
+    assert [check.passed for check in cache.checks(other)] == [False] * 6
+
+
+def test_what_was_tried_is_told() -> None:
+    reasons = {f"Shadow, {height:g}": -0.1 * height for height in cache_traces.HEIGHTS} | {"Shadow, in turn": -0.29}
+    reasons |= {f"first bounce, {off:g}": off for off in (0.0, *cache_traces.OFF)}
+    assert "at 0.5 and 5 heights of the forest, not 1.5, it is -5 % and -50 %" in cache.why_secondary("Shadow", reasons)
+    assert "by 0.03 and 0.1 the first bounce has +3 % and +10 %, not +0 %" in cache.why_secondary("Reflect", reasons)
+    assert "not to be had" in cache.why_secondary("Reflect", {})
+
+
+def test_rays_farther_apart_gain_less(room) -> None:
+    """What the report gives as the reason, on a small scene: every fourth pixel of every fourth row."""
+    few = np.ascontiguousarray(room.rays.reshape(24, 24)[::4, ::4].ravel())
+    gains = [cache_traces._mimd(room.space, [rays]).ratio() for rays in (room.rays, few)]
+    assert gains[0] < gains[1]
+
+
+def test_the_mimd_machine_s_ratio_is_not_reached(room, context: Context, monkeypatch) -> None:
+    monkeypatch.setattr(measured, "eye", lambda context, name: room)
+    found = {"Forest Inside": unrolling.curves(context, "Forest Inside")}
+    alone = cost(workload(room.runs, room.shaded), TABLE_5_1["MIMD"], state=0.0)
+    assert found["Forest Inside"]["MIMD"] == [alone.total_instructions, alone.total_bytes]
+    _, check = unrolling._aggressive(found)
+    assert check.passed is True
+    found["Forest Inside"]["16 16"][3] = 1.0
+    assert [each.passed for each in unrolling._aggressive(found)] == [False, False]
+    assert unrolling._alone(found).svg.startswith("<?xml")
+
+
+def test_naive_s_bound_without_the_few_that_set_it() -> None:
+    """A hundred rays, one of which makes by far the most steps."""
+    rng = np.random.default_rng(5)
+    rays = [rng.integers(1, 6, 8).tolist() for _ in range(100)]
+    alone = Runs.from_lists(rays[:-1])
+    runs = Runs.from_lists([*rays[:-1], [500]])
+    assert table_5_2.naive_of_most(runs) == Simulation(alone).play(Naive()).passes / alone.bound
+    assert table_5_2.naive_of_most(runs) > Simulation(runs).play(Naive()).passes / runs.bound
+
+
+def test_copies_of_memory_are_of_every_kind(context: Context) -> None:
+    found = speeds.copied(context, 1 << 12)  # which sees that the words arrive
+    assert set(found) == set(thesis.BANDWIDTH) and min(found.values()) > 0
+
+
+# -- drawings, listings, materials -------------------------------------------------------------------------------------
+
+
+def test_drawings_follow_the_arrays() -> None:
+    memory = memory_drawings.draw_photon_memory(DRAWN)
+    assert memory.count("<polygon") == 4 + len(DRAWN)  # cells that have photons; photons of the list
+    more = memory_drawings.draw_photon_memory(np.concatenate([DRAWN, [[2.5, 2.5]]]))
+    assert more.count("<polygon") == 5 + len(DRAWN) + 1
+    scene, one = memory_drawings.draw_scene_memory(), memory_drawings.draw_pass()
+    assert ", last" in scene and "grid_lists" in scene
+    assert "memory triangles" in one and "stream traversal" in one
+
+
+def test_listings_are_the_shaders(context: Context) -> None:
+    section = made(context, "intersector")
+    listings = [part for part in section.parts if isinstance(part, Listing)]
+    assert len(listings) == 2 and "int intersect(" in listings[0].text and "keep_nearer" in listings[1].text
+
+
+def test_modes_of_textures_have_the_colours_of_their_formulas(context: Context, monkeypatch) -> None:
+    section = made(context, "classic")
+    assert sum(check.passed is True for check in section.checks()) == 6
+    assert sum(isinstance(part, Figure) for part in section.parts) == 1
+    monkeypatch.setattr(classic, "TEXEL", (0.5, 0.25, 0.5))  # what is kept is of another
+    (registered,) = run.chosen(["classic"])
+    failed = [check for check in run.make(context, registered).checks() if check.passed is False]
+    assert len(failed) == 4
+
+
+# -- chapter 6, and numbers that stand once ----------------------------------------------------------------------------
+
+
+def test_the_published_settings_are_those_of_the_preset(context: Context) -> None:
+    section = made(context, "photon_settings")
+    assert [check.passed for check in section.checks()] == [True] * 6
+
+
+def test_stencil_routing_keeps_the_newest_and_their_power() -> None:
+    first = np.array([0, 2, 2, 22])  # cells of 2, none and 20 photons
+    kept, scale = photon_mapping._routed(first)
+    assert kept.tolist() == [0, 1, *range(6, 22)]
+    assert scale.tolist() == [1.0, 1.0, *[20 / 16] * 16]
+
+
+def test_frame_rates_are_those_of_the_tables() -> None:
+    rates = {(each.paper, each.name): each.fps for each in frame_rates.RATES}
+    assert rates["A", "Knife"] == adinetz.TABLE["Knife"].fps
+    assert rates["T", "Dragon"] == thesis.RATES["Dragon"][3] == 2.4
+    assert len(rates) == len(adinetz.TABLE) + len(thesis.RATES)

@@ -1,0 +1,198 @@
+"""T 6.3: the materials of the thesis. Textures in turn (table 1, figure 6-5), filters (6-6), sheets (6-11), channels
+that part (6-12, 6-13)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.renderer.renderer import Renderer
+from viewer.scene.builtin import build
+from viewer.scene.builtin.shapes import quads
+from viewer.scene.camera import Camera
+from viewer.scene.classic import MODES, ClassicMaterial, ClassicTexture
+from viewer.scene.classic_plane import GLASS
+from viewer.scene.material import Material
+from viewer.scene.scene import Instance, Scene
+from viewer.scene.texture import Image, Texture
+
+from .. import shown
+from ..context import Context
+from ..counted import faults
+from ..model import Absent, Check, Figure, Part, Table
+from ..registry import section
+
+PLAIN = ClassicMaterial()  # which neither reflects nor refracts: it shines in its colour
+# Colours of table 1, exact in a half float but for the material's.
+COLOR, TEXEL, OPACITY, ENVIRONMENT = (0.2, 0.6, 0.3), (0.5, 0.25, 0.75), 0.25, (1.0, 0.5, 0.0)
+EXACT = 1e-6  # float32 of a few products
+GREEN = (0.15, 0.55, 0.2)
+SIZE, QUICK = 320, 64
+PANE = [[(-1.3, 0.0, 1.9), (1.9, 0.0, 1.9), (1.9, 2.2, 1.9), (-1.3, 2.2, 1.9)]]
+# Figures of the sphere: what of its glass is another.
+AMBIENT = {"ambient colour white": (1.0, 1.0, 1.0), "blue": (0.25, 0.35, 1.0)}
+
+
+@section("classic", paper="T 6.3", title="Materials (table 1; figures 6-5, 6-6, 6-11 to 6-13)")
+def classic(context: Context) -> Iterator[Part]:
+    """Modes by their formulas, and pictures."""
+    yield _modes(context)
+    yield from _order(context)
+    yield from faults("T (6", "T 6.3", "T algorithm", "T 6.2")
+    if context.quick:
+        yield Absent("Figures 6-6 and 6-11 to 6-13", "take long: without --quick")
+        return
+    edge = SIZE
+    glass = {name: replace(GLASS, ambient=color) for name, color in AMBIENT.items()}
+    yield _balls(context, "Figure 6-6: the ambient colour filters what is refracted", glass, edge)
+    sheet = replace(GLASS, bias=0.0, scale=0.5, reflectivity=0.3, transmittance=0.95, ambient=(1.0, 1.0, 1.0))
+    panes = {
+        "without thickness": sheet,
+        "path": replace(sheet, thickness=0.6),
+        "slab": replace(sheet, thickness=0.6, thickness_model="slab"),
+    }
+    yield _balls(context, "Figure 6-11: a pane of some thickness shifts what is behind it", panes, edge, pane=True)
+    apart = (1.35, 1.5, 1.65)
+    parts = {"one index": replace(GLASS, ambient=(1.0, 1.0, 1.0))}
+    parts["an index for each channel"] = replace(parts["one index"], indices=apart)
+    yield _balls(context, "Figure 6-12: dispersion", parts, edge)
+    sheets = {"one index": panes["path"], "an index for each channel": replace(panes["path"], indices=apart)}
+    yield _balls(
+        context, "Figure 6-13: dispersion in a pane: channels leave parallel, and apart", sheets, edge, pane=True
+    )
+
+
+def _panel(layers: tuple[ClassicTexture, ...], textures: list[Texture], color: tuple[float, float, float]) -> Scene:
+    """A square that fills the picture."""
+    part = quads([[(-1, -1, 0), (1, -1, 0), (1, 1, 0), (-1, 1, 0)]])
+    uvs = np.array([(0, 0), (1, 0), (1, 1), (0, 1)], np.float32)
+    own = Material("panel", (*color, 1.0), kind="classic", classic=replace(PLAIN, textures=layers))
+    mesh = replace(part.mesh("panel", 0), uvs=uvs)
+    return Scene([mesh], [Instance(0)], [own], [Camera((0, 0, 3), (0, 0, 0), fov=36)], name="panel", textures=textures)
+
+
+def _colors(scenes: Mapping[str, Scene], context: Context, edge: int) -> dict[str, NDArray[np.float32]]:
+    """Linear pictures of panels, by one renderer."""
+    found: dict[str, NDArray[np.float32]] = {}
+    renderer = None
+    for name, scene in scenes.items():
+        if renderer is None:
+            renderer = Renderer(scene, device=context.device, program="whitted", pixel_filter="point")
+        renderer.update(scene=scene)
+        found[name] = np.array(renderer.render((edge, edge), spp=1).linear)
+    if renderer is not None:
+        renderer.release()
+    return found
+
+
+def _expected() -> dict[str, NDArray[np.float64]]:
+    """Table 1 of the thesis, of the colours above."""
+    c, t, e = (np.array(each) for each in (COLOR, TEXEL, ENVIRONMENT))
+    return {
+        "replace": t,
+        "decal": c * (1 - OPACITY) + t * OPACITY,
+        "modulate": c * t,
+        "blend": c * (1 - t) + e * t,
+    }
+
+
+FORMULAS = {
+    "replace": "T_c",
+    "decal": "C_c (1 - T_a) + T_c T_a",
+    "modulate": "C_c T_c",
+    "blend": "C_c (1 - T_c) + T_e T_c",
+}
+
+
+def _modes(context: Context) -> Table:
+    texel = np.array([[(*TEXEL, OPACITY)]], np.float16)
+
+    scenes = {
+        mode: _panel((ClassicTexture(0, mode, ENVIRONMENT),), [Texture(Image(texel, "texel"))], COLOR) for mode in MODES
+    }
+
+    def colors() -> dict[str, list[float]]:
+        return {mode: linear[2, 2].tolist() for mode, linear in _colors(scenes, context, 4).items()}
+
+    found, rows, checks = context.keep("modes", colors), [], []
+    for mode, wanted in _expected().items():
+        same = float(np.abs(np.array(found[mode]) - wanted).max()) <= EXACT
+        rows.append((mode.upper(), FORMULAS[mode], _text(wanted), _text(found[mode])))
+        checks.append(Check(f"{mode.upper()}: the colour of the formula", _text(wanted), _text(found[mode]), same))
+    note = f"C_c {_text(COLOR)}, T_c {_text(TEXEL)}, T_a {OPACITY}, T_e {_text(ENVIRONMENT)}."
+    return Table("Table 1: modes of textures", ("mode", "formula", "by the formula", "rendered"), rows, note, checks)
+
+
+def _text(color: Any) -> str:
+    return ", ".join(f"{each:.4g}" for each in color)
+
+
+def _order(context: Context) -> Iterator[Part]:
+    """Textures one upon the other."""
+    edge, textures = QUICK if context.quick else SIZE // 2, list(_textures().values())
+    marble, grid, wood = ClassicTexture(0, "replace"), ClassicTexture(1, "modulate"), ClassicTexture(2, "replace")
+    orders = {
+        "green material": (),
+        "marble, grid, wood": (marble, grid, wood),
+        "wood, marble, grid": (wood, marble, grid),
+        "wood": (wood,),
+        "marble, grid": (marble, grid),
+    }
+
+    scenes = {name: _panel(layers, textures, GREEN) for name, layers in orders.items()}
+    found: Mapping[str, Any] = context.keep(("order", edge), lambda: _colors(scenes, context, edge))
+    names = list(orders)[:3]
+    pictures = [np.rint(255 * np.clip(found[name], 0, 1) ** (1 / 2.2)).astype(np.uint8) for name in names]
+    yield Figure(
+        "Figure 6-5: textures in their order",
+        png=shown.jpeg(*pictures),
+        note=f"{'; '.join(names)}. Marble and wood replace, the grid modulates.",
+        alt="a green square, a wooden one, and one of marble with a grid",
+    )
+    for last, alone in (("marble, grid, wood", "wood"), ("wood, marble, grid", "marble, grid")):
+        same = bool(np.array_equal(found[last], found[alone]))
+        yield Check(f"{last} looks like {alone}: what replaces hides what was before", "yes", same, same)
+
+
+def _textures() -> dict[str, Texture]:
+    row, column = np.indices((64, 64)) / 64.0
+    veins = 0.5 + 0.5 * np.sin(2 * np.pi * (2 * column + 0.35 * np.sin(2 * np.pi * 2 * row)))
+    rings = 0.5 + 0.5 * np.sin(2 * np.pi * (6 * column + 0.3 * np.sin(2 * np.pi * row)))
+    lines = np.where((row * 8 % 1 < 0.12) | (column * 8 % 1 < 0.12), 0.25, 1.0)
+    of = {
+        "marble": (veins[..., None] ** 4 * 0.45 + 0.5) * np.array([1.0, 0.98, 0.94]),
+        "grid": lines[..., None] * np.ones(3),
+        "wood": (rings[..., None] * 0.3 + 0.45) * np.array([1.0, 0.7, 0.4]),
+    }
+    made = {}
+    for name, color in of.items():
+        texels = np.full((64, 64, 4), 255, np.uint8)
+        texels[..., :3] = np.rint(255 * np.clip(color, 0, 1))
+        made[name] = Texture(Image(texels, name), name=name)
+    return made
+
+
+def _balls(
+    context: Context, title: str, materials: Mapping[str, ClassicMaterial], edge: int, pane: bool = False
+) -> Figure:
+    """The thesis's sphere, with the materials in turn; or a pane before it that has them."""
+    pictures = []
+    for name, material in materials.items():
+        scene, own = build("sphere"), Material("own", kind="classic", classic=material)
+        if pane:
+            meshes = [*scene.meshes, quads(PANE).mesh("pane", len(scene.materials))]
+            scene = replace(scene, meshes=meshes, materials=[*scene.materials, own])
+            scene.instances = [*scene.instances, Instance(len(meshes) - 1, name="pane")]
+        else:
+            scene = replace(scene, materials=[own, *scene.materials[1:]])
+            scene.meshes = [replace(scene.meshes[0], colors=None), *scene.meshes[1:]]
+        key = (title, name)
+        pictures.append(
+            shown.rendered(context, key, scene, (edge, edge), 1, program="whitted", depth=5, environment="sky")
+        )
+    note = f"{'; '.join(materials)}. The scene is our own."
+    return Figure(title, png=shown.jpeg(*pictures), note=note, alt="the thesis's sphere, by each material")

@@ -1,0 +1,82 @@
+"""D 4.1.2 and P2 3.2: the ways in which a pass leaves out rays and the host learns how many wait, run and compared."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from viewer.renderer.renderer import Renderer
+from viewer.simulate.counts.programs import RECIPE
+
+from ..context import Context
+from ..model import Check, Part, Table
+from ..registry import section
+
+SIZE, QUICK = 256, 32
+RUNS = 3
+GRID = 8
+MACHINE = {**RECIPE, "program": "cast", "grid": GRID, "machine": "multipass", "fuse": "none", "unroll": 1}
+# What each is in the papers.
+MASKS = {
+    "kill": "a mask pass for each kernel, which discards the others",
+    "depth": "depth of the state, GL_EQUAL (D 4.1.2)",
+    "stencil": "stencil of the state (P2 3.2)",
+    "tiles": "tiles of 16 x 16 whose rays wait (D 6.3.3)",
+    "none": "none: every kernel looks at the state itself",
+}
+COUNTS = {"query": "occlusion queries (D 4.1.2)", "census": "counters of every tile, near P2's eight counters"}
+
+
+@section("flow_variants", paper="D 4.1.2, P2 3.2", title="Flow control: masks and counts compared (section 4.1.2)")
+def flow_variants(context: Context) -> Iterator[Part]:
+    """The Cornell box cast by each."""
+    edge = QUICK if context.quick else SIZE
+    wanted = [(mask, "query") for mask in MASKS] + [("depth", "census")]
+    found = [
+        context.keep(("flow", mask, count, edge), lambda m=mask, c=count: _run(context, m, c, edge))
+        for mask, count in wanted
+    ]
+    rows = []
+    for (mask, count), each in zip(wanted, found, strict=True):
+        numbers = (each[name] for name in ("passes", "masks", "counts", "waits"))
+        rows.append((f"{mask}, {count}", MASKS[mask], COUNTS[count], *numbers, f"{1e3 * each['seconds']:.3g}"))
+    same = all(np.array_equal(each["picture"], found[0]["picture"]) for each in found)
+    passes = {each["passes"] for each in found}
+    yield Table(
+        "The Cornell box by each",
+        ("variant", "rays in other states", "how many wait", "passes", "mask passes", "count passes", "waits", "ms"),
+        rows,
+        note=f"{edge} x {edge} eye rays, {GRID} x {GRID} x {GRID} voxels, a call of a kernel in a pass, intersection "
+        f"once 20 % of the active rays wait; {context.device.name}. waits: of the host for the device. Fragments that "
+        "are masked off keep what they had: kernels write in place where the driver has a texture barrier, else copies "
+        "are made. P2's own kernels set the stencil themselves; here a pass of its own does.",
+        checks=[
+            Check("all give the same picture, bit for bit", "yes", "yes" if same else "no", same),
+            Check("all need the same passes of kernels", "", sorted(passes), len(passes) == 1),
+        ],
+    )
+
+
+def _run(context: Context, mask: str, count: str, edge: int) -> dict[str, Any]:
+    """A picture and its counters, and its seconds."""
+    renderer = Renderer("cornell", device=context.device, mask=mask, count=count, policy="threshold=0.2", **MACHINE)
+    picture = renderer.render((edge, edge), spp=1)
+    seconds = []
+    for _ in range(1 if context.quick else RUNS):
+        began = perf_counter()
+        picture = renderer.render((edge, edge), spp=1)
+        seconds.append(perf_counter() - began)
+    stats = picture.stats
+    renderer.release()
+    return {
+        "picture": np.asarray(picture.linear, np.float32),
+        "seconds": statistics.median(seconds),
+        "passes": stats.kernel_passes,
+        "masks": stats.mask_passes,
+        "counts": stats.count_passes,
+        "waits": stats.waits,
+    }

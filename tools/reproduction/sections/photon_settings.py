@@ -1,0 +1,171 @@
+"""D 6.3.1: settings of the three scenes, and what the papers leave open; how the search ends; moving lights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from benchmarks.photon import renderer_of
+
+from viewer.renderer.photon_stages import stage_seconds
+from viewer.renderer.renderer import Renderer
+from viewer.scene.builtin.caustics import PUBLISHED
+
+from ..context import Context
+from ..counted import faults
+from ..model import Cell, Check, Part, Table
+from ..published.chapter6 import INTERACTIVE, SETTINGS, STENCIL_EDGES, TABLE_6_1, WINDOWS
+from ..registry import section
+
+# Photons depend on chance and on geometry that is not published; "stored" is printed in thousands.
+STORED = 0.05
+FOOTPRINT = 4  # m of stencil routing here
+OPEN = (
+    (
+        "Photons that leave the lights",
+        "stored ones alone are given",
+        "--photons, --caustic-photons: about as many stored",
+    ),
+    ("Bounces of a photon", "not given", "--photon-bounces, 6"),
+    ("Power, absorption", "not given", "alike at the lights; Russian roulette by albedo"),
+    ("Greatest radius", "not given", "--photon-radius, without one a share of the scene"),
+    ("Normalisation", "not given", "Jensen's: BSDF times power over pi r^2, r of the farthest photon counted"),
+    ("Photons straight from a light", "not said", "not stored, since shadow rays bring that light"),
+    ("Geometry, materials, cameras, powers", "not given", "our own: glass_ball, ring, cornell_photons"),
+    ("m of stencil routing", "16, in 1024 x 1024 for 65,536 cells", "--footprint 4, the one that gives 65,536 cells"),
+)
+
+
+@section("photon_settings", paper="D 6.3.1, P3 3.1", title="The three scenes and their settings (section 6.3.1)")
+def photon_settings(context: Context) -> Iterator[Part]:
+    """The published settings beside those of the preset 2003."""
+    rows, checks = [], []
+    for name, theirs in SETTINGS.items():
+        ours = PUBLISHED[TABLE_6_1[name].scene]
+        scene = context.scene(TABLE_6_1[name].scene)
+        stored = None
+        if not context.quick:
+            stored = context.keep(("stored", name), lambda name=name: _stored(context, name))
+        light = "point" if any(each.kind == "point" for each in scene.lights) else "area"
+        both = (
+            (theirs.size, tuple(ours["size"])),
+            (theirs.grid, tuple(ours["photon_grid"])),
+            (theirs.nearest, ours["nearest"]),
+            (theirs.light, light),
+            (theirs.samples, ours["light_samples"]),
+        )
+        cells = [Cell(_by(a), _by(b)) for a, b in both]
+        rows.append((name, *cells, Cell(theirs.stored, stored)))
+        same = all(a == b for a, b in both)
+        what = f"{name}: size, grid, k, light and light samples are the published ones"
+        checks.append(Check(what, "yes", "yes" if same else "no", same))
+        number, most = int(np.prod(theirs.grid)), (1024 // FOOTPRINT) ** 2
+        what = f"{name}: cells of the grid in a stencil buffer of 1024 x 1024 with m = {FOOTPRINT}"
+        checks.append(Check(what, f"{STENCIL_EDGES[1]:,} at most", f"{number:,} of {most:,}", number <= most))
+        if stored is not None:
+            near = abs(stored / theirs.stored - 1) <= STORED
+            why = f"to {100 * STORED:.0f} %: as many photons were sent as store about that number"
+            checks.append(Check(f"{name}: photons stored", theirs.stored, stored, near, why))
+    heads = ("scene", "pixels", "grid", "k", "light", "light samples", "photons stored")
+    note = "" if not context.quick else "Photons are counted without --quick."
+    yield Table("Settings, of the preset 2003", heads, rows, note, checks)
+    yield Table("What the papers leave open", ("what", "papers", "here"), OPEN)
+    yield from faults("D 6.3.1")
+
+
+def _by(value: Any) -> Any:
+    return " x ".join(map(str, value)) if isinstance(value, tuple) else value
+
+
+def _stored(context: Context, name: str) -> int:
+    renderer, (width, height) = renderer_of(name, context.device, False)
+    renderer.render((width // 8, height // 8), spp=1)
+    assert renderer.photon_maps is not None
+    stored = int(renderer.photon_maps.stored)
+    renderer.release()
+    return stored
+
+
+@section("search_end", paper="D 6.2.3, P3 2.3", title="How the search for photons ends", order=4)
+def search_end(context: Context) -> Iterator[Part]:
+    """The published end of the search, beside one that goes on until no nearer photon can come."""
+    name, scale = "GLASS BALL", 8 if context.quick else 2
+    found = context.keep(("search end", name, scale), lambda: _ends(context, name, scale))
+    yield Check(
+        f"{name}: pixels whose published search finds the photons that are nearest",
+        "all: every photon in a sphere around the query",
+        f"{found['same']:.1%}",
+        None,
+        "it ends once k are counted, in the middle of a shell; --estimate nearest goes on until the next shell lies "
+        "beyond the radius",
+    )
+    yield Check(
+        f"{name}: light of the estimates, published end over exact",
+        "1",
+        f"{found['light']:.3f}",
+        None,
+        f"pixels that differ are off by {found['apart']:.1%} on average. Cells make squares, the farthest photon of "
+        f"which lies near a corner: the circle through the corner has pi / 2 of the square's area, "
+        f"{2 / np.pi:.2f} of the light",
+    )
+
+
+def _ends(context: Context, name: str, scale: int) -> dict[str, float]:
+    """Of pixels that photons light: the share that is alike; light of the published over the exact estimate; and how
+    far pixels that differ are apart."""
+    renderer, (width, height) = renderer_of(name, context.device, False, machine="singlepass")
+    size, made = (width // scale, height // scale), []
+    for estimate in ("published", "nearest"):
+        renderer.update(estimate=estimate)
+        made.append(renderer.render(size, spp=1).linear.astype(float))
+    renderer.update(photon_radius=1e-12)  # none are found: direct light alone
+    direct = renderer.render(size, spp=1).linear.astype(float)
+    renderer.release()
+    one, exact = ((each - direct).mean(axis=2) for each in made)
+    lit = exact > 1e-6 * exact.max()
+    # Sums of the same photons in another order differ by float32's rounding.
+    differs = lit & (np.abs(one - exact) > 1e-4 * exact)
+    apart = np.abs(one - exact)[differs] / exact[differs]
+    return {
+        "same": float(1 - differs.sum() / lit.sum()),
+        "light": float(one[lit].sum() / exact[lit].sum()),
+        "apart": float(apart.mean()) if len(apart) else 0.0,
+    }
+
+
+@section("interactive", paper="D 6.3.2, P3 3.2", title="Moving lights and geometry", order=5)
+def interactive(context: Context) -> Iterator[Part]:
+    """Photons, map and picture anew, in windows of both sizes."""
+    rows = []
+    for paper, edge in WINDOWS.items():
+        edge = edge // 4 if context.quick else edge
+        seconds = context.keep(("interactive", edge), lambda edge=edge: _anew(context, edge))
+        rows.append((f"{paper}, {edge} x {edge}", Cell(INTERACTIVE, f"{seconds:.3g} s")))
+    yield Table(
+        "GLASS BALL: from a moved light to the converged picture",
+        ("window", "seconds"),
+        rows,
+        note=f"Ours on {context.device.name}: the light moved, photons traced, map and picture made, one sample a "
+        "pixel. The size is 160 x 160 in P3 and 256 x 256 in D, with the same time."
+        + (" A quarter of that, with few photons." if context.quick else ""),
+    )
+
+
+def _anew(context: Context, edge: int) -> float:
+    renderer, _ = renderer_of("GLASS BALL", context.device, context.quick)
+    _move(renderer)
+    seconds = sum(stage_seconds(renderer, (edge, edge)).values())
+    renderer.release()
+    return seconds
+
+
+def _move(renderer: Renderer) -> None:
+    """The lamp a little to the side."""
+    scene = renderer.scene
+    place = next(k for k, each in enumerate(scene.instances) if each.name == "lamp")
+    turned = np.array(scene.instances[place].transform, float)
+    turned[0, 3] += 0.02
+    instances = [replace(each, transform=turned) if k == place else each for k, each in enumerate(scene.instances)]
+    renderer.update(scene=replace(scene, instances=instances))

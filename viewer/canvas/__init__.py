@@ -1,0 +1,1 @@
+"""A session behind whatever shows bitmaps and reports events as rendercanvas does: a notebook's widget, a browser."""

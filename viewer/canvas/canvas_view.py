@@ -1,0 +1,330 @@
+"""A scene in a view that somebody else shows: events come in, bitmaps go out. It needs neither a window nor a display.
+
+The camera, the keys, the mouse, loading, exposure and what the picture does in motion and at rest are the window's.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.canvas.keys import key_text, modifier_bits
+from viewer.canvas.watched import Watched
+from viewer.film.stop import Stop
+from viewer.formats.named import load
+from viewer.formats.objects.take import scene_of
+from viewer.options import table as options
+from viewer.renderer.camera import view as camera_of
+from viewer.renderer.picture import Picture
+from viewer.renderer.session import Session
+from viewer.renderer.settings import VIEW, Settings
+from viewer.scene.scene import Scene
+from viewer.stream.gl.device import shared_device
+from viewer.window.picture.display import Display
+from viewer.window.picture.meter import Meter
+from viewer.window.view.commands import picture_handlers
+from viewer.window.view.desk import Desk
+from viewer.window.view.hand import LEFT, MIDDLE, RIGHT, Hand
+from viewer.window.view.markers import Markers
+from viewer.window.view.motion import Motion
+from viewer.window.view.preferences import Preferences
+from viewer.window.view.stage import Stage
+from viewer.window.view.studies import Studies
+from viewer.window.view.turn import ASLEEP, Turn
+from viewer.window.view.view import View, configured
+
+BUDGET = 0.03  # seconds of tracing in an `advance`
+FILLING = 0.1  # seconds between two bitmaps while the full picture is filled in
+REFINING = 0.4  # and while it gets more samples
+NOTCH = 100.0  # pixels that a browser scrolls by a notch of the wheel
+BUTTONS = {1: LEFT, 2: RIGHT, 3: MIDDLE}  # rendercanvas's -> the hand's
+MODES = ("orbit", "fly")
+OWN = (*VIEW, "spp", "error", "exposure", "tonemap", "mode")  # options that are not the stage's
+
+
+class CanvasView:
+    """A view of a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D.
+
+    source : as of `viewer.formats.objects.take.scene_of`. size : of the bitmap, (width, height) pixels.
+    spp, error : samples of a pixel and estimated relative error to stop at. exposure, tonemap : of the bitmap.
+    mode : ``orbit`` or ``fly``. preferences : keys and defaults; None: the user's. options : those of `Renderer`;
+    ``variant`` and ``lenient`` of files.
+
+    `handle` takes events; `advance` works for a while and gives the bitmap where it has changed; with nothing to do it
+    is `idle`. Structures are built by a thread; the scene's file is read at once.
+
+    Raises ViewerError for what cannot be shown, an unknown option and a wrong value; DeviceError without OpenGL 3.3.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        size: tuple[int, int] = (640, 480),
+        *,
+        preferences: Preferences | None = None,
+        variant: str | int | None = None,
+        lenient: bool = False,
+        **chosen: Any,
+    ) -> None:
+        size = options.check("size", size)
+        own = _checked({name: chosen.pop(name) for name in OWN if name in chosen})
+        settings = Settings().replace(**chosen, **{name: own.pop(name) for name in VIEW if name in own})
+        self.device = shared_device(
+            settings.device, settings.barrier == "auto", settings.memory == "auto", settings.limits
+        )
+        self._path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
+        self._given: Scene | None = scene_of(source, variant, lenient)  # taken by the worker
+        self.clipboard = ""  # a camera that was copied, as text
+        self.closed = False
+        kept, keymap, faults = configured(preferences)
+        stop = Stop(kept.samples, error=kept.noise or None)
+        with self.device.current():
+            self._canvas, self._display, self._meter = Watched(self.device), Display(self.device), Meter(self.device)
+        self._target: Any = None  # framebuffer of the bitmap
+        self.session = Session(size=size, stop=stop, screen=self._canvas)
+        self.view = View(self.session, kept, keymap)
+        studies, markers = Studies(self.view), Markers(self.view)
+        self.stage = Stage(self.view, studies, self.device, settings, lambda path: self._load(path, lenient))
+        motion = Motion(self.view, self.stage, studies, markers)
+        self.desk = Desk(self.view, self.stage, motion, markers, studies)
+        self._turn, self._hand = Turn(self.desk, self._canvas, self._meter), Hand(self.desk)
+        self.stage.on_show = self._turn.shown
+        self.view.handlers |= picture_handlers(self.desk, self)
+        self._shown: tuple[Any, ...] = ()  # what the bitmap given last was of
+        self._drawn = 0.0
+        self._size(size, 1.0)
+        self.stage.faults += faults
+        self._mode = own.pop("mode", None)
+        self._apply(own)
+        self.stage.open(self._path or self._given.name)
+
+    def _load(self, path: str, lenient: bool) -> Scene:
+        """What the worker does to have a scene."""
+        given, self._given = self._given, None if self._path else self._given
+        return load(path, None, lenient) if given is None else given
+
+    def copy(self, text: str) -> None:
+        """Keep a camera as text."""
+        self.clipboard = text
+
+    def paste(self) -> str:
+        """The camera that was copied last."""
+        return self.clipboard
+
+    # -- what goes in ----------------------------------------------------------------------------------------------
+
+    def handle(self, event: Mapping[str, Any]) -> None:
+        """Take an event of rendercanvas: pointer_down, pointer_move, pointer_up, wheel, key_down, key_up, resize,
+        close, and focus_out, where keys and buttons are let go; others are ignored."""
+        if self.closed:
+            return
+        kind, hand = event.get("event_type", ""), self._hand
+        with self.device.current():
+            if kind.startswith("pointer_") and kind != "pointer_enter" and kind != "pointer_leave":
+                hand.move(float(event["x"]), float(event["y"]))
+                button = BUTTONS.get(event.get("button", 0))
+                if kind == "pointer_down" and button is not None and not hand.clicked(button):
+                    hand.press(button, modifier_bits(event.get("modifiers", ())))
+                elif kind == "pointer_up" and button is not None:
+                    hand.release(button)
+            elif kind == "wheel":
+                self.view.cursor = float(event["x"]), float(event["y"])
+                hand.wheel(-float(event["dy"]) / NOTCH)
+            elif kind in ("key_down", "key_up"):
+                hand.key(key_text(event["key"], event.get("modifiers", ())), kind == "key_down")
+            elif kind == "resize":
+                ratio = float(event.get("pixel_ratio", 1.0))
+                self._size((round(float(event["width"]) * ratio), round(float(event["height"]) * ratio)), ratio)
+            elif kind == "focus_out":
+                hand.leave()
+            elif kind == "close":
+                self.release()
+                return
+        if kind in ("key_down", "pointer_down", "resize"):
+            self.view.wake()
+
+    def _size(self, pixels: tuple[int, int], ratio: float) -> None:
+        """The bitmap has another size; events report places in units of ``ratio`` pixels."""
+        if min(pixels) < 1:
+            self.view.minimised = True
+            return
+        self.view.minimised = False
+        logical = max(1, round(pixels[0] / ratio)), max(1, round(pixels[1] / ratio))
+        self.view.lay_out(logical, pixels, (0.0, 1.0))
+
+    @property
+    def visible(self) -> bool:
+        """Whether anybody sees it: else nothing is traced."""
+        return not self.view.minimised
+
+    @visible.setter
+    def visible(self, seen: bool) -> None:
+        self.view.minimised = not seen
+        self.view.wake()
+
+    def update(self, **changes: Any) -> None:
+        """Change options: those of `Renderer.update`, and camera, fov, spp, error, exposure, tonemap, mode.
+
+        Raises ViewerError for an unknown one or a wrong value; nothing has changed then.
+        """
+        own = _checked({name: changes.pop(name) for name in OWN if name in changes})
+        self.stage.requested.replace(**changes)
+        with self.device.current():
+            if changes:
+                self.stage.change(**changes)
+            self._apply(own)
+        self.view.wake()
+
+    def _apply(self, own: dict[str, Any]) -> None:
+        """Options of the view, which are checked."""
+        view, stop = self.view, self.session.stop
+        if "spp" in own or "error" in own:
+            samples = own.get("spp", stop.spp)
+            self.session.stop_at(stop.spp if samples is None else samples, own.get("error", stop.error))
+        view.exposure, view.tonemap = own.get("exposure", view.exposure), own.get("tonemap", view.tonemap)
+        seen = {name: own[name] for name in VIEW if name in own}
+        if view.flight is None or view.scene is None:
+            self.stage.requested = self.stage.requested.replace(**seen)
+            self._mode = own.get("mode", self._mode)
+            return
+        if seen:
+            view.take(camera_of(Settings(**{"camera": view.flight.camera, **seen}), view.scene))
+        view.flight.mode = own.get("mode", view.flight.mode)
+
+    # -- work ------------------------------------------------------------------------------------------------------
+
+    def advance(self, budget: float = BUDGET) -> NDArray[np.uint8] | None:
+        """Work for ``budget`` seconds, longer where a shader is compiled; the bitmap (H, W, 4), row 0 at the top, sRGB
+        and opaque, where it has changed, else None."""
+        if self.closed:
+            return None
+        turn, view = self._turn, self.view
+        with self.device.current():
+            turn.begin()
+            if self._mode is not None and view.flight is not None:
+                view.flight.mode, self._mode = self._mode, None
+            turn.move()
+            view.compile_now()
+            turn.work(budget)
+            view.fade()
+            turn.expose()
+            made = self._bitmap()
+        view.drawn()
+        return made
+
+    @property
+    def patience(self) -> float:
+        """Seconds until `advance` has something to do; infinite: until an event or an update."""
+        if not self.idle:
+            return self._turn.patience
+        noted = not self.closed and self.view.message and not self.view.message_is_error  # a note is taken back
+        return ASLEEP if noted and self.visible else math.inf
+
+    @property
+    def idle(self) -> bool:
+        """Whether the picture stays as it is until an event or an update."""
+        unseen = not self.visible and self.stage.loading is None
+        return self.closed or unseen or self._turn.patience >= ASLEEP
+
+    def _bitmap(self) -> NDArray[np.uint8] | None:
+        """The picture on show, developed, unless it has been given already."""
+        view, session, now = self.view, self.session, time.monotonic()
+        if view.minimised or not self._turn.anything:
+            return None
+        due = now - self._drawn >= (REFINING if session.complete else FILLING)
+        running = session.renderer.under_way if session.renderer is not None else None
+        if due and running is not None and session.running and not session.previewing:
+            self._canvas.grow(running)
+        whole = session.pictures + session.carried, view.stops, view.tonemap, view.pixels
+        of = (*whole, self._canvas.changes)
+        if of == self._shown or (whole == self._shown[:-1] and not due):
+            return None
+        self._shown, self._drawn = of, now
+        return self.read()
+
+    def read(self) -> NDArray[np.uint8]:
+        """(H, W, 4) uint8: the picture on show as it is, sRGB and opaque, row 0 at the top."""
+        view = self.view
+        width, height = view.pixels
+        with self.device.current():
+            if self._target is None or self._target.size != view.pixels:
+                context = self.device.context
+                self._target = context.framebuffer([context.texture(view.pixels, 4)])
+            self._display.draw(self._canvas.texture, self._target, view.pixels, view.stops, view.tonemap)
+            found = np.frombuffer(self._target.read(components=4, alignment=1), np.uint8)
+            self._canvas.settle()
+        made = found.reshape(height, width, 4)[::-1].copy()
+        made[..., 3] = 255
+        return made
+
+    def wait(self) -> None:
+        """Until the scene is there. Raises ViewerError where it will not be: it could not be prepared, or the view is
+        closed."""
+        while self.view.renderer is None or self.view.flight is None:
+            if self.closed:
+                raise ViewerError("view", "is closed", "open another one")
+            if self.stage.loading is None:
+                raise ViewerError("view", self.view.message or "there is nothing to show")
+            time.sleep(0.002)
+            with self.device.current():
+                self.stage.take()
+
+    def snapshot(self) -> Picture:
+        """The picture on show at its full size with all samples so far, for the first of which it waits if need be.
+
+        Raises ViewerError where there is none, see `wait`.
+        """
+        if self.closed:
+            raise ViewerError("view", "is closed", "open another one")
+        self.wait()
+        with self.device.current():
+            self.session.finish(converged=False)
+            return self.session.picture()
+
+    @property
+    def status(self) -> str:
+        """One line: what is said, loaded or compiled, or how far the picture is."""
+        view, session, loading = self.view, self.session, self.stage.loading
+        if view.message:
+            return view.message
+        if loading is not None:
+            what, share = loading
+            return what if share is None else f"{what}: {share:.0%}"
+        if view.compiling:
+            return f"compiling {view.compiling}"
+        if view.paused:
+            return "paused"
+        if view.scene is None or not session.complete:
+            return ""
+        error = f", error {session.error:.1%}" if math.isfinite(session.error) and session.samples > 1 else ""
+        return f"{session.samples} sample{'s' if session.samples != 1 else ''} a pixel{error}"
+
+    def release(self) -> None:
+        """Give everything back; from then on nothing runs, and events are ignored."""
+        if self.closed:
+            return
+        self.closed = True
+        self.stage.cancel()
+        renderer = self.view.renderer
+        with self.device.current():
+            self.desk.studies.drop(renderer)
+            self.session.release()
+            if renderer is not None:
+                renderer.release()
+            self._canvas.drop()
+            self._canvas.texture.release()
+            self._target = None
+
+
+def _checked(own: dict[str, Any]) -> dict[str, Any]:
+    """The view's own options. Raises ViewerError for a wrong value."""
+    if own.get("mode", "orbit") not in MODES:
+        raise ViewerError(f"mode {own['mode']!r}", "unknown", f"one of {', '.join(MODES)}")
+    return {name: value if name == "mode" else options.check(name, value) for name, value in own.items()}

@@ -1,0 +1,48 @@
+"""Settings of the papers, by year: what ``--preset`` puts in place of options that are not given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from viewer.options.table import OPTIONS
+from viewer.options.values import PolicyChoice, Unroll
+
+# The published machine, and the path tracer as it ran there: T. J. Purcell, I. Buck, W. R. Mark, P. Hanrahan, "Ray
+# Tracing on Programmable Graphics Hardware" (2002), sections 3.1.4, 3.2 and table 3; T. J. Purcell, *Ray Tracing on a
+# Stream Processor* (2004), sections 3.3 and 4.1.2, figure 3.3. One eye ray for each pixel, whose hit its 64 samples
+# share; from there on light is found by scattering alone, with random numbers from a texture.
+_MACHINE: dict[str, Any] = {
+    **{"first_hits": "rays", "sampler": "table", "seed": 0, "accel": "grid", "intersection": "moller-trumbore"},
+    **{"machine": "multipass", "fuse": "none", "unroll": Unroll((1,)), "mask": "depth", "count": "query"},
+    **{"roulette": None, "exposure": 0.0, "tonemap": "none"},
+}
+_PUBLISHED: dict[str, Any] = {
+    **_MACHINE,
+    **{"program": "path", "size": (256, 256), "spp": 64, "eye_rays": "shared", "strategy": "bsdf"},
+    "policy": PolicyChoice("threshold", 0.2, "active"),
+}
+# Photon mapping as published: T. J. Purcell et al., "Photon Mapping on Programmable Graphics Hardware" (2003), and
+# chapter 6 of 2004. One eye ray for each pixel; kernels are drawn as tiles, each to its end by its queries (section
+# 6.2.3). What scenes of the paper have of their own is beside them.
+_PHOTONS: dict[str, Any] = {
+    **{**_MACHINE, "mask": "tiles"},
+    **{"program": "photon", "estimate": "published", "photon_map": "sort", "photons": 1 << 16, "nearest": 64},
+    **{"size": (512, 512), "spp": 1, "pixel_filter": "point", "light_samples": 4},
+}
+# What `--preset` puts in place of options that are not given.
+# 2002: "2 bounces" are two scattered rays behind the eye ray. (The arithmetic of table 3 counts one: that is --depth 1.
+# Its figures are for the branching machine: --machine singlepass.) The stencil holds the rays' states (section 3.2).
+# 2004: the depth buffer holds them (section 4.1.2). Scattered until a light is hit, the way leads out of the scene, or
+# the path is as long as any may be.
+PRESETS: dict[str, dict[str, Any]] = {
+    "2002": {**_PUBLISHED, "depth": 2, "mask": "stencil"},
+    "2003": _PHOTONS,
+    "2004": {**_PUBLISHED, "depth": OPTIONS["depth"].high},
+}
+
+
+def preset(name: str, scene: str) -> dict[str, Any]:
+    """What a preset puts in place of options that are not given, for a scene by the name that was given."""
+    from viewer.scene.builtin.caustics import PUBLISHED
+
+    return {**PRESETS[name], **(PUBLISHED.get(scene, {}) if name == "2003" else {})}

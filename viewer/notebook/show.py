@@ -1,0 +1,45 @@
+"""A scene on the screen in one line: in a notebook the widget, elsewhere the window."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from typing import Any
+
+from viewer.base.errors import ViewerError
+
+NEEDED = ("rendercanvas", "anywidget")
+INSTALL = "pip install 'raystream[notebook]'"
+
+
+def in_notebook() -> bool:
+    """Whether this is the kernel of a notebook; of Spyder's console, which has a display but no widgets, it is not."""
+    ipython = sys.modules.get("IPython")  # is loaded there
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None and "spyder_kernels" not in sys.modules
+
+
+def show(scene: Any, **options: Any) -> Any:
+    """Show a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D: in a window, and
+    return when it is closed; in a notebook give a widget (`viewer.notebook.widget.Widget`), the cell's output.
+
+    scene   : as of `viewer.formats.objects.take.scene_of`.
+    options : those of ``raystream view``, such as ``environment="sky"``, and ``size``, of the window or the widget.
+
+    >>> view = viewer.show("bunny.ply"); view
+    >>> view.snapshot().save("bunny.png")
+
+    Raises ViewerError for what cannot be shown, and for a wrong option; where there is no display, too, and in a
+    notebook without the extra: `viewer.render` needs neither.
+    """
+    if not in_notebook():
+        from viewer.window.show import show as open_window
+
+        open_window(scene, **options)
+        return None
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise ViewerError("notebook", f"the widget needs {' and '.join(missing)}", f"%{INSTALL}")
+    from viewer.notebook.widget import Widget
+
+    return Widget(scene, **options)

@@ -1,0 +1,1 @@
+"""A view in a browser, near or far: `raystream view MODEL --remote`."""

@@ -1,0 +1,88 @@
+"""The canvas in the browser: rendercanvas's, with a view that follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rendercanvas import http
+
+from viewer.base.errors import ViewerError
+from viewer.canvas.canvas_view import CanvasView
+from viewer.canvas.drive import Drive
+from viewer.remote.page import CHOICES, NUMBERS, resources
+
+
+class RemoteCanvas(http.HttpRenderCanvas):
+    """A view of a scene on pages of a browser. The first page steers; the others see the same.
+
+    scene, size, options : as of `CanvasView`. Frames are JPEG while they follow each other, lossless at rest; a page
+    that is slow to take them gets the newest when it is ready. Nothing is traced while nobody looks.
+
+    Raises ViewerError and DeviceError as of `CanvasView`.
+    """
+
+    def __init__(self, scene: Any, size: tuple[int, int], **options: Any) -> None:
+        view = CanvasView(scene, size, **options)
+        super().__init__(size=size)
+        self.view, self.app, self._given = view, http.asgi, str(scene)
+        self.drive = Drive(view, self, http.loop, self._tell)
+        view.visible = False
+
+    @property
+    def name(self) -> str:
+        """Of the scene."""
+        scene = self.view.view.scene
+        return scene.name if scene is not None else self._given
+
+    def files(self) -> Mapping[str, tuple[str, str]]:
+        """The page's, by name."""
+        view = self.view.view
+        return resources(view.keymap, view.handlers, self.name)
+
+    def values(self) -> dict[str, Any]:
+        """The options that the page shows, as texts."""
+        settings, view = self.view.stage.requested, self.view.view
+        found = {name: getattr(settings, name) for name in (*CHOICES, "depth") if name not in ("tonemap", "spp")}
+        found |= {"tonemap": view.tonemap, "exposure": view.exposure, "spp": self.view.session.stop.spp}
+        return {name: _text(found[name]) for name in (*CHOICES, *NUMBERS)}
+
+    def change(self, name: str, value: Any) -> None:
+        """An option that a page has changed; a wrong value is told on it."""
+        if name not in (*CHOICES, *NUMBERS):
+            return
+        try:
+            self.view.update(**{name: None if value == "" else value})
+        except ViewerError as error:
+            self.view.view.say(str(error), error=True)
+        self.drive.wake()
+
+    def close(self) -> None:
+        """Give everything back."""
+        if not self.view.closed:
+            super().close()
+            self.view.release()
+
+    def _on_event(self, event: dict[str, Any], id: int) -> None:
+        """What rendercanvas hears of a page: one that is closed may come back, and so is no end of the view."""
+        kind = event.get("type")
+        if kind == "close":
+            return
+        super()._on_event(event, id)
+        if kind == "_clients_change":
+            self.view.visible = bool(event["ids"])
+            self._tell(self.view.status)
+            self.request_draw()
+            self.drive.wake()
+
+    def _tell(self, text: str) -> None:
+        """A line below the picture."""
+        self.set_title(" · ".join(part for part in (self.name, text) if part))
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return str(value)

@@ -1,0 +1,106 @@
+"""A view in a browser: serves one scene to whoever has the address that is printed."""
+
+from __future__ import annotations
+
+import errno
+import json
+import secrets
+import socket
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any
+
+from viewer.base.errors import ViewerError
+from viewer.options.remote import PORT
+from viewer.remote.guard import LOOPBACK, Guard
+
+NEEDED = ("rendercanvas", "uvicorn", "websockets", "simplejpeg")
+INSTALL = "pip install 'raystream[remote]'"
+TOKEN = 16  # random bytes
+SIZE = (960, 540)  # of the bitmap, until a browser says how large it is
+Printer = Callable[[str], None]
+
+
+def serve(scene: Any, port: int | str = "auto", host: str = "127.0.0.1", **options: Any) -> None:
+    """Show a scene in a browser, until Ctrl-C or SIGTERM ends the process. Prints one line: where.
+
+    scene   : as of `viewer.show`. port : 0 is any that is free; auto is `PORT`, or any. host : the address to listen
+    at. options : as of `viewer.canvas.canvas_view.CanvasView`.
+
+    Raises ViewerError for what cannot be shown, a port that is taken, and where the extra is missing.
+    """
+    remote = Remote(scene, port, host, **options)
+    print(f"Open {remote.address}", flush=True)
+    if host not in LOOPBACK:
+        said = "raystream: note: not encrypted, and open to all who have the address; a tunnel is safer: ssh -L"
+        print(f"{said} {remote.port}:localhost:{remote.port}", file=sys.stderr)
+    remote.run()
+
+
+class Remote:
+    """A scene's view with its server. port, host, options : as of `serve`."""
+
+    def __init__(self, scene: Any, port: int | str = "auto", host: str = "127.0.0.1", **options: Any) -> None:
+        missing = [name for name in NEEDED if find_spec(name) is None]
+        if missing:
+            raise ViewerError("--remote", f"needs {' and '.join(missing)}", INSTALL)
+        self.socket = _listening(host, port)
+        self.port: int = self.socket.getsockname()[1]
+        self.token = secrets.token_urlsafe(TOKEN)
+        shown = "127.0.0.1" if host in ("", "0.0.0.0", "::") else host
+        self.address = f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/{self.token}/"
+        from viewer.remote.canvas import RemoteCanvas
+
+        try:
+            self.canvas = RemoteCanvas(scene, SIZE, **options)
+        except BaseException:
+            self.socket.close()
+            raise
+        files = dict(self.canvas.files())
+        self.guard = Guard(
+            self.canvas.app,
+            self.token,
+            {**files, "options.json": ("application/json", lambda: json.dumps(self.canvas.values()))},
+            self.canvas.change,
+            local=host in LOOPBACK,
+        )
+
+    def run(self) -> None:
+        """Serve until a signal ends it; everything is given back then."""
+        import uvicorn
+
+        config = uvicorn.Config(
+            self.guard, log_level="critical", lifespan="on", ws_max_size=1 << 16, timeout_graceful_shutdown=1
+        )
+        try:
+            uvicorn.Server(config).run(sockets=[self.socket])
+        finally:
+            self.canvas.close()
+            self.socket.close()
+
+
+def _listening(host: str, port: int | str) -> socket.socket:
+    """A socket that listens. Raises ViewerError where the port is taken, and for an address that is not this
+    machine's."""
+    numbers = [PORT, 0] if port == "auto" else [int(port)]
+    for number in numbers:
+        try:
+            found = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+            made = socket.socket(found[0], found[1])
+        except OSError as error:
+            raise ViewerError(f"--remote-host {host}", f"is no address ({error.strerror})", "0.0.0.0 is all") from error
+        try:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            made.bind(found[4])
+            made.listen(16)
+            return made
+        except OSError as error:
+            made.close()
+            if number == numbers[-1]:
+                if error.errno == errno.EADDRNOTAVAIL:
+                    what = "is no address of this machine"
+                    raise ViewerError(f"--remote-host {host}", what, "0.0.0.0 is all of them") from error
+                what = "is taken" if error.errno == errno.EADDRINUSE else f"cannot be had ({error.strerror})"
+                raise ViewerError(f"--remote {port}", what, "another one; 0 is any that is free") from error
+    raise AssertionError

@@ -1,0 +1,99 @@
+"""GLSL of what kernels read: memories with a texture of their own, cold tables in the arena, uniforms, and streams that
+are gathered from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from viewer.stream.compile.addresses import Layout
+from viewer.stream.declare.kernel import Module, Table, Texels, Volume
+from viewer.stream.declare.record import Record
+
+
+def memory_glsl(memory: Table | Volume | Texels, layout: Layout, counting: bool) -> str:
+    """The sampler and ``fetch_<name>`` of a memory that has a texture of its own."""
+    sampler, texture = f"memory_{memory.name}", "sampler2D"
+    texels, at = 1, "ivec3 at"
+    setup = ""
+    if isinstance(memory, Texels):
+        returns, value, at = "vec4", "{}", "int i"
+        shift, mask = layout.per_row.bit_length() - 1, layout.per_row - 1
+        if layout.layers:
+            texture = "sampler2DArray"
+            place = f"ivec3(i & {mask}, (i >> {shift}) & {mask}, i >> {2 * shift})"
+            fetches = [f"texelFetch({sampler}, {place}, 0)"]
+        elif layout.per_row:
+            fetches = [f"texelFetch({sampler}, ivec2(i & {mask}, i >> {shift}), 0)"]
+        else:
+            texture, fetches = "samplerBuffer", [f"texelFetch({sampler}, i)"]
+    elif isinstance(memory, Volume):
+        _, tall, wide = memory.data.shape
+        returns, value = "float", "{}.x"
+        if layout.per_row:
+            texture, fetches = "sampler3D", [f"texelFetch({sampler}, at, 0)"]
+        else:
+            texture, fetches = "samplerBuffer", [f"texelFetch({sampler}, at.x + {wide} * (at.y + {tall} * at.z))"]
+    else:
+        returns, texels, at = memory.record.name, memory.record.texels, "int i"
+        value = f"unpack_{returns}({{}})"
+        if layout.per_row:
+            shift = layout.per_row.bit_length() - 1
+            setup = f"    ivec2 at = ivec2((i & {layout.per_row - 1}) * {texels}, i >> {shift});\n"
+            fetches = [f"texelFetch({sampler}, at + ivec2({k}, 0), 0)" for k in range(texels)]
+        else:
+            texture, fetches = "samplerBuffer", [f"texelFetch({sampler}, i * {texels} + {k})" for k in range(texels)]
+    if counting:
+        words = 1 if isinstance(memory, Texels) else texels * layout.channels
+        setup += f"    random_words += {words};\n"
+    result = value.format(", ".join(fetches))
+    return f"uniform {texture} {sampler};\n{returns} fetch_{memory.name}({at}) {{\n{setup}    return {result};\n}}"
+
+
+def arena_glsl(row: int) -> str:
+    """The sampler of the arena, and ``arena_texel``. row : texels in a row, 0 of a buffer texture."""
+    if not row:
+        return "uniform samplerBuffer memory_arena;\nvec4 arena_texel(int i) { return texelFetch(memory_arena, i); }"
+    at = f"ivec2(i & {row - 1}, i >> {row.bit_length() - 1})"
+    return f"uniform sampler2D memory_arena;\nvec4 arena_texel(int i) {{ return texelFetch(memory_arena, {at}, 0); }}"
+
+
+def base_name(table: Table) -> str:
+    """The uniform of a cold table's first texel in the arena."""
+    return f"arena_base_{table.name}"
+
+
+def cold_tables(modules: Iterable[Module]) -> list[Table]:
+    """The tables of modules that lie in the arena."""
+    return [m for module in modules for m in module.memories if isinstance(m, Table) and not m.hot]
+
+
+def cold_glsl(table: Table, counting: bool, loops: bool = True) -> str:
+    """``fetch_<name>`` of a table in the arena, from a texel on that is a uniform: scenes whose tables are of other
+    sizes, and one that has been edited, have the same program, which the driver need not compile again."""
+    record, texels, base = table.record.name, table.record.texels, base_name(table)
+    declared = uniform_glsl("int", base) if loops else f"uniform int {base};"
+    fetches = ", ".join(f"arena_texel(at + {k})" if k else "arena_texel(at)" for k in range(texels))
+    setup = f"    random_words += {4 * texels};\n" if counting else ""
+    setup += f"    int at = i * {texels} + {base};\n" if texels else ""
+    return f"{declared}\n{record} fetch_{table.name}(int i) {{\n{setup}    return unpack_{record}({fetches});\n}}"
+
+
+def uniform_glsl(kind: str, name: str, about: str = "") -> str:
+    """A uniform of a fragment program, read once: llvmpipe (Mesa 22.3) reads one that stands in a loop anew in every
+    turn, lane by lane, by some thirty instructions, and takes back copies that do not depend on the fragment. An array
+    stays as it is."""
+    declared = f"uniform {kind} {name};{about and '  // '}{about}"
+    if kind.endswith("]"):
+        return declared
+    return f"{declared}\n{kind} once_{name} = gl_FragCoord.x < 0.0 ? {kind}(0) : {name};\n#define {name} once_{name}"
+
+
+def gather_glsl(argument: str, stream: str, record: Record, counting: bool) -> str:
+    """``fetch_<argument>`` over a stream, whose elements are numbered row by row."""
+    fetches = ", ".join(f"texelFetch(in_{stream}_{k}, at, 0)" for k in range(record.texels))
+    setup = f"    random_words += {4 * record.texels};\n" if counting else ""
+    return (
+        f"{record.name} fetch_{argument}(int i) {{\n{setup}"
+        f"    ivec2 at = texel_of(i, textureSize(in_{stream}_0, 0).x);\n    return unpack_{record.name}({fetches});\n}}"
+    )

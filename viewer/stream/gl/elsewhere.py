@@ -1,0 +1,107 @@
+"""OpenGL contexts of other libraries in this process: what is current in a thread is left, and put back afterwards.
+
+On Linux, through EGL and GLX; GLX is asked only where somebody has loaded it. A context of GLX is left first: EGL
+refuses others beside it, in silence where nobody asks. On other systems nothing is put back.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+_DRAW, _READ, _OPENGL_API = 0x3059, 0x305A, 0x30A2
+_LINUX = sys.platform.startswith("linux")
+
+
+def egl_context() -> int | None:
+    """The handle of the EGL context that is current in this thread; None where none is, and where there is no EGL."""
+    egl = _egl()
+    return egl.eglGetCurrentContext() if egl is not None else None
+
+
+def is_current(handle: int | None) -> bool:
+    """Whether the EGL context is current in this thread; one without a handle is taken to be."""
+    egl = _egl() if handle is not None else None
+    if egl is None or egl.eglGetCurrentContext() == handle:
+        return True
+    egl.eglBindAPI(_OPENGL_API)  # of each thread; of another API's contexts a driver may tell in place of ours
+    return egl.eglGetCurrentContext() == handle
+
+
+def leave() -> Callable[[], None]:
+    """Leave no context of GLX current in this thread; returns what makes current again what is now, if anything."""
+    glx = _glx()
+    if glx is not None and (context := glx.glXGetCurrentContext()):
+        display, drawn = glx.glXGetCurrentDisplay(), glx.glXGetCurrentDrawable()
+        read = glx.glXGetCurrentReadDrawable()
+        glx.glXMakeContextCurrent(display, 0, 0, None)
+        return lambda: _ignored(glx.glXMakeContextCurrent(display, drawn, read, context))
+    egl = _egl()
+    if egl is not None and (context := egl.eglGetCurrentContext()):
+        display, drawn = egl.eglGetCurrentDisplay(), egl.eglGetCurrentSurface(_DRAW)
+        read = egl.eglGetCurrentSurface(_READ)
+        return lambda: _ignored(egl.eglMakeCurrent(display, drawn, read, context))
+    return _nothing
+
+
+def _nothing() -> None:
+    pass
+
+
+def _ignored(done: int) -> None:
+    """It may have been ended since, which is its owner's affair."""
+
+
+def _egl() -> Any:
+    return _library("libEGL.so.1", _EGL) if _LINUX else None
+
+
+def _glx() -> Any:
+    if not _LINUX:
+        return None
+    return _library("libGLX.so.0", _GLX) or _library("libGL.so.1", _GLX)
+
+
+_HANDLE = ctypes.c_void_p
+_EGL: dict[str, tuple[Any, ...]] = {  # result, arguments
+    "eglGetCurrentContext": (_HANDLE,),
+    "eglGetCurrentDisplay": (_HANDLE,),
+    "eglGetCurrentSurface": (_HANDLE, ctypes.c_int),
+    "eglMakeCurrent": (ctypes.c_uint, _HANDLE, _HANDLE, _HANDLE, _HANDLE),
+    "eglBindAPI": (ctypes.c_uint, ctypes.c_uint),
+}
+_GLX: dict[str, tuple[Any, ...]] = {
+    "glXGetCurrentContext": (_HANDLE,),
+    "glXGetCurrentDisplay": (_HANDLE,),
+    "glXGetCurrentDrawable": (ctypes.c_ulong,),
+    "glXGetCurrentReadDrawable": (ctypes.c_ulong,),
+    "glXMakeContextCurrent": (ctypes.c_int, _HANDLE, ctypes.c_ulong, ctypes.c_ulong, _HANDLE),
+}
+_loaded: dict[str, Any] = {}
+
+
+def _library(name: str, functions: dict[str, tuple[Any, ...]]) -> Any:
+    """A library that has been loaded into the process; None before, and where it lacks a function."""
+    if name not in _loaded:
+        if not _process().dlopen(name.encode(), os.RTLD_NOLOAD | os.RTLD_LAZY):
+            return None
+        library = ctypes.CDLL(name)
+        for function, (result, *arguments) in functions.items():
+            found = getattr(library, function, None)
+            if found is None:
+                library = None  # type: ignore[assignment]
+                break
+            found.restype, found.argtypes = result, arguments
+        _loaded[name] = library
+    return _loaded[name]
+
+
+@cache
+def _process() -> Any:
+    library = ctypes.CDLL(None)
+    library.dlopen.restype, library.dlopen.argtypes = _HANDLE, (ctypes.c_char_p, ctypes.c_int)
+    return library
