@@ -198,6 +198,14 @@ def test_closed(device: Any) -> None:
         view.snapshot()
 
 
+def test_z_upwards(device: Any) -> None:
+    """The camera is turned with the object: where z was up, (x, y, z) is (y, z, x)."""
+    view = opened((np.eye(3), [[0, 1, 2]]), up="z", camera="5,1,2 0,0,0")
+    view.wait()
+    assert view.view.flight.camera.origin == (1, 2, 5) and view.view.flight.camera.up == (0, 1, 0)
+    view.release()
+
+
 def test_what_is_refused() -> None:
     for source, chosen in ((3, {}), ("cornell", {"sise": 1}), ("cornell", {"size": (0, 4)}), ("nowhere.ply", {})):
         with pytest.raises(viewer.ViewerError):

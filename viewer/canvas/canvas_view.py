@@ -8,7 +8,9 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from viewer.canvas.keys import key_text, modifier_bits
 from viewer.canvas.watched import Watched
 from viewer.film.stop import Stop
 from viewer.formats.named import load
-from viewer.formats.objects.take import scene_of
+from viewer.formats.objects.take import taken
 from viewer.options import table as options
 from viewer.renderer.camera import view as camera_of
 from viewer.renderer.picture import Picture
@@ -27,6 +29,7 @@ from viewer.renderer.session import Session
 from viewer.renderer.settings import VIEW, Settings
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import shared_device
+from viewer.window.input.actions import Keymap
 from viewer.window.picture.display import Display
 from viewer.window.picture.meter import Meter
 from viewer.window.view.commands import picture_handlers
@@ -46,6 +49,7 @@ REFINING = 0.4  # and while it gets more samples
 NOTCH = 100.0  # pixels that a browser scrolls by a notch of the wheel
 BUTTONS = {1: LEFT, 2: RIGHT, 3: MIDDLE}  # rendercanvas's -> the hand's
 MODES = ("orbit", "fly")
+TAKEN = ("variant", "lenient", "up")  # how a source is taken
 OWN = (*VIEW, "spp", "error", "exposure", "tonemap", "mode")  # options that are not the stage's
 
 
@@ -55,7 +59,8 @@ class CanvasView:
     source : as of `viewer.formats.objects.take.scene_of`. size : of the bitmap, (width, height) pixels.
     spp, error : samples of a pixel and estimated relative error to stop at. exposure, tonemap : of the bitmap.
     mode : ``orbit`` or ``fly``. preferences : keys and defaults; None: the user's. options : those of `Renderer`;
-    ``variant`` and ``lenient`` of files.
+    ``variant`` and ``lenient`` of files, ``up`` ("y" or "z") of others. The camera is in the source's own coordinates,
+    later ones in the scene's, y upwards.
 
     `handle` takes events; `advance` works for a while and gives the bitmap where it has changed; with nothing to do it
     is `idle`. Structures are built by a thread; the scene's file is read at once.
@@ -69,29 +74,42 @@ class CanvasView:
         size: tuple[int, int] = (640, 480),
         *,
         preferences: Preferences | None = None,
-        variant: str | int | None = None,
-        lenient: bool = False,
         **chosen: Any,
     ) -> None:
         size = options.check("size", size)
+        taking = {name: chosen.pop(name) for name in TAKEN if name in chosen}
         own = _checked({name: chosen.pop(name) for name in OWN if name in chosen})
         settings = Settings().replace(**chosen, **{name: own.pop(name) for name in VIEW if name in own})
-        self.device = shared_device(
-            settings.device, settings.barrier == "auto", settings.memory == "auto", settings.limits
-        )
+        self._lenient = bool(taking.get("lenient", False))
+        if settings.camera is not None:
+            taking["camera"] = settings.camera
+        self._given: Scene | None = taken(source, taking)  # later by the worker
+        settings = settings.replace(camera=taking.get("camera"))
         self._path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
-        self._given: Scene | None = scene_of(source, variant, lenient)  # taken by the worker
         self.clipboard = ""  # a camera that was copied, as text
         self.closed = False
         kept, keymap, faults = configured(preferences)
-        stop = Stop(kept.samples, error=kept.noise or None)
+        self._mode = own.pop("mode", None)
+        self._open(settings, size, Stop(kept.samples, error=kept.noise or None), kept, keymap)
+        self.stage.faults += faults
+        self._size(size, 1.0)
+        self._apply(own)
+        self.stage.open(self._path or self._given.name)
+
+    def _open(
+        self, settings: Settings, size: tuple[int, int], stop: Stop, preferences: Preferences, keymap: Keymap
+    ) -> None:
+        """Everything that is on the device, or knows what is, without a scene."""
+        self.device = shared_device(
+            settings.device, settings.barrier == "auto", settings.memory == "auto", settings.limits
+        )
         with self.device.current():
             self._canvas, self._display, self._meter = Watched(self.device), Display(self.device), Meter(self.device)
         self._target: Any = None  # framebuffer of the bitmap
         self.session = Session(size=size, stop=stop, screen=self._canvas)
-        self.view = View(self.session, kept, keymap)
+        self.view = View(self.session, preferences, keymap)
         studies, markers = Studies(self.view), Markers(self.view)
-        self.stage = Stage(self.view, studies, self.device, settings, lambda path: self._load(path, lenient))
+        self.stage = Stage(self.view, studies, self.device, settings, self._load)
         motion = Motion(self.view, self.stage, studies, markers)
         self.desk = Desk(self.view, self.stage, motion, markers, studies)
         self._turn, self._hand = Turn(self.desk, self._canvas, self._meter), Hand(self.desk)
@@ -99,16 +117,30 @@ class CanvasView:
         self.view.handlers |= picture_handlers(self.desk, self)
         self._shown: tuple[Any, ...] = ()  # what the bitmap given last was of
         self._drawn = 0.0
-        self._size(size, 1.0)
-        self.stage.faults += faults
-        self._mode = own.pop("mode", None)
-        self._apply(own)
-        self.stage.open(self._path or self._given.name)
 
-    def _load(self, path: str, lenient: bool) -> Scene:
+    @contextmanager
+    def _current(self) -> Iterator[None]:
+        """The device's context is current; where another library has ended it (see `Device.ended`), the scene and its
+        camera come to another one."""
+        if not self.closed and self.device.ended:
+            old, flight, stop = self.view, self.view.flight, self.session.stop
+            self.stage.cancel()
+            settings = self.stage.requested
+            if flight is not None:
+                settings, self._given = settings.replace(camera=flight.camera), old.scene
+                self._mode = flight.mode
+            self._open(settings, old.pixels, replace(stop, _looked=0), old.preferences, old.keymap)
+            view = self.view
+            view.exposure, view.tonemap, view.minimised = old.exposure, old.tonemap, old.minimised
+            view.lay_out(old.size, old.pixels, (0.0, 1.0))
+            self.stage.open(old.path or self._path or (self._given.name if self._given is not None else ""))
+        with self.device.current():
+            yield
+
+    def _load(self, path: str) -> Scene:
         """What the worker does to have a scene."""
         given, self._given = self._given, None if self._path else self._given
-        return load(path, None, lenient) if given is None else given
+        return load(path, None, self._lenient) if given is None else given
 
     def copy(self, text: str) -> None:
         """Keep a camera as text."""
@@ -125,8 +157,9 @@ class CanvasView:
         close, and focus_out, where keys and buttons are let go; others are ignored."""
         if self.closed:
             return
-        kind, hand = event.get("event_type", ""), self._hand
-        with self.device.current():
+        kind = event.get("event_type", "")
+        with self._current():
+            hand = self._hand
             if kind.startswith("pointer_") and kind != "pointer_enter" and kind != "pointer_leave":
                 hand.move(float(event["x"]), float(event["y"]))
                 button = BUTTONS.get(event.get("button", 0))
@@ -176,7 +209,7 @@ class CanvasView:
         """
         own = _checked({name: changes.pop(name) for name in OWN if name in changes})
         self.stage.requested.replace(**changes)
-        with self.device.current():
+        with self._current():
             if changes:
                 self.stage.change(**changes)
             self._apply(own)
@@ -205,8 +238,8 @@ class CanvasView:
         and opaque, where it has changed, else None."""
         if self.closed:
             return None
-        turn, view = self._turn, self.view
-        with self.device.current():
+        with self._current():
+            turn, view = self._turn, self.view
             turn.begin()
             if self._mode is not None and view.flight is not None:
                 view.flight.mode, self._mode = self._mode, None
@@ -251,9 +284,9 @@ class CanvasView:
 
     def read(self) -> NDArray[np.uint8]:
         """(H, W, 4) uint8: the picture on show as it is, sRGB and opaque, row 0 at the top."""
-        view = self.view
-        width, height = view.pixels
-        with self.device.current():
+        with self._current():
+            view = self.view
+            width, height = view.pixels
             if self._target is None or self._target.size != view.pixels:
                 context = self.device.context
                 self._target = context.framebuffer([context.texture(view.pixels, 4)])
@@ -273,7 +306,7 @@ class CanvasView:
             if self.stage.loading is None:
                 raise ViewerError("view", self.view.message or "there is nothing to show")
             time.sleep(0.002)
-            with self.device.current():
+            with self._current():
                 self.stage.take()
 
     def snapshot(self) -> Picture:
@@ -283,8 +316,8 @@ class CanvasView:
         """
         if self.closed:
             raise ViewerError("view", "is closed", "open another one")
-        self.wait()
-        with self.device.current():
+        with self._current():
+            self.wait()
             self.session.finish(converged=False)
             return self.session.picture()
 
@@ -313,6 +346,8 @@ class CanvasView:
         self.closed = True
         self.stage.cancel()
         renderer = self.view.renderer
+        if self.device.ended:
+            return  # all of it is gone
         with self.device.current():
             self.desk.studies.drop(renderer)
             self.session.release()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from viewer.base import textfile
 from viewer.base.errors import DriverWarning, ViewerError
+from viewer.cli.outputs import STANDARD_OUTPUT, check_output
 from viewer.film.states import AUTO
 from viewer.options.photons import PHOTONS
 from viewer.options.table import OPTIONS, keywords, most_samples
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from viewer.renderer.sequence import Frame
     from viewer.scene.scene import Scene
 
-STANDARD_OUTPUT = "-"
 GLANCE, GLANCE_SAMPLES = 48, 4  # longer side and samples of the picture that tells whether a scene is black
 
 # What the window takes of the options; the rest is the file's or the panels' business.
@@ -65,7 +65,7 @@ def render(arguments: Namespace) -> bool:
     """``raystream render``: a picture, or frames of motion."""
     if arguments.output is None:
         raise ViewerError("--output", "is missing; it names the picture", "such as -o picture.png")
-    _check_output(arguments)
+    check_output(arguments)
     if arguments.stats is not None:
         textfile.check_path(arguments.stats)
     if arguments.frames is not None:
@@ -202,59 +202,6 @@ def _how_to_go_on(state: Checkpoint | None, arguments: Namespace) -> str:
         return f"stopped; go on with --resume {path}"
     wanted = most_samples(arguments.spp, arguments.time, arguments.error)
     return f"stopped after {state.samples} of {_count(wanted, 'sample')}; go on with --resume {path}"
-
-
-def _check_output(arguments: Namespace) -> None:
-    """Find out before any work whether the picture, or the frames, can be written; refuse options that do nothing."""
-    from viewer.film.image import check_path
-    from viewer.film.movie import check_output, is_movie
-    from viewer.renderer.footprint import check_memory
-
-    _check_cluster(arguments)
-    # As little as any program takes: the renderer, which knows more, looks again.
-    check_memory(arguments.size, progressive=False, layers=arguments.layers)
-    if arguments.frames is not None:
-        if arguments.moment is not None:
-            raise ViewerError("--moment", "is for one picture, and --frames for many", "give one of them")
-        if arguments.resume is not None:
-            raise ViewerError("--resume", "is for one picture, and --frames for many", "give one of them")
-        if arguments.output == STANDARD_OUTPUT:
-            raise ViewerError("--output -", "is for one picture, and --frames for many", "such as -o frame_%04d.png")
-        check_output(arguments.output, arguments.frames, arguments.size, arguments.fps, arguments.layers)
-        return
-    if arguments.output == STANDARD_OUTPUT:
-        _check_standard_output(arguments)
-    elif is_movie(arguments.output):
-        raise ViewerError(arguments.output, "a movie needs --frames", "such as --frames 0-119")
-    if arguments.turntable:
-        raise ViewerError("--turntable", "needs --frames", "such as --frames 0-119 -o frame_%04d.png")
-    if arguments.animation is not None and arguments.moment is None:
-        raise ViewerError("--animation", "needs --moment or --frames", "such as --moment 1.5")
-    if arguments.resume not in (None, AUTO) and not os.path.isfile(arguments.resume):
-        raise ViewerError(arguments.resume, "there is no such file to go on from", "an EXR that a render has left")
-    if arguments.output != STANDARD_OUTPUT:
-        check_path(arguments.output, arguments.layers)
-
-
-def _check_cluster(arguments: Namespace) -> None:
-    if arguments.cluster is not None:
-        from viewer.farm.cluster import check_cluster
-
-        check_cluster(arguments.cluster)
-        if arguments.frames is not None and "unit" in arguments.typed:
-            raise ViewerError("--unit", "is for one picture: of many, a frame is the unit", "leave it out")
-        return
-    for name in ("unit", "mix_builds"):
-        if name in arguments.typed and getattr(arguments, name):  # a switch that is off is there, too
-            raise ViewerError(OPTIONS[name].flag, "needs --cluster", "such as --cluster local")
-
-
-def _check_standard_output(arguments: Namespace) -> None:
-    if sys.stdout is None or sys.stdout.isatty():
-        what = "standard output is closed" if sys.stdout is None else "standard output is a terminal"
-        raise ViewerError("--output -", what, "send it to a file or a program: -o - > picture.png")
-    if arguments.layers:
-        raise ViewerError("--output -", f"a PNG cannot hold the layers {', '.join(arguments.layers)}", "save as .exr")
 
 
 def _unused(arguments: Namespace) -> list[str]:
@@ -409,7 +356,7 @@ def devices(arguments: Namespace) -> bool:
 
 def graph(arguments: Namespace) -> bool:
     """``raystream graph``: a program as a diagram."""
-    from viewer.cli.graph import STANDARD_OUTPUT, write_graph
+    from viewer.cli.graph import write_graph
 
     if arguments.o == STANDARD_OUTPUT and sys.stdout is None:
         raise ViewerError("-o -", "standard output is closed", "send it to a file or a program")

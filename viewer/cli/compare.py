@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from viewer.base import textfile
 from viewer.base.errors import ViewerError
-from viewer.cli import commands
+from viewer.cli import commands, outputs
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -128,7 +128,7 @@ def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Progr
     from viewer.renderer.renderer import Renderer
 
     check("layers", arguments.layers, (*LAYERS, *SERIES))
-    arguments.output, arguments.quiet = commands.STANDARD_OUTPUT, asked.quiet or asked.json
+    arguments.output, arguments.quiet = outputs.STANDARD_OUTPUT, asked.quiet or asked.json
     scene = commands._load(arguments, progress)
     if arguments.moment is not None:
         scene = scene.posed(arguments.moment)

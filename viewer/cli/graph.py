@@ -8,6 +8,7 @@ from pathlib import Path
 
 from viewer.base import part_file
 from viewer.base.errors import ViewerError
+from viewer.cli.outputs import STANDARD_OUTPUT
 from viewer.options.declare import suggestion
 from viewer.programs import LEVELS, photon_emission, photon_frame, ray_cast, trace
 from viewer.programs.diagram import draw_program
@@ -18,7 +19,6 @@ from viewer.programs.whitted import whitted_trace
 from viewer.stream.declare.program import Program
 
 TREE = 2  # surfaces of a path: as many levels as a stack needs to be seen as one
-STANDARD_OUTPUT = "-"
 
 # Each with what it is, for the diagram's head.
 PROGRAMS: dict[str, tuple[Callable[[], Program], str]] = {
