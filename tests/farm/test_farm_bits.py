@@ -99,6 +99,30 @@ def test_interrupted_and_resumed(
     same(render_on(renderer, scheduler, size=SIZE, spp=SPP, resume=path).film, alone.film)
 
 
+def test_the_scheduler_has_gone(
+    scheduler: str, renderer: viewer.Renderer, alone: viewer.Picture, tmp_path: Any, monkeypatch: Any
+) -> None:
+    """What is done until then is kept, and the line says where."""
+    look, going = Work._look, [True]
+
+    def looked(work: Work, waiting: Any) -> None:
+        if not going[0]:
+            raise OSError("Timed out")
+        look(work, waiting)
+
+    monkeypatch.setattr(Work, "_look", looked)
+    state = renderer.checkpoint(tmp_path / "picture.png")
+    assert state is not None
+
+    def end(share: float | None, text: str) -> None:
+        going[0] = share is None
+
+    with pytest.raises(viewer.ViewerError, match=r"any more \(Timed out\).*go on with resume .*state"):
+        render_on(renderer, scheduler, size=SIZE, spp=SPP, state=state, progress=end)
+    assert state.saved == 1
+    same(renderer.render(SIZE, SPP, resume=str(state.path)).film, alone.film)
+
+
 def test_a_worker_is_killed(scheduler: str, renderer: viewer.Renderer, alone: viewer.Picture) -> None:
     """Its tile is made by another one, and it is replaced."""
     from distributed import Client

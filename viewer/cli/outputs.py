@@ -58,7 +58,7 @@ def _check_cluster(arguments: Namespace) -> None:
             raise ViewerError("--unit", "is for one picture: of many, a frame is the unit", "leave it out")
         return
     for name in ("unit", "mix_builds"):
-        if name in arguments.typed:
+        if name in arguments.typed and getattr(arguments, name):  # a switch that is off is there, too
             raise ViewerError(OPTIONS[name].flag, "needs --cluster", "such as --cluster local")
 
 

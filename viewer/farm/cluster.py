@@ -43,7 +43,7 @@ def connected(cluster: str) -> Iterator[Client]:
     form, value = _read(cluster)
     import distributed
 
-    for name in ("distributed", "asyncio"):  # a lost worker is replaced and told of here
+    for name in ("distributed", "distributed.client", "asyncio"):  # a lost worker is replaced and told of here
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         if form == "local":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -144,9 +145,12 @@ def _film(
                     progress(done / whole, _text(unit, work, len(units), done / whole))
                 if state is not None and state.due() and made.count.any():
                     state.save(made)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, ViewerError) as stop:
             if state is not None and made.count.any():
                 state.save(made)
+                if isinstance(stop, ViewerError):
+                    hint = f"{stop.hint}; then go on with --resume {shlex.quote(str(state.path))}"
+                    raise ViewerError(stop.where, stop.what, hint) from stop
             raise
         collected.close()
         return made, work.drivers()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import pickle
+import pkgutil
 import queue
 import time
 from asyncio import CancelledError
@@ -22,6 +23,7 @@ import numpy as np
 from viewer.base.errors import ViewerError
 from viewer.farm import worker
 from viewer.farm.build import Build, check_builds, sources
+from viewer.farm.cluster import INSTALL
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.scene import Scene
 
@@ -36,6 +38,7 @@ MOST_ATTEMPTS = 20  # of a unit: then it is the unit that ends its workers
 SLOW, LEAST_PATIENCE = 10.0, 60.0
 WAIT = 20.0  # seconds for what an error was
 LOST = (CancelledError, TimeoutError, OSError)  # what a future raises whose worker has gone
+CODE = "viewer.farm.worker:build"  # what a worker must find
 FIRST_PATIENCE = 1800.0  # seconds, before any unit is done
 
 
@@ -56,7 +59,7 @@ class Task:
 class _Busy:
     """What a worker is doing: a unit, or in its stead what it needs first."""
 
-    kind: str  # build, scene or unit
+    kind: str  # code, build, scene or unit
     future: Future
     since: float
     task: Task | None = None
@@ -64,6 +67,7 @@ class _Busy:
 
 @dataclass
 class _Worker:
+    code: bool = False  # this program is there
     build: Build | None = None
     scenes: set[str] = field(default_factory=set)
     busy: _Busy | None = None
@@ -135,10 +139,13 @@ class Work:
                     if result is not None:
                         left -= 1
                         yield done, result[0]
+        except (OSError, CancelledError) as error:  # of the client's own; what units raise is looked at by `_failed`
+            what = f"the scheduler does not answer any more ({' '.join(str(error).split()) or type(error).__name__})"
+            raise ViewerError("--cluster", what, "start it again") from error
         finally:
             for each in self.workers.values():
                 if each.busy is not None:
-                    with suppress(Exception):
+                    with suppress(Exception, CancelledError):
                         each.busy.future.cancel(force=True)
                     each.busy = None
 
@@ -202,7 +209,9 @@ class Work:
 
     def _give(self, address: str, each: _Worker, scene: str, waiting: deque[Task]) -> None:
         """The next thing for a worker that has nothing to do."""
-        if each.build is None:
+        if not each.code:  # by a function of Python's own: a worker ends that is sent one that it does not find
+            self._submit(address, each, "code", None, pkgutil.resolve_name, CODE)
+        elif each.build is None:
             self._submit(address, each, "build", None, worker.build)
         elif not waiting:
             return
@@ -239,13 +248,23 @@ class Work:
                 self._drivers[each.build.driver] = None
             return busy.task
         if future.status != "finished":
+            if busy.kind == "code" and future.status == "error":
+                self._no_code(address, future.exception(timeout=WAIT))
             self._failed(future, busy.task, waiting, address)
+        elif busy.kind == "code":
+            each.code = True
         elif busy.kind == "build":
             each.build = future.result()
             self._check(address, each)
         else:
             each.scenes.update(self._payloads)
         return None
+
+    def _no_code(self, address: str, error: BaseException | None) -> None:
+        """Raise where a worker lacks this program, or its farm."""
+        if isinstance(error, (ImportError, AttributeError)):
+            what, hint = f"{address} has no raystream that it could work with ({error})", "install it there"
+            raise ViewerError("--cluster", what, f"{hint}: {INSTALL}")
 
     def _check(self, address: str, each: _Worker) -> None:
         """Raise where a worker's samples would be others."""
