@@ -1,8 +1,0 @@
-// One step of a ray through the structure over instances.
-#include "interface/top.glsl"
-
-int top_traversal_step(in Ray ray, inout TopTraversal top, in Hit hit) {
-    if ((ray.any_hit & 1) == 1 && hit.triangle >= 0) return EXIT_END;
-    int what = top_step(ray, hit.t, top);
-    return what == ACCEL_AGAIN ? EXIT_AGAIN : what == ACCEL_TEST ? EXIT_OBJECT : EXIT_END;
-}

@@ -1,3 +1,0 @@
-// Distances without an end.
-
-const float FAR = 3.4e38;  // viewer.kernels.records.FAR: infinity itself is not to be had in GLSL 3.30

@@ -1,8 +1,0 @@
-// One bit of the pattern that a footprint's stencil begins with: 0, 1 .. EDGE^2 - 1 in row order.
-
-uniform int bit;
-
-void main() {
-    ivec2 at = ivec2(gl_FragCoord.xy) % EDGE;
-    if (((at.y * EDGE + at.x) & bit) == 0) discard;
-}

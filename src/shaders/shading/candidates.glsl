@@ -1,2 +1,0 @@
-// How many candidates direct light is resampled from.
-#include "interface/candidates.glsl"

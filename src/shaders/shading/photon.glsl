@@ -1,2 +1,0 @@
-// The settings of photon tracing are uniforms alone.
-#include "interface/photon.glsl"

@@ -1,7 +1,0 @@
-// How bright a texture shines on the face of a hit, over what its factor alone would be: with that share of its material's
-// density a point there is chosen as a light.
-#include "interface/detail.glsl"
-
-float shining_share(Hit hit) {
-    return fetch_shining(face_number(hit)).share;
-}

@@ -1,1 +1,0 @@
-"""The papers' own figures, a file per chapter or paper; they stand nowhere else."""

@@ -1,1 +1,0 @@
-"""Machines: what runs a program over a stream of rays until every ray is done."""
