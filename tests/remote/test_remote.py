@@ -158,6 +158,29 @@ def test_a_slow_page_gets_no_backlog(address: str) -> None:
     page.close()
 
 
+def test_keys_of_a_page_that_goes_are_let_go(address: str) -> None:
+    """Also of one that stays, but without the keyboard."""
+    for leave in (lambda page: page.close(), lambda page: page.send("focus_out")):
+        page = Page(address)
+        page.size(36, 30)
+        page.until((36, 30))
+        page.send("key_down", key="w", modifiers=[])
+        page.frame(kind="jpeg")  # it flies
+        leave(page)
+        other = Page(address)
+        if page.socket.state.name == "OPEN":
+            other.close()
+            other = page
+        other.until((36, 30))  # at rest: lossless frames come only where nothing has moved for a while
+        other.close()
+
+
+def test_frames_are_not_compressed_twice(address: str) -> None:
+    page = Page(address)
+    assert not page.socket.protocol.extensions
+    page.close()
+
+
 def test_nonsense_is_passed_over(address: str) -> None:
     page = Page(address)
     for text in ("{", "[]", '{"type": 3}', json.dumps({"type": "option"}), "x" * 5000):
@@ -167,12 +190,16 @@ def test_nonsense_is_passed_over(address: str) -> None:
     page.close()
 
 
-def test_it_ends_with_the_process() -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_it_ends_with_the_process(number: int, code: int) -> None:
+    """With a page open that has had a picture: the canvas's loop, which takes Ctrl-C for itself, is at work then."""
     with serving() as (process, found):
         port = int(found.split(":")[2].split("/")[0])
         page = Page(found)
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE) == 143
+        page.size(32, 24)
+        page.until((32, 24))
+        process.send_signal(number)
+        assert process.wait(PATIENCE) == code
         page.close()
         with pytest.raises(OSError), socket.create_connection(("127.0.0.1", port), 1):
             pass

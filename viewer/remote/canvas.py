@@ -65,10 +65,16 @@ class RemoteCanvas(http.HttpRenderCanvas):
 
     def _on_event(self, event: dict[str, Any], id: int) -> None:
         """What rendercanvas hears of a page: one that is closed may come back, and so is no end of the view."""
-        kind = event.get("type")
+        kind, steering = event.get("type"), self._active_client
         if kind == "close":
             return
+        if kind == "focus_out":  # which rendercanvas has no name for
+            if id == steering:
+                self.drive.handle({"event_type": kind})
+            return
         super()._on_event(event, id)
+        if self._active_client != steering:  # what the page that went had held down
+            self.drive.handle({"event_type": "focus_out"})
         if kind == "_clients_change":
             self.view.visible = bool(event["ids"])
             self._tell(self.view.status)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import json
 import secrets
+import signal
 import socket
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
+from threading import current_thread, main_thread
 from typing import Any
 
 from viewer.base.errors import ViewerError
@@ -70,11 +72,25 @@ class Remote:
         """Serve until a signal ends it; everything is given back then."""
         import uvicorn
 
+        view = self.canvas.view
+
+        class Server(uvicorn.Server):
+            async def on_tick(self, counter: int) -> bool:
+                # The canvas's event loop takes Ctrl-C for itself once it has work, and would stop without the server.
+                if signal.getsignal(signal.SIGINT) != self.handle_exit and current_thread() is main_thread():
+                    signal.signal(signal.SIGINT, self.handle_exit)
+                return await super().on_tick(counter) or view.closed
+
         config = uvicorn.Config(
-            self.guard, log_level="critical", lifespan="on", ws_max_size=1 << 16, timeout_graceful_shutdown=1
+            self.guard,
+            log_level="critical",
+            lifespan="on",
+            ws_max_size=1 << 16,
+            ws_per_message_deflate=False,  # JPEG and PNG are compressed already
+            timeout_graceful_shutdown=1,
         )
         try:
-            uvicorn.Server(config).run(sockets=[self.socket])
+            Server(config).run(sockets=[self.socket])
         finally:
             self.canvas.close()
             self.socket.close()
