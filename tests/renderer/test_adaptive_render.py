@@ -17,7 +17,7 @@ from viewer.film.film import Film
 
 SIZE = (36, 28)  # blocks of 8 x 8 go on together
 SINGLE: dict[str, Any] = {"machine": "singlepass", "depth": 2}
-ERROR = 0.035  # some pixels end after 32 samples, others after more than 64
+ERROR = 0.04  # some pixels end after 32 samples, others after more than 64
 
 
 @pytest.fixture(scope="module")
