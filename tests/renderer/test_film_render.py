@@ -22,7 +22,7 @@ from viewer.cli import main as cli
 from viewer.film import image
 from viewer.film.checkpoint import save
 from viewer.film.film import Film
-from viewer.film.stop import FIRST_LOOK
+from viewer.film.stop import FIRST_LOOK, bound
 from viewer.options.table import FEW_SAMPLES
 from viewer.renderer.facts import sample_settings
 
@@ -175,11 +175,11 @@ def test_error_stops_when_it_is_met(renderer: Renderer) -> None:
     goal = 0.04
     picture = renderer.render(SIZE, spp=65536, error=goal)
     film = film_of(picture)
-    assert picture.stats.facts["stopped by"] == "error" and film.error() <= goal
+    assert picture.stats.facts["stopped by"] == "error" and bound(film.error(), film.doubt()) <= goal
     samples = int(film.count.min())
     assert samples >= FIRST_LOOK
     # By the law of large numbers; looked at after every run of up to 16 samples.
-    needed = samples * (film.error() / goal) ** 2
+    needed = samples * (bound(film.error(), film.doubt()) / goal) ** 2
     assert needed > samples / 1.125 - 16 - 0.1 * samples
 
 

@@ -153,7 +153,7 @@ class Checkpoint:
         self.settings, self.metadata = dict(settings), dict(metadata or {})
         self.every, self.clock = every, clock
         self.saved = 0  # states so far
-        self.samples = 0  # of a pixel, on average, in the last of them
+        self.samples = 0  # of every pixel in the last of them, or where some have none on average
         self.used = False  # the render goes on from one of its own
         self._path: Path | None = None
         self._last, self._took = clock(), 0.0
@@ -210,7 +210,7 @@ class Checkpoint:
             layers,
             {**self.metadata, "samples": str(samples), "stopped by": "nothing yet"},
         )
-        self._last, self.saved, self.samples = self.clock(), self.saved + 1, int(film.count.mean())
+        self._last, self.saved, self.samples = self.clock(), self.saved + 1, samples or int(film.count.mean())
         self._took = self._last - began
 
     def finish(self) -> None:

@@ -91,6 +91,8 @@ class Remote:
         )
         try:
             Server(config).run(sockets=[self.socket])
+            if view.closed:  # by a Ctrl-C that the canvas's loop has taken
+                raise KeyboardInterrupt
         finally:
             self.canvas.close()
             self.socket.close()

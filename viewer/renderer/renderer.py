@@ -196,7 +196,7 @@ def _drivers(path: str, before: str, now: str) -> str:
     names = before.split("; ") if before else []
     if names and now not in names:
         text = f"{path}: rendered by {before} so far, and now by {now}: as good a picture, but with bits of its own"
-        warnings.warn(text, DriverWarning, stacklevel=4)
+        warnings.warn(text, DriverWarning, stacklevel=5)
     return "; ".join(dict.fromkeys([*names, now]))
 
 
