@@ -110,18 +110,18 @@ def _costs(renderer: viewer.Renderer, seen: list[tuple[int, list[tuple[Unit, Tra
     means = np.array([own[cost == size].mean() for size in sizes])
     slope, tile = np.polyfit(sizes, means, 1) if len(sizes) > 1 else (means[0] / sizes[0], 0.0)
     tile, sample = max(float(tile), 0.0), float(slope if tile > 0 else (own.sum() / cost.sum()))
-    preparing = statistics.median(traced.preparing for _, traced, _ in units if traced.preparing > 0.05)
-    # Shaders are compiled in a worker's first unit: what it takes above the median of those of its size.
-    firsts = [
-        own[k] - np.median(own[cost == cost[k]]) for k, (_, traced, _) in enumerate(units) if traced.preparing > 0.05
-    ]
+    # A worker's first unit makes its renderer and compiles: what it takes above the median of those of its size.
+    firsts = [each for count, found, _ in runs for each in sorted(found, key=lambda unit: -unit[1].preparing)[:count]]
+    preparing = statistics.median(traced.preparing for _, traced, _ in firsts)
+    usual = {size: float(np.median(own[cost == size])) for size in sizes.tolist()}
+    above = [traced.seconds - traced.preparing - usual[unit.cost] for unit, traced, _ in firsts]
     giving = statistics.median(max(0.0, trip - traced.seconds) for _, traced, trip in units)
     first = runs[0]
     starting = first[2] - sum(trip for _, _, trip in first[1])
     spread = tuple((own / np.maximum(cost * sample + tile, 1e-9)).tolist())
     scene = len(pickle.dumps(renderer.prepared.given, pickle.HIGHEST_PROTOCOL))
     return Costs(
-        max(starting, 0.0), preparing + max(statistics.median(firsts), 0.0), tile, sample, spread, giving, LINE, scene
+        max(starting, 0.0), preparing + max(statistics.median(above), 0.0), tile, sample, spread, giving, LINE, scene
     )
 
 
