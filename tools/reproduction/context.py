@@ -18,7 +18,6 @@ from viewer.stream.gl.device import Device, shared_device
 
 from . import kept
 from .model import AbsentError
-from .registry import Registered
 
 T = TypeVar("T")
 HERE = Path(__file__).parent
@@ -46,14 +45,14 @@ class Context:
     ) -> None:
         self.folder, self.quick, self._device = Path(folder), quick, device
         self.tell = progress
-        self._section: Registered | None = None
+        self._identifier, self._source = "", ""  # of the section that is made, and its file
         self._code: dict[str, str] = {}
         self._scenes: dict[str, Scene] = {}
         self.made = self.found = 0  # units computed, and units that were kept
 
-    def enter(self, section: Registered) -> None:
-        """The section whose units are kept from now on."""
-        self._section = section
+    def enter(self, identifier: str, make: Callable[..., Any]) -> None:
+        """The section whose units are kept from now on, by its name, and the function that makes it."""
+        self._identifier, self._source = identifier, inspect.getsourcefile(make) or ""
 
     @cached_property
     def device(self) -> Device:
@@ -91,21 +90,21 @@ class Context:
         `kept.save` can write; its tuples come back as lists.
         Raises ViewerError where a kept file is damaged.
         """
-        assert self._section is not None
-        inputs = self._section.identifier, key, self.quick, self.device.driver, self.code(self._section)
-        path = self.folder / "kept" / self._section.identifier / f"{kept.digest(*inputs)}.npz"
+        assert self._identifier, "no section was entered"
+        inputs = self._identifier, key, self.quick, self.device.driver, self.code()
+        path = self.folder / "kept" / self._identifier / f"{kept.digest(*inputs)}.npz"
         if path.is_file():
             self.found += 1
             return kept.read(path)
-        self.progress(f"{self._section.identifier}: {_text(key)}")
+        self.progress(f"{self._identifier}: {_text(key)}")
         kept.save(path, function())
         self.made += 1
         return kept.read(path)  # the same types in this run as in the next
 
-    def code(self, section: Registered) -> str:
-        """A digest of the sources that a section's results come from: the package, its shaders, its own module, and
+    def code(self) -> str:
+        """A digest of the sources that the section's results come from: the package, its shaders, its own module, and
         those of the report that it names."""
-        own = inspect.getsourcefile(section.make) or ""
+        own = self._source
         if own not in self._code:
             paths = [*PACKAGE.rglob("*.py"), *(path for path in shaders().rglob("*") if path.is_file())]
             text = Path(own).read_text(encoding="utf-8")

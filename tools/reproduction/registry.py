@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from .context import Context
 from .model import Part
 
-if TYPE_CHECKING:
-    from .context import Context
-
-Make = Callable[["Context"], Iterator[Part]]
+Make = Callable[[Context], Iterator[Part]]
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def make(context: Context, registered: Registered, forced: bool = False) -> Sect
     if context.quick and not registered.quick and not forced:
         parts.append(Absent(registered.title, f"takes long: without --quick, or with --only {registered.identifier}"))
         return Section(registered.identifier, registered.title, registered.paper, parts)
-    context.enter(registered)
+    context.enter(registered.identifier, registered.make)
     try:
         for part in registered.make(context):
             parts.append(part)
