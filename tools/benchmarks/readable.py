@@ -1,8 +1,9 @@
 """How soon a scene can be read in the window, and how well while the camera flies.
 
 At rest: seconds from the start of the application, its modules being loaded, to the first picture within a FLIP of 0.1
-of the converged one, loading, building and compiling included. In flight: pictures a second, and the FLIP of some of
-them against converged pictures by the same cameras. See `eight` for scenes and FLIP.
+of the converged one, loading, building and compiling included. In flight, indoors ahead and back with a turn of the
+head, elsewhere around what is seen: pictures a second, and the FLIP of some of them against converged pictures by the
+same cameras. See `eight` for scenes and FLIP.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import viewer
 from viewer.base.errors import ViewerError
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
+from viewer.window.input.flight import LOOK, ORBIT
 
 from . import plots
 from .common import Options, Result, Table, facts, say
@@ -38,7 +40,8 @@ AT_REST = 16  # samples of a pixel
 MOST_LOOKS = 12  # pictures at rest that are judged
 SAMPLES, OF_FLIGHT = 32, 8  # of converged pictures, which Open Image Denoise then cleans; one of flight: at most
 SECONDS_OF_FLIGHT = 20.0  # seconds of one of flight
-WARM_UP, TURNING, LOOKS = 1.5, 1.0, 2  # seconds before anything counts, and of flight to one side; pictures looked at
+WARM_UP, LOOKS = 1.5, 4  # seconds before anything counts; pictures looked at
+AHEAD, TURNED, AROUND = 1.0, 25.0, 45.0  # seconds of flight one way, degrees of the head a second, and of an orbit
 Shot = tuple[float, NDArray[np.float32], Camera]  # seconds, linear RGB of any size, and the camera
 
 
@@ -119,18 +122,16 @@ def _watched(
 
 
 def _flown(app: Any, seconds: float) -> tuple[list[Shot], dict[str, float]]:
-    """To and fro for so long: some of its pictures, pictures a second and their scale."""
+    """Fly for so long: some of its pictures, pictures a second and their scale."""
     shots: list[Shot] = []
     began = counted = time.perf_counter()
-    first, traced, scales, used = None, 0, [], 0.0
-    sides = ("left", "right")
+    first, traced, scales, used, before = None, 0, [], 0.0, 0.0
     while (now := time.perf_counter() - began) < WARM_UP + seconds:
         if first is None and now >= WARM_UP:
             first, counted, used = _shown(app.session), time.perf_counter(), time.process_time()
             traced = app.session.pictures
-        side = int(now / TURNING) % 2
-        app.view.flight.release(sides[1 - side])
-        app.view.flight.press(sides[side])
+        _steered(app.view.flight, before, now)
+        before = now
         pictures = _shown(app.session)
         app.turn()
         if first is not None and _shown(app.session) > pictures:
@@ -145,6 +146,20 @@ def _flown(app: Any, seconds: float) -> tuple[list[Shot], dict[str, float]]:
     scale = statistics.median(scales) if scales else 0.0
     rates = {"pictures_per_second": made / took, "traced_per_second": traced / took}
     return shots, {**rates, "cpu_ms_per_picture": 1e3 * used / max(made, 1), "scale": scale}
+
+
+def _steered(flight: Any, before: float, now: float) -> None:
+    """What hands do from one second to another: keys and the mouse. Ways back are those ahead."""
+    if not flight.entered:
+        flight.orbit(np.radians(AROUND) / ORBIT * (now - before), 0.0)
+        return
+    ways = ("forward", "back")
+    way = int(now / AHEAD) % 2
+    flight.release(ways[1 - way])
+    flight.press(ways[way])
+    pixel = LOOK * np.tan(np.radians(flight.camera.fov) / 2) / np.tan(np.radians(20.0))
+    turned = [TURNED * AHEAD * (1 - abs(1 - at / AHEAD % 2)) for at in (before, now)]
+    flight.look(np.radians(turned[1] - turned[0]) / pixel, 0.0)
 
 
 def _shown(session: Any) -> int:

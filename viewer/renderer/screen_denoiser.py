@@ -123,7 +123,7 @@ class ScreenDenoiser:
             self._samples, self._film = 0, film
             self._clear("own", film.size)
             self._turn(history)
-        history.share = past if self.reprojects else 0.0
+        history.share, history.seeks = past if self.reprojects else 0.0, job.fleeting
         self.blended = history.used
         settings = of_motion(tracer.settings) if job.fleeting else tracer.settings
         yield from self._trace("own", min(samples, MOST_FEATURES), camera, settings, job.first)

@@ -6,6 +6,7 @@ Each pixel's light is blended with that of the same point of the scene in the pi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.denoise.records import HISTORY, LIT, MOTION
+from viewer.film.denoise.irradiance_cache import IrradianceCache
+from viewer.film.denoise.records import HISTORY, KNOWN, LIT, MOTION
 from viewer.film.denoise.view import view_uniforms
 from viewer.kernels.records import FEATURES
 from viewer.scene.camera import Camera
@@ -28,9 +30,13 @@ INPUTS: dict[str, Record] = {
     "past": HISTORY,
     "motion": MOTION,
 }
+RECALLED: dict[str, Record] = {"lit": LIT, "own": HISTORY, "known": KNOWN}
 LONGEST = 32.0  # samples that the past counts as at most
 LONGEST_RELIT = 6.0  # and where lights or objects have moved: shadows are others
 CHANCE, CHANCE_RELIT = 2.0, 0.5  # deviations that the light of a pixel may be off that around, and there
+MOST_KNOWN = 64.0  # samples that the cache's light counts as at most
+MOST_SOUGHT = 1 << 13  # pixels of a picture whose light is sought in the cache: larger ones have samples enough
+MOST_KEPT = 1 << 15  # pixels of a picture that are kept there
 MOST_MOVED = 2048  # of those that have moved, in one list
 
 
@@ -76,14 +82,18 @@ class History:
     """The picture before, and the one that is being made; the context must be current in every call.
 
     share : of the past's samples that count, 0 .. 1; 0: none, the picture is of its own samples alone.
-    changes : since the picture before.
+    changes : since the picture before. seeks : light is sought in the cache, too. cache : of light that stays.
     """
 
     def __init__(self, device: Device) -> None:
         self.device, self.share, self.changes = device, 1.0, Changes()
+        self.cache, self.seeks = IrradianceCache(), False
         self._pass = Pass(device, "film/denoise/reproject", INPUTS, HISTORY, planar=True)
+        self._recall = Pass(device, "film/denoise/recall", RECALLED, HISTORY, planar=True)
         self._past, self._now = Seen(), Seen()
         self._motion: Stream | None = None
+        self._found: Stream | None = None  # in the cache
+        self._kept = 0  # samples of the picture that is being made that the cache has
 
     @property
     def there(self) -> bool:
@@ -99,10 +109,12 @@ class History:
         """What was made last is the picture before the next one."""
         self._past, self._now = self._now, self._past
         self._now.camera = None
+        self._kept = 0
 
     def forget(self) -> None:
         """Another scene: nothing that was shown is of use."""
         self._past.camera = self._now.camera = None
+        self.cache.forget()
 
     def blend(self, lit: Stream, features: Stream, camera: Camera, samples: int) -> Stream:
         """A stream of `HISTORY`, which begins as one of `LIT`: light blended with the past, and its variance.
@@ -118,7 +130,38 @@ class History:
         held = before.camera is not None
         streams["past"] = past.streams["past"] if held else self._now.stream(self.device, "none", HISTORY, (1, 1))
         self._pass.draw(streams, made, **self.uniforms(camera, size, samples))
-        return made
+        known = self._known(lit, camera, samples)
+        if known is None:
+            return made
+        recalled = self._now.stream(self.device, "recalled", HISTORY, size)
+        values = {**view_uniforms(camera, size), "samples": float(samples), "most_known": MOST_KNOWN * self.share}
+        self._recall.draw({"lit": lit, "own": made, "known": known}, recalled, **values)
+        return recalled
+
+    def _known(self, lit: Stream, camera: Camera, samples: int) -> Stream | None:
+        """A stream of `KNOWN` of a picture's size, if light is sought in the cache. Keeps the picture's light there."""
+        if self.changes.relit or len(self.changes.moved):  # all the time, maybe
+            self.cache.forget()
+            return None
+        if samples <= self._kept:
+            return None
+        (width, height), texels = lit.size, lit.read_texels()
+        surfaces, light = np.ascontiguousarray(np.moveaxis(texels, 2, 0))
+        pixel = math.hypot(*view_uniforms(camera, lit.size)["view_down"])
+        stride = max(1, math.ceil(math.sqrt(width * height / MOST_KEPT)))
+        self.cache.add(surfaces, light, camera, samples - self._kept, pixel, stride)
+        self._kept = samples
+        if not self.seeks or self.share == 0.0 or width * height > MOST_SOUGHT:
+            return None
+        if self._found is None or self._found.size != lit.size:
+            if self._found is not None:
+                self._found.release()
+            self._found = Stream(self.device, KNOWN, lit.size)
+        found = self.cache.find(surfaces, camera, pixel)
+        rest = np.zeros_like(surfaces)
+        rest[..., 0] = found[..., 4]
+        self._found.write_texels([found[..., :4], rest])
+        return self._found
 
     def uniforms(self, camera: Camera, size: tuple[int, int], samples: int) -> Mapping[str, Any]:
         """Of the pass, for a picture of ``size`` (width, height) with so many samples of a pixel."""
@@ -167,6 +210,9 @@ class History:
         if self._motion is not None:
             self._motion.release()
             self._motion = None
+        if self._found is not None:
+            self._found.release()
+            self._found = None
 
 
 def relative(matrix: NDArray[np.float64], now: Camera, then: Camera) -> NDArray[np.float64]:

@@ -34,6 +34,13 @@ HISTORY = Record(
     Field("instance", "int", about="what is seen, as of `HIT`; -1: nothing"),
 )
 
+KNOWN = Record(  # what an irradiance cache knows of the light on a pixel's surface
+    "Known",
+    Field("rgb", "vec3", "linear sRGB"),
+    Field("samples", "float", about="that it is of"),
+    Field("variance", "float", about="of the luminance of one of them"),
+)
+
 MOTION = Record(
     "Motion",
     Field("row_x", "vec4", about="from a place relative to the eye to where it was, relative to the eye then: x"),

@@ -14,7 +14,7 @@ import numpy as np
 
 from viewer.film.adaptive import variances
 from viewer.film.buffers import Buffer, FilmBuffer
-from viewer.film.denoise.history import INPUTS, History
+from viewer.film.denoise.history import INPUTS, RECALLED, History
 from viewer.film.denoise.records import HISTORY, IRRADIANCE, LIT, POOLED
 from viewer.film.denoise.view import view_uniforms
 from viewer.kernels.records import FEATURES, FILM, HALF, RADIANCE
@@ -49,7 +49,7 @@ RECORDS = {
 
 def wavelet_sources() -> Iterator[tuple[str, Source]]:
     """Every pass, by name."""
-    for name, (inputs, output) in {**PASSES, "reproject": (INPUTS, HISTORY)}.items():
+    for name, (inputs, output) in {**PASSES, "reproject": (INPUTS, HISTORY), "recall": (RECALLED, HISTORY)}.items():
         yield name, pass_source(f"film/denoise/{name}", inputs, output, planar=True)
 
 
@@ -145,8 +145,10 @@ class Wavelets:
         self.denoise(film, features, camera)
         film.samples = 1
         if history is not None:
+            history.seeks = True
             for _ in self.steps(film, features, camera, history):
                 pass
+            history.seeks = False
         for buffer in (film, features):
             buffer.release()
         if history is not None:
