@@ -19,7 +19,7 @@ from viewer.scene.camera import Camera
 
 TINY, TIMED = (16, 9), (256, 144)  # pictures that tell what a scene costs, and what its pixels do
 TIMES = 3  # that each is made; the shortest counts
-LONGEST = 0.3  # seconds of a drawn picture; where the scene takes longer it has half of the width and height
+LONGEST = 0.05  # seconds of a drawn picture; a larger one has up to half of the width and height
 MOST_TRIANGLES = 4_000_000  # beyond, their buffers take long to make
 AGAIN = 16  # pictures by rays after which drawing is tried again: the view is another
 FIRST_RATE = 1e8  # rays a second: all in one pass

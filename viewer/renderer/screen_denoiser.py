@@ -36,6 +36,7 @@ LEAST_DRAWN = 0.5  # of the window's width a preview has at least where its feat
 FINER = 2.0  # times as wide as its light is a preview at least: what it costs is then always known
 GROWTH = 1.5  # times as many samples as last time, before a picture at rest is denoised again
 FADING = 16  # samples of a picture at rest, from which on what was seen on the way there has no part in it
+MOST_TOGETHER = 1 << 14  # pixels of a film whose passes are one step: to wait for each costs more than they do
 NUMBERS = 4096  # of samples, until previews begin anew
 
 
@@ -144,12 +145,14 @@ class ScreenDenoiser:
             drawn = features.blocks[0].stream
             finish = partial(upsampling.draw, features=drawn, camera=camera, fills=job.fleeting)
             steps = wavelets.steps(film, self._held["own"], camera, history, finish)
-        picture = None
+        picture, together = None, film.size[0] * film.size[1] <= MOST_TOGETHER
         while picture is None:
             began = time.perf_counter()
             with device.current():
                 try:
                     next(steps)
+                    while together:
+                        next(steps)
                 except StopIteration as end:
                     picture = end.value
                     device.context.finish()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -193,18 +194,25 @@ class Camera:
 
     def _rotation(self) -> Array:
         """The turning part of the view matrix, (4, 4) for column vectors; rows right, up, -forward."""
-        forward = _unit(_difference(self.target, self.origin))
-        for up in (_unit(self.up), np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, -1.0])):
-            if np.linalg.norm(np.cross(forward, up)) > PARALLEL:
-                break
-        # As pyrr's create_look_at, which takes a while to import.
-        forward = forward / np.sqrt((forward**2).sum())
-        right = np.cross(forward, up)
-        right = right / np.sqrt((right**2).sum())
-        upward = np.cross(right, forward)
-        turned = np.eye(4)
-        turned[:3, :3] = right, upward / np.sqrt((upward**2).sum()), -forward
-        return turned
+        return _turned(self.origin, self.target, self.up)
+
+
+@lru_cache(maxsize=64)  # asked for by every pass over a picture
+def _turned(origin: Vector, target: Vector, up: Vector) -> Array:
+    """See `Camera._rotation`; read only."""
+    forward = _unit(_difference(target, origin))
+    for upright in (_unit(up), np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, -1.0])):
+        if np.linalg.norm(np.cross(forward, upright)) > PARALLEL:
+            break
+    # As pyrr's create_look_at, which takes a while to import.
+    forward = forward / np.sqrt((forward**2).sum())
+    right = np.cross(forward, upright)
+    right = right / np.sqrt((right**2).sum())
+    upward = np.cross(right, forward)
+    turned = np.eye(4)
+    turned[:3, :3] = right, upward / np.sqrt((upward**2).sum()), -forward
+    turned.flags.writeable = False
+    return turned
 
 
 def _number(value: object) -> float:

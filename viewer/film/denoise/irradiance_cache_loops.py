@@ -10,10 +10,10 @@ import numpy as np
 
 from viewer.base.jit import helper
 
-LEVELS = 5  # of cells, each twice as wide as the one before, that light is kept in and sought in
+LEVELS = 4  # of cells, each twice as wide as the one before, that light is kept in and sought in
 PROBES = 16  # places looked at for a key
 LEAST_FACING = 0.1  # cosine between a surface and an axis: below, the surface does not face that way
-LEAST_SHARE = 0.01  # of the eight cells around a point: nearer ones matter more
+LEAST_SHARE = 0.03  # of the eight cells around a point: nearer ones matter more
 RED, GREEN, BLUE = 0.2126, 0.7152, 0.0722  # of luminance
 FEW = 4.0  # samples that do not tell their variance: it is taken for that of light that is there at one in five
 RARE = 4.0  # variance of that by its squared mean
