@@ -24,8 +24,8 @@ SIDE = 128  # pixels: 16,384 differences tell a variance to 1 %
 
 
 def told(first: np.ndarray, second: np.ndarray, rate: float = 0.5, power: float = 1.0) -> float:
-    """V of 16 samples by the means of their halves (H, W), whose differences have fallen at that rate before, of samples
-    whose spread has fallen by that power: 1 of independent ones."""
+    """V of 16 samples by the means of their halves (H, W), whose differences have fallen at that rate before, of
+    samples whose spread has fallen by that power: 1 of independent ones."""
     squares = (first - second) ** 2
     square = float(np.mean(squares))
     spreads = blocks(squares) / 4 / (2**power - 1) * 16 ** (power - 1)
@@ -192,10 +192,10 @@ def test_broken_samples_leave_an_error_that_is_a_number(device, size: tuple[int,
 def test_an_error_that_few_blocks_make_is_known_badly() -> None:
     """Of K blocks that err alike the error's own standard error is 1 / sqrt(2 K), as sums of K squared deviates say."""
     rng = np.random.default_rng(4)
-    for blocks in (1, 8, 200):
-        found = doubt(np.concatenate([np.full(blocks, 3.0), np.zeros(50)]))
-        assert found == pytest.approx((2 * blocks) ** -0.5)
-        roots = np.sqrt(np.mean(rng.standard_normal((4000, blocks)) ** 2, axis=1))
+    for many in (1, 8, 200):
+        found = doubt(np.concatenate([np.full(many, 3.0), np.zeros(50)]))
+        assert found == pytest.approx((2 * many) ** -0.5)
+        roots = np.sqrt(np.mean(rng.standard_normal((4000, many)) ** 2, axis=1))
         # 4,000 draws tell a spread to 1.1 %; that of the root is half of the square's for small ones alone
-        assert blocks == 1 or roots.std() / roots.mean() == pytest.approx(found, rel=0.07)
+        assert many == 1 or roots.std() / roots.mean() == pytest.approx(found, rel=0.07)
     assert doubt(np.array([100.0, 1e-9])) == pytest.approx(0.5**0.5) and doubt(np.zeros(4)) == 0.0
