@@ -69,7 +69,7 @@ def test_an_edge_along_the_rows_or_columns_is_smooth_one_way(turned: bool) -> No
 
 def test_a_texture_is_left_to_the_rate() -> None:
     """A quarter of the squared difference is V of independent samples; by the rate 1 / 4 it is a third of that, as by a
-    spread that has fallen with the square of n. Where they contradict each other it is between."""
+    spread that has fallen with the square of n; a spread that has not makes it larger."""
     first, second, _ = errors(0.0)
     texture = 100 * np.random.default_rng(1).random((SIDE, SIDE))
     assert np.isnan(ratios(block_sums(texture + first, first - second))).all()
@@ -77,7 +77,7 @@ def test_a_texture_is_left_to_the_rate() -> None:
     both = texture + first, texture + second
     assert told(*both) == pytest.approx(square / 4, rel=0.01)
     assert told(*both, 0.25, 2.0) == pytest.approx(square / 12, rel=0.1)  # by least squares
-    assert 1.2 * square / 12 < told(*both, 0.25, 1.0) < square / 4 > told(*both, 0.5, 2.0) > 1.2 * square / 12
+    assert told(*both, 0.25, 1.0) > 2 * told(*both, 0.25, 2.0)
 
 
 @pytest.mark.parametrize("power", [1.0, 1.5, 2.0, 3.0])
