@@ -10,6 +10,7 @@ from viewer.film.adaptive import EDGE, LEAST, decide, first_decision, keep, next
 from viewer.film.buffers import FilmBuffer
 from viewer.film.checkpoint import resume, save
 from viewer.film.film import Film, luminance
+from viewer.film.rate import Halves
 from viewer.film.stop import bound
 
 SIZE = (24, 16)
@@ -96,6 +97,22 @@ def test_where_too_few_would_go_on_more_do() -> None:
     decide(film, 1e-3)
     # All of them, as no neighbours tell of it: a quarter of the variance is to go, by a third more samples or more.
     assert film.error() > 1e-3 and (granted(film) >= LEAST * 4 / 3).all()
+
+
+def test_numbers_in_between_go_by_the_spread_of_the_first_half() -> None:
+    """48 samples in a texture, of whose first 32 the spread has fallen by 32^1.5: half of what is known by the power.
+    4,096 squares tell their mean to 2 %, and 64 of them a block's power."""
+    size, rng = (64, 64), np.random.default_rng(3)
+    film = filled(48, np.full(size, 0.2))
+    texture = 100 * rng.random(size)
+    apart = (0.2 * np.sqrt(4 / 32) * rng.standard_normal(size)).astype(np.float32)  # of halves of 16
+    first = np.full(size, 32, np.float32)
+    film.sum[...] += 48 * texture[..., None].astype(np.float32)
+    film.halves = Halves((32 * (1 + texture)).astype(np.float32), first)
+    film.square *= np.float32(32**0.5 / (2**1.5 - 1))
+    film.account = Account(np.full(size, 64, np.float32), apart)
+    expected = float(np.mean(apart**2)) / 4 / np.sqrt(2**1.5 - 1) * 32 / 48
+    assert float(np.mean(variances(film))) == pytest.approx(expected, rel=0.04)
 
 
 def test_a_decision_is_the_same_when_it_is_made_again() -> None:

@@ -6,19 +6,31 @@ import numpy as np
 import pytest
 
 from viewer.film.adaptive import decide, variances
-from viewer.film.beside import EDGE, INDEPENDENT, SMOOTH, block_sums, doubt, ratios, variances_beside
+from viewer.film.beside import (
+    EDGE,
+    INDEPENDENT,
+    SMOOTH,
+    block_sums,
+    blocks,
+    doubt,
+    ratios,
+    ratios_by_spread,
+    variances_beside,
+)
 from viewer.film.buffers import FilmBuffer
 from viewer.film.film import Film, luminance
 
 SIDE = 128  # pixels: 16,384 differences tell a variance to 1 %
 
 
-def told(first: np.ndarray, second: np.ndarray, rate: float = 0.5) -> float:
-    """V of 16 samples by the means of their halves (H, W), whose differences have fallen at that rate before."""
-    square = float(np.mean((first - second) ** 2))
-    differences = {3: square / rate, 4: square}
+def told(first: np.ndarray, second: np.ndarray, rate: float = 0.5, power: float = 1.0) -> float:
+    """V of 16 samples by the means of their halves (H, W), whose differences have fallen at that rate before, of
+    samples whose spread has fallen by that power: 1 of independent ones."""
+    squares = (first - second) ** 2
+    square = float(np.mean(squares))
+    spreads = blocks(squares) / 4 / (2**power - 1) * 16 ** (power - 1)
     sums = block_sums((first + second) / 2, first - second)
-    return float(np.sum(variances_beside(sums, 4, 1e9, differences))) / first.size
+    return float(np.sum(variances_beside(sums, spreads, 4, first.size, {3: square / rate, 4: square}))) / first.size
 
 
 def errors(together: float, seed: int = 0) -> tuple[np.ndarray, np.ndarray, float]:
@@ -56,14 +68,39 @@ def test_an_edge_along_the_rows_or_columns_is_smooth_one_way(turned: bool) -> No
 
 
 def test_a_texture_is_left_to_the_rate() -> None:
-    """A quarter of the squared difference is V of independent samples; by the rate 1 / 4 it is a third of that, and the
-    geometric mean of both is taken."""
+    """A quarter of the squared difference is V of independent samples; by the rate 1 / 4 it is a third of that, as by a
+    spread that has fallen with the square of n; a spread that has not makes it larger."""
     first, second, _ = errors(0.0)
     texture = 100 * np.random.default_rng(1).random((SIDE, SIDE))
     assert np.isnan(ratios(block_sums(texture + first, first - second))).all()
     square = float(np.mean((first - second) ** 2))
-    assert told(texture + first, texture + second) == pytest.approx(square / 4, rel=0.01)
-    assert told(texture + first, texture + second, 0.25) == pytest.approx(square / 4 / np.sqrt(3), rel=0.05)
+    both = texture + first, texture + second
+    assert told(*both) == pytest.approx(square / 4, rel=0.01)
+    assert told(*both, 0.25, 2.0) == pytest.approx(square / 12, rel=0.1)  # by least squares
+    assert told(*both, 0.25, 1.0) > 2 * told(*both, 0.25, 2.0)
+
+
+@pytest.mark.parametrize("power", [1.0, 1.5, 2.0, 3.0])
+@pytest.mark.parametrize("samples", [8, 32, 256])
+def test_a_power_of_n_is_told_by_the_spread(power: float, samples: int) -> None:
+    """What falls by a power of n from the samples' own variance on; between 65 powers it is interpolated."""
+    variance = 3.0 * samples**-power
+    squares, spreads = 4 * (2**power - 1) * variance, 3.0 / samples
+    found = ratios_by_spread(np.array([squares, 0.0, squares]), np.array([spreads, spreads, 0.0]), samples)
+    assert found[0] * squares == pytest.approx(variance, rel=1e-6)
+    assert found[1] == found[2] == INDEPENDENT  # nothing errs, or nothing is known
+    more = ratios_by_spread(np.array([10 * 4 * spreads, 1e-9 * spreads]), np.full(2, spreads), samples)
+    assert more == pytest.approx([INDEPENDENT, INDEPENDENT / 7])  # of no power that there is
+
+
+def test_edges_aslant_are_told_by_the_spread() -> None:
+    """Lamps whose edges neighbours do not share: V of 16 samples is their spread's by 16^1.5, 1.8 times less than a
+    quarter of the squared difference. The rate of two differences alone, by powers 1 and 2, says less."""
+    first, second, _ = errors(-0.5)
+    texture = 100 * np.random.default_rng(1).random((SIDE, SIDE))
+    real = float(np.mean((first - second) ** 2)) / 4 / (2**1.5 - 1)
+    both = texture + first, texture + second
+    assert real < told(*both, 2**-1.5, 1.5) < 1.3 * real < 1.6 * real < told(*both, 2**-1.5)
 
 
 def test_errors_of_all_pixels_alike_are_not_overlooked() -> None:
@@ -155,10 +192,10 @@ def test_broken_samples_leave_an_error_that_is_a_number(device, size: tuple[int,
 def test_an_error_that_few_blocks_make_is_known_badly() -> None:
     """Of K blocks that err alike the error's own standard error is 1 / sqrt(2 K), as sums of K squared deviates say."""
     rng = np.random.default_rng(4)
-    for blocks in (1, 8, 200):
-        found = doubt(np.concatenate([np.full(blocks, 3.0), np.zeros(50)]))
-        assert found == pytest.approx((2 * blocks) ** -0.5)
-        roots = np.sqrt(np.mean(rng.standard_normal((4000, blocks)) ** 2, axis=1))
+    for many in (1, 8, 200):
+        found = doubt(np.concatenate([np.full(many, 3.0), np.zeros(50)]))
+        assert found == pytest.approx((2 * many) ** -0.5)
+        roots = np.sqrt(np.mean(rng.standard_normal((4000, many)) ** 2, axis=1))
         # 4,000 draws tell a spread to 1.1 %; that of the root is half of the square's for small ones alone
-        assert blocks == 1 or roots.std() / roots.mean() == pytest.approx(found, rel=0.07)
+        assert many == 1 or roots.std() / roots.mean() == pytest.approx(found, rel=0.07)
     assert doubt(np.array([100.0, 1e-9])) == pytest.approx(0.5**0.5) and doubt(np.zeros(4)) == 0.0

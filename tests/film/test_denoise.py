@@ -9,7 +9,7 @@ from wavelet_twin import denoised
 
 from viewer.film.account import Account
 from viewer.film.buffers import Buffer, FilmBuffer
-from viewer.film.denoise.wavelets import Wavelets
+from viewer.film.denoise.wavelets import Wavelets, deviations
 from viewer.film.film import Film
 from viewer.film.rate import Halves
 from viewer.kernels.records import FEATURES, FILM
@@ -166,6 +166,22 @@ def test_what_has_converged_stays_as_it_is(wavelets: Wavelets) -> None:
     found, given = run(wavelets, film, features), film["sum"] / 4
     np.testing.assert_allclose(found[:, :28], given[:, :28], rtol=1e-5)
     assert abs(found - given)[:, 32:].max() > 0.1
+
+
+def test_of_many_samples_a_smaller_range_counts_as_alike(wavelets: Wavelets) -> None:
+    """A step of light of twice the noise in it: of few samples the filter blurs it, of many it stays."""
+    assert [deviations(n) for n in (0, 1, 4, 64, 10**6)] == [3.0, 3.0, 3.0, 1.5, 1.0]
+    moved = []
+    for samples in (4, 64):
+        features = wall(samples=samples)
+        light = np.ones((*features.shape, 3))
+        light[:, 19:] = 1.2
+        film = film_of(light, features, samples, np.random.default_rng(9))
+        film["square"] = 0.1**2 * samples * (samples - 1) * (film["sum"][..., 0] / samples / light[..., 0]) ** 2
+        found, given = run(wavelets, film, features), film["sum"] / samples
+        moved.append(float(np.mean(abs(found - given))))
+    # Two deviations of 3 or of 1.5 are an exponent of 0.7 or of 1.3, at each of the steps.
+    assert 0 < moved[1] < 0.8 * moved[0]
 
 
 def test_adaptive_sampling_tells_the_variance_of_every_pixel(wavelets: Wavelets) -> None:

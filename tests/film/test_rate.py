@@ -9,7 +9,7 @@ from viewer.film.beside import EDGE
 from viewer.film.buffers import FilmBuffer
 from viewer.film.checkpoint import film_metadata, resume, save
 from viewer.film.film import Film
-from viewer.film.rate import FIRST, Halves, ends, variance_of_mean
+from viewer.film.rate import EARLIER, FIRST, Halves, ends, variance_of_mean
 
 SIZE = (40, 30)
 ROUNDING = (EDGE * EDGE + 16) * 2.0**-24  # of a sum over a block of pixels in float32, see test_buffers
@@ -81,6 +81,17 @@ def test_what_the_fit_is_given_it_gives_back(samples: int) -> None:
             assert found == pytest.approx(of(samples), rel=1e-6 if a * b == 0 else 0.05)
         else:
             assert of(2 ** samples.bit_length()) <= found <= spread  # one point more than a net spoils it
+
+
+def test_measured_variances_of_fewer_samples_have_a_say() -> None:
+    """V(n) = 1 / n by the differences; what is measured goes before, by `EARLIER` what was measured earlier."""
+    differences = {k: 4 * 2.0**-k for k in (3, 4, 5)}
+    assert variance_of_mean(1 / 16, 16, differences, {4: 0.05}) == pytest.approx(0.05)
+    assert variance_of_mean(1.0, 16, differences, {4: 0.05, 5: 9.0}) == pytest.approx(0.05)  # of more samples
+    assert variance_of_mean(1 / 16, 16, differences, {3: 0.1, 4: 0.05}) == pytest.approx(0.05)  # both 0.8 / n
+    off = {3: 0.1 * 2.0**-4, 4: 0.05 * 2.0**-2, 5: 0.025}
+    expected = 0.025 * 2.0 ** (EARLIER * (1 - EARLIER) * -2 + EARLIER**2 * -4)
+    assert variance_of_mean(1 / 32, 32, differences, off) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("told", [{3: 0.0}, {3: 0.0, 4: 0.0}, {3: 1e30, 4: 1e-30}, {4: 5.0}])

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.film.denoise.view import view_uniforms
-from viewer.film.denoise.wavelets import DEVIATIONS, STEPS
+from viewer.film.denoise.wavelets import STEPS, deviations
 from viewer.film.rate import Halves
 from viewer.scene.camera import Camera
 from viewer.scene.light import LUMINANCE
@@ -187,7 +187,7 @@ def denoised(
                 + dy * dy
                 + unlike(there, pick(there, at), looks, reach, (np.array(reach * dx), np.array(reach * dy)))
             )
-            range_ = np.sqrt(DEVIATIONS**2 * (spread + spread[at]) / 2 + 1e-12 * (1 + value**2))
+            range_ = np.sqrt(deviations(int(count.max())) ** 2 * (spread + spread[at]) / 2 + 1e-12 * (1 + value**2))
             weight = falling(exponent + np.abs(value[at] - value) / range_) * ~outside
             weight *= np.minimum(1, share[at] / np.maximum(share, 1e-6))
             all_ += weight

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.film.account import Account
-from viewer.film.beside import EDGE, INDEPENDENT, block_sums, doubt, ratios
+from viewer.film.beside import EDGE, INDEPENDENT, block_sums, blocks, doubt, ratios, ratios_by_spread
 from viewer.film.film import Film, luminance
 from viewer.film.rate import Halves
 from viewer.film.stop import bound
@@ -54,7 +54,7 @@ def decide(film: Film, goal: float) -> None:
     total = float(np.mean(variance))
     spread = float(np.mean(film.variance()))
     error = math.sqrt(total) / mean if mean > 0 else (math.inf if total > 0 else 0.0)
-    uncertain = doubt(_blocks(variance))
+    uncertain = doubt(blocks(variance))
     goal /= bound(1.0, uncertain)
     granted = film.count.copy()
     if error > goal:
@@ -81,13 +81,14 @@ def variances(film: Film) -> NDArray[np.float64]:
     is that of independent samples, `Film.variance`.
 
     The squared difference is taken by the ratio that neighbours tell (`viewer.film.beside`), of the pixels of a block
-    that have as many samples. Where they tell none it is a quarter, as of independent samples, or where the difference
-    falls faster, among the pixels of as many samples, the geometric mean of that and of what this rate says.
+    that have as many samples. Where they tell none it is the geometric mean of what the samples' spread tells and of
+    the rate at which the difference falls, among the pixels of as many samples; a quarter where nothing tells that.
     """
     spread, halves = film.variance(), film.halves
-    out = np.where(np.isfinite(spread), spread, 0.0)
+    spread = np.where(np.isfinite(spread), spread, 0.0)
     if halves is None:
-        return out
+        return spread
+    out = spread.copy()
     apart, whole = _apart(film, halves), (halves.count > 0) & (film.count == 2 * halves.count)
     mean = luminance(film.sum) / np.maximum(film.count, 1)
     kept = None if film.account is None else film.account.apart.astype(np.float64)
@@ -100,24 +101,36 @@ def variances(film: Film) -> NDArray[np.float64]:
             before = halves.differences.get(int(samples).bit_length() - 2, 0.0)
         if before > 0:
             rate = min(max(square / before, FASTEST), SLOWEST)
-        out[here] = (_ratios(mean, apart, here, math.sqrt(rate / (1 - rate)) / 4) * apart**2)[here]
+        found = _ratios(mean, apart, here, spread, samples, rate / (1 - rate) * INDEPENDENT)
+        out[here] = (found * apart**2)[here]
     if kept is not None:  # in between, that of the power of two before, and of independent samples from there on
         part = ~whole & (kept != 0)
         mean = halves.sum / np.maximum(halves.count, 1)
+        spread = spread * film.count / np.maximum(halves.count, 1)  # of the first half's mean
         for samples in np.unique(halves.count[part]).tolist():
             here = part & (halves.count == samples)
-            found = _ratios(mean, kept, here, INDEPENDENT) * kept**2
+            found = _ratios(mean, kept, here, spread, samples, INDEPENDENT) * kept**2
             out[here] = (found * halves.count / np.maximum(film.count, 1))[here]
     return out
 
 
 def _ratios(
-    mean: NDArray[np.floating], apart: NDArray[np.floating], here: NDArray[np.bool_], else_: float
+    mean: NDArray[np.floating],
+    apart: NDArray[np.floating],
+    here: NDArray[np.bool_],
+    spread: NDArray[np.float64],
+    samples: float,
+    far: float,
 ) -> NDArray[np.float64]:
-    """(H, W) the variance by the squared difference of the halves, of pixels ``here``; ``else_`` where none is told."""
-    blocks = ratios(block_sums(mean, apart, here))
-    blocks = np.where(np.isnan(blocks), else_, blocks)
-    return np.repeat(np.repeat(blocks, EDGE, axis=0), EDGE, axis=1)[: mean.shape[0], : mean.shape[1]]
+    """(H, W) the variance of means of so many samples by the squared difference of their halves, of pixels ``here``.
+
+    spread : (H, W) variance of as many independent samples' means. far : that ratio, by the rate of differences.
+    """
+    sums, spreads = block_sums(mean, apart, here), blocks(np.where(here, spread, 0.0))
+    found = ratios(sums)
+    rough = np.sqrt(far * ratios_by_spread(sums[..., 0], spreads, int(samples)))
+    found = np.where(np.isnan(found), rough, found)
+    return np.repeat(np.repeat(found, EDGE, axis=0), EDGE, axis=1)[: mean.shape[0], : mean.shape[1]]
 
 
 def next_run(count: NDArray[np.float32], granted: NDArray[np.float32], most: int) -> tuple[NDArray[np.bool_], int]:
@@ -176,14 +189,6 @@ def _around(values: NDArray[np.float64]) -> NDArray[np.float64]:
     rings = [_windows(each, 4) - _windows(each[1:-1, 1:-1], 2) for each in (sums, ones)]
     means = np.maximum(rings[0], 0.0) / np.maximum(rings[1], 1.0)
     return np.repeat(np.repeat(means, EDGE, axis=0), EDGE, axis=1)[:height, :width]
-
-
-def _blocks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """(rows, columns) sums over blocks of `EDGE` x `EDGE` pixels."""
-    height, width = values.shape
-    padded = np.pad(values, ((0, -height % EDGE), (0, -width % EDGE)))
-    found: NDArray[np.float64] = padded.reshape(padded.shape[0] // EDGE, EDGE, -1, EDGE).sum(axis=(1, 3))
-    return found
 
 
 def _cells(values: NDArray[np.float64], edge: int) -> NDArray[np.float64]:

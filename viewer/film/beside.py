@@ -7,6 +7,11 @@ it can: (X_i - X_j)^2 and (d_i - d_j)^2 are then errors alone, however these go 
 as the former is to the latter. So it is summed over the pairs side by side of a block of pixels, and over those above
 each other; where the picture is not smooth one way it may be the other way, and so the smaller ratio is taken, along
 the edge of a lamp. A texture makes it larger than it can be: 1 / 4 for independent samples, and some more by chance.
+
+Where it is not smooth, as where an edge runs aslant, the samples themselves tell: one has the variance s^2 = V(1), and
+V(n) = s^2 / n^a then gives E[d^2] = 4 (2^a - 1) V(n), of which a is known by both: 1 of independent samples, 1.5 of an
+edge through a net of two dimensions. What converges fast at first and slowly then, as lights far off, is of a smaller a
+than that in the end; so this ratio is taken with that of the rate at which differences fall, their geometric mean.
 """
 
 from __future__ import annotations
@@ -22,6 +27,15 @@ from viewer.film.rate import variance_of_mean
 EDGE = 8  # pixels along the edge of a block: of more few are smooth, of fewer the smaller ratio is too small by chance
 INDEPENDENT = 0.25  # V by the squared difference of the halves, of independent samples: no net's is larger
 SMOOTH = 0.35  # the largest ratio that is believed
+POWERS = np.linspace(1.0, 3.0, 65)  # a, from that of independent samples to Owen's of what is smooth
+
+
+def blocks(values: NDArray[np.floating]) -> NDArray[np.float64]:
+    """(rows, columns) sums of values (H, W) over blocks of `EDGE` x `EDGE` pixels."""
+    height, width = values.shape
+    padded = np.pad(values.astype(np.float64), ((0, -height % EDGE), (0, -width % EDGE)))
+    found: NDArray[np.float64] = padded.reshape(padded.shape[0] // EDGE, EDGE, -1, EDGE).sum(axis=(1, 3))
+    return found
 
 
 def block_sums(
@@ -58,21 +72,36 @@ def ratios(sums: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(least <= SMOOTH, least, np.nan)
 
 
+def ratios_by_spread(squares: NDArray[np.float64], spreads: NDArray[np.float64], samples: int) -> NDArray[np.float64]:
+    """(...) V(n) by the squared difference of the halves, as one power of n tells it, see above.
+
+    squares : (...) sums of the squared differences. spreads : (...) of s^2 / n, the same pixels'. samples : n, above 4.
+    """
+    fallen = 2.0**POWERS - 1.0
+    logs = np.log(fallen) - (POWERS - 1.0) * math.log(samples)  # of E[d^2] / (4 s^2 / n): the larger a, the less
+    known = (squares > 0) & (spreads > 0)
+    seen = np.log(np.where(known, squares, 1.0)) - np.log(np.where(known, 4.0 * spreads, 1.0))
+    powers = np.interp(-seen, -logs, POWERS)
+    found: NDArray[np.float64] = np.where(known, INDEPENDENT / (2.0**powers - 1.0), INDEPENDENT)
+    return found
+
+
 def variances_beside(
-    sums: NDArray[np.float64], level: int, spread: float, differences: Mapping[int, float]
+    sums: NDArray[np.float64], spreads: NDArray[np.float64], level: int, pixels: int, differences: Mapping[int, float]
 ) -> NDArray[np.float64]:
     """(rows, columns) of each block the sum over its pixels of V(n), the variance of the mean of n = 2^level samples.
 
-    sums : `block_sums`. spread, differences : as for `viewer.film.rate.variance_of_mean`, whose rate serves what is not
-    smooth, as the geometric mean with that of independent samples: there few differences are all that is known.
+    sums : `block_sums`. spreads : (rows, columns) sums of the variances that independent samples' means would have.
+    pixels : of the picture. differences : as for `viewer.film.rate.variance_of_mean`, whose rate has a say in what is
+    not smooth.
     """
     total = differences[level]
     if total <= 0:
         return np.zeros(sums.shape[:-1])
-    far = min(variance_of_mean(spread, 1 << level, differences) / total, INDEPENDENT)
+    far = min(variance_of_mean(float(np.sum(spreads)) / pixels, 1 << level, differences) / total, INDEPENDENT)
     each = ratios(sums)
-    each = np.where(np.isnan(each), math.sqrt(far * INDEPENDENT), each)
-    found: NDArray[np.float64] = each * sums[..., 0]
+    rough = np.sqrt(far * ratios_by_spread(sums[..., 0], spreads, 1 << level))
+    found: NDArray[np.float64] = np.where(np.isnan(each), rough, each) * sums[..., 0]
     return found
 
 

@@ -291,8 +291,8 @@ class FilmBuffer(Buffer):
         differences, variances, doubts = (dict(each) for each in self.told)
         if self.half and self.samples == 2 * self.half:
             level, pixels = self.samples.bit_length() - 1, self.size[0] * self.size[1]
-            spread, differences[level] = (float(sums[:, k].sum()) / pixels for k in (0, 3))
-            parts = variances_beside(sums[:, 3:], level, spread, differences)
+            differences[level] = float(sums[:, 3].sum()) / pixels
+            parts = variances_beside(sums[:, 3:], sums[:, 0], level, pixels, differences)
             variances[level], doubts[level] = float(np.sum(parts)) / pixels, doubt(parts)
         return differences, variances, doubts
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from viewer.film.account import Account
-from viewer.film.beside import block_sums, doubt, variances_beside
+from viewer.film.beside import block_sums, blocks, doubt, variances_beside
 from viewer.film.rate import Halves, Told, kept, last_of, variance_of_mean
 from viewer.kernels.records import FILM
 from viewer.scene import light
@@ -148,8 +148,8 @@ class Film:
             half, total, level = self.halves.sum, luminance(self.sum), int(self.count.flat[0]).bit_length() - 1
             apart = half / first - (total - half) / first
             differences[level] = float(np.mean(apart**2, dtype=np.float64))
-            sums, spread = block_sums(total / self.count, apart), float(np.mean(self.variance()))
-            parts = variances_beside(sums, level, spread, differences)
+            sums, spreads = block_sums(total / self.count, apart), blocks(self.variance())
+            parts = variances_beside(sums, spreads, level, first.size, differences)
             variances[level], doubts[level] = float(np.sum(parts)) / first.size, doubt(parts)
         return differences, variances, doubts
 

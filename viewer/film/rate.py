@@ -10,7 +10,9 @@ begins to fall faster after many samples that says too much, where it falls unev
 alone is of chance: the estimate is the geometric mean of both.
 
 What is beside a pixel tells more (`viewer.film.beside`): at n = 2^k V(n) is measured where the picture is smooth, and
-what the differences say of the rate serves the rest of the picture, and numbers in between.
+what the differences say of the rate serves the rest of the picture, and numbers in between. Where few pixels make the
+error one such measurement is off by much, of its own chance; those of fewer samples, brought to n by the fitted rate,
+have a say as well.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from numpy.typing import NDArray
 
 FIRST = 4  # samples of the first half that is kept: earlier ones would tell little more
 RECENT = 0.6  # weight of a difference by that of the next: the later ones tell of what is coming
+EARLIER = 0.35  # share that the measurements before have in a measured variance
 RATES = (0.5, 0.25)  # of V by that of half as many samples: independent samples, stratified ones
 FASTEST = 0.125  # Owen's rate of what is smooth
 Told = tuple[dict[int, float], dict[int, float], dict[int, float]]  # differences, variances and doubts of `Halves`
@@ -89,18 +92,29 @@ def variance_of_mean(
     target = np.append(seen * weights, 1.0)
     a, b = _not_negative(matrix, target)
 
-    last = float(a * rates[0] ** levels[-1] + b * rates[1] ** levels[-1])
-    turned = 1.0
-    measured = (variances or {}).get(int(levels[-1]), 0.0)
-    if last > 0 and measured > 0:
-        turned = measured / last
-    elif last > 0 and levels[-1] - STEPS in levels:
-        turned = math.sqrt(_by_last(differences, int(levels[-1])) / last)
+    def fitted(k: float) -> float:
+        return float(a * rates[0] ** k + b * rates[1] ** k)
+
+    last, turned = int(levels[-1]), 1.0
+    if fitted(last) > 0 and (variances or {}).get(last, 0.0) > 0:
+        turned = _turned(variances or {}, fitted, last)
+    elif fitted(last) > 0 and last - STEPS in levels:
+        turned = math.sqrt(_by_last(differences, last) / fitted(last))
 
     def of_power(k: float) -> float:
-        return turned * float(a * rates[0] ** k + b * rates[1] ** k)
+        return turned * fitted(k)
 
     return min(_between(of_power, samples), spread) if a + b > 0 else spread
+
+
+def _turned(variances: Mapping[int, float], fitted: Callable[[float], float], last: int) -> float:
+    """The measured variances up to 2^last samples by the fitted ones: a geometric mean, in which each of them has the
+    `EARLIER` share of those before it."""
+    found = 0.0
+    for number, level in enumerate(sorted(level for level in variances if level <= last and variances[level] > 0)):
+        here = math.log(variances[level] / fitted(level))
+        found = here if number == 0 else (1 - EARLIER) * here + EARLIER * found
+    return math.exp(found)
 
 
 def _by_last(differences: Mapping[int, float], level: int) -> float:

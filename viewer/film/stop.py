@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 FIRST_LOOK = 16  # samples before an estimated error is believed
 NEXT_LOOK = 1.125  # times the samples of the last look: it takes a pass over the film
-CAUTION = 0.5  # standard errors of an estimate that are added to it before it ends a render
+CAUTION = 1.0  # standard errors of an estimate that are added to it before it ends a render
 
 
 def bound(error: float, doubt: float) -> float:

@@ -26,7 +26,8 @@ from viewer.stream.gl.passes import Pass, pass_source
 from viewer.stream.gl.stream import Stream
 
 STEPS = 4  # of the transform: 2, 4, 8 .. pixels between taps
-DEVIATIONS = 3.0
+DEVIATIONS = 3.0  # of the luminance, within which light counts as alike, of pictures of few samples
+FEW, LEAST_DEVIATIONS = 4, 1.0
 PASSES: dict[str, tuple[dict[str, Record], Record]] = {
     "lit": ({"film": FILM, "features": FEATURES}, LIT),
     "lit_by_halves": ({"film": FILM, "features": FEATURES, "half": HALF}, LIT),
@@ -51,6 +52,12 @@ def wavelet_sources() -> Iterator[tuple[str, Source]]:
     """Every pass, by name."""
     for name, (inputs, output) in {**PASSES, "reproject": (INPUTS, HISTORY), "recall": (RECALLED, HISTORY)}.items():
         yield name, pass_source(f"film/denoise/{name}", inputs, output, planar=True)
+
+
+def deviations(samples: int) -> float:
+    """Within which light counts as alike, of so many samples: fewer of more samples, by their fourth root. What the
+    filter takes from noise falls with the samples, what it blurs within the range would not fall as fast."""
+    return max(LEAST_DEVIATIONS, DEVIATIONS * min(1.0, (FEW / max(samples, 1)) ** 0.25))
 
 
 class Wavelets:
@@ -108,7 +115,7 @@ class Wavelets:
         wide = {**view, **{name: tuple(2 * value for value in view[name]) for name in ("view_across", "view_down")}}
         light = pooled
         for step in range(STEPS):
-            values = {**wide, "reach": 1 << step, "turn": 1 - 2 * (step % 2), "deviations": DEVIATIONS}
+            values = {**wide, "reach": 1 << step, "turn": 1 - 2 * (step % 2), "deviations": deviations(film.samples)}
             target = self._stream(("even", "odd")[step % 2], lattice)
             self._passes["wavelet"].draw({"pooled": pooled, "light": light}, target, **values)
             light = target
