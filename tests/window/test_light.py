@@ -78,7 +78,7 @@ def test_samples_add_up_to_the_renderers_picture(traced: Callable[..., Hands]) -
 
 
 def test_it_stops_at_a_noise(traced: Callable[..., Hands]) -> None:
-    hands = traced("teapotahedron", samples=4096, noise=0.05, size=(24, 16))
+    hands = traced(samples=4096, noise=0.05, size=(24, 16))
     settle(hands)
     session = hands.app.session
     assert session.error <= 0.05 and 16 <= session.samples < 4096
