@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from viewer import Picture, Scene
@@ -32,3 +34,11 @@ def triangles_with_normals() -> Scene:
     return Scene.from_triangles(
         corners.reshape(-1, 3), np.arange(600).reshape(-1, 3), normals, colors, base_color=(0.9, 0.5, 0.25)
     )
+
+
+def of_two_kinds(scene: Scene) -> Scene:
+    """The scene with matte surfaces and a mirror, its textures and lights as they were: less to compile, for tests of
+    several programs that are not about the kinds of surfaces."""
+    kinds = ["mirror" if number == 1 else "lambert" for number in range(len(scene.materials))]
+    materials = [replace(each, kind=kind) for each, kind in zip(scene.materials, kinds, strict=True)]
+    return replace(scene, materials=materials)

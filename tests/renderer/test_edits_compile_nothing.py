@@ -20,7 +20,7 @@ from viewer.scene.movable import with_light_at
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance
 
-SHOWN: dict[str, Any] = {"size": (12, 8), "spp": 2}
+SHOWN: dict[str, Any] = {"size": (16, 8), "spp": 2}  # powers of two, as photons have: llvmpipe compiles once
 OPTIONS: dict[str, Any] = {"machine": "singlepass", "photons": 512, "caustic_photons": 256, "photon_bounces": 2}
 
 

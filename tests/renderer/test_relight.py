@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import places
 import pytest
+from pictures import of_two_kinds
 
 from viewer.cli.shader_check import everything
 from viewer.renderer.renderer import Renderer
@@ -20,7 +21,7 @@ WHITE = ConstantEnvironment((1.0, 1.0, 1.0))
 
 @pytest.fixture
 def renderer(device):
-    made = Renderer(everything(), environment="sky", device=device, machine="singlepass")
+    made = Renderer(of_two_kinds(everything()), environment="sky", device=device, machine="singlepass")
     made.render(**SHOWN)
     yield made
     made.release()

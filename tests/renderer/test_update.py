@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pictures import of_two_kinds
 
 import viewer
 from viewer import Renderer, Scene
@@ -56,10 +57,24 @@ def builds(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return made
 
 
+def rendered(device: Any, scene: Scene) -> Renderer:
+    made = Renderer(scene, device=device, environment="sky", **OPTIONS_HERE)
+    made.render(**SHOWN)
+    return made
+
+
 @pytest.fixture
 def renderer(device: Any, builds: list[str]) -> Iterator[Renderer]:
-    made = Renderer(side_by_side(), device=device, environment="sky", **OPTIONS_HERE)
-    made.render(**SHOWN)
+    made = rendered(device, side_by_side())
+    builds.clear()
+    yield made
+    made.release()
+
+
+@pytest.fixture
+def simple(device: Any, builds: list[str]) -> Iterator[Renderer]:
+    """For tests that compile several programs, none of which is about kinds of surfaces."""
+    made = rendered(device, of_two_kinds(side_by_side()))
     builds.clear()
     yield made
     made.release()
@@ -199,17 +214,17 @@ def test_uniforms_compile_nothing(renderer: Renderer, builds: list[str], name: s
     assert not builds
 
 
-def test_the_program_and_back_again(renderer: Renderer, builds: list[str]) -> None:
-    before = renderer.render(**SHOWN).linear
+def test_the_program_and_back_again(simple: Renderer, builds: list[str]) -> None:
+    before = simple.render(**SHOWN).linear
     for program in ("whitted", "cast", "shadow"):
-        assert renderer.update(program=program) == Affects.PROGRAM
-        assert_as_made_anew(renderer)
-    compiled = renderer.device.compiled
-    renderer.update(program="path")
-    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, before)
-    assert renderer.device.compiled == compiled  # its machine is kept
-    assert renderer.update(sampler="independent") == Affects.PROGRAM
-    assert_as_made_anew(renderer)
+        assert simple.update(program=program) == Affects.PROGRAM
+        assert_as_made_anew(simple)
+    compiled = simple.device.compiled
+    simple.update(program="path")
+    np.testing.assert_array_equal(simple.render(**SHOWN).linear, before)
+    assert simple.device.compiled == compiled  # its machine is kept
+    assert simple.update(sampler="independent") == Affects.PROGRAM
+    assert_as_made_anew(simple)
 
 
 def test_rays_of_ones_own_are_compiled_once(renderer: Renderer) -> None:
@@ -239,10 +254,10 @@ def test_lights_that_keep_number_and_kinds_compile_nothing(renderer: Renderer, b
     assert made - compiled == 2 * (made - compiled) // 2  # those of the two made anew
 
 
-def test_other_kinds_of_lights_are_compiled(renderer: Renderer) -> None:
-    for lights in ([], [Light("point", position=(0.0, 1.0, 1.0))], renderer.scene.lights):
-        renderer.update(replace(renderer.scene, lights=lights))
-        assert_as_made_anew(renderer)
+def test_other_kinds_of_lights_are_compiled(simple: Renderer) -> None:
+    for lights in ([], [Light("point", position=(0.0, 1.0, 1.0))], simple.scene.lights):
+        simple.update(replace(simple.scene, lights=lights))
+        assert_as_made_anew(simple)
 
 
 def test_lights_are_placed_by_an_option_and_put_back(renderer: Renderer, builds: list[str]) -> None:
@@ -258,20 +273,20 @@ def test_lights_are_placed_by_an_option_and_put_back(renderer: Renderer, builds:
     np.testing.assert_array_equal(renderer.render(**SHOWN).linear, before)
 
 
-def test_environments(renderer: Renderer, builds: list[str]) -> None:
-    compiled, held = renderer.device.compiled, len(renderer.resources.bytes())
-    before = renderer.render(**SHOWN).linear
+def test_environments(simple: Renderer, builds: list[str]) -> None:
+    compiled, held = simple.device.compiled, len(simple.resources.bytes())
+    before = simple.render(**SHOWN).linear
     for environment in (sky(128), ConstantEnvironment((0.5, 1.0, 2.0)), "none", (0.1, 0.2, 0.3), "sky"):
-        assert renderer.update(environment=environment) == Affects.LIGHTING
-        renderer.render(**SHOWN)
-    assert not builds and len(renderer.resources.bytes()) == held
-    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, before)
-    compiled = renderer.device.compiled
+        assert simple.update(environment=environment) == Affects.LIGHTING
+        simple.render(**SHOWN)
+    assert not builds and len(simple.resources.bytes()) == held
+    np.testing.assert_array_equal(simple.render(**SHOWN).linear, before)
+    compiled = simple.device.compiled
     for degrees in (30.0, 90.0, -20.0):
-        renderer.update(environment_rotation=degrees)
-        renderer.render(**SHOWN)
-    assert renderer.device.compiled == compiled and not builds
-    assert_as_made_anew(renderer)
+        simple.update(environment_rotation=degrees)
+        simple.render(**SHOWN)
+    assert simple.device.compiled == compiled and not builds
+    assert_as_made_anew(simple)
 
 
 def test_the_sky_comes_where_no_light_is_left(device: Any) -> None:
@@ -308,14 +323,14 @@ def test_materials_keep_the_structure(renderer: Renderer, builds: list[str]) -> 
 
 
 @pytest.mark.parametrize("accel", ["bvh", "two-level-bvh"])
-def test_faces_take_other_materials(renderer: Renderer, builds: list[str], accel: str) -> None:
-    renderer.update(accel=accel)
-    renderer.render(**SHOWN)
+def test_faces_take_other_materials(simple: Renderer, builds: list[str], accel: str) -> None:
+    simple.update(accel=accel)
+    simple.render(**SHOWN)
     builds.clear()
-    instances = [replace(each, material=0) for each in renderer.scene.instances]
-    renderer.update(replace(renderer.scene, instances=instances))
+    instances = [replace(each, material=0) for each in simple.scene.instances]
+    simple.update(replace(simple.scene, instances=instances))
     assert bool(builds) == (accel != "bvh")
-    assert_as_made_anew(renderer)
+    assert_as_made_anew(simple)
 
 
 # -- what moves --------------------------------------------------------------------------------------------------------
@@ -381,13 +396,13 @@ def test_a_scene_as_a_whole(device: Any, builds: list[str]) -> None:
 
 
 @pytest.mark.parametrize("accel", ["grid", "two-level-grid"])
-def test_another_structure(renderer: Renderer, builds: list[str], accel: str) -> None:
-    textures = next(module for module in renderer.prepared.shading if module.name == "textures")
-    (texels,) = (renderer.resources.get(memory) for memory in textures.memories if memory.name == "texels")
-    assert renderer.update(accel=accel, grid=6) == Affects.STRUCTURE
+def test_another_structure(simple: Renderer, builds: list[str], accel: str) -> None:
+    textures = next(module for module in simple.prepared.shading if module.name == "textures")
+    (texels,) = (simple.resources.get(memory) for memory in textures.memories if memory.name == "texels")
+    assert simple.update(accel=accel, grid=6) == Affects.STRUCTURE
     assert len(builds) == 1
-    assert_as_made_anew(renderer)
-    assert renderer.resources.get(texels.source) is texels  # pictures stay where they are
+    assert_as_made_anew(simple)
+    assert simple.resources.get(texels.source) is texels  # pictures stay where they are
 
 
 # -- failure -----------------------------------------------------------------------------------------------------------
@@ -414,14 +429,14 @@ def far_away(scene: Scene) -> Scene:
     ],
     ids=lambda change: str(next(iter(change))),
 )
-def test_a_failed_update_changes_nothing(renderer: Renderer, accel: str, change: dict[str, Any]) -> None:
-    renderer.update(accel=accel)
-    before = renderer.render(**SHOWN).linear
-    held = renderer.settings, renderer.scene, renderer.prepared, renderer.camera, renderer.resources.bytes()
+def test_a_failed_update_changes_nothing(simple: Renderer, accel: str, change: dict[str, Any]) -> None:
+    simple.update(accel=accel)
+    before = simple.render(**SHOWN).linear
+    held = simple.settings, simple.scene, simple.prepared, simple.camera, simple.resources.bytes()
     given = dict(change)
-    scene = given.pop("scene", lambda scene: None)(renderer.scene)
+    scene = given.pop("scene", lambda scene: None)(simple.scene)
     with pytest.raises(ViewerError):
-        renderer.update(scene, **given)
-    now = renderer.settings, renderer.scene, renderer.prepared, renderer.camera, renderer.resources.bytes()
+        simple.update(scene, **given)
+    now = simple.settings, simple.scene, simple.prepared, simple.camera, simple.resources.bytes()
     assert all(one is other or one == other for one, other in zip(now, held, strict=True))
-    np.testing.assert_array_equal(renderer.render(**SHOWN).linear, before)
+    np.testing.assert_array_equal(simple.render(**SHOWN).linear, before)

@@ -14,7 +14,9 @@ import pytest
 import viewer
 from tests.window.conftest import Hands
 from viewer.film import image
+from viewer.film.stop import Stop
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.session import Session
 from viewer.window.panels.overlay import status
 from viewer.window.study.wires import project_points
 from viewer.window.view import motion
@@ -45,14 +47,18 @@ def settle(hands: Hands) -> np.ndarray:
     return app.session.linear()
 
 
-def rendered(app: Any, spp: int = 3, **more: Any) -> np.ndarray:
-    """The same by a renderer of its own."""
+def rendered(app: Any, spp: int = 3, tile: bool = True, **more: Any) -> np.ndarray:
+    """The same by a renderer of its own. tile : in streams of the window's shape, for which all is compiled already."""
     given = {"machine": "singlepass", "program": app.view.renderer.settings.program, **more}
-    return (
-        Renderer(app.view.scene, device=app.device, camera=app.view.renderer.camera, **given)
-        .render(app.session.size, spp)
-        .linear
-    )
+    renderer = Renderer(app.view.scene, device=app.device, camera=app.view.renderer.camera, **given)
+    if not tile:
+        return renderer.render(app.session.size, spp).linear
+    session = Session(renderer, app.session.size, Stop(spp))
+    session.tile = app.session.tile
+    session.finish()
+    picture = session.linear()
+    session.release()
+    return picture
 
 
 # -- samples -----------------------------------------------------------------------------------------------------------
@@ -69,7 +75,7 @@ def test_samples_add_up_to_the_renderers_picture(traced: Callable[..., Hands]) -
     film = app.session.film()
     assert app.session.samples == 5 and film is not None and (film.count == 5).all()
     np.testing.assert_array_equal(picture, film.mean())
-    np.testing.assert_array_equal(picture, rendered(app, 5))
+    np.testing.assert_array_equal(picture, rendered(app, 5, tile=False))
     assert app.session.error == pytest.approx(film.error(), rel=1e-5)  # sums in another order
     hands.turn(3)
     while app.view.awake:
