@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -224,3 +225,39 @@ def test_wrong_ports(typed: str, said: str, capsys: Any) -> None:
 
     assert main(["view", "--remote", typed, *(["cornell"] if typed != "x" else [])]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_lossless_at_rest_alone() -> None:
+    """While samples are added frames are JPEG; the last one is lossless."""
+    endless = ("--machine", "singlepass", "--program", "path", "--spp", "65536", "--error", "0.0001")
+    with serving(options=endless) as (_, found):
+        page = Page(found)
+        page.size(32, 24)
+        page.frame()
+        kinds = []
+        end = time.monotonic() + 3.0  # ten times as long as a JPEG waits for its lossless twin
+        while time.monotonic() < end:
+            message = page.socket.recv(PATIENCE)
+            if isinstance(message, str) and (told := json.loads(message))["type"] == "framebufferdata":
+                page.send("_framefeedback", index=told["index"], timestamp=told["timestamp"])
+                kinds.append(told["mimetype"])
+        assert len(kinds) > 1 and set(kinds) == {"image/jpeg"}
+        page.send("option", name="spp", value="1")
+        assert page.until((32, 24)).any()
+        page.close()
+
+
+def test_actions_of_the_page(address: str) -> None:
+    """For who has no keyboard; what is no action of the view is passed over."""
+    page = Page(address)
+    page.size(32, 28)
+    page.until((32, 28))
+    before = json.loads(got(address + "options.json")[1])["shadows"]
+    page.send("action", name="shadows.toggle")
+    page.send("action", name="quit")
+    page.send("action", value=3)
+    page.until((32, 28))
+    assert json.loads(got(address + "options.json")[1])["shadows"] != before
+    page.send("action", name="shadows.toggle")
+    page.until((32, 28))
+    page.close()

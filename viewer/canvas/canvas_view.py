@@ -45,11 +45,14 @@ from viewer.window.view.view import View, configured
 
 BUDGET = 0.03  # seconds of tracing in an `advance`
 FILLING = 0.1  # seconds between two bitmaps while the full picture is filled in
-REFINING = 0.4  # and while it gets more samples
+REFINING, LONGEST = 0.4, 4.0  # and while it gets more samples, at least and at most, so that each shows
+GROWTH = 1.15  # times the samples of the one before: 7 % less noise
+IN_MOTION, IN_REFINING = 80, 92  # qualities of JPEG, of 100
 NOTCH = 100.0  # pixels that a browser scrolls by a notch of the wheel
 BUTTONS = {1: LEFT, 2: RIGHT, 3: MIDDLE}  # rendercanvas's -> the hand's
 MODES = ("orbit", "fly")
 TAKEN = ("variant", "lenient", "up")  # how a source is taken
+OWN_EVENTS = ("focus_out", "pinch")  # of `assets/canvas/hands.js`, and what rendercanvas itself does not pass on
 OWN = (*VIEW, "spp", "error", "exposure", "tonemap", "mode")  # options that are not the stage's
 
 
@@ -87,7 +90,7 @@ class CanvasView:
         settings = settings.replace(camera=taking.get("camera"))
         self._path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
         self.clipboard = ""  # a camera that was copied, as text
-        self.closed = False
+        self.closed = self.parked = False
         kept, keymap, faults = configured(preferences)
         self._mode = own.pop("mode", None)
         self._open(settings, size, Stop(kept.samples, error=kept.noise or None), kept, keymap)
@@ -116,26 +119,46 @@ class CanvasView:
         self.stage.on_show = self._turn.shown
         self.view.handlers |= picture_handlers(self.desk, self)
         self._shown: tuple[Any, ...] = ()  # what the bitmap given last was of
-        self._drawn = 0.0
+        self._drawn, self._refined = 0.0, 0  # when, and with how many samples of a complete picture
+        self._rested = False  # it was at rest
 
     @contextmanager
     def _current(self) -> Iterator[None]:
-        """The device's context is current; where another library has ended it (see `Device.ended`), the scene and its
-        camera come to another one."""
-        if not self.closed and self.device.ended:
-            old, flight, stop = self.view, self.view.flight, self.session.stop
-            self.stage.cancel()
-            settings = self.stage.requested
-            if flight is not None:
-                settings, self._given = settings.replace(camera=flight.camera), old.scene
-                self._mode = flight.mode
-            self._open(settings, old.pixels, replace(stop, _looked=0), old.preferences, old.keymap)
-            view = self.view
-            view.exposure, view.tonemap, view.minimised = old.exposure, old.tonemap, old.minimised
-            view.lay_out(old.size, old.pixels, (0.0, 1.0))
-            self.stage.open(old.path or self._path or (self._given.name if self._given is not None else ""))
+        """The device's context is current; where another library has ended it (see `Device.ended`), and after `park`,
+        the scene and its camera come to the device anew."""
+        if not self.closed and (self.device.ended or self.parked):
+            if not self.parked:
+                self._leave()
+            self._come_back()
         with self.device.current():
             yield
+
+    def park(self) -> None:
+        """Give back what is on the device, but keep the scene, the camera and the options: with the next event, update
+        or look the picture is made anew."""
+        if self.closed or self.parked:
+            return
+        self._leave()
+        self.parked = True
+
+    def _leave(self) -> None:
+        """Nothing of this is on the device any more; what it takes to come back is kept."""
+        old, flight = self.view, self.view.flight
+        self.stage.cancel()
+        if flight is not None:
+            self.stage.requested = self.stage.requested.replace(camera=flight.camera)
+            self._given, self._mode = old.scene, flight.mode
+        self._drop()
+
+    def _come_back(self) -> None:
+        old, stop = self.view, replace(self.session.stop, _looked=0)
+        self.parked = False
+        self._open(self.stage.requested, old.pixels, stop, old.preferences, old.keymap)
+        view = self.view
+        view.exposure, view.tonemap = old.exposure, old.tonemap
+        view.minimised, view.paused = old.minimised, old.paused
+        view.lay_out(old.size, old.pixels, (0.0, 1.0))
+        self.stage.open(old.path or self._path or (self._given.name if self._given is not None else ""))
 
     def _load(self, path: str) -> Scene:
         """What the worker does to have a scene."""
@@ -154,7 +177,8 @@ class CanvasView:
 
     def handle(self, event: Mapping[str, Any]) -> None:
         """Take an event of rendercanvas: pointer_down, pointer_move, pointer_up, wheel, key_down, key_up, resize,
-        close, and focus_out, where keys and buttons are let go; others are ignored."""
+        close; and of `OWN_EVENTS`: focus_out, where keys and buttons are let go, and pinch, of two fingers about x, y
+        that have come to ``ratio`` times their distance. Others are ignored. A key_down may be a ``repeat``."""
         if self.closed:
             return
         kind = event.get("event_type", "")
@@ -170,8 +194,12 @@ class CanvasView:
             elif kind == "wheel":
                 self.view.cursor = float(event["x"]), float(event["y"])
                 hand.wheel(-float(event["dy"]) / NOTCH)
+            elif kind == "pinch":
+                hand.move(float(event["x"]), float(event["y"]))
+                hand.pinch(float(event["ratio"]))
             elif kind in ("key_down", "key_up"):
-                hand.key(key_text(event["key"], event.get("modifiers", ())), kind == "key_down")
+                repeated = bool(event.get("repeat", False))
+                hand.key(key_text(event["key"], event.get("modifiers", ())), kind == "key_down", repeated)
             elif kind == "resize":
                 ratio = float(event.get("pixel_ratio", 1.0))
                 self._size((round(float(event["width"]) * ratio), round(float(event["height"]) * ratio)), ratio)
@@ -182,6 +210,11 @@ class CanvasView:
                 return
         if kind in ("key_down", "pointer_down", "resize"):
             self.view.wake()
+
+    def perform(self, name: str) -> None:
+        """Perform an action of the table, by its name."""
+        with self._current():
+            self.view.do(name)
 
     def _size(self, pixels: tuple[int, int], ratio: float) -> None:
         """The bitmap has another size; events report places in units of ``ratio`` pixels."""
@@ -256,31 +289,50 @@ class CanvasView:
     def patience(self) -> float:
         """Seconds until `advance` has something to do; infinite: until an event or an update."""
         if not self.idle:
-            return self._turn.patience
+            return 0.0 if self.parked else self._turn.patience
         noted = not self.closed and self.view.message and not self.view.message_is_error  # a note is taken back
         return ASLEEP if noted and self.visible else math.inf
 
     @property
     def idle(self) -> bool:
         """Whether the picture stays as it is until an event or an update."""
+        if self.closed or self.parked:
+            return self.closed or not self.visible
         unseen = not self.visible and self.stage.loading is None
-        return self.closed or unseen or self._turn.patience >= ASLEEP
+        return unseen or self._turn.patience >= ASLEEP
 
     def _bitmap(self) -> NDArray[np.uint8] | None:
         """The picture on show, developed, unless it has been given already."""
         view, session, now = self.view, self.session, time.monotonic()
         if view.minimised or not self._turn.anything:
             return None
-        due = now - self._drawn >= (REFINING if session.complete else FILLING)
+        passed, samples = now - self._drawn, session.samples
+        due = passed >= (REFINING if session.complete else FILLING)
         running = session.renderer.under_way if session.renderer is not None else None
         if due and running is not None and session.running and not session.previewing:
             self._canvas.grow(running)
-        whole = session.pictures + session.carried, view.stops, view.tonemap, view.pixels
-        of = (*whole, self._canvas.changes)
-        if of == self._shown or (whole == self._shown[:-1] and not due):
+        look = view.stops, view.tonemap, view.pixels
+        of = (session.pictures + session.carried, *look, self._canvas.changes)
+        rested, self._rested = self._rested, self.at_rest
+        if of == self._shown and rested >= self._rested:
             return None
-        self._shown, self._drawn = of, now
+        if session.complete and self._refined and look == self._shown[1:-1] and not self.at_rest:
+            if not due or (samples < GROWTH * self._refined and passed < LONGEST):
+                return None
+        elif of[:-1] == self._shown[:-1] and not due:
+            return None
+        self._shown, self._drawn, self._refined = of, now, samples if session.complete else 0
         return self.read()
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the picture stays as it is, but for the exposure, until an event or an update."""
+        return not self._turn.moving and (self.session.idle or self.view.paused)
+
+    @property
+    def quality(self) -> int:
+        """Of the bitmap as JPEG, of 100."""
+        return IN_REFINING if self.session.complete else IN_MOTION
 
     def read(self) -> NDArray[np.uint8]:
         """(H, W, 4) uint8: the picture on show as it is, sRGB and opaque, row 0 at the top."""
@@ -345,7 +397,12 @@ class CanvasView:
             return
         self.closed = True
         self.stage.cancel()
-        renderer = self.view.renderer
+        if not self.parked:
+            self._drop()
+
+    def _drop(self) -> None:
+        """Free what is on the device."""
+        renderer, self.session.renderer = self.view.renderer, None
         if self.device.ended:
             return  # all of it is gone
         with self.device.current():

@@ -8,7 +8,7 @@ from typing import Any
 from rendercanvas import http
 
 from viewer.base.errors import ViewerError
-from viewer.canvas.canvas_view import CanvasView
+from viewer.canvas.canvas_view import OWN_EVENTS, CanvasView
 from viewer.canvas.drive import Drive
 from viewer.remote.page import CHOICES, NUMBERS, resources
 
@@ -57,6 +57,13 @@ class RemoteCanvas(http.HttpRenderCanvas):
             self.view.view.say(str(error), error=True)
         self.drive.wake()
 
+    def perform(self, name: str, _: Any = None) -> None:
+        """An action that was chosen on a page, as by its key."""
+        view = self.view
+        if name in view.view.handlers:
+            view.perform(name)
+            self.drive.wake()
+
     def close(self) -> None:
         """Give everything back."""
         if not self.view.closed:
@@ -68,9 +75,9 @@ class RemoteCanvas(http.HttpRenderCanvas):
         kind, steering = event.get("type"), self._active_client
         if kind == "close":
             return
-        if kind == "focus_out":  # which rendercanvas has no name for
+        if kind in OWN_EVENTS:  # which rendercanvas has no name for
             if id == steering:
-                self.drive.handle({"event_type": kind})
+                self.drive.handle({**event, "event_type": kind})
             return
         super()._on_event(event, id)
         if self._active_client != steering:  # what the page that went had held down
@@ -80,6 +87,15 @@ class RemoteCanvas(http.HttpRenderCanvas):
             self._tell(self.view.status)
             self.request_draw()
             self.drive.wake()
+
+    def _rc_present_bitmap(self, **bitmap: Any) -> None:
+        self._quality = self.view.quality
+        super()._rc_present_bitmap(**bitmap)
+
+    def _schedule_lossless_draw(self, array: Any, delay: float = 0.3) -> None:
+        """After a JPEG a PNG, where nothing better is to come."""
+        if self.view.at_rest:
+            super()._schedule_lossless_draw(array, delay)
 
     def _tell(self, text: str) -> None:
         """A line below the picture."""

@@ -12,7 +12,6 @@ Scope = Mapping[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-OPTION = "option"  # the type of a message with an option that the page has changed
 LONGEST = 4096  # characters of a message from the page
 # Nothing from elsewhere, and the address, which has the token, goes nowhere.
 HEADERS = (
@@ -30,8 +29,9 @@ HEADERS = (
 class Guard:
     """Lets those in who have the token.
 
-    app : what is behind it. files : names -> (content type, body or what makes it). changed : takes an option that the
-    page has changed, by name. local : only pages of this machine's own names, whoever has led the browser here.
+    app : what is behind it. files : names -> (content type, body or what makes it). own : types of the page's messages
+    that are not for ``app`` -> what takes their name and value. local : only pages of this machine's own names, whoever
+    has led the browser here.
     """
 
     def __init__(
@@ -39,10 +39,10 @@ class Guard:
         app: Any,
         token: str,
         files: Mapping[str, tuple[str, str | Callable[[], str]]],
-        changed: Callable[[str, Any], None],
+        own: Mapping[str, Callable[[str, Any], None]],
         local: bool = True,
     ) -> None:
-        self.app, self.token, self.files, self.changed, self.local = app, token, files, changed, local
+        self.app, self.token, self.files, self.own, self.local = app, token, files, own, local
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -86,9 +86,10 @@ class Guard:
                 message = _message(text)
                 if message is None:
                     continue
-                if message.get("type") != OPTION:
+                take = self.own.get(message["type"])
+                if take is None:
                     return event
-                self.changed(str(message.get("name")), message.get("value"))
+                take(str(message.get("name")), message.get("value"))
 
         return next_message
 

@@ -7,6 +7,8 @@ from html import escape
 from importlib.resources import files
 
 from viewer.base.paths import assets
+from viewer.canvas.scripts import script
+from viewer.options.table import OPTIONS
 from viewer.window.input.actions import ACTIONS, MOUSE, Keymap
 
 # Options that can be chosen on the page, and their values.
@@ -20,6 +22,7 @@ CHOICES = {
     "refractions": ("on", "off"),
 }
 NUMBERS = ("spp", "depth", "exposure")
+FINGERS = (("one finger", "orbit; look around in flight"), ("two fingers", "pan; pinch to dolly, in flight to go"))
 SCRIPTS = ("renderview.js", "renderview-client.js")
 
 
@@ -31,6 +34,7 @@ def resources(keymap: Keymap, performed: Collection[str], name: str) -> Mapping[
     own = assets() / "remote"
     return {
         "index.html": ("text/html", _page(keymap, performed, name, (own / "index.html").read_text(encoding="utf-8"))),
+        "hands.js": ("text/javascript", script("hands.js")),
         "page.js": ("text/javascript", (own / "page.js").read_text(encoding="utf-8")),
         "page.css": ("text/css", (own / "page.css").read_text(encoding="utf-8")),
         "renderview.css": ("text/css", core.joinpath("renderview.css").read_text(encoding="utf-8")),
@@ -39,16 +43,33 @@ def resources(keymap: Keymap, performed: Collection[str], name: str) -> Mapping[
 
 
 def _page(keymap: Keymap, performed: Collection[str], name: str, template: str) -> str:
-    here = [action for action in ACTIONS if action.name in performed or action.hold]
-    rows = [(how, what) for how, what in MOUSE if not how.startswith("drop")]
-    rows += [(keymap.text(action), action.help) for action in here if keymap.keys(action)]
-    keys = "\n".join(f"<tr><th>{escape(key)}</th><td>{escape(text)}</td></tr>" for key, text in rows)
+    rows, group = [], ""
+    for kind, gestures in (("mouse", MOUSE), ("touch", FINGERS)):  # the page shows those of the screen that it is on
+        here = "".join(f"<p>{_row(how, what)}</p>" for how, what in gestures if not how.startswith("drop"))
+        rows.append(f'<section class="{kind}"><h2>{kind}</h2>{here}</section>')
+    for action in ACTIONS:
+        if (action.name not in performed and not action.hold) or not keymap.keys(action):
+            continue
+        if action.group != group:
+            group = action.group
+            rows.append(f"<h2>{escape(group)}</h2>")
+        row = _row(keymap.text(action), action.help)
+        rows.append(f"<p>{row}</p>" if action.hold else f'<button name="{action.name}">{row}</button>')
     fields = []
     for option, choices in CHOICES.items():
-        listed = "".join(f'<option value="{each}">{each or "as the scene has it"}</option>' for each in choices)
-        fields.append(f'<label>{option}<select name="{option}">{listed}</select></label>')
-    fields += [f'<label>{option}<input name="{option}" size="6"></label>' for option in NUMBERS]
-    values = {"NAME": escape(name), "KEYS": keys, "OPTIONS": "\n".join(fields)}
+        listed = "".join(f'<option value="{each}">{each or "of the scene"}</option>' for each in choices)
+        fields.append(f'<label title="{_help(option)}">{option}<select name="{option}">{listed}</select></label>')
+    number = '<input name="{0}" size="6" autocomplete="off" spellcheck="false">'
+    fields += [f'<label title="{_help(option)}">{option}{number.format(option)}</label>' for option in NUMBERS]
+    values = {"NAME": escape(name), "KEYS": "\n".join(rows), "OPTIONS": "\n".join(fields)}
     for word, value in values.items():
         template = template.replace(f"<!--{word}-->", value)
     return template
+
+
+def _row(keys: str, text: str) -> str:
+    return f"<kbd>{escape(keys)}</kbd><span>{escape(text)}</span>"
+
+
+def _help(option: str) -> str:
+    return escape(OPTIONS[option].help, quote=True)

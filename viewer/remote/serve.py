@@ -64,7 +64,7 @@ class Remote:
             self.canvas.app,
             self.token,
             {**files, "options.json": ("application/json", lambda: json.dumps(self.canvas.values()))},
-            self.canvas.change,
+            {"option": self.canvas.change, "action": self.canvas.perform},
             local=host in LOOPBACK,
         )
 

@@ -36,6 +36,7 @@ LOOK = math.radians(0.1)  # radians per pixel at a field of view of 40 degrees; 
 ZOOM = 0.05  # seconds: the time constant of the wheel
 WHEEL_DOLLY = 0.85  # distance per step of the wheel
 WHEEL_SPEED = 1.2  # speed per step of the wheel
+PINCH = 0.5  # seconds of flight in a doubling of two fingers' distance
 FOV_STEP = 1.05
 LEAST_FOV, MOST_FOV = 1.0, 170.0  # degrees
 CROSSING = 4.0  # seconds in which flight crosses the scene at its own speed
@@ -189,6 +190,15 @@ class Flight:
         if math.isfinite(factor) and factor > 0:
             self._interrupt()
             self._zoom(math.log(factor), self._anchored(toward))
+
+    def pinch(self, ratio: float, toward: ArrayLike) -> None:
+        """Two fingers come to ``ratio`` times their distance: dolly, so that what is between them keeps to them; in
+        flight go the way of `PINCH` seconds for each doubling."""
+        if self.mode == "orbit":
+            self.dolly(1 / ratio if finite(ratio) and ratio else math.nan, toward)
+        elif finite(ratio) and ratio > 0:
+            self._interrupt()
+            self._shift(np.asarray(toward, np.float64) * (self.speed * PINCH * min(max(math.log2(ratio), -8.0), 8.0)))
 
     def roll(self, angle: float) -> None:
         """Turn the picture clockwise about its middle, radians."""

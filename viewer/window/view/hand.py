@@ -99,6 +99,12 @@ class Hand:
         if flight is not None:
             flight.wheel(steps, flight.direction(*self.view.cursor, *self.view.size))
 
+    def pinch(self, ratio: float) -> None:
+        """Two fingers about the cursor come to ``ratio`` times their distance."""
+        flight = self.view.flight
+        if flight is not None:
+            flight.pinch(ratio, flight.direction(*self.view.cursor, *self.view.size))
+
     def leave(self) -> None:
         """The keyboard's focus goes: keys and buttons that are down are let go."""
         self.end()
