@@ -92,8 +92,26 @@ def ktx2(blocks: np.ndarray) -> bytes:
     return (head + description).ljust(start, b"\0") + data
 
 
+def supercompressed(file: bytes, level: bytes) -> bytes:
+    """A KTX 2 file of one level, with that level compressed by Zstandard in place of its own."""
+    start, length, _ = struct.unpack_from("<3Q", file, 80)
+    return (
+        file[:44]
+        + struct.pack("<I", 2)
+        + file[48:80]
+        + struct.pack("<3Q", start, len(level), length)
+        + file[104:start]
+        + level
+    )
+
+
 BLOCKS = np.random.default_rng(0).integers(0, 256, (2, 3, 4), np.uint8)
 TEXELS = BLOCKS.repeat(4, axis=0).repeat(4, axis=1)
+
+# The level of `ktx2(BLOCKS)`, by Zstandard 1.5.
+ZSTANDARD = bytes.fromhex(
+    "28b52ffd20606501004402f74b50381b00f779fd61140037e43a5b100017bf17a208001717bdd9090037b5a74f0100065406000701"
+)
 
 # Four blocks of one colour each, as ETC1S, by the encoder of Basis Universal 1.16 (`basisu -ktx2 -q 255`); deflated.
 ETC1S_COLORS = np.uint8([[[200, 40, 40], [40, 180, 60]], [[30, 60, 220], [230, 200, 40]]])

@@ -8,7 +8,19 @@ import sys
 
 import numpy as np
 import pytest
-from compressed import BLOCKS, COLORS, ETC1S, ETC1S_COLORS, TEXELS, draco, extra, ktx2, meshopt
+from compressed import (
+    BLOCKS,
+    COLORS,
+    ETC1S,
+    ETC1S_COLORS,
+    TEXELS,
+    ZSTANDARD,
+    draco,
+    extra,
+    ktx2,
+    meshopt,
+    supercompressed,
+)
 from documents import SQUARE, TWO, Document
 from PIL import Image as Pillow
 
@@ -209,6 +221,13 @@ def test_basis_with_codebooks(tmp_path):
     texels = scene.textures[0].image.texels.astype(int)
     want = ETC1S_COLORS.repeat(4, axis=0).repeat(4, axis=1)
     assert np.abs(texels[..., :3] - want).max() <= 4 and (texels[..., 3] == 255).all()
+
+
+def test_basis_within_zstandard(tmp_path):
+    """UASTC as packers mostly store it: supercompression scheme 2 of KTX 2."""
+    extra("opengl_basisu")
+    scene = load(textured("KHR_texture_basisu", supercompressed(ktx2(BLOCKS), ZSTANDARD), False).write(tmp_path))
+    assert np.array_equal(scene.textures[0].image.texels, TEXELS)
 
 
 def test_basis_without_its_decoder(tmp_path, monkeypatch):

@@ -24,13 +24,17 @@ PATIENCE = 240.0  # seconds, against hanging alone: a busy machine starts a serv
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 WIDGET, NEWS = ".renderview-wrapper", "@jupyterlab/apputils-extension"
 READ = """async (image) => {
-    await image.decode();
+    while (true) {
+        try { await image.decode(); break; }
+        catch { await new Promise((done) => setTimeout(done, 50)); } // another frame has come meanwhile
+    }
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
     canvas.getContext("2d").drawImage(image, 0, 0);
     return canvas.toDataURL();
 }"""
 NOTEBOOK = "jupyterapp.shell.currentWidget"
+READY = f"() => window.jupyterapp && {NOTEBOOK}?.sessionContext?.session?.kernel?.status === 'idle'"
 
 
 def browser() -> str | None:
@@ -42,7 +46,7 @@ class Lab:
     """A notebook in JupyterLab. Cells run one after the other. page : of playwright."""
 
     def __init__(self, page: Any, cells: int) -> None:
-        self.page, self._left = page, iter(range(cells))
+        self.page, self._cells, self._left = page, cells, iter(range(cells))
 
     def run(self, wait: bool = True) -> str:
         """Run the next cell; the text that it prints."""
@@ -56,6 +60,17 @@ class Lab:
             self.page.wait_for_function("(told) => told.done", arg=done, timeout=PATIENCE * 1000)
         cell = self.page.locator(".jp-Notebook .jp-Cell").nth(number)
         return "\n".join(cell.locator(".jp-OutputArea-output pre").all_inner_texts()).strip()
+
+    def again(self, number: int) -> None:
+        """The next cell to run is this one, from 0; those after it follow."""
+        self._left = iter(range(number, self._cells))
+
+    def read_again(self) -> None:
+        """Save the notebook, and load the page anew."""
+        self.command("docmanager:save")
+        self.page.wait_for_timeout(1000)
+        self.page.reload()
+        self.page.wait_for_function(READY)
 
     def command(self, name: str) -> None:
         """One of JupyterLab's own."""
@@ -118,9 +133,7 @@ def lab(folder: Path, cells: Sequence[str], size: tuple[int, int] = (900, 700)) 
             page = chromium.new_page(viewport={"width": size[0], "height": size[1]})
             page.set_default_timeout(PATIENCE * 1000)
             page.goto(address)
-            page.wait_for_function(
-                f"() => window.jupyterapp && {NOTEBOOK}?.sessionContext?.session?.kernel?.status === 'idle'"
-            )
+            page.wait_for_function(READY)
             yield Lab(page, len(cells))
             chromium.close()
     finally:

@@ -37,13 +37,18 @@ print([task.get_name() for task in asyncio.all_tasks() if task.get_name() in ("s
 )
 
 
-@pytest.mark.slow
-def test_opened_dragged_read_back_closed(tmp_path: Path) -> None:
+def needed() -> None:
+    """Skips where something is missing."""
     for name in ("jupyterlab", "ipykernel", "playwright", "rendercanvas", "anywidget"):
         if importlib.util.find_spec(name) is None:
             pytest.skip(f"{name} is not installed: pip install 'raystream[notebook-test]'")
     if browser() is None:
         pytest.skip("no Chromium here: on Debian and Ubuntu apt-get install chromium")
+
+
+@pytest.mark.slow
+def test_opened_dragged_read_back_closed(tmp_path: Path) -> None:
+    needed()
     with lab(tmp_path, CELLS) as opened:
         opened.run()
         (widget,) = opened.titles(1, "2 samples a pixel").all()
@@ -84,3 +89,58 @@ def test_opened_dragged_read_back_closed(tmp_path: Path) -> None:
         assert opened.run() == "0", "with the cell gone nothing is traced"
         assert opened.run() == "[]", "closed, nothing is scheduled"
         assert "Traceback" not in (line := opened.run()) and "nowhere.ply" in line
+
+
+AGAIN = (
+    """import viewer
+shown = []""",
+    """shown.append(viewer.show("cornell", size=(160, 120), machine="singlepass", program="cast"))
+shown[-1]""",
+    """print([each.view.parked for each in shown], shown[-1].camera)""",
+)
+
+
+@pytest.mark.slow
+def test_flown_run_again_and_read_again(tmp_path: Path) -> None:
+    """A key flies as long as it is held. What a cell that is run again has shown before is given back. A page that is
+    read again shows the picture, and takes events."""
+    needed()
+    with lab(tmp_path, AGAIN) as opened:
+
+        def parked() -> tuple[str, str]:
+            opened.again(2)
+            told, _, camera = opened.run().partition("] ")
+            return told + "]", camera
+
+        opened.run()
+        opened.run()
+        (widget,) = opened.titles(1, "1 sample").all()
+        before = parked()
+        box = widget.locator("img").bounding_box()
+        opened.page.mouse.click(box["x"] + 60, box["y"] + 60)
+        opened.page.wait_for_timeout(500)  # the widget has the keyboard by then
+        opened.page.keyboard.down("w")
+        frames = set()
+        for _ in range(4):
+            opened.page.wait_for_timeout(600)
+            frames.add(widget.locator("img").get_attribute("src"))
+        opened.page.keyboard.up("w")
+        assert len(frames) > 2
+        flown = parked()
+        assert flown[1] != before[1] and flown[0] == "[False]"
+        assert parked() == flown, "it stands once the key is up"
+
+        opened.again(1)
+        opened.run()
+        opened.until(lambda: parked()[0] == "[True, False]", "the first one given back")
+        opened.titles(1, "1 sample")
+
+        opened.read_again()
+        (widget,) = opened.titles(1, "1 sample").all()
+        opened.until(lambda: opened.pixels(widget).std() > 20, "its picture, on the page that was read again")
+        first, box = opened.pixels(widget), widget.locator("img").bounding_box()
+        opened.page.mouse.move(box["x"] + 40, box["y"] + 60)
+        opened.page.mouse.down()
+        opened.page.mouse.move(box["x"] + 110, box["y"] + 70, steps=3)
+        opened.page.mouse.up()
+        opened.until(lambda: (opened.pixels(widget) != first).any(), "a drag's picture")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import io
 import sys
+import weakref
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -128,6 +130,104 @@ def test_two_at_once(run: Callable[..., None]) -> None:
             assert np.array_equal(widget.snapshot().linear, wanted.linear)
 
     run(body, count=2)
+
+
+def test_out_of_the_page_it_keeps_nothing_on_the_device(
+    run: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cell that is run again takes its output from the page; the camera and the options stay, and with another output
+    the picture comes back, as it was."""
+    from viewer.notebook import widget as module
+
+    monkeypatch.setattr(module, "GONE", 0.05)
+
+    async def body(widget: Any) -> None:
+        page = Page(widget)
+        page.send("views", count=1)
+        await page.rest(1)
+        widget.update(camera="0.5,1,4 0,1,0", fov=50)
+        await page.rest(2)
+        before, camera = widget.snapshot().linear, widget.camera
+        held = weakref.ref(widget.view.view.renderer)
+        widget._has_visible_views = False
+        page.send("views", count=0)
+        while not widget.view.parked:
+            await asyncio.sleep(0.01)
+        gc.collect()
+        assert held() is None, "nothing holds what it was shown by"
+        assert widget.view.idle and widget.camera == camera and widget.view.parked
+        assert np.array_equal(widget.snapshot().linear, before), "whoever asks has the picture"
+        while not widget.view.parked:
+            await asyncio.sleep(0.01)
+        frames = len(page.frames)
+        page.send("views", count=1)
+        widget._has_visible_views = True
+        await page.rest(frames + 1)
+        assert not widget.view.parked and np.array_equal(widget.snapshot().linear, before)
+
+    run(body)
+
+
+def test_scrolled_away_it_stays(run: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
+    """An output that nobody sees for a while is still there."""
+    from viewer.notebook import widget as module
+
+    monkeypatch.setattr(module, "GONE", 0.02)
+
+    async def body(widget: Any) -> None:
+        page = Page(widget)
+        page.send("views", count=1)
+        await page.rest(1)
+        widget._has_visible_views = False
+        await asyncio.sleep(0.2)
+        assert not widget.view.parked and widget._parking is not None
+
+    run(body)
+
+
+def test_a_page_that_is_read_again(run: Callable[..., None]) -> None:
+    """Frames that were on their way to a page that is gone do not hold up those of the next one."""
+
+    async def body(widget: Any) -> None:
+        page = Page(widget)
+        await page.rest(1)
+        widget.send = lambda content, buffers=None: None  # the page is gone, and takes no frame
+        for exposure in (1.0, 2.0, 3.0):
+            widget.update(exposure=exposure)
+            while not widget.drive.pending and not widget.view.idle:
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.05)
+        count = len(page.frames)
+        widget._has_visible_views = False
+        widget.send = page._take
+        widget._has_visible_views = True
+        await page.rest(count + 1)
+
+    run(body)
+
+
+def test_a_key_that_repeats(run: Callable[..., None]) -> None:
+    async def body(widget: Any) -> None:
+        page = Page(widget)
+        await page.rest(1)
+        for repeat in (False, True, True):
+            page.send("key_down", key="+", modifiers=[], repeat=repeat)
+        while widget.view.view.exposure != 0.75:
+            await asyncio.sleep(0.01)
+        page.send("pinch", x=12, y=8, ratio=2.0)  # which rendercanvas has no event for
+        await page.rest()
+
+    run(body)
+
+
+def test_its_script_holds_what_it_is_made_of() -> None:
+    """One module with everything in it: pages other than Jupyter's have no server to ask for more."""
+    from viewer.notebook.widget import Widget
+
+    assert "BaseRenderView" in Widget._esm and "pinch" in Widget._esm and "removeView" in Widget._esm
+    for word in ("import(", "import ", "fetch(", "WebSocket", "XMLHttpRequest", "localhost"):
+        assert not [line for line in Widget._esm.splitlines() if line.startswith(word) or f" {word}(" in line], word
+    assert "url(" not in Widget._css
 
 
 def test_keys_are_let_go_with_the_focus(run: Callable[..., None]) -> None:

@@ -27,6 +27,7 @@ from viewer.renderer.camera import view as camera_of
 from viewer.renderer.picture import Picture
 from viewer.renderer.session import Session
 from viewer.renderer.settings import VIEW, Settings
+from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import shared_device
 from viewer.window.input.actions import Keymap
@@ -127,38 +128,34 @@ class CanvasView:
         """The device's context is current; where another library has ended it (see `Device.ended`), and after `park`,
         the scene and its camera come to the device anew."""
         if not self.closed and (self.device.ended or self.parked):
-            if not self.parked:
-                self._leave()
-            self._come_back()
+            if self.device.ended:
+                self._begin_anew()
+            self.parked = False
+            self.stage.open(self._path or (self._given.name if self._given is not None else ""))
         with self.device.current():
             yield
 
     def park(self) -> None:
         """Give back what is on the device, but keep the scene, the camera and the options: with the next event, update
         or look the picture is made anew."""
-        if self.closed or self.parked:
-            return
-        self._leave()
-        self.parked = True
+        if not self.closed and not self.parked:
+            self._begin_anew()
+            self.parked = True
 
-    def _leave(self) -> None:
-        """Nothing of this is on the device any more; what it takes to come back is kept."""
-        old, flight = self.view, self.view.flight
+    def _begin_anew(self) -> None:
+        """Nothing of the scene is on the device any more; what it takes to show it is kept."""
+        old, flight, stop = self.view, self.view.flight, replace(self.session.stop, _looked=0)
         self.stage.cancel()
+        settings = self.stage.requested
         if flight is not None:
-            self.stage.requested = self.stage.requested.replace(camera=flight.camera)
-            self._given, self._mode = old.scene, flight.mode
+            settings, self._given = settings.replace(camera=flight.camera), old.scene
+            self._mode, self._path = flight.mode, old.path if self._path else ""
         self._drop()
-
-    def _come_back(self) -> None:
-        old, stop = self.view, replace(self.session.stop, _looked=0)
-        self.parked = False
-        self._open(self.stage.requested, old.pixels, stop, old.preferences, old.keymap)
+        self._open(settings, old.pixels, stop, old.preferences, old.keymap)
         view = self.view
         view.exposure, view.tonemap = old.exposure, old.tonemap
         view.minimised, view.paused = old.minimised, old.paused
         view.lay_out(old.size, old.pixels, (0.0, 1.0))
-        self.stage.open(old.path or self._path or (self._given.name if self._given is not None else ""))
 
     def _load(self, path: str) -> Scene:
         """What the worker does to have a scene."""
@@ -352,6 +349,8 @@ class CanvasView:
     def wait(self) -> None:
         """Until the scene is there. Raises ViewerError where it will not be: it could not be prepared, or the view is
         closed."""
+        with self._current():
+            pass  # and it is parked no more
         while self.view.renderer is None or self.view.flight is None:
             if self.closed:
                 raise ViewerError("view", "is closed", "open another one")
@@ -372,6 +371,15 @@ class CanvasView:
             self.wait()
             self.session.finish(converged=False)
             return self.session.picture()
+
+    @property
+    def camera(self) -> Camera:
+        """The camera in the hand. Raises ViewerError where there is no scene, see `wait`."""
+        if self.parked and isinstance(kept := self.stage.requested.camera, Camera):
+            return kept
+        if self.view.flight is None:
+            self.wait()
+        return self.view.shown()[1].camera
 
     @property
     def status(self) -> str:
@@ -397,8 +405,7 @@ class CanvasView:
             return
         self.closed = True
         self.stage.cancel()
-        if not self.parked:
-            self._drop()
+        self._drop()
 
     def _drop(self) -> None:
         """Free what is on the device."""

@@ -11,7 +11,6 @@ from viewer.canvas.canvas_view import OWN_EVENTS, CanvasView
 from viewer.canvas.drive import Drive
 from viewer.canvas.scripts import script
 from viewer.renderer.picture import Picture
-from viewer.window.input.flight import Flight
 
 SIZE = (640, 480)
 # Seconds after which a widget gives back what it has on the device: without an output that shows it (its cell was run
@@ -74,19 +73,12 @@ class Widget(AnywidgetRenderCanvas):
     @property
     def camera(self) -> str:
         """The camera in the hand, as the option ``camera`` takes it."""
-        return self._flight.camera.text()
+        return self.view.camera.text()
 
     @property
     def fov(self) -> float:
         """Its vertical field of view, degrees."""
-        return self._flight.camera.fov
-
-    @property
-    def _flight(self) -> Flight:
-        if self.view.view.flight is None:
-            self.view.wait()
-        assert self.view.view.flight is not None
-        return self.view.view.flight
+        return self.view.camera.fov
 
     def _tell(self, text: str) -> None:
         """A line above the picture."""

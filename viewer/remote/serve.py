@@ -46,7 +46,8 @@ class Remote:
     def __init__(self, scene: Any, port: int | str = "auto", host: str = "127.0.0.1", **options: Any) -> None:
         missing = [name for name in NEEDED if find_spec(name) is None]
         if missing:
-            raise ViewerError("--remote", f"needs {' and '.join(missing)}", INSTALL)
+            listed = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
+            raise ViewerError("--remote", f"needs {listed}", INSTALL)
         self.socket = _listening(host, port)
         self.port: int = self.socket.getsockname()[1]
         self.token = secrets.token_urlsafe(TOKEN)

@@ -326,9 +326,12 @@ class Session(Beginning):
 
     @exclusive
     def release(self) -> None:
-        """Free the film; the renderer stays."""
+        """Free the film and the denoiser's buffers; the renderer stays."""
         self._drop()
         self.developing.release()
+        if self._denoiser is not None:
+            self._denoiser.release()
+            self._denoiser = None
 
 
 def _size(prepared: Prepared) -> tuple[str, int]:

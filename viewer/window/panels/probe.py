@@ -24,6 +24,7 @@ class _View:
     probe: Probe | None = None
     colors: dict[str, Color] = field(default_factory=dict)
     rows: list[tuple[str, ...]] = field(default_factory=list)
+    longest: tuple[int, ...] = (0,) * len(COLUMNS)  # characters in each column
     place: tuple[float, float, float, float] | None = None  # left, top, right, bottom
 
 
@@ -42,9 +43,11 @@ def draw_probe(desk: Desk) -> None:
         _view.probe = _view.place = None
         return
     if _view.probe is not probe:
-        _view.probe, _view.rows = probe, []
+        _view.probe, _view.rows, _view.longest = probe, [], (0,) * len(COLUMNS)
         _view.colors = state_colors(probe.states)
-    _view.rows += probe.table(len(_view.rows))  # the history grows
+    more = probe.table(len(_view.rows))  # the history grows
+    _view.rows += more
+    _view.longest = tuple(max(n, *(len(row[k]) for row in more), 0) for k, n in enumerate(_view.longest))
     size, room = imgui.get_io().display_size, units(theme.ROOM)
     left, right = theme.free(True, desk.studies.inspector is not None)
     bottom = size.y - room - units(theme.STATUS) - below(desk)
@@ -90,11 +93,15 @@ def _table() -> None:
         | imgui.TableFlags_.resizable
         | imgui.TableFlags_.sizing_fixed_fit
     )
-    if not imgui.begin_table("history", len(COLUMNS), flags):
+    # ImGui fits columns to the rows that are drawn first, and then leaves them: a table of its own for other widths.
+    if not imgui.begin_table(f"history {_view.longest}", len(COLUMNS), flags):
         return
     imgui.table_setup_scroll_freeze(0, 1)
-    for name in COLUMNS:
-        imgui.table_setup_column(name)
+    with theme.font("numbers"):
+        wide = [imgui.calc_text_size("0" * count).x for count in _view.longest]
+    for name, width in zip(COLUMNS, wide, strict=True):
+        fixed = imgui.TableColumnFlags_.width_fixed
+        imgui.table_setup_column(name, fixed, max(width, imgui.calc_text_size(name).x))
     imgui.table_headers_row()
     with theme.font("numbers"):
         clipper = imgui.ListClipper()
