@@ -168,6 +168,16 @@ def test_out_of_the_page_it_keeps_nothing_on_the_device(
     run(body)
 
 
+def test_the_page_throws_it_away(run: Callable[..., None]) -> None:
+    async def body(widget: Any) -> None:
+        page = Page(widget)
+        await page.rest(1)
+        widget.comm.handle_close({"content": {"data": {}}})
+        assert widget.view.closed
+
+    run(body)
+
+
 def test_scrolled_away_it_stays(run: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     """An output that nobody sees for a while is still there."""
     from viewer.notebook import widget as module

@@ -42,6 +42,8 @@ class Widget(AnywidgetRenderCanvas):
         self.drive = Drive(view, self, loop, self._tell)
         self.on_msg(self._on_message)
         self.observe(self._on_seen, names=["_has_visible_views"])
+        if self.comm is not None:
+            self.comm.on_close(lambda message: self.close())  # the page has thrown it away
         self._park_later()
 
     def update(self, **options: Any) -> None:

@@ -12,7 +12,7 @@ import moderngl
 from viewer.base.errors import DeviceError, ViewerError
 
 NONE: Any = None  # where GLFW takes none, and its Python declarations do not
-NO_DISPLAY = "use `raystream render` to make pictures without a window"
+NO_DISPLAY = "`raystream render` makes pictures without a window; `raystream view --remote` shows one in a browser"
 
 
 class Listener(Protocol):
