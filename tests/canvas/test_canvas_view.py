@@ -210,3 +210,47 @@ def test_what_is_refused() -> None:
     for source, chosen in ((3, {}), ("cornell", {"sise": 1}), ("cornell", {"size": (0, 4)}), ("nowhere.ply", {})):
         with pytest.raises(viewer.ViewerError):
             opened(source, **chosen)
+
+
+def test_bitmaps_get_fewer_as_it_converges(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While samples are added a bitmap comes where it shows, and the last one always."""
+    from viewer.canvas import canvas_view
+
+    monkeypatch.setattr(canvas_view, "REFINING", 0.0)
+    monkeypatch.setattr(canvas_view, "GROWTH", 4.0)
+    view = opened(program="path", spp=256, error=None)
+    samples, qualities = [], set()
+    while not view.idle:
+        if view.advance() is not None and view.session.complete:
+            samples.append(view.session.samples)
+            qualities.add(view.quality)
+    assert samples[-1] == 256 and view.at_rest and qualities == {canvas_view.IN_REFINING}
+    between = [few for few in samples if few < 256]
+    assert all(more >= 4 * few for few, more in zip(between, between[1:], strict=False)), samples
+    view.handle(event("pointer_down", 4, 4, button=1))
+    view.handle(event("pointer_move", 12, 8, button=0, buttons=(1,)))
+    view.advance()
+    assert not view.at_rest and view.quality == canvas_view.IN_MOTION
+    view.handle(event("pointer_up", 12, 8, button=1))
+    view.release()
+
+
+def test_parked_it_comes_back_as_it_was(device: Any) -> None:
+    """Of an object, too, which no file can give again, and more than once; what is closed stays closed."""
+    view = opened((np.eye(3), [[0, 1, 2]]), exposure=1.0)
+    rest(view)
+    drag(view, (4, 4), (14, 8))
+    rest(view)
+    camera, before = view.camera, view.snapshot().linear
+    for _ in range(2):
+        view.park()
+        assert view.parked and view.session.renderer is None and view.camera == camera
+        view.visible = False
+        assert view.idle, "nobody sees it"
+        view.visible = True
+        assert np.array_equal(view.snapshot().linear, before) and not view.parked
+        assert view.view.exposure == 1.0 and view.camera == camera
+    view.park()
+    view.release()
+    view.park()
+    assert view.closed and view.advance() is None
