@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -214,24 +215,28 @@ def test_what_is_refused() -> None:
 
 def test_bitmaps_get_fewer_as_it_converges(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """While samples are added a bitmap comes where it shows, and the last one always."""
-    from viewer.canvas import canvas_view
+    from viewer.canvas import bitmaps
 
-    monkeypatch.setattr(canvas_view, "REFINING", 0.0)
-    monkeypatch.setattr(canvas_view, "GROWTH", 4.0)
+    monkeypatch.setattr(bitmaps, "REFINING", 0.0)
+    monkeypatch.setattr(bitmaps, "GROWTH", 4.0)
     view = opened(program="path", spp=256, error=None)
     samples, qualities = [], set()
     while not view.idle:
         if view.advance() is not None and view.session.complete:
             samples.append(view.session.samples)
             qualities.add(view.quality)
-    assert samples[-1] == 256 and view.at_rest and qualities == {canvas_view.IN_REFINING}
+    assert samples[-1] == 256 and view.at_rest and qualities == {bitmaps.IN_REFINING}
     between = [few for few in samples if few < 256]
-    assert all(more >= 4 * few for few, more in zip(between, between[1:], strict=False)), samples
+    assert all(more >= 4 * few for few, more in itertools.pairwise(between)), samples
     view.handle(event("pointer_down", 4, 4, button=1))
     view.handle(event("pointer_move", 12, 8, button=0, buttons=(1,)))
     view.advance()
-    assert not view.at_rest and view.quality == canvas_view.IN_MOTION
+    assert not view.at_rest and view.quality == bitmaps.IN_MOTION
     view.handle(event("pointer_up", 12, 8, button=1))
+    view.handle(event("key_down", key="p"))
+    made = [view.advance() for _ in range(200)]
+    assert view.at_rest and not view.session.idle
+    assert any(each is not None for each in made), "paused amid the samples it is shown as it is, however soon that is"
     view.release()
 
 

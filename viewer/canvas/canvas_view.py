@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
+from viewer.canvas.bitmaps import Bitmaps
 from viewer.canvas.keys import key_text, modifier_bits
 from viewer.canvas.watched import Watched
 from viewer.film.stop import Stop
@@ -31,7 +32,6 @@ from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import shared_device
 from viewer.window.input.actions import Keymap
-from viewer.window.picture.display import Display
 from viewer.window.picture.meter import Meter
 from viewer.window.view.commands import picture_handlers
 from viewer.window.view.desk import Desk
@@ -45,10 +45,6 @@ from viewer.window.view.turn import ASLEEP, Turn
 from viewer.window.view.view import View, configured
 
 BUDGET = 0.03  # seconds of tracing in an `advance`
-FILLING = 0.1  # seconds between two bitmaps while the full picture is filled in
-REFINING, LONGEST = 0.4, 4.0  # and while it gets more samples, at least and at most, so that each shows
-GROWTH = 1.15  # times the samples of the one before: 7 % less noise
-IN_MOTION, IN_REFINING = 80, 92  # qualities of JPEG, of 100
 NOTCH = 100.0  # pixels that a browser scrolls by a notch of the wheel
 BUTTONS = {1: LEFT, 2: RIGHT, 3: MIDDLE}  # rendercanvas's -> the hand's
 MODES = ("orbit", "fly")
@@ -108,8 +104,7 @@ class CanvasView:
             settings.device, settings.barrier == "auto", settings.memory == "auto", settings.limits
         )
         with self.device.current():
-            self._canvas, self._display, self._meter = Watched(self.device), Display(self.device), Meter(self.device)
-        self._target: Any = None  # framebuffer of the bitmap
+            self._canvas, self._meter = Watched(self.device), Meter(self.device)
         self.session = Session(size=size, stop=stop, screen=self._canvas)
         self.view = View(self.session, preferences, keymap)
         studies, markers = Studies(self.view), Markers(self.view)
@@ -119,9 +114,8 @@ class CanvasView:
         self._turn, self._hand = Turn(self.desk, self._canvas, self._meter), Hand(self.desk)
         self.stage.on_show = self._turn.shown
         self.view.handlers |= picture_handlers(self.desk, self)
-        self._shown: tuple[Any, ...] = ()  # what the bitmap given last was of
-        self._drawn, self._refined = 0.0, 0  # when, and with how many samples of a complete picture
-        self._rested = False  # it was at rest
+        with self.device.current():
+            self._bitmaps = Bitmaps(self.device, self._turn, self._canvas)
 
     @contextmanager
     def _current(self) -> Iterator[None]:
@@ -278,7 +272,7 @@ class CanvasView:
             turn.work(budget)
             view.fade()
             turn.expose()
-            made = self._bitmap()
+            made = self._bitmaps.read() if self._bitmaps.due() else None
         view.drawn()
         return made
 
@@ -298,53 +292,20 @@ class CanvasView:
         unseen = not self.visible and self.stage.loading is None
         return unseen or self._turn.patience >= ASLEEP
 
-    def _bitmap(self) -> NDArray[np.uint8] | None:
-        """The picture on show, developed, unless it has been given already."""
-        view, session, now = self.view, self.session, time.monotonic()
-        if view.minimised or not self._turn.anything:
-            return None
-        passed, samples = now - self._drawn, session.samples
-        due = passed >= (REFINING if session.complete else FILLING)
-        running = session.renderer.under_way if session.renderer is not None else None
-        if due and running is not None and session.running and not session.previewing:
-            self._canvas.grow(running)
-        look = view.stops, view.tonemap, view.pixels
-        of = (session.pictures + session.carried, *look, self._canvas.changes)
-        rested, self._rested = self._rested, self.at_rest
-        if of == self._shown and rested >= self._rested:
-            return None
-        if session.complete and self._refined and look == self._shown[1:-1] and not self.at_rest:
-            if not due or (samples < GROWTH * self._refined and passed < LONGEST):
-                return None
-        elif of[:-1] == self._shown[:-1] and not due:
-            return None
-        self._shown, self._drawn, self._refined = of, now, samples if session.complete else 0
-        return self.read()
-
     @property
     def at_rest(self) -> bool:
-        """Whether the picture stays as it is, but for the exposure, until an event or an update."""
-        return not self._turn.moving and (self.session.idle or self.view.paused)
+        """See `Bitmaps.at_rest`."""
+        return self._bitmaps.at_rest
 
     @property
     def quality(self) -> int:
-        """Of the bitmap as JPEG, of 100."""
-        return IN_REFINING if self.session.complete else IN_MOTION
+        """See `Bitmaps.quality`."""
+        return self._bitmaps.quality
 
     def read(self) -> NDArray[np.uint8]:
         """(H, W, 4) uint8: the picture on show as it is, sRGB and opaque, row 0 at the top."""
         with self._current():
-            view = self.view
-            width, height = view.pixels
-            if self._target is None or self._target.size != view.pixels:
-                context = self.device.context
-                self._target = context.framebuffer([context.texture(view.pixels, 4)])
-            self._display.draw(self._canvas.texture, self._target, view.pixels, view.stops, view.tonemap)
-            found = np.frombuffer(self._target.read(components=4, alignment=1), np.uint8)
-            self._canvas.settle()
-        made = found.reshape(height, width, 4)[::-1].copy()
-        made[..., 3] = 255
-        return made
+            return self._bitmaps.read()
 
     def wait(self) -> None:
         """Until the scene is there. Raises ViewerError where it will not be: it could not be prepared, or the view is
@@ -419,7 +380,6 @@ class CanvasView:
                 renderer.release()
             self._canvas.drop()
             self._canvas.texture.release()
-            self._target = None
 
 
 def _checked(own: dict[str, Any]) -> dict[str, Any]:
