@@ -56,7 +56,11 @@ def lighting(app: Any) -> None:
     """The panels, the statistics, and the lamp's marker."""
     app.view.do("lights.next")
     app.view.do("statistics")
-    settle(app, converged=True)
+    samples = app.session.stop.spp
+    app.session.stop_at(2 * samples, None)  # the picture is the denoiser's until its last sample
+    while app.session.samples < samples:
+        app.turn()
+    settle(app)
 
 
 def inspecting(app: Any) -> None:

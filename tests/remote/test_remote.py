@@ -14,6 +14,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -227,18 +228,20 @@ def test_wrong_ports(typed: str, said: str, capsys: Any) -> None:
     assert said in capsys.readouterr().err
 
 
-def test_lossless_at_rest_alone() -> None:
+def test_lossless_at_rest_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """While samples are added frames are JPEG; the last one is lossless."""
-    endless = ("--machine", "singlepass", "--program", "path", "--spp", "65536", "--error", "0.0001")
-    with serving(options=endless) as (_, found):
+    (tmp_path / "settings.toml").write_text("samples = 65536\nnoise = 0.0\n")
+    monkeypatch.setenv("RAYSTREAM_SETTINGS", str(tmp_path / "settings.toml"))
+    with serving(options=("--machine", "singlepass", "--program", "path")) as (_, found):
         page = Page(found)
         page.size(32, 24)
         page.frame()
         kinds = []
         end = time.monotonic() + 3.0  # ten times as long as a JPEG waits for its lossless twin
         while time.monotonic() < end:
-            message = page.socket.recv(PATIENCE)
-            if isinstance(message, str) and (told := json.loads(message))["type"] == "framebufferdata":
+            told = json.loads(page.socket.recv(PATIENCE))
+            if told["type"] == "framebufferdata":
+                page.socket.recv(PATIENCE)  # the frame itself
                 page.send("_framefeedback", index=told["index"], timestamp=told["timestamp"])
                 kinds.append(told["mimetype"])
         assert len(kinds) > 1 and set(kinds) == {"image/jpeg"}
