@@ -155,6 +155,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             for name in arguments.names or SHOTS:
                 scene, more, pose = SHOTS[name]
                 path = arguments.out / f"{name}.png"
+                path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(packed(shoot(scene, more, pose, name != "window", arguments.samples)))
                 say(f"wrote {path}, {path.stat().st_size // 1024} KiB")
     except ViewerError as error:
