@@ -96,7 +96,7 @@ SHOTS: dict[str, tuple[str, dict[str, Any], Callable[[Any], None]]] = {
             "program": "photon",
             "machine": "singlepass",
             "photons": 1 << 17,
-            "camera": "378,273,-800 378,273,0",
+            "camera": "278,273,-800 278,273,0",
             "fov": 39.3,
         },
         mapped,

@@ -48,10 +48,11 @@ def tip(text: str, key: str = "") -> None:
 
 
 def label(text: str, width: float = LABELS) -> None:
-    """A label in the left column; the next item fills the rest of the line."""
+    """A label in the left column; the next item fills the rest of the line, and gives way to a long label."""
     imgui.align_text_to_frame_padding()
+    end = imgui.get_cursor_pos_x() + imgui.calc_text_size(text).x + imgui.get_style().item_inner_spacing.x
     imgui.text_disabled(text)
-    imgui.same_line(units(width))
+    imgui.same_line(max(units(width), end))
     imgui.set_next_item_width(-1)
 
 
