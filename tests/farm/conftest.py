@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import socket
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +19,12 @@ pytest.importorskip("distributed", reason="dask.distributed is not installed")
 @pytest.fixture(scope="session")
 def local() -> Iterator[Any]:
     """A scheduler with two workers, as somebody else has started it."""
-    with socket.socket() as other, suppress(OSError):
-        other.bind(("0.0.0.0", 8787))  # as another cluster's: a second one would warn
-        other.listen()
-        cluster = processes(2)
-    yield cluster
-    cluster.close()
+    with ExitStack() as stack:
+        with socket.socket() as other, suppress(OSError):
+            other.bind(("0.0.0.0", 8787))  # as another cluster's: a second one would warn
+            other.listen()
+            cluster = stack.enter_context(processes(2))
+        yield cluster
 
 
 @pytest.fixture

@@ -47,9 +47,7 @@ def connected(cluster: str) -> Iterator[Client]:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with ExitStack() as stack:
         if form == "local":
-            local = processes(value)
-            stack.callback(local.close)
-            given: dict[str, Any] = {"address": local}
+            given: dict[str, Any] = {"address": stack.enter_context(processes(value))}
         else:
             given = {"scheduler_file" if form == "file" else "address": value}
         try:
@@ -63,11 +61,15 @@ def connected(cluster: str) -> Iterator[Client]:
         yield client
 
 
-def processes(count: int) -> Any:
-    """A cluster of so many processes on this machine."""
+@contextmanager
+def processes(count: int) -> Iterator[Any]:
+    """A cluster of so many processes on this machine; one that dies is replaced, however often."""
+    import dask.config
     import distributed
 
-    return distributed.LocalCluster(
+    # So long after a death dask gives up the place of a process that happens to be dead again at that moment.
+    keeping = dask.config.set({"distributed.deploy.lost-worker-timeout": "1000 days"})
+    local = distributed.LocalCluster(
         n_workers=count,
         threads_per_worker=1,
         host="127.0.0.1",
@@ -79,6 +81,8 @@ def processes(count: int) -> Any:
         env={name: os.environ.get(name, value) for name, value in ONE_THREAD.items()},
         preload=[PRELOAD],
     )
+    with keeping, local:
+        yield local
 
 
 def _read(cluster: str) -> tuple[str, Any]:
