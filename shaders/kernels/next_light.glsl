@@ -10,9 +10,10 @@
 #include "lib/shadow_ray.glsl"
 
 int next_light(
-    in Pixel pixel, in Interaction interaction, in Path path, inout Tree tree, inout Ray ray, inout Radiance radiance,
+    in Pixel pixel, in Interaction interaction, in Path path, inout Tree tree, inout Radiance radiance, out Ray ray,
     out Radiance pending
 ) {
+    ray = Ray(vec3(0.0), 0.0, vec3(0.0), 0);  // what has led here is not asked for any more
     pending.rgb = vec3(0.0);
     int index = tree.light / path_light_samples, turn = tree.light - index * path_light_samples;
     bool lit = !bsdf_delta(interaction) && path_counts(path.depth + 1);

@@ -14,6 +14,7 @@ import random
 import signal
 import statistics
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def run(options: Options) -> Result:
     costs = _costs(renderer, seen)
     data["costs"] = {name: getattr(costs, name) for name in costs.__dataclass_fields__ if name != "spread"}
     data["forecast"] = {
-        name: [_row(forecast(size, spp, workers, costs)) for workers in FORECAST]
+        name: _rows([forecast(size, spp, workers, costs) for workers in FORECAST])
         for name, (size, spp) in FORECASTS.items()
     }
     renderer.release()
@@ -125,8 +126,11 @@ def _costs(renderer: viewer.Renderer, seen: list[tuple[int, list[tuple[Unit, Tra
     )
 
 
-def _row(found: Any) -> dict[str, Any]:
-    return {**{name: getattr(found, name) for name in found.__dataclass_fields__}, "bound": found.bound}
+def _rows(found: Sequence[Any]) -> list[dict[str, Any]]:
+    """Of as many workers each, the first of one; efficiency by its time, as it is measured."""
+    rows = [{**{name: getattr(each, name) for name in each.__dataclass_fields__}, "bound": each.bound} for each in found]
+    alone = rows[0]["seconds"]
+    return [{**row, "efficiency": alone / row["seconds"] / row["workers"]} for row in rows]
 
 
 def _tables(data: dict[str, Any]) -> list[Table]:
@@ -164,5 +168,5 @@ def _figure(data: dict[str, Any]) -> Any:
         axes.set_title(title)
     time_axes.set_yscale("log")
     share_axes.set_ylim(0, 105)
-    share_axes.legend()
+    share_axes.legend(loc="lower left")
     return figure

@@ -47,8 +47,7 @@ def add(normals, light, stride, first, view, levels, widths, samples, keys, sums
                     share = facing[axis] * facing[axis]
                     if share < LEAST_FACING * LEAST_FACING:
                         continue
-                    way = 2 * axis + (1 if facing[axis] < 0.0 else 2)
-                    key = _key(np.int64(a), np.int64(b), np.int64(c), levels[y, x] + step, way)
+                    key = _key(np.int64(a), np.int64(b), np.int64(c), levels[y, x] + step, _way(axis, facing[axis]))
                     place = _place(key, keys)
                     if place < 0:
                         continue
@@ -126,8 +125,8 @@ def _around(point, facing, width, level, keys, sums, made):
             share = facing[axis] * facing[axis]
             if share < LEAST_FACING * LEAST_FACING:
                 continue
-            way = 2 * axis + (1 if facing[axis] < 0.0 else 2)
-            place = _place(_key(np.int64(low_a) + i, np.int64(low_b) + j, np.int64(low_c) + k, level, way), keys)
+            key = _key(np.int64(low_a) + i, np.int64(low_b) + j, np.int64(low_c) + k, level, _way(axis, facing[axis]))
+            place = _place(key, keys)
             if place >= 0 and keys[place] != 0:
                 for part in range(5):
                     made[part] += near * share * sums[place, part]
@@ -146,6 +145,12 @@ def _surface(normals, view, x, y, point, facing):
         point[k] = view[3, k] + (view[0, k] + x * view[1, k] + y * view[2, k]) / nearness
         facing[k] = normals[y, x, k] / np.sqrt(squared)
     return True
+
+
+@helper
+def _way(axis, facing):
+    """1 to 6: down or up an axis."""
+    return 2 * axis + (1 if facing < 0.0 else 2)
 
 
 @helper
