@@ -128,7 +128,9 @@ def _costs(renderer: viewer.Renderer, seen: list[tuple[int, list[tuple[Unit, Tra
 
 def _rows(found: Sequence[Any]) -> list[dict[str, Any]]:
     """Of as many workers each, the first of one; efficiency by its time, as it is measured."""
-    rows = [{**{name: getattr(each, name) for name in each.__dataclass_fields__}, "bound": each.bound} for each in found]
+    rows = [
+        {**{name: getattr(each, name) for name in each.__dataclass_fields__}, "bound": each.bound} for each in found
+    ]
     alone = rows[0]["seconds"]
     return [{**row, "efficiency": alone / row["seconds"] / row["workers"]} for row in rows]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 INSTALL = "pip install 'raystream[farm]'"
 EXPECTED = "expected local, local:N, tcp://HOST:PORT or a scheduler's file"
 MOST_LOCAL = 256
-WAIT = 20.0  # seconds for a scheduler to answer
+WAIT = 5.0  # seconds for a scheduler to answer
 # A worker's process has one thread of the software driver, too: there are as many processes as cores.
 ONE_THREAD = {"LP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1", "DASK_LOGGING__DISTRIBUTED": "critical"}
 # Ctrl-C goes to every process of a terminal: the one that asks for the picture ends the workers.
