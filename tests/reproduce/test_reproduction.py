@@ -155,7 +155,7 @@ def test_other_sources_are_another_key(context: Context, monkeypatch: Any) -> No
         yield Text(context.keep("unit", lambda: calls.append(1) or "x"))
 
     run.make(context, registered(make))
-    monkeypatch.setattr(context, "code", lambda section: "other")
+    monkeypatch.setattr(context, "code", lambda: "other")
     run.make(context, registered(make))
     assert len(calls) == 2
 
