@@ -41,6 +41,5 @@ def test_noise_that_no_neighbours_tell_of_comes_to_an_end() -> None:
         decide(film, GOAL)
         if (film.account.granted == film.count).all():
             break
-    # A single block tells its error within 0.7 of it, so that the estimate is to be 1.7 times smaller than the goal; all
-    # of the picture with 1,024 samples would leave 0.007.
+    # A single block tells its error within 0.7 of it, so that the estimate is to be 1.7 times smaller than the goal.
     assert film.error() <= GOAL and film.count.max() <= 2048

@@ -12,7 +12,9 @@ from viewer.film.denoise import oidn
 from viewer.film.denoise.history import Changes
 from viewer.film.stop import Stop
 from viewer.renderer import beginning
+from viewer.renderer.faster_features import Cost
 from viewer.renderer.moving import changes
+from viewer.renderer.pace import QUICK, TIMED_EVERY
 from viewer.renderer.renderer import Renderer
 from viewer.renderer.session import Session
 from viewer.scene.camera import Camera
@@ -139,6 +141,60 @@ def flown(session: Session, renderer: Renderer, pictures: int, reprojects: bool)
     session.update(camera=start)
     denoiser.reprojects = True
     return shown
+
+
+def always(session: Session, queued: bool, drawn: bool, monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Have all pictures of a moving camera queued, or none, and their features drawn, or found by rays; gives a list
+    that grows by whether each was queued."""
+    run(session, moving=True)  # compiles, and times what is drawn
+    denoiser, made = session._denoiser, list[bool]()
+    assert denoiser is not None
+    monkeypatch.setattr(beginning, "TOGETHER", 1.0)
+    monkeypatch.setattr(denoiser.faster, "now", lambda: 0.0)
+    denoiser.faster.drawing, denoiser.faster.rays = (Cost(), Cost(1.0)) if drawn else (Cost(1.0), Cost())
+    monkeypatch.setattr(
+        session.timing, "note", lambda *_: setattr(session.timing, "queued", 0 if queued else TIMED_EVERY)
+    )
+    session.timing.note(0.0, True)
+    filtered = denoiser._filtered
+    monkeypatch.setattr(denoiser, "_filtered", lambda job, *rest: made.append(job.queued) or filtered(job, *rest))
+    for by in (1.0, -1.0):  # pictures that show the size of things
+        session.update(camera=aside(session.renderer, by))  # type: ignore[arg-type]
+        run(session, moving=True)
+    denoiser.faster.pictures = 0
+    return made
+
+
+@pytest.mark.parametrize("drawn", [True, False])
+def test_queued_pictures_are_those_that_are_made_pass_by_pass(
+    renderer: Renderer, drawn: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pictures = []
+    for queued in (True, False):
+        with renderer.device.current():
+            session = Session(renderer, SIZE, Stop(4), screen=Canvas(renderer.device))
+            made = always(session, queued, drawn, monkeypatch)
+            pictures.append(flown(session, renderer, 4, True))
+            assert made[-4:] == 4 * [queued]
+            assert (session._denoiser.faster.pictures > 0) == drawn  # type: ignore[union-attr]
+            session.release()
+    for queued_one, timed in zip(*pictures, strict=True):
+        np.testing.assert_array_equal(queued_one, timed)
+
+
+def test_at_rest_a_machine_is_compiled_for_the_next_flight(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    renderer = Renderer("cornell", device=device, program="path", machine="multipass")
+    with device.current():
+        session = Session(renderer, SIZE, Stop(16), screen=Canvas(device))
+        run(session, 20)
+        assert session.converged and session._quick is not None and renderer.ready(QUICK, settings=session._quick)
+        seen: list[tuple[int, int]] = []
+        slices = renderer.slices
+        monkeypatch.setattr(renderer, "slices", lambda *a, **k: seen.append(k["tile"]) or slices(*a, **k))
+        monkeypatch.setattr(beginning, "TOGETHER", 1.0)
+        flown(session, renderer, 2, True)
+        assert seen[-1] == QUICK
+        session.release()
 
 
 def test_pictures_of_a_moving_camera_keep_what_those_before_have_shown(session: Session, renderer: Renderer) -> None:

@@ -18,10 +18,14 @@ from viewer.renderer.pace import (
     HEADLESS,
     INTERACTIVE,
     MOST_IN_RUN,
+    MOST_TOGETHER,
+    QUICK,
     SCALES,
     SMALLER,
+    TOGETHER,
     Pace,
     Previews,
+    Timing,
 )
 from viewer.renderer.rounds import Round
 from viewer.renderer.screen import Screen
@@ -52,7 +56,7 @@ class Beginning(Compiling):
         self.rate = FIRST_RATE  # samples a second, of the last pictures
         self.pictures = self.carried = 0  # so far: traced, previews too; and carried to the camera in between
         self.tile: tuple[int, int] | None = None
-        self.previews = Previews()
+        self.previews, self.timing = Previews(), Timing()
         self.rhythm = HEADLESS if screen is None else INTERACTIVE
         self._pace = Pace(1)
         self._again = self._moving = False
@@ -132,16 +136,20 @@ class Beginning(Compiling):
         # Samples of a film that goes on at rest are its own; those of others follow each other from picture to picture.
         fleeting = preview and denoiser is not None and film is not None and (self._moving or scale < 1)
         first = denoiser.numbers(samples) if denoiser is not None and fleeting else 0
+        settings, tile, rows = of_motion(renderer.settings) if fleeting else None, self.tile, self._pace.next
+        together = fleeting and self._together(size)
+        if together and self._quick is not None and renderer.ready(QUICK, self.counting, self._quick):
+            settings, tile, rows = self._quick, QUICK, lambda: QUICK[1]
         pieces = renderer.slices(
             size,
             tuple(self.layers),
             self.counting,
-            tile=self.tile,
-            rows=self._pace.next,
+            tile=tile,
+            rows=rows,
             film=film,
             samples=samples,
             bounce=self.bounce,
-            settings=of_motion(renderer.settings) if fleeting else None,
+            settings=settings,
             camera=renderer.camera.with_lens(0.0) if fleeting else None,
             rough=preview and scale < 1,
             first=first,
@@ -149,12 +157,18 @@ class Beginning(Compiling):
         )
         made = Round(pieces, preview, scale, size, renderer.camera, film, samples, added)
         made.fleeting, made.first = fleeting, first
+        made.queued = together and not self.timing.due
         if not preview:
             self.shown = made.camera, made.size
         if denoiser is not None and film is not None:
             made.denoised = True
             made.pieces = denoiser.after(made, pieces, film, self.size, self.screen, self.stop.spp, budget)
         return made
+
+    def _together(self, size: tuple[int, int]) -> bool:
+        """Whether the light of a preview of that size is so quick that it can be one step."""
+        pixels = size[0] * size[1]
+        return pixels <= MOST_TOGETHER and pixels <= TOGETHER * (self.previews.rate or 0.0)
 
     def _more(self, affordable: float, most: int) -> int:
         """Samples to add to each pixel."""

@@ -88,9 +88,18 @@ class DrawnFeatures:
 
     def draw(self, camera: Camera, target: Stream) -> None:
         """The features of all pixels of a stream of `FEATURES`: one sample, through their centres."""
-        lens = lens_uniforms(camera, target.size, "point")
+        self.draw_triangles(camera, target.size)
+        self.draw_surfaces(camera, target)
+
+    def draw_triangles(self, camera: Camera, size: tuple[int, int]) -> None:
+        """Its first half: the nearest triangle of every pixel of a picture of ``size`` (width, height)."""
+        lens = lens_uniforms(camera, size, "point")
         names = "camera_origin", "camera_right", "camera_up", "camera_forward"
-        self.triangles.draw(View(*(np.asarray(lens[name], np.float64) for name in names)), target.size)
+        self.triangles.draw(View(*(np.asarray(lens[name], np.float64) for name in names)), size)
+
+    def draw_surfaces(self, camera: Camera, target: Stream) -> None:
+        """Its second half: what is there, by the same camera."""
+        lens = lens_uniforms(camera, target.size, "point")
         shader = self.drawing.shader
         target.framebuffer.use()
         target.framebuffer.viewport = (0, 0, *target.size)

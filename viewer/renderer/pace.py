@@ -22,6 +22,11 @@ FITTING = (0.6, 1.1)  # a preview may take this much of its budget before anothe
 SMOOTHING = 0.4  # weight of the newest picture in a rate
 MOST_IN_RUN = 16  # samples of a pixel that are added at a time: many keep passes full
 LEAST_ROWS = 8  # fewer cost more beside their rays
+MOST_TOGETHER = 1 << 14  # pixels of a film whose passes are one step: to wait for each costs more than they do
+TOGETHER = 0.05  # seconds that such a step may take
+QUICK = (1024, 16)  # streams (width, height) of such a film: llvmpipe's threads share few rays by tiles of 64 columns
+TIMED_EVERY = 16  # pictures of a moving camera: the passes of the others are queued, which tells no times
+SLOWER = 1.5  # times as long as the last one that was timed: the next one is timed, too
 
 
 def stream_shape(device: Device) -> tuple[int, int]:
@@ -110,3 +115,26 @@ class Previews:
     def forget(self) -> None:
         """Another program or scene: the rate is not known."""
         self.rate = None
+
+
+@dataclass
+class Timing:
+    """Which pictures of a moving camera are timed, pass by pass; those in between are queued.
+
+    queued : pictures since the last one that was timed. seconds : which that took.
+    """
+
+    queued: int = TIMED_EVERY
+    seconds: float = 0.0
+
+    @property
+    def due(self) -> bool:
+        """Whether the next one is to be timed."""
+        return self.queued >= TIMED_EVERY
+
+    def note(self, seconds: float, queued: bool) -> None:
+        """A picture took so long."""
+        if not queued:
+            self.queued, self.seconds = 0, seconds
+        else:
+            self.queued = TIMED_EVERY if seconds > SLOWER * self.seconds else self.queued + 1

@@ -14,9 +14,9 @@ from viewer.scene.camera import Camera
 class Round:
     """What is under way: its pieces, whether it is a preview, its share of the session's width and height, its size,
     the camera, the film that it adds to, the samples that every pixel will have, the new ones, the seconds it has
-    taken, those of them for photon maps and for drawing a preview up,
-    whether what is shown is denoised, whether its pieces are still traced, whether its samples are for this one picture
-    of a moving camera alone, and what their numbers begin with."""
+    taken, those of them for photon maps and for drawing a preview up, whether what is shown is denoised, whether its
+    pieces are still traced, whether its samples are for this one picture of a moving camera alone, what their numbers
+    begin with, and whether its passes are queued: the host waits for none, and prepares the next ones meanwhile."""
 
     pieces: Generator[tuple[float, Slice | None], None, None]
     preview: bool
@@ -33,3 +33,4 @@ class Round:
     tracing: bool = True
     fleeting: bool = False
     first: int = 0
+    queued: bool = False

@@ -16,7 +16,7 @@ from viewer.kernels.records import FEATURES, RADIANCE
 from viewer.renderer.denoising import denoised
 from viewer.renderer.faster_features import FasterFeatures
 from viewer.renderer.moving import changes, of_motion
-from viewer.renderer.pace import SMOOTHING, Previews
+from viewer.renderer.pace import MOST_TOGETHER, SMOOTHING, Previews
 from viewer.renderer.pieces import Slice
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.quick_features import QuickFeatures
@@ -36,7 +36,6 @@ LEAST_DRAWN = 0.5  # of the window's width a preview has at least where its feat
 FINER = 2.0  # times as wide as its light is a preview at least: what it costs is then always known
 GROWTH = 1.5  # times as many samples as last time, before a picture at rest is denoised again
 FADING = 16  # samples of a picture at rest, from which on what was seen on the way there has no part in it
-MOST_TOGETHER = 1 << 14  # pixels of a film whose passes are one step: to wait for each costs more than they do
 NUMBERS = 4096  # of samples, until previews begin anew
 
 
@@ -115,36 +114,62 @@ class ScreenDenoiser:
         whole : (width, height) of the picture on the screen, to which a preview's smaller film is drawn up, as far as
         ``budget`` seconds go. past : how much of the pictures before counts, 0 .. 1.
         """
-        # Of a moving camera all is sharp: through a lens one sample of a pixel shows dots, not what is there.
-        tracer, camera = self.tracer, job.camera.with_lens(0.0) if job.fleeting else job.camera
-        device, samples = tracer.device, job.samples
-        with device.current():
-            wavelets, history, upsampling = self._make()
+        yield from self._followed(job, film, self._begin(job, film, whole, budget, past))
+
+    def _followed(self, job: Round, film: FilmBuffer, size: tuple[int, int]) -> Iterator[Stream | None]:
+        features = yield from self._surfaces(job, film, size)
+        yield from self._filtered(job, film, features)
+
+    def _begin(
+        self, job: Round, film: FilmBuffer, whole: tuple[int, int], budget: float, past: float
+    ) -> tuple[int, int]:
+        """Make ready for a round's film: the size that its light is drawn up to."""
+        with self.tracer.device.current():
+            _, history, _ = self._make()
         if film is not self._film:
             self._samples, self._film = 0, film
-            self._clear("own", film.size)
+            self._fit("own", film.size)
             self._turn(history)
         history.share, history.seeks = past if self.reprojects else 0.0, job.fleeting
         self.blended = history.used
-        settings = of_motion(tracer.settings) if job.fleeting else tracer.settings
-        yield from self._trace("own", min(samples, MOST_FEATURES), camera, settings, job.first)
-        features, spent = self._held["own"], 0.0
         size = self._affordable(film.size, whole, budget) if job.preview else film.size
         if size != film.size:
-            self._clear("finer", size)
-            finer = self._finer(job, camera, settings)
-            while True:
-                began = time.perf_counter()
-                ended = next(finer, 0) == 0
-                spent += time.perf_counter() - began  # of the steps alone: others work in between
-                if ended:
-                    break
-                yield None
-            features = self._held["finer"]
+            self._fit("finer", size, clear=not self._draws)
+        return size
+
+    def _surfaces(self, job: Round, film: FilmBuffer, size: tuple[int, int]) -> Generator[None, None, Buffer]:
+        """The features of a film's pixels, step by step; gives the buffer of those that its light is drawn up to, which
+        of a round that is queued are drawn later, if they are drawn."""
+        settings = of_motion(self.tracer.settings) if job.fleeting else self.tracer.settings
+        camera, samples = _sharp(job), min(job.samples, MOST_FEATURES)
+        yield from self._trace("own", samples, camera, settings, job.first, job.queued)
+        if size == film.size:
+            return self._held["own"]
+        if job.queued and self._draws:
+            return self._held["finer"]
+        finer, spent = self._finer(job, camera, settings), 0.0
+        while True:
+            began = time.perf_counter()
+            ended = next(finer, 0) == 0
+            spent += time.perf_counter() - began  # of the steps alone: others work in between
+            if ended:
+                break
+            yield None
+        job.drawing += spent
+        return self._held["finer"]
+
+    def _filtered(self, job: Round, film: FilmBuffer, features: Buffer) -> Iterator[Stream | None]:
+        """A film denoised, and drawn up to the pixels of those features, step by step; the last gives the picture."""
+        device, camera = self.tracer.device, _sharp(job)
+        finer = features.size != film.size
         with device.current():
-            drawn = features.blocks[0].stream
-            finish = partial(upsampling.draw, features=drawn, camera=camera, fills=job.fleeting)
-            steps = wavelets.steps(film, self._held["own"], camera, history, finish)
+            wavelets, history, upsampling = self._make()
+            stream = features.blocks[0].stream
+            finish = partial(upsampling.draw, features=stream, camera=camera, fills=job.fleeting)
+            # The device does that while the host looks for light in the cache.
+            waits = finer and features.samples == 0
+            meanwhile = partial(self.faster.queue_surfaces, features, camera) if waits else None
+            steps = wavelets.steps(film, self._held["own"], camera, history, finish, meanwhile)
         picture, together = None, film.size[0] * film.size[1] <= MOST_TOGETHER
         while picture is None:
             began = time.perf_counter()
@@ -156,12 +181,12 @@ class ScreenDenoiser:
                 except StopIteration as end:
                     picture = end.value
                     device.context.finish()
-            if picture is not None and size != film.size:
-                spent += time.perf_counter() - began
-                job.drawing += spent
+            if picture is not None and finer and not job.queued:
+                job.drawing += time.perf_counter() - began
                 fixed = self.faster.drawing.scene if self._draws else 0.0
-                self.drawn.note(size[0] * size[1] / max(spent - fixed, 0.1 * spent, 1e-6))
-            self._samples = samples
+                pixels = features.size[0] * features.size[1]
+                self.drawn.note(pixels / max(job.drawing - fixed, 0.1 * job.drawing, 1e-6))
+            self._samples = job.samples
             yield picture
 
     def _affordable(self, least: tuple[int, int], whole: tuple[int, int], budget: float) -> tuple[int, int]:
@@ -215,14 +240,23 @@ class ScreenDenoiser:
     ) -> Generator[tuple[float, Slice | None], None, None]:
         """A round's pieces, and what shows its film denoised on a screen, where that is worth its time, and where it
         has its ``most`` samples: then by these alone. whole, budget : as of `follow`."""
-        yield from pieces
-        if not self.due(film, job.samples) and job.samples < most:
+        size = self._begin(job, film, whole, budget, 1.0) if job.queued else film.size
+        waits = size != film.size and self._draws
+        for piece in pieces:
+            yield piece
+            if waits and piece[0] > 0:  # the host passes on triangles while the device is busy with light
+                waits = False
+                with self.tracer.device.current():
+                    self.faster.queue_triangles(self._held["finer"], _sharp(job))
+        assert not waits, "a run yields before its end"
+        if not job.queued and not self.due(film, job.samples) and job.samples < most:
             return
         job.tracing = False
         past = 1.0 if job.fleeting else max(0.0, 1 - job.samples / FADING)
         if not job.fleeting and (job.samples >= most or job.added == 0):
             past = 0.0
-        for made in self.follow(job, film, whole, budget, past):
+        size = size if job.queued else self._begin(job, film, whole, budget, past)
+        for made in self._followed(job, film, size):
             if made is not None and screen is not None:
                 screen.show(made)
             yield 1.0, None
@@ -249,19 +283,22 @@ class ScreenDenoiser:
             upsampling = self._make()[2]
             upsampling.carry(self.tracer.camera, target)
 
-    def _trace(self, name: str, samples: int, camera: Camera, settings: Settings, first: int) -> Iterator[None]:
-        """Bring a buffer to so many samples."""
+    def _trace(
+        self, name: str, samples: int, camera: Camera, settings: Settings, first: int, queued: bool = False
+    ) -> Iterator[None]:
+        """Bring a buffer to so many samples. queued : they are not waited for, nor timed."""
         buffer, spent, before = self._held[name], 0.0, self._held[name].samples
         steps = self._features.fill(buffer, samples, camera, self.rate, settings, first)
         while True:
             began = time.perf_counter()
             ended = next(steps, 0) == 0
-            self.tracer.device.context.finish()
+            if not queued:
+                self.tracer.device.context.finish()
             spent += time.perf_counter() - began
             if ended:
                 break
             yield None
-        if buffer.samples > before:
+        if buffer.samples > before and not queued:
             rays = buffer.size[0] * buffer.size[1] * (buffer.samples - before)
             self.rate += SMOOTHING * (rays / max(spent, 1e-6) - self.rate)
 
@@ -283,12 +320,14 @@ class ScreenDenoiser:
             yield None
         self.faster.cast(buffer.size[0] * buffer.size[1], spent)
 
-    def _clear(self, name: str, size: tuple[int, int]) -> None:
-        """A buffer of that size, empty."""
+    def _fit(self, name: str, size: tuple[int, int], clear: bool = True) -> None:
+        """Have a buffer of that size, without samples; what it holds is of no use, but where it is to ``clear``."""
         held = self._held.get(name)
         with self.tracer.device.current():
             if held is not None and held.size == size:
-                held.clear()
+                held.samples = 0
+                if clear:
+                    held.clear()
                 return
             if held is not None:
                 held.release()
@@ -304,3 +343,9 @@ class ScreenDenoiser:
         self._held.clear()
         self._wavelets = self._history = self._upsampling = self._last = None
         self._film = self._seen = None
+
+
+def _sharp(job: Round) -> Camera:
+    """A round's camera; of one that moves all is sharp: through a lens one sample of a pixel shows dots, not what is
+    there."""
+    return job.camera.with_lens(0.0) if job.fleeting else job.camera

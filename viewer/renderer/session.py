@@ -26,7 +26,7 @@ from viewer.renderer.denoising import check_denoiser
 from viewer.renderer.developing import free
 from viewer.renderer.facts import picture
 from viewer.renderer.outlook import Outlook
-from viewer.renderer.pace import Pace, stream_shape
+from viewer.renderer.pace import Pace, Timing, stream_shape
 from viewer.renderer.picture import Picture, Report, collect
 from viewer.renderer.prepared import Prepared
 from viewer.renderer.rounds import Round
@@ -36,6 +36,7 @@ from viewer.renderer.settings import Settings
 from viewer.renderer.tracer import Tracer
 from viewer.scene.scene import Scene
 
+SETTLED = 4  # samples of a picture at rest, from which on there is time to compile for the next flight
 TIMED = frozenset({Affects.NOTHING, Affects.MACHINE, Affects.PROGRAM, Affects.STRUCTURE})  # what speed depends on
 
 
@@ -144,6 +145,7 @@ class Session(Beginning):
         """Another program or scene: the time that pictures take is not known."""
         self.rate = FIRST_RATE
         self.previews.forget()
+        self.timing = Timing()
         self._pace = Pace(self.tile[1] if self.tile is not None else 1)
 
     @exclusive
@@ -197,6 +199,8 @@ class Session(Beginning):
                     self._compile(self._tracer, self.tile)
                     return
                 self._warming, self.compiling = None, ""
+                if self.complete and not moving and self.samples >= SETTLED and self._compile_quick():
+                    return
                 self._job = self._begin(self._again, budget)
             self._step(self._job)
             left = budget - (time.perf_counter() - began)
@@ -262,13 +266,13 @@ class Session(Beginning):
             elif not renderer.progressive:
                 collect(part, renderer.device, renderer.prepared, self._cast, self.layers)
             self.stats.add(part.machine.stats)
-        if self.screen is not None:
+        if self.screen is not None and not job.queued:
             renderer.device.context.finish()  # or the driver queues more than a frame's worth
         seconds = time.perf_counter() - began
         job.spent += seconds
         if renderer.mapping:
             job.mapping += seconds  # the same for a picture of any size
-        elif job.tracing:
+        elif job.tracing and not (job.fleeting and self._together(job.size)):
             self._pace.note(seconds)
         if piece is not None:
             self.progress = piece[0]
@@ -286,7 +290,10 @@ class Session(Beginning):
         if traced:
             self.rate += self.rhythm.smoothing * (traced / self.seconds - self.rate)
         if job.preview:
-            self.previews.note(traced / max(job.spent - job.mapping - job.drawing, 1e-6))
+            if job.fleeting:
+                self.timing.note(job.spent, job.queued)
+            if not job.queued:
+                self.previews.note(traced / max(job.spent - job.mapping - job.drawing, 1e-6))
             self.shown = job.camera, job.size
         self.samples, self.complete = job.samples, job.scale == 1.0 and not (self._again or job.fleeting)
         self.developing.take(job.film)

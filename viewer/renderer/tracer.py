@@ -328,34 +328,37 @@ class Tracer(RayTracer):
         program = feature_buffers(LEVELS[self.structure.levels])
         return program, Key(("features",), shape, False, self.settings.passes, self.settings.sampler)
 
-    def ready(self, tile: tuple[int, int], counting: bool = False) -> bool:
-        """Whether `slices` of that tile will run without compiling."""
-        program = self.program()
-        keys = [self._key(self._picture(False, self.settings, self.camera), tile, counting, program, self.settings)]
-        if self.first_hits.mode == "shared":
-            keys.append(self._eye_hits(tile, counting, self.settings)[1][0])
+    def ready(self, tile: tuple[int, int], counting: bool = False, settings: Settings | None = None) -> bool:
+        """Whether `slices` of that tile will run without compiling. settings : in place of the tracer's own."""
+        chosen = settings or self.settings
+        program = self.program(False, chosen)
+        keys = [self._key(self._picture(False, chosen, self.camera), tile, counting, program, chosen)]
+        if self._first_hits(chosen, self.camera).mode == "shared":
+            keys.append(self._eye_hits(tile, counting, chosen)[1][0])
         machines = [self._machines.get(key) for key in keys]
-        mapped = "photons" not in program.inputs or self._photons.ready(self.prepared, self.settings, self._machines)
+        mapped = "photons" not in program.inputs or self._photons.ready(self.prepared, chosen, self._machines)
         return mapped and all(machine is not None and machine.warmed for machine in machines)
 
-    def warm(self, tile: tuple[int, int], counting: bool = False) -> Iterator[float]:
+    def warm(self, tile: tuple[int, int], counting: bool = False, settings: Settings | None = None) -> Iterator[float]:
         """Compile what `slices` of that tile will run, in pieces: GLSL first, then the driver's part of each pass.
 
-        Yields the share that is done. Raises ShaderError where a shader does not compile.
+        settings : in place of the tracer's own. Yields the share that is done. Raises ShaderError where a shader does
+        not compile.
         """
         photons: dict[str, Stream] = {}
-        if "photons" in self.program().inputs:
-            if not self._photons.ready(self.prepared, self.settings, self._machines):
+        chosen = settings or self.settings
+        if "photons" in self.program(False, chosen).inputs:
+            if not self._photons.ready(self.prepared, chosen, self._machines):
                 self._photons.forget()  # or a map that is there would leave machines given back meanwhile uncompiled
             # A map for the first sample: to a driver the shapes of its streams make variants of what reads them.
-            yield from self._photons.make(self.prepared, self.settings, self.camera, tile[1], 0)
+            yield from self._photons.make(self.prepared, chosen, self.camera, tile[1], 0)
             photons = self._photons.streams
         with self.device.current():
-            machines = [self._machine(tile, False, counting, self.settings, self.camera)]
+            machines = [self._machine(tile, False, counting, chosen, self.camera)]
             machines[0].borrow(photons)
-            if self.first_hits.mode == "shared":
-                program, (key, settings) = self._eye_hits(tile, counting, self.settings)
-                machines.append(self._machines.take(program, key, settings))
+            if self._first_hits(chosen, self.camera).mode == "shared":
+                program, (key, of) = self._eye_hits(tile, counting, chosen)
+                machines.append(self._machines.take(program, key, of))
         for number, machine in enumerate(machines):
             for share in warm(self.device, machine):
                 yield (number + share) / len(machines)

@@ -7,7 +7,7 @@ Each pixel's light is blended with that of the same point of the scene in the pi
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,10 +116,18 @@ class History:
         self._past.camera = self._now.camera = None
         self.cache.forget()
 
-    def blend(self, lit: Stream, features: Stream, camera: Camera, samples: int) -> Stream:
+    def blend(
+        self,
+        lit: Stream,
+        features: Stream,
+        camera: Camera,
+        samples: int,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> Stream:
         """A stream of `HISTORY`, which begins as one of `LIT`: light blended with the past, and its variance.
 
-        lit, features : of a picture with so many samples of a pixel, seen by ``camera``.
+        lit, features : of a picture with so many samples of a pixel, seen by ``camera``. meanwhile : gives the device
+        what it can do while the host looks for light in the cache.
         """
         size, past = lit.size, self._past
         made = self._now.stream(self.device, "past", HISTORY, size)
@@ -130,7 +138,7 @@ class History:
         held = before.camera is not None
         streams["past"] = past.streams["past"] if held else self._now.stream(self.device, "none", HISTORY, (1, 1))
         self._pass.draw(streams, made, **self.uniforms(camera, size, samples))
-        known = self._known(lit, camera, samples)
+        known = self._known(lit, camera, samples, meanwhile)
         if known is None:
             return made
         recalled = self._now.stream(self.device, "recalled", HISTORY, size)
@@ -138,14 +146,18 @@ class History:
         self._recall.draw({"lit": lit, "own": made, "known": known}, recalled, **values)
         return recalled
 
-    def _known(self, lit: Stream, camera: Camera, samples: int) -> Stream | None:
+    def _known(self, lit: Stream, camera: Camera, samples: int, meanwhile: Callable[[], None] | None) -> Stream | None:
         """A stream of `KNOWN` of a picture's size, if light is sought in the cache. Keeps the picture's light there."""
+        asks = not (self.changes.relit or len(self.changes.moved)) and samples > self._kept
+        texels = lit.read_texels() if asks else None
+        if meanwhile is not None:
+            meanwhile()
+            self.device.flush()
         if self.changes.relit or len(self.changes.moved):  # all the time, maybe
             self.cache.forget()
+        if texels is None:
             return None
-        if samples <= self._kept:
-            return None
-        (width, height), texels = lit.size, lit.read_texels()
+        width, height = lit.size
         surfaces, light = np.ascontiguousarray(np.moveaxis(texels, 2, 0))
         pixel = math.hypot(*view_uniforms(camera, lit.size)["view_down"])
         stride = max(1, math.ceil(math.sqrt(width * height / MOST_KEPT)))

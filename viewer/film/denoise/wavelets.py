@@ -91,9 +91,11 @@ class Wavelets:
         camera: Camera,
         history: History | None = None,
         finish: Callable[[Stream, Stream], Stream] | None = None,
+        meanwhile: Callable[[], None] | None = None,
     ) -> Generator[None, None, Stream]:
         """`denoise` pass by pass. history : with which the light is blended before it is filtered. finish : makes the
-        picture of surfaces and light, `LIT` and `IRRADIANCE`; without it the picture has the film's size."""
+        picture of surfaces and light, `LIT` and `IRRADIANCE`; without it the picture has the film's size. meanwhile :
+        see `History.blend`."""
         size = film.size
         lattice = -(-size[0] // 2), -(-size[1] // 2)
         own = {"film": film.blocks[0].stream, "features": features.blocks[0].stream}
@@ -106,7 +108,7 @@ class Wavelets:
             self._passes["lit_by_halves"].draw({**own, "half": half}, lit, **view, told=told)
         yield
         if history is not None:
-            lit = history.blend(lit, own["features"], camera, max(film.samples, 1))
+            lit = history.blend(lit, own["features"], camera, max(film.samples, 1), meanwhile)
             yield
         pooled = self._stream("pooled", lattice)
         alone = history is None and film.samples == 1

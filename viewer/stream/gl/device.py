@@ -176,6 +176,11 @@ class Device:
                 return function
         return None
 
+    @cached_property
+    def flush(self) -> Callable[[], None]:
+        """``glFlush``: what has been drawn so far is begun, and not waited for."""
+        return self.require("glFlush")
+
     @property
     def stencil_export(self) -> bool:
         """Whether a fragment program can choose the stencil's value (ARB_shader_stencil_export)."""

@@ -77,30 +77,27 @@ class VisibleTriangles:
         places = positions[corners[numbers]].astype(np.float64)
         sided = np.zeros(len(numbers), np.bool_) if one_sided is None else one_sided[numbers]
         order = np.lexsort((_along_curve(places.mean(axis=1)), sided))
-        self._numbers, places, sided = numbers[order], places[order], sided[order]
-        self._corners = np.ascontiguousarray(corners[self._numbers], np.uint32)
         self.twofold = int((~sided).sum())  # those that are seen from both sides come first
-        two, one = np.arange(0, self.twofold, GROUP), np.arange(self.twofold, len(numbers), GROUP)
-        self._starts = np.concatenate([two, one])
-        self._ends = np.append(self._starts[1:], len(numbers)).astype(np.int64)
-        low, high = places.min(axis=1, initial=np.inf), places.max(axis=1, initial=-np.inf)
-        if len(numbers):
-            self._low = np.minimum.reduceat(low, self._starts)
-            self._high = np.maximum.reduceat(high, self._starts)
-            self.extent = float(np.linalg.norm(self._high.max(axis=0) - self._low.min(axis=0)))
-        else:
-            self._low = self._high = np.zeros((0, 3))
-            self.extent = 1.0
-        self.drawn = 0  # triangles in the last picture
+        self._two = -(-self.twofold // GROUP)  # groups of them
+        # Groups of one length: the last of each kind is filled up with its first triangle, which changes nothing.
+        ends = [(0, self.twofold), (self.twofold, len(numbers))]
+        filled = order[np.concatenate([_filled(first, end) for first, end in ends])]
+        numbers, groups = numbers[filled], len(filled) // GROUP
+        self._numbers = numbers.reshape(groups, GROUP).astype(np.float32)
+        self._corners = np.ascontiguousarray(corners[numbers], np.uint32).reshape(groups, GROUP, 3)
+        boxes = places[filled].reshape(groups, 3 * GROUP, 3)
+        self._low, self._high = boxes.min(axis=1), boxes.max(axis=1)
+        self.extent = float(np.linalg.norm(self._high.max(axis=0) - self._low.min(axis=0))) if groups else 1.0
+        self.drawn = 0  # triangles in the last picture, those that fill up a group among them
+        self._first = 0  # of these those that are seen from both sides
         self.shader = Shader(device, visible_source("fragment"), visible_source("vertex"))
         context = device.context
         self._vertices = context.buffer(positions.tobytes() or bytes(12))
         self._indices = context.buffer(reserve=max(12, self._corners.nbytes), dynamic=True)
         content = [(self._vertices, "3f4", "position")]
         self._array = context.vertex_array(self.shader.program, content, self._indices, index_element_size=4)
-        self.order = float_texture(device, (ROW, max(1, -(-len(numbers) // ROW))), 1)
+        self.order = float_texture(device, (ROW, max(1, -(-groups * GROUP // ROW))), 1)
         self._kept: NDArray[np.bool_] | None = None  # the groups that the index buffer holds
-        self._first = 0  # place of the first triangle that is seen from its front alone
         self.visible = float_texture(device, (1, 1), 1)
         self._target: moderngl.Framebuffer | None = None
         self._depth = ctypes.c_uint(0)
@@ -115,9 +112,8 @@ class VisibleTriangles:
 
     def draw(self, view: View, size: tuple[int, int]) -> None:
         """Find the nearest triangle of every pixel of a picture of ``size`` (width, height)."""
-        target = self._resized(size)
+        target, context, shader = self._resized(size), self.device.context, self.shader
         self._keep(view.sees(self._low, self._high))
-        context = self.device.context
         target.depth_mask = True
         target.use()
         target.clear(-1.0, depth=0.0)
@@ -125,7 +121,6 @@ class VisibleTriangles:
         context.enable(moderngl.DEPTH_TEST)
         context.disable(moderngl.BLEND | moderngl.CULL_FACE)
         context.depth_func = ">"
-        shader = self.shader
         shader.set("view_origin", tuple(map(float, view.origin)))
         shader.set("view_rows", tuple(map(float, view.rows.ravel())))
         shader.set("least_depth", NEAR * self.extent)
@@ -143,19 +138,16 @@ class VisibleTriangles:
         context.disable(moderngl.DEPTH_TEST)
         context.depth_func = "<"
 
-    def _keep(self, kept: NDArray[np.bool_]) -> None:
+    def _keep(self, groups: NDArray[np.bool_]) -> None:
         """Have the triangles of these groups in the index buffer, and their numbers in the texture."""
-        if self._kept is not None and np.array_equal(kept, self._kept):
+        if self._kept is not None and np.array_equal(groups, self._kept):
             return
-        self._kept = kept
-        lengths = (self._ends - self._starts) * kept
-        chosen = np.repeat(kept, self._ends - self._starts)
-        corners, numbers = self._corners[chosen], self._numbers[chosen]
-        self.drawn = len(numbers)
-        self._first = int(lengths[self._starts < self.twofold].sum())
+        self._kept = groups
+        numbers = self._numbers[groups].ravel()
+        self.drawn, self._first = len(numbers), GROUP * int(groups[: self._two].sum())
         if not self.drawn:
             return
-        self._indices.write(corners)
+        self._indices.write(self._corners[groups])
         rows = -(-self.drawn // ROW)
         texels = np.zeros(rows * ROW, np.float32)
         texels[: self.drawn] = numbers
@@ -195,3 +187,8 @@ def _along_curve(places: ArrayLike) -> NDArray[np.int64]:
         for axis in range(3):
             out |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
     return out
+
+
+def _filled(first: int, end: int) -> NDArray[np.int64]:
+    """Numbers from ``first`` to ``end``, and as many times the first as fill up a last group."""
+    return np.concatenate([np.arange(first, end), np.full(-(end - first) % GROUP, first, np.int64)]).astype(np.int64)

@@ -124,12 +124,13 @@ class Singlepass(Machine):
             else:
                 with query:
                     self.drawing.render()
-                fragments += query.samples
-                seconds += query.elapsed * 1e-9 if self.counting else 0.0
             self.target.scissor = (0, 0, *self.size)
             self.stats.kernel_passes += 1
             left -= band[2] * band[3]
             yield Progress(self.stats.kernel_passes, left, rays)
+            if query is not None:  # to ask is to wait: meanwhile the caller may have given the device more to do
+                fragments += query.samples
+                seconds += query.elapsed * 1e-9 if self.counting else 0.0
         if self.counting:
             self._totals()
             calls = sum(total.calls for total in self.stats.kernels.values())
