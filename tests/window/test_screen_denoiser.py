@@ -158,9 +158,7 @@ def always(session: Session, queued: bool, drawn: bool, monkeypatch: pytest.Monk
     session.timing.note(0.0, True)
     filtered = denoiser._filtered
     monkeypatch.setattr(denoiser, "_filtered", lambda job, *rest: made.append(job.queued) or filtered(job, *rest))
-    for by in (1.0, -1.0):  # pictures that show the size of things
-        session.update(camera=aside(session.renderer, by))  # type: ignore[arg-type]
-        run(session, moving=True)
+    flown(session, session.renderer, 2, True)  # type: ignore[arg-type]  # pictures that show the size of things
     denoiser.faster.pictures = 0
     return made
 
