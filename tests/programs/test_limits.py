@@ -10,7 +10,7 @@ import pytest
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.grid import grid
 from viewer.accel.two_level.top import TOPS
-from viewer.cli.shader_check import everything
+from viewer.cli.shader_check import LAYERED, everything
 from viewer.kernels.photons import MAPS, SEARCHES
 from viewer.lighting.sampler import SAMPLERS
 from viewer.programs import DISPERSIVE, LEVELS, PICTURES, trace
@@ -104,3 +104,15 @@ def test_a_path_takes_turns_from_surface_to_surface():
     (step,) = linked.steps("surface")
     assert step.turns and set(step.entries) == {"begin", "setup@arrive"}
     assert {"interaction", "pending", "hit", "traversal"}.isdisjoint((*step.loads, *step.stores))
+
+
+@pytest.mark.parametrize("chosen", LAYERED, ids=lambda chosen: " ".join(map(str, chosen.values())))
+def test_programs_over_all_there_is_are_within_the_limits(chosen, device):
+    """As the renderer makes them for a scene with every kind of surface, light and texture: nested volumes, too."""
+    renderer = Renderer(everything(layers=True), accel="bvh", environment="sky", device=device, **chosen)
+    program = renderer.program()
+    for fuse in ("none", *program.groups):
+        linked = renderer.bind(program, fuse == "none")
+        for step in linked.steps(fuse):
+            assert linked.attachments(step) <= MOST_ATTACHMENTS and linked.samplers(step) <= MOST_SAMPLERS
+    renderer.bind(program, False).single()
