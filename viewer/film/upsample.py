@@ -62,6 +62,12 @@ class Upsampling:
         """Whether there is a picture to carry."""
         return self._camera is not None
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """Of that picture, (width, height)."""
+        assert self._picture is not None, "no picture to carry"
+        return self._picture.size
+
     def draw(self, lit: Stream, light: Stream, features: Stream, camera: Camera, fills: bool = False) -> Stream:
         """The picture of the size of its features, a stream of `SHOWN`, which holds until the next call.
 

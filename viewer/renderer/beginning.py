@@ -88,7 +88,7 @@ class Beginning(Compiling):
         self._carried_of = of, count + 1
         device = self._tracer.device
         with device.current():
-            self.screen.carry(self.size, denoiser.carry)
+            self.screen.carry(denoiser.carried, denoiser.carry)  # of no more pixels than the picture has
             device.context.finish()
         self.shown, self.carried = (camera, self.size), self.carried + 1
         self._shown_at = time.perf_counter()

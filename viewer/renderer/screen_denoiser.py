@@ -277,6 +277,12 @@ class ScreenDenoiser:
             self._extent = prepared, max(float(np.linalg.norm(high - low)), 1e-30)
         return self._upsampling.distance(self.tracer.camera) / self._extent[1]
 
+    @property
+    def carried(self) -> tuple[int, int]:
+        """(width, height) of the picture made last."""
+        assert self._upsampling is not None
+        return self._upsampling.size
+
     def carry(self, target: Stream) -> None:
         """Draw the picture made last as the tracer's camera sees it now, to a stream of `SHOWN` of any size."""
         with self.tracer.device.current():
