@@ -34,8 +34,8 @@ class Compiling(Shown):
         super().__init__(size, screen, layers, counting, bounce)
         self.compiling = ""  # the program whose shaders the next step compiles
         self._warming: tuple[Settings, Iterator[float]] | None = None
-        self._warmed = 0.0  # seconds that it took to compile what is shown
-        self._quickening: tuple[Settings, Iterator[float]] | None = None  # likewise, of what `_quick` asks for
+        self._warmed = 0.0  # seconds that what was compiled last took
+        self._quickening: tuple[Settings, Iterator[float]] | None = None  # as `_warming`, of `_quick`
 
     def _compile(self, renderer: Tracer, tile: tuple[int, int]) -> None:
         """One of the shaders; none the first time, when it is only told."""
@@ -44,7 +44,7 @@ class Compiling(Shown):
             return
         now = renderer.settings
         if self._warming is None or not self._warming[0].differences(now).keys() <= {"camera", "fov"}:
-            self._warming = now, self._warm(renderer, tile)
+            self._warming, self._warmed = (now, self._warm(renderer, tile)), 0.0
         began = time.perf_counter()
         if next(self._warming[1], None) is None:
             self._warming = None

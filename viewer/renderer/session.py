@@ -162,7 +162,8 @@ class Session(Beginning):
     def abandon(self) -> None:
         """Begin the picture anew; runs under way are of no use."""
         self._drop()
-        self._warming, self.compiling = None, ""
+        self._warming = self._quickening = None
+        self.compiling = ""
         self.restart()
 
     def fail(self) -> None:
