@@ -251,16 +251,16 @@ def test_missing_libraries_are_installed_through_sudo(house):
 
 @needs_linux
 @pytest.mark.parametrize("network", [True, False])
-def test_what_the_window_s_tests_need_is_installed_where_it_can(house, network):
+def test_what_the_tests_need_is_installed_where_it_can(house, network):
     house.program("apt-get", APT.format(work=house.work).replace("no-network", "no-packages"))
     house.program("id", "#!/bin/sh\necho 0\n")
     if not network:
         house.set("no-packages")
     out, err = house.run("test", "-q")
     assert f"-m|pytest|{WORKERS}|-q|" in out  # whatever comes of it
-    assert "raystream: installing xvfb xdotool for the window's tests (once)" in err
+    assert "raystream: installing xvfb xdotool glslang-tools for the tests (once)" in err
     asked = (house.work / "apt").read_text().splitlines()
-    assert any("install -y -qq --no-install-recommends xvfb xdotool" in line for line in asked) == network
+    assert any("install -y -qq --no-install-recommends xvfb xdotool glslang-tools" in line for line in asked) == network
     assert any("will skip" in line for line in err) != network
     if not network:  # tried once
         assert house.run("test", "-q")[1] == []
@@ -285,7 +285,7 @@ def test_the_second_driver_is_fetched_once_and_not_installed(house, network):
     house.program("dpkg-deb", DRIVER)
     for name in ("tar", "ls"):
         (house.bin / name).symlink_to(str(shutil.which(name)))
-    for name in ("Xvfb", "xdotool", "id"):
+    for name in ("Xvfb", "xdotool", "glslangValidator", "id"):
         house.program(name, "#!/bin/sh\necho 1000\n")
     if not network:
         house.set("no-packages")
