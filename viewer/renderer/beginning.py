@@ -31,7 +31,7 @@ from viewer.renderer.rounds import Round
 from viewer.renderer.screen import Screen
 
 MOST_CARRIED = 3  # pictures for each one that is traced, or a slow machine would do nothing else
-FARTHEST = 0.02  # of the scene's diagonal: beyond, too much is seen that the picture does not show
+FARTHEST = 0.008  # of the scene's diagonal: beyond, too much is seen that the picture does not show
 COSTLY = 2.0  # times as long as it takes: no more than half of the time is for pictures that are carried
 FIRST_RATE = 1e6  # samples a second, before any has been seen
 
