@@ -16,7 +16,7 @@ from viewer.farm.cluster import processes
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def local() -> Iterator[Any]:
     """A scheduler with two workers, as somebody else has started it."""
     with ExitStack() as stack:

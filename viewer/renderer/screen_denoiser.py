@@ -134,7 +134,7 @@ class ScreenDenoiser:
         self.blended = history.used
         size = self._affordable(film.size, whole, budget) if job.preview else film.size
         if size != film.size:
-            self._fit("finer", size, clear=not self._draws)
+            self._fit("finer", size, clear=not (self._draws and job.fleeting))
         return size
 
     def _surfaces(self, job: Round, film: FilmBuffer, size: tuple[int, int]) -> Generator[None, None, Buffer]:
