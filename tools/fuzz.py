@@ -40,7 +40,7 @@ from viewer.formats import polygons
 from viewer.formats.obj import reader as obj
 from viewer.formats.ply import elements as ply
 from viewer.formats.stl import reader as stl
-from viewer.scene import normals
+from viewer.scene.geometry import normals
 
 SECONDS = 10  # of processor time for a file of about a kilobyte
 MEMORY = 256 << 20  # bytes

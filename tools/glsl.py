@@ -22,7 +22,7 @@ import viewer
 from viewer.base.errors import ViewerError
 from viewer.options import table as options
 from viewer.programs import LEVELS, PICTURES, trace
-from viewer.renderer.prepared import prepare
+from viewer.renderer.inputs.prepared import prepare
 from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
 from viewer.stream.compile.generate import Form, fragment
 from viewer.stream.compile.inline import origin

@@ -191,7 +191,7 @@ def compare(name: str, size: int, seconds: float, spp: int, out: str | None = No
     ours = renderer.render((size, size), spp=spp).linear
     found = {"version": version, "seconds": time.perf_counter() - began, **compared(ours, theirs)}
     if out is not None:
-        from viewer.film.image import save_srgb8
+        from viewer.film.files.image import save_srgb8
 
         both = np.concatenate([ours, theirs], axis=1)
         save_srgb8(out, (255 * np.clip(both, 0, 1) ** (1 / 2.2)).astype(np.uint8))

@@ -18,13 +18,13 @@ from viewer.base.version import __version__
 if TYPE_CHECKING:
     from viewer.formats.named import is_builtin, load
     from viewer.notebook.show import show
+    from viewer.renderer.inputs.settings import Settings
     from viewer.renderer.one_line import render
-    from viewer.renderer.picture import Picture
-    from viewer.renderer.rays import Hits
     from viewer.renderer.renderer import Renderer
+    from viewer.renderer.sampling.picture import Picture
+    from viewer.renderer.sampling.rays import Hits
     from viewer.renderer.sequence import Frame, render_frames, save_frames
-    from viewer.renderer.session import Session
-    from viewer.renderer.settings import Settings
+    from viewer.renderer.session.session import Session
     from viewer.scene.camera import Camera
     from viewer.scene.classic import ClassicMaterial, ClassicTexture
     from viewer.scene.material import Material
@@ -59,14 +59,14 @@ _HOMES = {
     "Camera": "viewer.scene.camera",
     "ClassicMaterial": "viewer.scene.classic",
     "ClassicTexture": "viewer.scene.classic",
-    "Hits": "viewer.renderer.rays",
+    "Hits": "viewer.renderer.sampling.rays",
     "Material": "viewer.scene.material",
     "Frame": "viewer.renderer.sequence",
-    "Picture": "viewer.renderer.picture",
+    "Picture": "viewer.renderer.sampling.picture",
     "Renderer": "viewer.renderer.renderer",
     "Scene": "viewer.scene.scene",
-    "Session": "viewer.renderer.session",
-    "Settings": "viewer.renderer.settings",
+    "Session": "viewer.renderer.session.session",
+    "Settings": "viewer.renderer.inputs.settings",
     "is_builtin": "viewer.formats.named",
     "load": "viewer.formats.named",
     "render": "viewer.renderer.one_line",

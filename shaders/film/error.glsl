@@ -1,7 +1,7 @@
 // Of each block of EDGE x EDGE pixels of a film: the sums of the means' estimated variance and of the means' luminance,
 // the pixels that have fewer than two samples, and, where the halves of the samples are known, the squared differences of
-// these halves' means, with what pixels beside each other say of them: see viewer.film.beside.
-// The twin of viewer.film.film.Film.error, block by block, and of viewer.film.beside.block_sums.
+// these halves' means, with what pixels beside each other say of them: see viewer.film.error.neighbour_variance.
+// The twin of viewer.film.film.Film.error, block by block, and of viewer.film.error.neighbour_variance.block_sums.
 // Needs: the records Film and Half, unpack_Film and unpack_Half, const int EDGE.
 #include "film/accumulate.glsl"
 

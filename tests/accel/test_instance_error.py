@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from viewer.kernels.records import GEOMETRY, HIT, RAY
-from viewer.renderer.prepared import prepare
+from viewer.renderer.inputs.prepared import prepare
 
 UNIT = 2.0**-19  # of the bound, see `position_error` in shaders/lib/triangle_point.glsl
 

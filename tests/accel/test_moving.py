@@ -15,7 +15,7 @@ import viewer
 from viewer.accel.two_level.objects import transforms_of
 from viewer.accel.two_level.structure import TwoLevel
 from viewer.base.errors import ViewerError
-from viewer.renderer.prepared import prepare
+from viewer.renderer.inputs.prepared import prepare
 from viewer.scene.builtin import forest
 from viewer.scene.hierarchy import compose
 from viewer.scene.scene import Instance, Scene

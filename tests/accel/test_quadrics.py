@@ -18,7 +18,7 @@ from viewer.accel.grid import grid
 from viewer.accel.structures import MOST_UNSORTED, Recipe
 from viewer.base.errors import ViewerError
 from viewer.kernels.records import GEOMETRY, HIT, RAY
-from viewer.scene.builtin.shapes import quads
+from viewer.scene.builtin.parts.shapes import quads
 from viewer.scene.material import Material
 from viewer.scene.quadric import PlacedQuadric, Quadric, QuadricShape
 from viewer.scene.scene import Instance

@@ -24,7 +24,7 @@ from viewer.accel.structures import Recipe, Structure
 from viewer.base.errors import ViewerError, WiringError
 from viewer.kernels.records import RAY
 from viewer.programs import LEVELS, trace
-from viewer.renderer.rays import pack_rays
+from viewer.renderer.sampling.rays import pack_rays
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.kernel import Module
 from viewer.stream.machines.registry import MACHINES

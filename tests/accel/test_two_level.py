@@ -22,7 +22,7 @@ from viewer.accel.bvh import build as bvh_build
 from viewer.accel.bvh import tree as bvh
 from viewer.accel.two_level.objects import inverses, objects_of, world_boxes
 from viewer.base.errors import ViewerError
-from viewer.renderer.prepared import prepare
+from viewer.renderer.inputs.prepared import prepare
 from viewer.scene.scene import Instance
 
 # Of the ray's distance: a flat scene's 1e-6, and as much for each of the ray's two maps and the corners' one.

@@ -20,7 +20,7 @@ from viewer.cli import main as cli
 from viewer.cli import shader_check
 from viewer.cli.commands import _unused
 from viewer.cli.main import _parse
-from viewer.film.image import read_exr
+from viewer.film.files.image import read_exr
 from viewer.stream.compile.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -153,7 +153,7 @@ def stopped(output, *arguments, patience=60.0, by=signal.SIGINT):
 STARTED = """
 import sys
 from viewer.cli import main as cli
-from viewer.film.stop import Stop
+from viewer.film.error.stop import Stop
 reason = Stop.reason
 def told(self, samples, *arguments):
     if samples:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from calls import error_line, run
 
-from viewer.film import compare as figures
-from viewer.film.image import save
+from viewer.film.files import compare as figures
+from viewer.film.files.image import save
 
 SMALL = "cornell --size 8x8 --spp 2 --machine singlepass"
 LIMITED = ("--figure", "largest", "--limit", "0.1")

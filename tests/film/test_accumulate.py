@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from viewer.base import paths
+from viewer.film.error.stop import Stop
 from viewer.film.film import Film, clamp
-from viewer.film.stop import Stop
 from viewer.kernels.records import FILM
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.kernel import INOUT, Kernel

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from viewer.film.account import Account
 from viewer.film.adaptive import EDGE, LEAST, decide, first_decision, keep, next_run, variances
-from viewer.film.buffers import FilmBuffer
-from viewer.film.checkpoint import resume, save
+from viewer.film.device_film import FilmBuffer
+from viewer.film.error.convergence import Halves
+from viewer.film.error.sample_budget import Account
+from viewer.film.error.stop import bound
+from viewer.film.files.checkpoint import resume, save
 from viewer.film.film import Film, luminance
-from viewer.film.rate import Halves
-from viewer.film.stop import bound
 
 SIZE = (24, 16)
 

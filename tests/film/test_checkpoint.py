@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.film import checkpoint, image
-from viewer.film.checkpoint import Checkpoint, film_layers, film_metadata, fingerprint, resume, save
+from viewer.film.files import checkpoint, image
+from viewer.film.files.checkpoint import Checkpoint, film_layers, film_metadata, fingerprint, resume, save
 from viewer.film.film import Film
 from viewer.film.layers import SERIES, find, series
 

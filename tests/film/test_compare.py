@@ -9,9 +9,9 @@ import pytest
 from PIL import Image as Pillow
 
 from viewer.base.errors import ViewerError
-from viewer.film import compare as figures
-from viewer.film.compare import Shown, compare, read
-from viewer.film.image import save
+from viewer.film.files import compare as figures
+from viewer.film.files.compare import Shown, compare, read
+from viewer.film.files.image import save
 from viewer.film.tonemap import srgb8
 
 GREY = np.full((4, 6, 3), 0.5, np.float32)

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from viewer.film import image
-from viewer.film.checkpoint import PAUSE, Checkpoint
+from viewer.film.error.stop import Stop
+from viewer.film.files import image
+from viewer.film.files.checkpoint import PAUSE, Checkpoint
 from viewer.film.film import Film
-from viewer.film.stop import Stop
 
 
 @pytest.mark.parametrize(

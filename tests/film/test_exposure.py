@@ -11,11 +11,11 @@ from PIL import Image
 from viewer.base.errors import ViewerError
 from viewer.film.exposure import BRIGHT, MIDDLE, block_means, stops
 from viewer.film.tonemap import srgb8
-from viewer.renderer.picture import Picture
+from viewer.renderer.sampling.picture import Picture
 from viewer.renderer.sequence import Frame, save_frames
 from viewer.stream.gl.stream import float_texture
 from viewer.stream.machines.counters import Stats
-from viewer.window.picture.meter import ADAPTING, EVERY, Meter
+from viewer.viewport.display.auto_exposure import ADAPTING, EVERY, Meter
 
 RNG = np.random.default_rng(13)
 PICTURE = (MIDDLE * np.exp(RNG.normal(0, 1, (60, 90, 1))) * [1.2, 1.0, 0.8]).astype(np.float32)

@@ -151,7 +151,7 @@ def test_tonemaps_at_published_points() -> None:
 @pytest.mark.parametrize("name", list(tonemap.TONEMAPS))
 def test_the_window_shows_what_a_png_holds(device, name) -> None:
     """``film/show.glsl`` into an 8-bit target, against `srgb8`: the same code, or the next one where it is close."""
-    from viewer.window.picture.display import Display
+    from viewer.viewport.display.display import Display
 
     display = Display(device)
     linear = COLORS[: 16 * 16].reshape(16, 16, 3)
@@ -167,7 +167,7 @@ def test_the_window_shows_what_a_png_holds(device, name) -> None:
 
 def test_a_small_picture_is_enlarged_as_it_is_displayed(device) -> None:
     """To the right of a panel: between the codes of the four pixels around."""
-    from viewer.window.picture.display import Display
+    from viewer.viewport.display.display import Display
 
     display, context = Display(device), device.context
     linear = COLORS[: 8 * 6].reshape(6, 8, 3)

@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 
 from viewer.base.errors import ViewerError
-from viewer.film import image
+from viewer.film.files import image
 from viewer.film.tonemap import srgb8
 
 METADATA = {
@@ -172,7 +172,7 @@ import resource, signal, sys
 sys.path.insert(0, {str(image.__file__.rsplit("viewer", 1)[0])!r})
 sys.path.insert(0, {str(os.path.dirname(__file__))!r})
 from test_image import picture, layers
-from viewer.film import image
+from viewer.film.files import image
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 for path, height, size in {cases}:
     for limit in (0, 1, 100, size // 2, max(size - 2000, 0), max(size - 100, 0), size - 1):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.film.movie import check_output, frame_path, is_movie, write_movie
+from viewer.film.files.movie import check_output, frame_path, is_movie, write_movie
 
 
 def pictures(count: int, size: tuple[int, int] = (48, 32)) -> list[np.ndarray]:

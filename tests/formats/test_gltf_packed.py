@@ -265,7 +265,7 @@ def test_a_source_that_is_not_there(extension, source, tmp_path):
 )
 def test_basis_malformed(at, value, words):
     extra("opengl_basisu")
-    from viewer.formats.gltf.basis import decode
+    from viewer.formats.gltf.decoders.basis import decode
 
     data = bytearray(ktx2(BLOCKS))
     struct.pack_into("<I", data, at, value)

@@ -17,10 +17,10 @@ from viewer.materials.classic import classic_materials
 from viewer.materials.look import look_of
 from viewer.materials.textures import textures
 from viewer.scene.classic import MODES, ClassicMaterial, ClassicTexture
+from viewer.scene.edits.vertex_colors import decided_materials
 from viewer.scene.material import KINDS, Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
-from viewer.scene.vertex_colors import decided_materials
 
 # Products of a few rounded numbers; the power multiplies its base's rounding, which near 0 is large, by up to 6.
 ROUNDING = 2e-5

@@ -10,9 +10,9 @@ from viewer.formats import load
 from viewer.formats.image.color import linear_from_srgb
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
+from viewer.scene.edits.mipmaps import mip_levels
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
-from viewer.scene.mipmaps import mip_levels
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
 

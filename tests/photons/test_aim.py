@@ -11,8 +11,7 @@ import viewer
 from viewer import Renderer
 from viewer.kernels.photons import STORED
 from viewer.lighting.aim import MOST_SPHERES, SpecularSpheres, is_specular
-from viewer.scene.builtin.balls import sphere
-from viewer.scene.builtin.shapes import quads
+from viewer.scene.builtin.parts.shapes import quads, sphere
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.scene import Instance, Scene

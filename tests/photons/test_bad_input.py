@@ -10,7 +10,7 @@ import pytest
 import viewer
 from viewer import Renderer
 from viewer.base.errors import ViewerError
-from viewer.renderer import photon_cells
+from viewer.renderer.photon_map import photon_cells
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 

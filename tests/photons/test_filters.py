@@ -11,7 +11,7 @@ from estimates import Estimates, filtered, found_by, photon_records
 from viewer.base.errors import ViewerError
 from viewer.options.values import PhotonFilter
 from viewer.photons.grid import PhotonGrid
-from viewer.renderer.settings import Settings
+from viewer.renderer.inputs.settings import Settings
 
 FILTERS = [PhotonFilter(), PhotonFilter("cone"), PhotonFilter("cone", 3.0), PhotonFilter("epanechnikov")]
 GRID = PhotonGrid.over((0, 0, -0.1), (1, 1, 0.1), (6, 7, 1))

@@ -16,7 +16,7 @@ from viewer import Renderer
 from viewer.base.errors import ViewerError
 from viewer.kernels.photons import PHOTON, STORED
 from viewer.lighting.emitters import emitters
-from viewer.renderer.photon_maps import NEAREST_SHARE, radius_share
+from viewer.renderer.photon_map.photon_map import NEAREST_SHARE, radius_share
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "program": "photon"}
 FEW: dict[str, Any] = {"photons": 2000, "photon_bounces": 4, "estimate": "nearest"}

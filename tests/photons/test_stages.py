@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from reproduction.photon_stages import STAGES, stage_seconds
 
 import viewer
 from viewer.base.errors import ViewerError
-from viewer.renderer.photon_stages import STAGES, stage_seconds
 
 
 def test_stages_are_timed_apart() -> None:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 import viewer
 from viewer.cameras.lens import lens_rays
-from viewer.film import buffers
-from viewer.film.buffers import Buffer
+from viewer.film import device_film as buffers
+from viewer.film.device_film import Buffer
 from viewer.kernels.records import FEATURES
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
@@ -182,7 +182,7 @@ def test_every_machine_gives_the_same_bits(make, lens):
 
 def test_a_picture_in_pieces_has_the_same_bits(make, monkeypatch):
     """Cut into several runs, and in several blocks."""
-    from viewer.renderer import tracer
+    from viewer.renderer.sampling import sampler as tracer
 
     renderer = make(room())
     expected = features(renderer)

@@ -9,7 +9,7 @@ import places
 import pytest
 
 from viewer.cli.shader_check import layered
-from viewer.renderer.prepared import prepare
+from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.renderer import Renderer
 from viewer.scene.camera import Camera
 from viewer.scene.environment import ConstantEnvironment

@@ -14,9 +14,9 @@ from viewer.cli.shader_check import LAYERED, everything
 from viewer.kernels.photons import MAPS, SEARCHES
 from viewer.lighting.sampler import SAMPLERS
 from viewer.programs import DISPERSIVE, LEVELS, PICTURES, trace
-from viewer.renderer.prepared import prepare
+from viewer.renderer.inputs.prepared import prepare
+from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.renderer import Renderer
-from viewer.renderer.settings import Settings
 from viewer.stream.compile.generate import Form, fragment
 from viewer.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram
 

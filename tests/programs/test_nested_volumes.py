@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from viewer import Camera, Renderer, Scene
 from viewer.materials.media import nested, ranks
 from viewer.programs import LEVELS, PICTURES
-from viewer.renderer.prepared import prepare
-from viewer.renderer.settings import Settings
+from viewer.renderer.inputs.prepared import prepare
+from viewer.renderer.inputs.settings import Settings
 from viewer.scene.material import Material
 from viewer.stream.compile.generate import Form, fragment
 from viewer.stream.compile.link import MOST_ATTACHMENTS, MOST_SAMPLERS, LinkedProgram

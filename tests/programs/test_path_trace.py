@@ -11,7 +11,7 @@ import pytest
 
 import viewer
 from viewer import Camera, Renderer, Scene, ViewerError
-from viewer.film.buffers import FilmBuffer
+from viewer.film.device_film import FilmBuffer
 from viewer.film.film import Film
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.light import Light
@@ -274,7 +274,7 @@ def test_an_emitter_of_no_area_is_left_out_in_one_line(device) -> None:
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -1.0])
 def test_an_environment_that_is_no_light_is_named(tmp_path: Path, value: float) -> None:
-    from viewer.film import image
+    from viewer.film.files import image
 
     pixels = np.ones((4, 8, 3), np.float32)
     pixels[1, 2, 0] = value

@@ -14,10 +14,10 @@ import viewer
 from viewer import Camera, Renderer, Scene
 from viewer.base.errors import ViewerError
 from viewer.cameras.lens import lens_rays, lens_uniforms
-from viewer.film.buffers import FilmBuffer
+from viewer.film.device_film import FilmBuffer
 from viewer.kernels.records import HIT
-from viewer.renderer.rasterized import RasterizedHits, differing
-from viewer.renderer.rays import FAR
+from viewer.renderer.device.rasterized import RasterizedHits, differing
+from viewer.renderer.sampling.rays import FAR
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
 

@@ -11,7 +11,7 @@ import pytest
 from viewer import Camera, Renderer, Scene
 from viewer.film.film import LUMINANCE, Film
 from viewer.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
-from viewer.renderer.facts import sample_settings
+from viewer.renderer.sampling.picture_metadata import sample_settings
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 

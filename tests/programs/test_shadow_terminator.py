@@ -11,10 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from viewer import Camera, Renderer, Scene
+from viewer.scene.edits.smooth import is_smooth
 from viewer.scene.light import Light
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance
-from viewer.scene.smooth import is_smooth
 from viewer.stream.compile.generate import Form, fragment
 
 TOWARDS = np.array([1.0, 0.4, 0.25]) / np.linalg.norm([1.0, 0.4, 0.25])

@@ -12,8 +12,8 @@ from inlined import copies, lines
 
 from viewer.cli.shader_check import everything
 from viewer.programs import PICTURES
-from viewer.renderer.prepared import prepare
-from viewer.renderer.settings import Settings
+from viewer.renderer.inputs.prepared import prepare
+from viewer.renderer.inputs.settings import Settings
 from viewer.scene.scene import Scene
 from viewer.stream.compile.addresses import WIDEST, PlannedAddresses
 from viewer.stream.compile.generate import Form, fragment

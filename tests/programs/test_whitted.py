@@ -16,9 +16,9 @@ from viewer import Camera, Renderer, Scene
 from viewer.base.errors import ViewerError, WiringError
 from viewer.programs import PICTURES
 from viewer.programs.whitted import whitted_trace
+from viewer.scene.edits.movable import with_light_at
 from viewer.scene.light import Light
 from viewer.scene.material import Material
-from viewer.scene.movable import with_light_at
 from viewer.scene.scene import Instance
 
 # Where the oracle's picture is another one a hundredth of a pixel away, an edge runs through the pixel's middle,

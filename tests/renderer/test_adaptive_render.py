@@ -11,8 +11,8 @@ import pytest
 
 from viewer import Camera, Picture, Renderer, Scene
 from viewer.film.adaptive import LEAST
-from viewer.film.buffers import FilmBuffer
-from viewer.film.checkpoint import resume, save
+from viewer.film.device_film import FilmBuffer
+from viewer.film.files.checkpoint import resume, save
 from viewer.film.film import Film
 
 SIZE = (36, 28)  # blocks of 8 x 8 go on together

@@ -10,8 +10,8 @@ import places
 import pytest
 
 from viewer import Camera, Renderer
-from viewer.renderer.prepared import prepare
-from viewer.scene.culling import culled, culled_of_objects, culls
+from viewer.renderer.inputs.prepared import prepare
+from viewer.scene.edits.culling import culled, culled_of_objects, culls
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from viewer import Camera, Scene
-from viewer.renderer.changes import SceneChanges, scene_changes
+from viewer.renderer.inputs.scene_diff import SceneChanges, scene_changes
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh

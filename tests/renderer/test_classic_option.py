@@ -12,8 +12,8 @@ from viewer import Renderer, Scene
 from viewer.options.declare import Affects
 from viewer.renderer.sequence import render_frames
 from viewer.scene import builtin
-from viewer.scene.builtin.shapes import boxes
-from viewer.scene.classic_plane import on_plane
+from viewer.scene.builtin.parts.shapes import boxes
+from viewer.scene.edits.classic_plane import on_plane
 
 SHOWN: dict[str, Any] = {"size": (8, 6), "spp": 1}
 

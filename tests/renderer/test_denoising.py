@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.film import image
-from viewer.film.denoise import oidn
+from viewer.denoise import oidn
+from viewer.film.files import image
 from viewer.film.tonemap import srgb8
 from viewer.renderer.renderer import Renderer
 

@@ -9,12 +9,12 @@ import places
 import pytest
 
 from viewer import Camera, Renderer
-from viewer.film.buffers import Buffer
+from viewer.film.device_film import Buffer
 from viewer.kernels.records import FEATURES
-from viewer.renderer.drawn_features import DrawnFeatures, drawable
-from viewer.renderer.faster_features import AGAIN, Cost, FasterFeatures
-from viewer.renderer.moving import of_motion
-from viewer.renderer.quick_features import QuickFeatures
+from viewer.renderer.preview.gbuffer import AGAIN, Cost, FasterFeatures
+from viewer.renderer.preview.gbuffer_raster import DrawnFeatures, drawable
+from viewer.renderer.preview.gbuffer_tracer import QuickFeatures
+from viewer.renderer.preview.motion import of_motion
 from viewer.scene.material import Material
 from viewer.scene.scene import Scene
 

@@ -14,7 +14,7 @@ import pytest
 import viewer
 from viewer import Renderer
 from viewer.base.errors import DriverWarning
-from viewer.film.image import read_exr
+from viewer.film.files.image import read_exr
 
 SIZE = (8, 8)
 

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from viewer import Renderer, Scene
-from viewer.renderer.prepared import prepare
+from viewer.renderer.inputs.prepared import prepare
 from viewer.scene.camera import Camera
+from viewer.scene.edits.movable import with_light_at
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
-from viewer.scene.movable import with_light_at
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance
 

@@ -19,12 +19,12 @@ from signals import heeding
 
 from viewer import Camera, Picture, Renderer, Scene, ViewerError
 from viewer.cli import main as cli
-from viewer.film import image
-from viewer.film.checkpoint import save
+from viewer.film.error.stop import FIRST_LOOK, bound
+from viewer.film.files import image
+from viewer.film.files.checkpoint import save
 from viewer.film.film import Film
-from viewer.film.stop import FIRST_LOOK, bound
 from viewer.options.table import FEW_SAMPLES
-from viewer.renderer.facts import sample_settings
+from viewer.renderer.sampling.picture_metadata import sample_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = (24, 18)
@@ -158,7 +158,7 @@ def test_time_stops_between_runs(renderer: Renderer, monkeypatch: pytest.MonkeyP
         clock[0] += 0.2
 
     for module in ("session", "beginning"):
-        monkeypatch.setattr(f"viewer.renderer.{module}.time", SimpleNamespace(perf_counter=lambda: clock[0]))
+        monkeypatch.setattr(f"viewer.renderer.session.{module}.time", SimpleNamespace(perf_counter=lambda: clock[0]))
     monkeypatch.setattr(renderer, "slices", timed)
     picture = renderer.render(SIZE, spp=65536, time=0.5)
     assert picture.stats.facts["stopped by"] == "time" and picture.stats.facts["samples"] == 3
@@ -298,7 +298,9 @@ def test_whenever_it_is_stopped_the_state_goes_on_to_the_bit(
 def test_states_are_saved_as_it_goes(
     renderer: Renderer, whole: Picture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("viewer.film.checkpoint.PAUSE", 0.0)  # between states, as a multiple of what saving one takes
+    monkeypatch.setattr(
+        "viewer.film.files.checkpoint.PAUSE", 0.0
+    )  # between states, as a multiple of what saving one takes
     state = renderer.checkpoint(tmp_path / "a.png")
     assert state is not None
     state.every = 0.0

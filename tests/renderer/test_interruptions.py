@@ -8,7 +8,7 @@ import pytest
 from pictures import MACHINES, assert_same, triangles_with_normals
 
 from viewer import Renderer, Scene
-from viewer.renderer.machine_pool import MOST_MACHINES
+from viewer.renderer.device.machine_pool import MOST_MACHINES
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,14 @@ import shutil
 import meshes
 import numpy as np
 import pytest
+from reproduction.simulators.counts import published_program
 
 from viewer import Renderer
 from viewer.base.errors import ViewerError
 from viewer.cli.main import main
-from viewer.simulate.counts import published_program, spirv
-from viewer.simulate.counts.instructions import _counted as instructions_of
-from viewer.simulate.day import remarks
+from viewer.stream.analysis import spirv
+from viewer.stream.analysis.instructions import _counted as instructions_of
+from viewer.stream.analysis.length_limits import remarks
 from viewer.stream.declare.limits import rounded
 
 STEPS = {"program": "cast", "accel": "grid", "grid": 6, "fuse": "none", "unroll": 1, "intersection": "moller-trumbore"}

@@ -11,7 +11,7 @@ from viewer import Renderer
 from viewer.options.declare import Affects
 from viewer.renderer.sequence import render_frames
 from viewer.scene import builtin
-from viewer.scene.builtin.shapes import boxes
+from viewer.scene.builtin.parts.shapes import boxes
 from viewer.scene.scene import Scene
 
 OPTIONS: dict[str, Any] = {"program": "cast", "machine": "singlepass"}

@@ -9,8 +9,8 @@ import pytest
 
 import viewer
 from viewer import Renderer
-from viewer.film.buffers import FilmBuffer
-from viewer.renderer.photon_maps import LEAST_ROUGH, ROUGH
+from viewer.film.device_film import FilmBuffer
+from viewer.renderer.photon_map.photon_map import LEAST_ROUGH, ROUGH
 
 SIZE, TILE = (24, 16), (16, 8)
 FEW: dict[str, Any] = {"photons": 4 * LEAST_ROUGH, "photon_bounces": 2, "depth": 1}

@@ -10,7 +10,7 @@ from PIL import Image
 
 from viewer.base.errors import ViewerError
 from viewer.film.tonemap import srgb8
-from viewer.renderer.picture import Picture
+from viewer.renderer.sampling.picture import Picture
 from viewer.stream.machines.counters import Stats
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import viewer
 from viewer import Camera, Renderer, Scene
-from viewer.scene.builtin.shapes import quads
+from viewer.scene.builtin.parts.shapes import quads
 from viewer.scene.material import Material
 from viewer.scene.quadric import Quadric
 from viewer.scene.scene import Instance

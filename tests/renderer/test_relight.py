@@ -9,8 +9,8 @@ from pictures import of_two_kinds
 
 from viewer.cli.shader_check import everything
 from viewer.renderer.renderer import Renderer
+from viewer.scene.edits.movable import with_light_at
 from viewer.scene.environment import ConstantEnvironment, ImageEnvironment
-from viewer.scene.movable import with_light_at
 from viewer.scene.sky import sky
 from viewer.stream.compile.addresses import texels_of
 from viewer.stream.gl.arena import LEAST

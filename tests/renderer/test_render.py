@@ -133,7 +133,7 @@ def test_a_cut_picture_equals_the_whole_one(
     size, layers = (131, 67), ("depth", "normal", "triangle", "steps", "tests")
     whole = renderer.render(size, layers=layers)
     for largest in (131 * 10, 1000, 97):  # rows, several rows; parts of a row
-        monkeypatch.setattr("viewer.renderer.tracer.LARGEST_STREAM", largest)
+        monkeypatch.setattr("viewer.renderer.sampling.sampler.LARGEST_STREAM", largest)
         cut = renderer.render(size, layers=layers)
         assert_same(whole, cut)
         monkeypatch.undo()
@@ -150,7 +150,7 @@ def test_counters_of_a_cut_picture_are_those_of_the_whole_one(
     renderer: Renderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = renderer.render((131, 67), stats=True).stats
-    monkeypatch.setattr("viewer.renderer.tracer.LARGEST_STREAM", 1000)
+    monkeypatch.setattr("viewer.renderer.sampling.sampler.LARGEST_STREAM", 1000)
     cut = renderer.render((131, 67), stats=True).stats
     for state, total in whole.kernels.items():
         assert (cut.kernels[state].calls, cut.kernels[state].words_random) == (total.calls, total.words_random), state

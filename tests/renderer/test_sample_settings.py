@@ -9,7 +9,7 @@ import pytest
 
 import viewer
 from viewer import Renderer
-from viewer.renderer.facts import sample_settings
+from viewer.renderer.sampling.picture_metadata import sample_settings
 
 SINGLE: dict[str, Any] = {"machine": "singlepass", "aperture": 0.1, "focus": 3.0}
 PLANES: dict[str, Any] = {"intersection": "planes"}

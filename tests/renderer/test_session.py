@@ -12,14 +12,14 @@ import pytest
 import viewer
 from viewer import Renderer
 from viewer.base.errors import ViewerError
+from viewer.film.error.stop import Stop
+from viewer.film.files.image import read_exr
 from viewer.film.film import Film
-from viewer.film.image import read_exr
-from viewer.film.stop import Stop
 from viewer.kernels.records import FILM
 from viewer.options.declare import Affects
-from viewer.renderer import outlook
-from viewer.renderer.pieces import Slice
-from viewer.renderer.session import Session
+from viewer.renderer.device.tile_job import Slice
+from viewer.renderer.session import progress as outlook
+from viewer.renderer.session.session import Session
 from viewer.stream.gl.stream import Stream
 
 SIZE = (40, 30)

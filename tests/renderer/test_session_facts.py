@@ -11,12 +11,12 @@ import pytest
 
 import viewer
 from viewer import Renderer
-from viewer.film.stop import Stop
-from viewer.renderer import beginning
-from viewer.renderer import session as session_module
-from viewer.renderer.pace import LONGEST, Pace, Rhythm
-from viewer.renderer.session import Session
-from viewer.renderer.tiles import tiles
+from viewer.film.error.stop import Stop
+from viewer.renderer.device.tiles import tiles
+from viewer.renderer.preview.scheduler import LONGEST, Pace, Rhythm
+from viewer.renderer.session import beginning
+from viewer.renderer.session import session as session_module
+from viewer.renderer.session.session import Session
 
 SIZE = (8, 6)
 PIXELS = SIZE[0] * SIZE[1]

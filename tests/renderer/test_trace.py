@@ -332,7 +332,7 @@ def test_one_ray_no_ray_and_more_than_a_stream_holds(monkeypatch: pytest.MonkeyP
     rng = np.random.default_rng(19)
     origins = rng.uniform(-0.5, 1.5, (5000, 3))
     broadcast = renderer.trace(origins, [0, 0, -1])
-    monkeypatch.setattr("viewer.renderer.tracer.LARGEST_STREAM", 1536)
+    monkeypatch.setattr("viewer.renderer.sampling.sampler.LARGEST_STREAM", 1536)
     cut = renderer.trace(origins, np.broadcast_to([0, 0, -1], origins.shape), t_max=np.full(5000, np.inf))
     for a, b in zip(broadcast, cut, strict=True):
         assert np.array_equal(a, b)

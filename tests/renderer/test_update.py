@@ -21,12 +21,12 @@ from viewer.cli.shader_check import everything
 from viewer.options.declare import Affects
 from viewer.options.photons import PHOTONS
 from viewer.options.table import OPTIONS, keywords
-from viewer.renderer.prepared import prepare
-from viewer.renderer.settings import NAMES, Settings
+from viewer.renderer.inputs.prepared import prepare
+from viewer.renderer.inputs.settings import NAMES, Settings
 from viewer.scene.camera import Camera
+from viewer.scene.edits.movable import with_light_at
 from viewer.scene.environment import ConstantEnvironment
 from viewer.scene.light import Light
-from viewer.scene.movable import with_light_at
 from viewer.scene.sky import sky
 
 SHOWN = {"size": (24, 16), "spp": 2}

@@ -11,13 +11,13 @@ import pytest
 
 import viewer
 from viewer import Renderer
-from viewer.renderer.session import Session
-from viewer.window.input.actions import Keymap
-from viewer.window.input.flight import Flight
-from viewer.window.study.heat import COARSE, Heat
-from viewer.window.view.preferences import Preferences
-from viewer.window.view.studies import Studies
-from viewer.window.view.view import View
+from viewer.renderer.session.session import Session
+from viewer.viewport.controls.camera_controller import Flight
+from viewer.viewport.controls.keymap import Keymap
+from viewer.viewport.preferences import Preferences
+from viewer.viewport.studies.debug_views import Studies
+from viewer.viewport.studies.heat import COARSE, Heat
+from viewer.viewport.viewport import View
 
 SIZE = (70, 50)
 

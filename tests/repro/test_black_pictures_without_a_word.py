@@ -10,7 +10,7 @@ from PIL import Image
 
 import viewer
 from viewer.cli import main as cli
-from viewer.renderer.darkness import BLACK, darkness
+from viewer.renderer.sampling.darkness import BLACK, darkness
 from viewer.scene.light import Light
 
 SMALL = ("--size", "12x8", "--spp", "1", "--depth", "1", "--machine", "singlepass")

@@ -9,7 +9,7 @@ import pytest
 import viewer
 from tests.renderer.test_session import Paper
 from viewer import Renderer
-from viewer.renderer.session import Session
+from viewer.renderer.session.session import Session
 
 
 def test_a_moving_camera_lets_it_go_on(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:

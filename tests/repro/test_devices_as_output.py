@@ -14,7 +14,7 @@ from PIL import Image
 
 from viewer.base import textfile
 from viewer.base.errors import ViewerError
-from viewer.film import image, movie
+from viewer.film.files import image, movie
 
 PICTURE = np.random.default_rng(0).random((4, 5, 3)).astype(np.float32)
 

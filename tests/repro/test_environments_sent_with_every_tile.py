@@ -12,7 +12,7 @@ import viewer
 from viewer.farm import worker
 from viewer.farm.pictures import travelling
 from viewer.farm.units import tile_units
-from viewer.film import image
+from viewer.film.files import image
 
 
 def test_the_picture_comes_with_the_scene(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 import viewer
 from viewer.film.film import Film
-from viewer.renderer.parts import film_of_part
+from viewer.renderer.sampling.partial_film import film_of_part
 
 SIZE, SAMPLES = (16, 16), 16
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from viewer.base import part_file, textfile
-from viewer.film import image
+from viewer.film.files import image
 
 pytest.importorskip("fcntl")
 

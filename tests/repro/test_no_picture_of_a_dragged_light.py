@@ -8,10 +8,10 @@ from typing import Any
 import viewer
 from tests.renderer.test_session import Paper
 from viewer import Renderer
-from viewer.renderer.photon_maps import LEAST_ROUGH
-from viewer.renderer.session import Session
+from viewer.renderer.photon_map.photon_map import LEAST_ROUGH
+from viewer.renderer.session.session import Session
+from viewer.scene.edits.movable import with_light_at
 from viewer.scene.light import Light
-from viewer.scene.movable import with_light_at
 
 
 def test_every_move_shows_a_picture_and_compiles_nothing(device: Any) -> None:

@@ -9,8 +9,8 @@ import meshes
 import pytest
 
 from viewer import Renderer
-from viewer.film.stop import Stop
-from viewer.renderer.session import Session
+from viewer.film.error.stop import Stop
+from viewer.renderer.session.session import Session
 
 
 def test_noise_is_a_word_where_it_is_no_number(device: Any) -> None:

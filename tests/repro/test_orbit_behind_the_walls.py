@@ -11,12 +11,12 @@ import pytest
 
 import viewer
 from viewer import Camera, Renderer
-from viewer.renderer.session import Session
-from viewer.window.input.actions import Keymap
-from viewer.window.input.flight import NEAREST_PIVOT, Flight
-from viewer.window.view.pivot import choose_pivot
-from viewer.window.view.preferences import Preferences
-from viewer.window.view.view import View
+from viewer.renderer.session.session import Session
+from viewer.viewport.controls.camera_controller import NEAREST_PIVOT, Flight
+from viewer.viewport.controls.keymap import Keymap
+from viewer.viewport.pivot import choose_pivot
+from viewer.viewport.preferences import Preferences
+from viewer.viewport.viewport import View
 
 ROOM = viewer.load("cornell")  # open in front, at z = 0
 
@@ -66,7 +66,7 @@ def test_outdoors_it_is_left_alone(view: View) -> None:
     ],
 )
 def test_home_of_a_scene_that_was_entered(cameras: list[Camera], forward: Any) -> None:
-    from viewer.window.view.commands import _frame
+    from viewer.viewport.commands import _frame
 
     def framed(flight: Flight) -> np.ndarray:
         shown = SimpleNamespace(cameras=cameras)

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from viewer.programs import photon_map
-from viewer.renderer.prepared import prepare
+from viewer.renderer.inputs.prepared import prepare
+from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.renderer import Renderer
-from viewer.renderer.settings import Settings
 from viewer.scene.camera import Camera
 from viewer.scene.environment import ConstantEnvironment
 from viewer.scene.light import Light

@@ -8,9 +8,9 @@ from typing import Any
 import viewer
 from tests.renderer.test_session import Paper
 from viewer import Renderer
-from viewer.film.stop import Stop
-from viewer.renderer import machine_pool
-from viewer.renderer.session import Session
+from viewer.film.error.stop import Stop
+from viewer.renderer.device import machine_pool
+from viewer.renderer.session.session import Session
 from viewer.scene.light import Light
 
 

@@ -12,7 +12,7 @@ import viewer
 from viewer import Renderer
 from viewer.scene.light import Light
 from viewer.stream.gl.stream import Stream
-from viewer.window.picture.photons import PhotonPicture
+from viewer.viewport.display.photons import PhotonPicture
 
 SIZE = (8, 4)
 

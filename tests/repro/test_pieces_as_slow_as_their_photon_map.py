@@ -3,7 +3,7 @@ pieces, of which each turn of the window then began but one."""
 
 from __future__ import annotations
 
-from viewer.renderer.pace import LEAST_ROWS, Pace
+from viewer.renderer.preview.scheduler import LEAST_ROWS, Pace
 
 
 def test_a_slow_step_is_forgotten() -> None:
@@ -20,8 +20,8 @@ def test_a_map_is_no_piece(device: object) -> None:
     """Whatever its steps take, the rows of the next piece are chosen by what the pieces take."""
     import viewer
     from viewer import Renderer
-    from viewer.renderer.session import Session
-    from viewer.renderer.tracer import Tracer
+    from viewer.renderer.sampling.sampler import Tracer
+    from viewer.renderer.session.session import Session
 
     noted: list[bool] = []
 

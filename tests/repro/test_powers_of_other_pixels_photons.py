@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.renderer import device_scene
+from viewer.renderer.device import gpu_scene as device_scene
 from viewer.renderer.renderer import Renderer
 
 

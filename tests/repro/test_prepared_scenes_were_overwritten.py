@@ -10,9 +10,9 @@ import numpy as np
 
 import viewer
 from viewer import Renderer
-from viewer.renderer.prepared import prepare
+from viewer.renderer.inputs.prepared import prepare
+from viewer.scene.edits.movable import with_light_at
 from viewer.scene.light import Light
-from viewer.scene.movable import with_light_at
 
 OPTIONS: dict[str, Any] = {"machine": "singlepass", "camera": "0,1,1 0,0.3,0.3", "environment": "none"}
 SHOWN: dict[str, Any] = {"size": (6, 4), "spp": 1}

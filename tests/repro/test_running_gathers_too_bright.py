@@ -9,10 +9,10 @@ import numpy as np
 
 import viewer
 from viewer import Renderer
-from viewer.renderer.pieces import Slice
+from viewer.renderer.device.tile_job import Slice
 from viewer.scene.light import Light
-from viewer.window.picture.canvas import Canvas
-from viewer.window.study.inspector import Inspector
+from viewer.viewport.display.picture_texture import Canvas
+from viewer.viewport.studies.inspector import Inspector
 
 SIZE = (8, 4)
 

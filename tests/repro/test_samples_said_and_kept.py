@@ -13,12 +13,12 @@ import pytest
 
 import viewer
 from viewer.cli import main as cli
-from viewer.film.checkpoint import Checkpoint
-from viewer.film.image import read_exr
-from viewer.film.stop import Stop
-from viewer.renderer import tracer
-from viewer.renderer.facts import sample_settings
-from viewer.renderer.session import Session
+from viewer.film.error.stop import Stop
+from viewer.film.files.checkpoint import Checkpoint
+from viewer.film.files.image import read_exr
+from viewer.renderer.sampling import sampler as tracer
+from viewer.renderer.sampling.picture_metadata import sample_settings
+from viewer.renderer.session.session import Session
 
 SIZE = (16, 8)
 

@@ -9,8 +9,9 @@ import pytest
 from viewer import Renderer
 from viewer.base import memory
 from viewer.base.errors import ViewerError
-from viewer.renderer import footprint, tracer
-from viewer.renderer.footprint import check_memory, picture_bytes
+from viewer.renderer.device import footprint
+from viewer.renderer.device.footprint import check_memory, picture_bytes
+from viewer.renderer.sampling import sampler as tracer
 from viewer.scene import builtin
 
 
@@ -47,7 +48,7 @@ def test_nothing_is_taken_before_it_is_refused(renderers, monkeypatch, program) 
 
 
 def test_little_is_taken_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viewer.renderer.footprint.available", lambda: 0)
+    monkeypatch.setattr("viewer.renderer.device.footprint.available", lambda: 0)
     check_memory((512, 512), False, ("depth", "normal", "triangle"), True)
     with pytest.raises(ViewerError, match="memory"):
         check_memory((2048, 1024), False)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.film import checkpoint
+from viewer.film.files import checkpoint
 from viewer.film.film import Film
 
 SETTINGS = {"program": "path", "depth": 5}

@@ -10,14 +10,14 @@ import pytest
 
 import viewer
 from viewer import Renderer
-from viewer.renderer.session import Session
-from viewer.window.input.actions import Keymap
-from viewer.window.input.flight import Flight
+from viewer.renderer.session.session import Session
+from viewer.viewport.controls.camera_controller import Flight
+from viewer.viewport.controls.keymap import Keymap
+from viewer.viewport.preferences import Preferences
+from viewer.viewport.studies.debug_views import Studies
+from viewer.viewport.studies.probe import probe
+from viewer.viewport.viewport import View
 from viewer.window.panels.probe import surface_text
-from viewer.window.study.probe import probe
-from viewer.window.view.preferences import Preferences
-from viewer.window.view.studies import Studies
-from viewer.window.view.view import View
 
 SIZE = (24, 18)
 SCENE = viewer.load("cornell")

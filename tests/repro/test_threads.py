@@ -15,7 +15,7 @@ import pytest
 
 from viewer import Renderer, Scene
 from viewer.base.errors import DeviceError, ViewerError
-from viewer.renderer.session import Session
+from viewer.renderer.session.session import Session
 from viewer.stream.gl.device import Device, open_device
 
 SIZE = (24, 16)

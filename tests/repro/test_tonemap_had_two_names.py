@@ -8,12 +8,13 @@ from dataclasses import fields
 import pytest
 from PIL import Image
 
-from viewer.film import image, tonemap
+from viewer.film import tonemap
+from viewer.film.files import image
 from viewer.options.table import OPTIONS
-from viewer.renderer.picture import Picture
+from viewer.renderer.sampling.picture import Picture
 from viewer.renderer.sequence import save_frames
-from viewer.window.input.action_table import ACTIONS
-from viewer.window.view.preferences import Preferences
+from viewer.viewport.controls.action_table import ACTIONS
+from viewer.viewport.preferences import Preferences
 
 
 def test_one_name(tmp_path) -> None:

@@ -12,10 +12,10 @@ import pytest
 
 from viewer import Renderer, ViewerError
 from viewer.cli import main as cli
-from viewer.film import states
-from viewer.film.checkpoint import Checkpoint
+from viewer.film.files import states
+from viewer.film.files.checkpoint import Checkpoint
+from viewer.film.files.image import read_exr
 from viewer.film.film import Film
-from viewer.film.image import read_exr
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 

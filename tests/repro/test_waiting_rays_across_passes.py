@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import viewer
 from viewer.programs import PICTURES
-from viewer.renderer.prepared import prepare
-from viewer.renderer.settings import Settings
+from viewer.renderer.inputs.prepared import prepare
+from viewer.renderer.inputs.settings import Settings
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.kernel import IN, OUT, Kernel
 from viewer.stream.declare.program import DONE, Program, State

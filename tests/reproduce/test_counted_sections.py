@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from viewer.simulate.counts import spirv
-from viewer.simulate.counts.instructions import _counted
+from viewer.stream.analysis import spirv
+from viewer.stream.analysis.instructions import _counted
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 sys.path.insert(0, str(TOOLS))

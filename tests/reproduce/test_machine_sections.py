@@ -21,14 +21,14 @@ from reproduction.published import adinetz, frame_rates, thesis
 from reproduction.published.chapter5 import TABLE_5_1
 from reproduction.sections import cache, classic, flow_variants, machines, photon_mapping, speeds, table_5_2, unrolling
 from reproduction.sections.photon_map import DRAWN
+from reproduction.simulators.cost import cost
+from reproduction.simulators.machines import workload
+from reproduction.simulators.rays import eye_rays
+from reproduction.simulators.schedule import Runs, Simulation
+from reproduction.simulators.walk import Space, walk
 
 from viewer.accel.grid.build import build
 from viewer.scene.builtin.cornell import build as cornell
-from viewer.simulate.cost import cost
-from viewer.simulate.machines import workload
-from viewer.simulate.rays import eye_rays
-from viewer.simulate.schedule import Runs, Simulation
-from viewer.simulate.walk import Space, walk
 from viewer.stream.machines.policy import Naive
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from viewer.scene.bounds import bounds_of
+from viewer.scene.geometry.bounds import bounds_of
 from viewer.scene.hierarchy import compose
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene

@@ -11,9 +11,9 @@ import pytest
 
 from viewer.base.errors import ViewerError
 from viewer.scene import builtin
-from viewer.scene.builtin.shapes import Part, boxes, revolve, tube
-from viewer.scene.builtin.solids import SOLIDS, solid
-from viewer.scene.builtin.teapot import patches, teapot
+from viewer.scene.builtin.parts.shapes import Part, boxes, revolve, tube
+from viewer.scene.builtin.parts.solids import SOLIDS, solid
+from viewer.scene.builtin.parts.teapot import patches, teapot
 from viewer.scene.quadric import Quadric
 
 COUNTS = {"cornell": (38, 38), "teapotahedron": (22618, 22618), "forest": (1032768, 35768), "stadium": (64038, 64038)}
@@ -311,9 +311,9 @@ def test_the_hall_is_lit_through_its_openings_alone() -> None:
 
 def test_a_wall_is_open_where_it_should_be() -> None:
     """As much of its front is missing as the opening has, and its reveal looks into the opening."""
-    from viewer.scene.builtin.hall import ARC, _pierced
+    from viewer.scene.builtin.hall import ARC, pierced_wall
 
-    part = _pierced(4.0, 0.0, 6.0, 1.2, 0.9, 3.7, 0.8)
+    part = pierced_wall(4.0, 0.0, 6.0, 1.2, 0.9, 3.7, 0.8)
     normals = face_normals(part.positions, part.triangles)
     front = (normals[:, 2] > 0) & (part.positions[part.triangles][..., 2] == 0).all(axis=1)
     area = np.linalg.norm(normals[front], axis=1).sum() / 2

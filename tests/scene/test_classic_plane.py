@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.renderer.prepared import arranged
-from viewer.renderer.settings import Settings
+from viewer.renderer.inputs.prepared import arranged
+from viewer.renderer.inputs.settings import Settings
 from viewer.scene import builtin
-from viewer.scene.builtin.shapes import boxes
-from viewer.scene.classic_plane import on_plane
+from viewer.scene.builtin.parts.shapes import boxes
+from viewer.scene.edits.classic_plane import on_plane
+from viewer.scene.edits.vertex_colors import decided_materials
 from viewer.scene.scene import Scene
-from viewer.scene.vertex_colors import decided_materials
 
 
 def box(**more) -> Scene:

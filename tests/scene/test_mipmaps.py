@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from viewer.formats.image.color import linear_from_srgb
-from viewer.scene import mipmaps
-from viewer.scene.mipmaps import level_sizes, mip_levels, reduced
+from viewer.scene.edits import mipmaps
+from viewer.scene.edits.mipmaps import level_sizes, mip_levels, reduced
 from viewer.scene.texture import Image
 
 

@@ -10,12 +10,12 @@ import pytest
 
 from viewer.accel.quadrics import boxes
 from viewer.base.errors import ViewerError
-from viewer.film.checkpoint import fingerprint
+from viewer.film.files.checkpoint import fingerprint
 from viewer.lighting.emitters import emitters
-from viewer.renderer.changes import scene_changes
-from viewer.scene.builtin.shapes import quads
+from viewer.renderer.inputs.scene_diff import scene_changes
+from viewer.scene.builtin.parts.shapes import quads
+from viewer.scene.edits.movable import movable_lights
 from viewer.scene.material import Material
-from viewer.scene.movable import movable_lights
 from viewer.scene.quadric import PlacedQuadric, Quadric, QuadricShape
 from viewer.scene.scene import Instance, Scene
 

@@ -9,9 +9,9 @@ import pytest
 
 from viewer.base.errors import ViewerError
 from viewer.scene import builtin
+from viewer.scene.edits.movable import movable_lights, with_light_at
 from viewer.scene.light import Light, luminance
 from viewer.scene.material import Material
-from viewer.scene.movable import movable_lights, with_light_at
 from viewer.scene.scene import Scene
 
 

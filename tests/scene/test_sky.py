@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import viewer
-from viewer.scene.alone import stands_alone
+from viewer.scene.edits.alone import stands_alone
 from viewer.scene.light import luminance
 from viewer.scene.sky import _dome, sky, studio, sunlight
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from viewer.formats import load
+from viewer.scene.geometry.tangents import with_tangents
 from viewer.scene.mesh import Mesh
-from viewer.scene.tangents import with_tangents
 
 
 def grid(columns: int, rows: int, **more: Any) -> Mesh:

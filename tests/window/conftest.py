@@ -201,8 +201,8 @@ def window(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ha
     """One application for all gentle tests of a module: closing any other window would close this one too."""
     import glfw
 
+    from viewer.viewport.preferences import Preferences
     from viewer.window.app import App
-    from viewer.window.view.preferences import Preferences
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DISPLAY", screen)

@@ -15,20 +15,21 @@ class Stage:
     """A desk without a window: the panels are drawn into a texture, and what they ask for is written down."""
 
     def __init__(self, device: Any) -> None:
+        from viewer.renderer.inputs.settings import Settings
         from viewer.renderer.renderer import Renderer
-        from viewer.renderer.session import Session
-        from viewer.renderer.settings import Settings
+        from viewer.renderer.session.session import Session
         from viewer.scene.scene import Scene
-        from viewer.window.input.actions import Keymap
-        from viewer.window.input.flight import Flight
+        from viewer.viewport import scene_loader as stage
+        from viewer.viewport import viewport as view
+        from viewer.viewport.context import Desk
+        from viewer.viewport.controls.camera_controller import Flight
+        from viewer.viewport.controls.keymap import Keymap
+        from viewer.viewport.display.picture_texture import Canvas
+        from viewer.viewport.light_markers import Markers
+        from viewer.viewport.object_editing import Motion
+        from viewer.viewport.preferences import Preferences
+        from viewer.viewport.studies.debug_views import Studies
         from viewer.window.panels.imgui_draw import ImguiDraw
-        from viewer.window.picture.canvas import Canvas
-        from viewer.window.view import stage, view
-        from viewer.window.view.desk import Desk
-        from viewer.window.view.markers import Markers
-        from viewer.window.view.motion import Motion
-        from viewer.window.view.preferences import Preferences
-        from viewer.window.view.studies import Studies
 
         asked = self.asked = []
 
@@ -119,7 +120,7 @@ class Stage:
         return list(self.asked)
 
     def inspect(self) -> None:
-        from viewer.window.study.inspector import Inspector
+        from viewer.viewport.studies.inspector import Inspector
 
         self.studies.inspector = Inspector(self.renderer, size=(24, 16))
         self.studies.inspector.begin(self.view.flight.camera)

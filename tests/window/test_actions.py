@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from viewer.base.errors import ViewerError
 from viewer.programs import PICTURES
-from viewer.window.input import actions
-from viewer.window.input.actions import ACTIONS, BY_NAME, MODIFIERS, MOUSE, NAMED, Keymap, key_text, parse_key
-from viewer.window.input.thrust import MOTIONS, PACES
+from viewer.viewport.controls import keymap as actions
+from viewer.viewport.controls.keymap import ACTIONS, BY_NAME, MODIFIERS, MOUSE, NAMED, Keymap, key_text, parse_key
+from viewer.viewport.controls.thrust import MOTIONS, PACES
 
 needs_glfw = pytest.mark.skipif(importlib.util.find_spec("glfw") is None, reason="glfw is not installed")
 

@@ -116,7 +116,7 @@ def test_no_flash(opened: Opener) -> None:
 
 
 def test_quitting_saves_the_settings(opened: Opener) -> None:
-    from viewer.window.view.preferences import Preferences
+    from viewer.viewport.preferences import Preferences
 
     hands = opened()
     assert hands.app.view.exposure == "auto"
@@ -247,7 +247,7 @@ def test_shaders_are_compiled_anew(opened: Opener, place: Path, monkeypatch: pyt
     copy = place / "shaders"
     shutil.copytree(paths.shaders(), copy)
     monkeypatch.setattr(paths, "shaders", lambda: copy)
-    monkeypatch.setattr("viewer.window.view.reload.EVERY", 0.0)  # seconds between two looks
+    monkeypatch.setattr("viewer.viewport.reload.EVERY", 0.0)  # seconds between two looks
     hands = opened("teapotahedron", (160, 120), machine="singlepass")
     app = hands.app
     hands.key("i")

@@ -8,7 +8,7 @@ import pytest
 
 import viewer
 from viewer import Camera
-from viewer.renderer.darkness import black
+from viewer.renderer.sampling.darkness import black
 from viewer.scene.light import Light
 
 

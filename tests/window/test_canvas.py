@@ -10,10 +10,10 @@ import pytest
 
 import viewer
 from viewer.base.errors import ViewerError
-from viewer.renderer.pace import LEAST_ROWS, LONGEST, SCALES, STEP, Pace, stream_shape
+from viewer.renderer.preview.scheduler import LEAST_ROWS, LONGEST, SCALES, STEP, Pace, stream_shape
 from viewer.renderer.renderer import Renderer
-from viewer.renderer.session import Session
-from viewer.window.picture.canvas import Canvas
+from viewer.renderer.session.session import Session
+from viewer.viewport.display.picture_texture import Canvas
 
 SIZE = (300, 150)  # more than a tile wide, and no multiple of one
 
@@ -114,7 +114,7 @@ def test_a_turn_ends_when_its_seconds_are_over(session: Session, monkeypatch: py
     session.finish(converged=False)
     clock, slices = [0.0], session.renderer.slices
     for module in ("session", "beginning"):
-        monkeypatch.setattr(f"viewer.renderer.{module}.time", SimpleNamespace(perf_counter=lambda: clock[0]))
+        monkeypatch.setattr(f"viewer.renderer.session.{module}.time", SimpleNamespace(perf_counter=lambda: clock[0]))
 
     def timed(*words: Any, **choices: Any) -> Any:
         for piece in slices(*words, **{**choices, "rows": lambda: 1}):

@@ -152,8 +152,8 @@ def test_the_picture_s(stage: Stage, controls: Controls) -> None:
 
 
 def test_what_looks_inside(stage: Stage, controls: Controls) -> None:
+    from viewer.viewport.studies.probe import probe
     from viewer.window.panels import panels
-    from viewer.window.study.probe import probe
 
     controls.show(panels._inside)
     for name, action in (("Streams", "inspector.show"), ("Heat map", "heat.next"), ("Boxes", "wires.toggle")):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from viewer.film.tonemap import decode
-from viewer.window.study import false_color
-from viewer.window.study.false_color import DONE, NONE, PALETTE, TEN, VIRIDIS, Label, ramp_colors
+from viewer.viewport.studies import false_color
+from viewer.viewport.studies.false_color import DONE, NONE, PALETTE, TEN, VIRIDIS, Label, ramp_colors
 
 # Machado, Oliveira and Fernandes, "A physiologically-based model for simulation of color vision deficiency" (2009),
 # severity 1.0, on linear sRGB.

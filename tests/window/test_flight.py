@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from viewer.scene.camera import Camera
-from viewer.window.input.flight import LOOK, ORBIT, WHEEL_DOLLY, Flight
-from viewer.window.input.pose import MOVE_SECONDS
-from viewer.window.input.thrust import MOTIONS
+from viewer.viewport.controls.camera_controller import LOOK, ORBIT, WHEEL_DOLLY, Flight
+from viewer.viewport.controls.pose import MOVE_SECONDS
+from viewer.viewport.controls.thrust import MOTIONS
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from hand import BOX, START, eye, settle, target
 
 from viewer.scene.camera import Camera
-from viewer.window.input.flight import Flight
-from viewer.window.input.thrust import FAST, GLIDE, MOTIONS, SLOW
+from viewer.viewport.controls.camera_controller import Flight
+from viewer.viewport.controls.thrust import FAST, GLIDE, MOTIONS, SLOW
 
 
 @pytest.fixture

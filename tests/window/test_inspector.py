@@ -11,9 +11,9 @@ import viewer
 from viewer import Camera, Renderer
 from viewer.base.errors import ViewerError
 from viewer.programs import PICTURES, ray_cast
-from viewer.renderer.picture import COUNTED_LAYERS
-from viewer.window.study.false_color import DONE, NONE
-from viewer.window.study.inspector import Heat, Inspector, heat
+from viewer.renderer.sampling.picture import COUNTED_LAYERS
+from viewer.viewport.studies.false_color import DONE, NONE
+from viewer.viewport.studies.inspector import Heat, Inspector, heat
 
 SIZE = (64, 36)
 

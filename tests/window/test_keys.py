@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from tests.window.conftest import Hands, xdotool
-from viewer.film import image
+from viewer.film.files import image
 from viewer.film.tonemap import TONEMAPS, srgb8
 from viewer.options.table import OPTIONS
-from viewer.window.input.flight import FOV_STEP
-from viewer.window.view.turn import ASLEEP
+from viewer.viewport.controls.camera_controller import FOV_STEP
+from viewer.viewport.frame_loop import ASLEEP
 
 Look = Callable[[Any], Any]
 

@@ -13,13 +13,13 @@ import pytest
 
 import viewer
 from tests.window.conftest import Hands
-from viewer.film import image
-from viewer.film.stop import Stop
+from viewer.film.error.stop import Stop
+from viewer.film.files import image
 from viewer.renderer.renderer import Renderer
-from viewer.renderer.session import Session
+from viewer.renderer.session.session import Session
+from viewer.viewport import object_editing as motion
+from viewer.viewport.studies.wires import project_points
 from viewer.window.panels.overlay import status
-from viewer.window.study.wires import project_points
-from viewer.window.view import motion
 
 Opener = Callable[..., Hands]
 SIZE = (96, 72)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from viewer.base.errors import ViewerError
-from viewer.window.view.loader import Loader
+from viewer.viewport.load_thread import Loader
 
 PATIENCE = 120.0  # seconds, against hanging alone
 

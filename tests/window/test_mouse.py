@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tests.window.conftest import Hands, xdotool
-from viewer.window.input.flight import WHEEL_DOLLY, WHEEL_SPEED, Flight
-from viewer.window.view.hand import TURNING
+from viewer.viewport.controls.camera_controller import WHEEL_DOLLY, WHEEL_SPEED, Flight
+from viewer.viewport.pointer import TURNING
 
 HEIGHT = 180
 WAY = (36, 24)  # pixels

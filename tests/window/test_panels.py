@@ -244,10 +244,10 @@ def types(stage: Stage, x: float, y: float) -> bool:
 
 
 def test_the_legend_of_the_heat_map_is_seen_beside_the_probe(stage):
+    from viewer.viewport.studies.heat import Heat
+    from viewer.viewport.studies.probe import probe
     from viewer.window.panels import probe as probe_panel
     from viewer.window.panels.space import Space
-    from viewer.window.study.heat import Heat
-    from viewer.window.study.probe import probe
 
     stage.draw()
     space = Space(stage.draw_imgui)
@@ -283,9 +283,9 @@ def panels_of(stage: Stage) -> None:
 
 def test_the_probe_s_table_grows(stage, monkeypatch):
     """Rows are made into text once."""
+    from viewer.viewport.studies.history import Probe
+    from viewer.viewport.studies.probe import probing
     from viewer.window.panels import probe as probe_panel
-    from viewer.window.study.history import Probe
-    from viewer.window.study.probe import probing
 
     made = []
     table = Probe.table
@@ -317,7 +317,7 @@ def test_the_inspector_shows_a_stream(stage):
 
 
 def test_the_probe_is_a_table(stage):
-    from viewer.window.study.probe import probe
+    from viewer.viewport.studies.probe import probe
 
     stage.draw()
     stage.studies.probe = probe(stage.renderer, stage.view.flight.camera, (64, 40), (32, 20))
@@ -390,7 +390,7 @@ def windows(monkeypatch) -> dict[str, tuple[float, float, float, float]]:
 @pytest.mark.parametrize("panels", [True, False])
 @pytest.mark.parametrize("probed", [True, False])
 def test_nothing_overlaps_in_a_narrow_window(stage, windows, panels, probed) -> None:
-    from viewer.window.study.probe import probe
+    from viewer.viewport.studies.probe import probe
 
     size = (320, 240)
     stage.view.panels_visible, stage.view.stats_visible = panels, True

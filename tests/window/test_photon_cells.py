@@ -11,10 +11,10 @@ import viewer
 from viewer import Renderer
 from viewer.kernels.photons import STORED
 from viewer.photons.grid import PhotonGrid
-from viewer.renderer.pieces import Slice
-from viewer.window.picture.canvas import SEARCHING, Canvas
-from viewer.window.study.inspector import Inspector
-from viewer.window.study.photon_cells import cell_wires, occupied
+from viewer.renderer.device.tile_job import Slice
+from viewer.viewport.display.picture_texture import SEARCHING, Canvas
+from viewer.viewport.studies.inspector import Inspector
+from viewer.viewport.studies.photon_cells import cell_wires, occupied
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 
 from tests.window.conftest import Hands, note_events
 from viewer import Renderer
-from viewer.renderer.machine_pool import Key
-from viewer.window.study.wires import project_points
+from viewer.renderer.device.machine_pool import Key
+from viewer.viewport.studies.wires import project_points
 
 SIZE = (120, 90)
 FEW = {"photons": 4096, "photon_bounces": 2, "depth": 2}
@@ -23,8 +23,8 @@ def opened_ring(screen: str, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     """One window on the ring, without panels, whose kernels are compiled once."""
     import glfw
 
+    from viewer.viewport.preferences import Preferences
     from viewer.window.app import App
-    from viewer.window.view.preferences import Preferences
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DISPLAY", screen)

@@ -13,9 +13,9 @@ from hypothesis import settings as profile
 from hypothesis import strategies as st
 
 from viewer.base.errors import ViewerError
-from viewer.window.input.actions import ACTIONS, Keymap
-from viewer.window.view import preferences as module
-from viewer.window.view.preferences import MOST_RECENT, READERS, Preferences, settings_path
+from viewer.viewport import preferences as module
+from viewer.viewport.controls.keymap import ACTIONS, Keymap
+from viewer.viewport.preferences import MOST_RECENT, READERS, Preferences, settings_path
 
 HAND_WRITTEN = """\
 # mine

@@ -13,7 +13,7 @@ import viewer
 from viewer.base import paths
 from viewer.base.errors import ShaderError
 from viewer.renderer.renderer import Renderer
-from viewer.window.view.reload import EVERY, Watch
+from viewer.viewport.reload import EVERY, Watch
 
 
 @pytest.fixture

@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from viewer.film.denoise import oidn
-from viewer.film.denoise.history import Changes
-from viewer.film.stop import Stop
-from viewer.renderer import beginning
-from viewer.renderer.faster_features import Cost
-from viewer.renderer.moving import changes
-from viewer.renderer.pace import QUICK, TIMED_EVERY
+from viewer.denoise import oidn
+from viewer.denoise.reprojection import Changes
+from viewer.film.error.stop import Stop
+from viewer.renderer.preview.gbuffer import Cost
+from viewer.renderer.preview.motion import changes
+from viewer.renderer.preview.scheduler import QUICK, TIMED_EVERY
 from viewer.renderer.renderer import Renderer
-from viewer.renderer.session import Session
+from viewer.renderer.session import beginning
+from viewer.renderer.session.session import Session
 from viewer.scene.camera import Camera
-from viewer.window.picture.canvas import Canvas
+from viewer.viewport.display.picture_texture import Canvas
 
 SIZE = 64, 48
 

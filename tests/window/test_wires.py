@@ -7,9 +7,9 @@ import pytest
 
 import viewer
 from viewer import Camera
-from viewer.renderer.prepared import prepare
-from viewer.window.input.flight import Flight
-from viewer.window.study.wires import MOST_BOXES, box_edges, grid_lines, project, structure_lines
+from viewer.renderer.inputs.prepared import prepare
+from viewer.viewport.controls.camera_controller import Flight
+from viewer.viewport.studies.wires import MOST_BOXES, box_edges, grid_lines, project, structure_lines
 
 CAMERA = Camera((3.0, 4.0, 5.0), (0.0, 1.0, 0.0), fov=50)
 SIZE = (640, 360)

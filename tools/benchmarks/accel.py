@@ -20,7 +20,7 @@ from viewer.accel import structures
 from viewer.accel.structures import Recipe, Structure
 from viewer.kernels.records import RAY
 from viewer.programs import LEVELS, trace
-from viewer.renderer.rays import pack_rays
+from viewer.renderer.sampling.rays import pack_rays
 from viewer.stream.compile.link import LinkedProgram
 from viewer.stream.declare.kernel import Module
 from viewer.stream.gl.device import Device, shared_device

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import viewer
-from viewer.film.buffers import FilmBuffer
+from viewer.film.device_film import FilmBuffer
 
 from . import plots
 from .common import Options, Result, Table, facts, say

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.film.denoise import oidn
+from viewer.denoise import oidn
 from viewer.renderer.renderer import Renderer
 
 from . import plots

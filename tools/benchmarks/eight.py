@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer import load
-from viewer.film.compare import flip, relative_error
 from viewer.film.exposure import stops
+from viewer.film.files.compare import flip, relative_error
 from viewer.film.tonemap import srgb8
 from viewer.options.table import OPTIONS
 from viewer.renderer.renderer import Renderer
-from viewer.scene.builtin.shapes import Builder, boxes, quads
+from viewer.scene.builtin.parts.shapes import Builder, boxes, quads
 from viewer.scene.camera import Camera
 from viewer.scene.material import Material
 from viewer.scene.scene import Instance, Scene

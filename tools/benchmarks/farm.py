@@ -3,7 +3,7 @@
 Processes are workers of `viewer.farm` on this machine, each with one thread of the software driver. Efficiency is the
 time of one process by the number of processes, of the whole call, starts and ends included. Then a worker is killed at
 random moments, and every picture is compared with that of one process. The costs of units and of their transfers, as
-measured, go into a simulation of more workers than there are here (`viewer.farm.forecast`).
+measured, go into a simulation of more workers than there are here (`benchmarks.farm_forecast`).
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 import viewer
+from benchmarks.farm_forecast import Costs, forecast
 from viewer.farm.cluster import processes
-from viewer.farm.forecast import Costs, forecast
 from viewer.farm.pictures import render_on
 from viewer.farm.units import Unit
 from viewer.farm.worker import Traced

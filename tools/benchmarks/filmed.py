@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer import load
-from viewer.film.buffers import FilmBuffer
-from viewer.renderer.moving import of_motion
+from viewer.film.device_film import FilmBuffer
+from viewer.renderer.preview.denoiser import ScreenDenoiser
+from viewer.renderer.preview.frame import Round
+from viewer.renderer.preview.motion import of_motion
 from viewer.renderer.renderer import Renderer
-from viewer.renderer.rounds import Round
-from viewer.renderer.screen_denoiser import ScreenDenoiser
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from viewer.accel.two_level.structure import TwoLevel
-from viewer.renderer.prepared import prepare
+from viewer.renderer.inputs.prepared import prepare
 from viewer.renderer.renderer import Renderer
 from viewer.scene.builtin import balls, forest
 from viewer.scene.camera import Camera

@@ -92,8 +92,8 @@ def shrunk(linear: NDArray, size: tuple[int, int]) -> NDArray[np.float64]:
 
 def _scene(name: str, size: tuple[int, int], seconds: float, samples: int, data: dict[str, Any]) -> dict[str, Any]:
     from viewer.renderer.renderer import Renderer
+    from viewer.viewport.preferences import Preferences
     from viewer.window.app import App
-    from viewer.window.view.preferences import Preferences
 
     coarse = size[0] // COARSE, size[1] // COARSE
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:

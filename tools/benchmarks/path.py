@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from viewer.film.buffers import FilmBuffer
+from viewer.film.device_film import FilmBuffer
 from viewer.film.film import LUMINANCE
 from viewer.renderer.renderer import Renderer
 from viewer.scene.scene import Scene

@@ -14,19 +14,19 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from reproduction.photon_stages import STAGES, stage_seconds
 from reproduction.published.chapter6 import TABLE_6_1
 from reproduction.published.chapter6_instructions import TABLE_6_2, Row
+from reproduction.simulators.counts import NoCompiler
+from reproduction.simulators.counts.photons import photon_instructions
 
 import viewer
 from viewer.kernels.photons import ENTRY, FIRST
 from viewer.photons.routing import VERTEX, read_vertices
 from viewer.photons.sort import PhotonSort, cell_size, list_size
-from viewer.renderer.photon_stages import STAGES, stage_seconds
-from viewer.renderer.pieces import PICTURE
+from viewer.renderer.device.tile_job import PICTURE
 from viewer.renderer.renderer import Renderer
 from viewer.scene.builtin.caustics import PUBLISHED
-from viewer.simulate.counts import NoCompiler
-from viewer.simulate.counts.photons import photon_instructions
 from viewer.stream.gl.device import Device
 from viewer.stream.gl.stream import Stream
 
@@ -266,7 +266,7 @@ def _table_62(data: dict[str, Any]) -> Table:
     for name, ours in data["instructions"].items():
         if name not in TABLE_6_2:
             rows.append((f"of it {name}", *(str(mine) for mine in ours.values())))
-    rule = "viewer/simulate/counts/instructions.py"
+    rule = "viewer/stream/analysis/instructions.py"
     note = f"Ours / published. One iteration, counted by the rules in {rule}."
     note += f" {data['not_counted']}"
     return Table("table 6.2: instructions", ("kernel", "Inst", "TEX", "Addr", "Pack"), rows, note)

@@ -2,8 +2,9 @@
 
 The lower bound is the most traversal steps of any ray plus the most triangle tests of any ray: a pass serves one
 kernel, each of its rays by one call. Passes are those of the loop of traversal and intersection on which any ray ran;
-one call in a pass (unroll 1), nothing fused. All figures come from an exact simulation (`viewer.simulate.schedule`)
-of runs that the machine counted; for small pictures the machine itself is run beside it.
+one call in a pass (unroll 1), nothing fused. All figures come from an exact simulation
+(`reproduction.simulators.schedule`) of runs that the machine counted; for small pictures the machine itself is run
+beside it.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from reproduction.simulators.measured import WHOLE_RUNS, extract
+from reproduction.simulators.schedule import LOOP, Runs, Schedule, Simulation
 
 import viewer
 from viewer.renderer.renderer import Renderer
-from viewer.simulate.measured import WHOLE_RUNS, extract
-from viewer.simulate.schedule import LOOP, Runs, Schedule, Simulation
 from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
 from . import counts, plots

@@ -7,7 +7,7 @@ from typing import Any
 import viewer
 from viewer.cameras.lens import lens_uniforms
 from viewer.kernels.records import HIT
-from viewer.renderer.rasterized import RasterizedHits, differing
+from viewer.renderer.device.rasterized import RasterizedHits, differing
 from viewer.renderer.renderer import Renderer
 from viewer.stream.gl.stream import Stream
 

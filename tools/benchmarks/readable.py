@@ -22,7 +22,7 @@ import viewer
 from viewer.base.errors import ViewerError
 from viewer.scene.camera import Camera
 from viewer.scene.scene import Scene
-from viewer.window.input.flight import LOOK, ORBIT
+from viewer.viewport.controls.camera_controller import LOOK, ORBIT
 
 from . import plots
 from .common import Options, Result, Table, facts, say
@@ -90,8 +90,8 @@ def _watched(
     subject: Subject, size: tuple[int, int], seconds: float, data: dict[str, Any], samples: int
 ) -> tuple[list[Shot], list[Shot], dict[str, float]]:
     """(the pictures after opening, some of a flight, how fast it was)."""
+    from viewer.viewport.preferences import Preferences
     from viewer.window.app import App
-    from viewer.window.view.preferences import Preferences
 
     load = viewer.load
     with tempfile.TemporaryDirectory(prefix="raystream-bench-") as folder:

@@ -130,8 +130,8 @@ class _Flight:
 
 
 def _scene(each: View, program: str, size: tuple[int, int], seconds: float, data: dict[str, Any]) -> dict[str, Any]:
+    from viewer.viewport.preferences import Preferences
     from viewer.window.app import App
-    from viewer.window.view.preferences import Preferences
 
     camera = each.camera.text() if isinstance(each.camera, Camera) else each.camera
     fov = each.camera.fov if isinstance(each.camera, Camera) else None

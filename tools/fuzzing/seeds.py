@@ -19,7 +19,7 @@ from documents import MTL, SQUARE, TWO, Document, samples
 from levels import level
 from looks import full, textured
 
-from viewer.film import checkpoint, image
+from viewer.film.files import checkpoint, image
 from viewer.film.film import Film
 from viewer.formats import load
 from viewer.formats.gltf.extras import installed

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.simulate.cache import Cache, play_all
-from viewer.simulate.rays import eye_rays, places, reflected_rays, shadow_rays
-from viewer.simulate.references import (
+from reproduction.simulators.cache import Cache, play_all
+from reproduction.simulators.rays import eye_rays, places, reflected_rays, shadow_rays
+from reproduction.simulators.references import (
     KINDS,
     STREAM,
     STRUCTURES,
@@ -21,7 +21,7 @@ from viewer.simulate.references import (
     simd_references,
     tiles_of,
 )
-from viewer.simulate.walk import Space, walk
+from reproduction.simulators.walk import Space, walk
 
 from . import measured
 from .context import Context

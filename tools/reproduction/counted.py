@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
-from viewer.simulate.counts import (
+from reproduction.simulators.counts import (
     MACHINES,
     PUBLISHED_KERNELS,
     Instructions,

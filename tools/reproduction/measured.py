@@ -12,13 +12,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from reproduction.simulators.counts import MACHINES, Kernel, NoCompiler, kernel_rows, published_program
+from reproduction.simulators.machines import OTHER_PASSES, TWENTY
+from reproduction.simulators.rays import eye_rays
+from reproduction.simulators.schedule import Runs, Simulation
+from reproduction.simulators.walk import Space, walk
 from viewer.accel.grid.build import build
 from viewer.scene.camera import Camera
-from viewer.simulate.counts import MACHINES, Kernel, NoCompiler, instructions, kernel_rows, published_program
-from viewer.simulate.machines import OTHER_PASSES, TWENTY
-from viewer.simulate.rays import eye_rays
-from viewer.simulate.schedule import Runs, Simulation
-from viewer.simulate.walk import Space, walk
+from viewer.stream.analysis import instructions
 
 from . import views
 from .context import Context

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 import viewer
+from reproduction.simulators.counts.programs import RECIPE, published_program
+from reproduction.simulators.photons import bitonic_sort
 from viewer.kernels.photons import PHOTON
-from viewer.renderer.prepared import prepare
-from viewer.renderer.settings import Settings
-from viewer.simulate.counts.programs import RECIPE, published_program
-from viewer.simulate.photons import bitonic_sort
+from viewer.renderer.inputs.prepared import prepare
+from viewer.renderer.inputs.settings import Settings
 from viewer.stream.declare.kernel import Table, Volume
 
 from .memory_layout import INK, ROW, SHADES, SOFT, document, label

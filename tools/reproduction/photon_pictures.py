@@ -15,7 +15,7 @@ import viewer
 from viewer.cli.presets import preset
 from viewer.film.tonemap import srgb8
 from viewer.options.table import keywords
-from viewer.renderer.photon_maps import NEAREST_SHARE
+from viewer.renderer.photon_map.photon_map import NEAREST_SHARE
 
 ROOM = 1 << 24  # distances at a time
 

@@ -17,7 +17,7 @@ from viewer.accel.bvh.build import Bvh
 from viewer.accel.repeats import without_repeats
 from viewer.base.errors import ViewerError
 from viewer.options.declare import suggestion
-from viewer.scene.culling import culled_of_objects
+from viewer.scene.edits.culling import culled_of_objects
 from viewer.scene.quadric import PlacedQuadric
 from viewer.scene.scene import Scene
 from viewer.stream.declare.kernel import Module

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from viewer.base import textfile
 from viewer.base.errors import DriverWarning, ViewerError
 from viewer.cli.outputs import STANDARD_OUTPUT, check_output
-from viewer.film.states import AUTO
+from viewer.film.files.states import AUTO
 from viewer.options.photons import PHOTONS
 from viewer.options.table import OPTIONS, keywords, most_samples
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from viewer.cli.progress import Progress
-    from viewer.film.checkpoint import Checkpoint
+    from viewer.film.files.checkpoint import Checkpoint
     from viewer.renderer.renderer import Picture, Renderer
     from viewer.renderer.sequence import Frame
     from viewer.scene.scene import Scene
@@ -128,7 +128,7 @@ def _picture(renderer: Renderer, arguments: Namespace, state: Checkpoint | None,
 
 def _displayed(arguments: Namespace) -> bool:
     """Whether the picture is exposed and tone mapped, to be looked at; else it is linear."""
-    from viewer.film.image import DISPLAYED
+    from viewer.film.files.image import DISPLAYED
 
     return arguments.output == STANDARD_OUTPUT or arguments.output.lower().endswith(tuple(DISPLAYED))
 
@@ -142,7 +142,7 @@ def _filled(renderer: Renderer, arguments: Namespace) -> list[str]:
     lit = renderer.prepared.lighting.listed.lit
     if asked != (None, None, "auto") or not lit or not _displayed(arguments) or arguments.program == "cast":
         return []
-    from viewer.renderer.darkness import FILLED, black
+    from viewer.renderer.sampling.darkness import FILLED, black
 
     scale = min(1.0, GLANCE / max(arguments.size))
     width, height = (max(1, round(side * scale)) for side in arguments.size)
@@ -215,7 +215,7 @@ def _beyond(renderer: Renderer, arguments: Namespace) -> list[str]:
     """A remark on kernels that are too long for ``--limits``."""
     if arguments.limits == "none" or arguments.quiet:
         return []
-    from viewer.simulate.day import remarks
+    from viewer.stream.analysis.length_limits import remarks
 
     return remarks(renderer.bind(renderer.program()), arguments.limits, renderer.resources)
 

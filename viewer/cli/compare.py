@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
 
     from viewer.cli.progress import Progress
-    from viewer.film.compare import Comparison, Shown
+    from viewer.film.files.compare import Comparison, Shown
 
 NAMES = {
     "flip": "FLIP, mean",
@@ -36,7 +36,7 @@ def split(text: str) -> list[str]:
 
 def diff(arguments: Namespace, renders: Sequence[Namespace]) -> bool:
     """Whether the second picture is within the limit of the first; prints the figures."""
-    from viewer.film.compare import INSTALL, compare, has_flip, read
+    from viewer.film.files.compare import INSTALL, compare, has_flip, read
 
     pictures = len(arguments.pictures) + len(renders)
     if pictures != 2:
@@ -82,7 +82,7 @@ def data(found: Comparison) -> dict[str, Any]:
 
 def rows(found: Comparison) -> list[tuple[str, str]]:
     """The figures in words: (name, value)."""
-    from viewer.film.compare import INSTALL, has_flip
+    from viewer.film.files.compare import INSTALL, has_flip
 
     absent = "not of a layer" if has_flip() else f"flip-evaluator is not installed: {INSTALL}"
     return [
@@ -122,7 +122,7 @@ def _check_render(arguments: Namespace, layer: str | None) -> None:
 
 def _rendered(text: str, arguments: Namespace, asked: Namespace, progress: Progress) -> Shown:
     """The picture of ``raystream render`` with these arguments, as it would write it."""
-    from viewer.film.compare import Shown
+    from viewer.film.files.compare import Shown
     from viewer.film.layers import LAYERS, SERIES
     from viewer.options.table import check
     from viewer.renderer.renderer import Renderer

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from viewer.base.errors import ViewerError
-from viewer.film.states import AUTO
+from viewer.film.files.states import AUTO
 from viewer.options.table import OPTIONS
 
 if TYPE_CHECKING:
@@ -18,10 +18,10 @@ STANDARD_OUTPUT = "-"
 
 def check_output(arguments: Namespace) -> None:
     """Find out before any work whether the picture, or the frames, can be written; refuse options that do nothing."""
-    from viewer.film.image import check_path
-    from viewer.film.movie import check_output as check_movie
-    from viewer.film.movie import is_movie
-    from viewer.renderer.footprint import check_memory
+    from viewer.film.files.image import check_path
+    from viewer.film.files.movie import check_output as check_movie
+    from viewer.film.files.movie import is_movie
+    from viewer.renderer.device.footprint import check_memory
 
     _check_cluster(arguments)
     # As little as any program takes: the renderer, which knows more, looks again.

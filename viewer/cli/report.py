@@ -13,9 +13,9 @@ import numpy as np
 
 from viewer.base.errors import DeviceError
 from viewer.options.table import OPTIONS
-from viewer.scene.movable import Movable, movable_lights
+from viewer.scene.edits.movable import Movable, movable_lights
+from viewer.scene.edits.vertex_colors import decided_materials
 from viewer.scene.quadric import Quadric
-from viewer.scene.vertex_colors import decided_materials
 
 if TYPE_CHECKING:
     from viewer.scene.scene import Scene
@@ -41,10 +41,10 @@ def describe(scene: Scene, program: str = OPTIONS["program"].default, max_textur
     max_texture : longest side of textures, as the option has it.
     Where there is no OpenGL, ``gpu`` is None and a warning says why.
     """
-    from viewer.renderer.lighting import scene_lighting
-    from viewer.renderer.prepared import arranged
+    from viewer.renderer.inputs.lighting import scene_lighting
+    from viewer.renderer.inputs.prepared import arranged
+    from viewer.renderer.inputs.settings import Settings
     from viewer.renderer.renderer import Renderer
-    from viewer.renderer.settings import Settings
 
     scene = arranged(scene, Settings(max_texture=max_texture))
     lighting = scene_lighting(scene, Settings())

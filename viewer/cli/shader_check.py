@@ -19,9 +19,9 @@ from viewer.accel.triangles import TESTS
 from viewer.accel.two_level.top import TOPS
 from viewer.base import paths
 from viewer.base.errors import ShaderError
-from viewer.film.buffers import error_source, half_source, pixels_source
-from viewer.film.denoise.wavelets import wavelet_sources
-from viewer.film.upsample import upsampling_sources
+from viewer.denoise.filter import wavelet_sources
+from viewer.denoise.upsampling import upsampling_sources
+from viewer.film.device_film import error_source, half_source, pixels_source
 from viewer.kernels.photons import MAPS, SEARCHES
 from viewer.options.table import OPTIONS
 from viewer.photons.keep import OUTPUTS, keep_sources
@@ -37,8 +37,8 @@ from viewer.programs import (
     photon_frame,
     trace,
 )
-from viewer.renderer.drawn_features import drawn_features_source
-from viewer.renderer.rasterized import raster_sources
+from viewer.renderer.device.rasterized import raster_sources
+from viewer.renderer.preview.gbuffer_raster import drawn_features_source
 from viewer.renderer.renderer import Renderer
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
 from viewer.scene.light import KINDS as LIGHTS
@@ -61,8 +61,8 @@ from viewer.stream.machines.choice import choice_source
 from viewer.stream.machines.copies import copy_source, snapshot_source
 from viewer.stream.machines.count import EDGE, census_sources
 from viewer.stream.machines.mask import stream_sources
-from viewer.window.picture.canvas import film_source, running_source
-from viewer.window.picture.photons import point_sources, wire_sources
+from viewer.viewport.display.photons import point_sources, wire_sources
+from viewer.viewport.display.picture_texture import film_source, running_source
 
 Parts = dict[str, Source]  # of a program, by stage: vert, frag, geom
 

@@ -11,8 +11,8 @@ from collections.abc import Generator
 import numpy as np
 
 from viewer.farm.units import Unit
+from viewer.film.error.convergence import Halves
 from viewer.film.film import Film
-from viewer.film.rate import Halves
 
 Collector = Generator[None, tuple[int, Unit, Film], None]  # is sent a unit's number, the unit and its film
 

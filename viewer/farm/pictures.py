@@ -13,17 +13,17 @@ from viewer.farm.collect import ranges, tiles
 from viewer.farm.units import RANGE, Unit, sample_units, tile_side, tile_units
 from viewer.farm.work import Task, Work
 from viewer.farm.worker import Recipe, Traced
-from viewer.film.checkpoint import DRIVER, Checkpoint
+from viewer.film.error.stop import Stop
+from viewer.film.files.checkpoint import DRIVER, Checkpoint
 from viewer.film.film import Film
-from viewer.film.stop import Stop
 from viewer.formats.image.environment_maps import environment_of
 from viewer.formats.objects.take import scene_of
 from viewer.options import table as options
-from viewer.renderer.parts import check_ranges, check_whole
-from viewer.renderer.picture import Picture
+from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
+from viewer.renderer.sampling.partial_film import check_ranges, check_whole
+from viewer.renderer.sampling.picture import Picture
 from viewer.renderer.sequence import Frame, Motion
-from viewer.renderer.settings import Settings
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.scene import Scene
 from viewer.stream.machines.counters import Stats

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from viewer.film.film import Film
-from viewer.renderer.parts import sample_ranges
-from viewer.renderer.tiles import rectangles
+from viewer.renderer.device.tiles import rectangles
+from viewer.renderer.sampling.partial_film import sample_ranges
 
 FOR_EACH = 6  # tiles for each worker: the last ones end at about the same time
 LEAST_SIDE = 32  # pixels: below, the passes of a tile cost more than its rays

@@ -15,10 +15,10 @@ from viewer.base.version import __version__
 from viewer.farm.build import Build, sources
 from viewer.farm.units import Unit
 from viewer.film.film import Film
-from viewer.renderer.parts import film_of_part
+from viewer.renderer.inputs.settings import Settings
 from viewer.renderer.renderer import Renderer
+from viewer.renderer.sampling.partial_film import film_of_part
 from viewer.renderer.sequence import Frame, Motion
-from viewer.renderer.settings import Settings
 from viewer.scene.camera import Camera
 from viewer.scene.environment import ImageEnvironment
 from viewer.scene.scene import Scene

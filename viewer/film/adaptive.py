@@ -8,9 +8,9 @@ error E of the mean of all pixels' variances n_i = s_i mean(s) / E^2.
 
 Decisions are made on the whole picture after 32, 64, 128 ... samples, of counts and sums alone, so that they do not
 depend on how work is cut into rounds and tiles. They are those of blocks of 8 x 8 pixels, and s_i is told by the
-halves of the samples (`viewer.film.rate`) of the pixels *around* a block, without its own: pixels of which the few
-samples so far happen to agree would else end too dark. What a pixel's number depends on is then independent of its
-samples at the first decision, and later by way of its neighbours alone, on whose numbers they have had a say. Noise
+halves of the samples (`viewer.film.error.convergence`) of the pixels *around* a block, without its own: pixels of which
+the few samples so far happen to agree would else end too dark. What a pixel's number depends on is then independent of
+its samples at the first decision, and later by way of its neighbours alone, on whose numbers they have had a say. Noise
 that no neighbours tell of, of a lamp's corner, is seen by what the samples granted would gain: where that is too
 little, those pixels that have fewest get more, all of them.
 """
@@ -23,11 +23,11 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.account import Account
-from viewer.film.beside import EDGE, INDEPENDENT, block_sums, blocks, doubt, ratios, ratios_by_spread
+from viewer.film.error.convergence import Halves
+from viewer.film.error.neighbour_variance import EDGE, INDEPENDENT, block_sums, blocks, doubt, ratios, ratios_by_spread
+from viewer.film.error.sample_budget import Account
+from viewer.film.error.stop import bound
 from viewer.film.film import Film, luminance
-from viewer.film.rate import Halves
-from viewer.film.stop import bound
 
 LEAST = 32  # samples of every pixel
 STEPS = 4  # from a power of two of samples to the next: numbers at which pixels may end
@@ -44,7 +44,7 @@ def first_decision(samples: int) -> int:
 
 def decide(film: Film, goal: float) -> None:
     """Find out the error of a film, and grant its pixels samples for ``goal``, a relative error as of `Film.error`, for
-    its `viewer.film.stop.bound` to reach.
+    its `viewer.film.error.stop.bound` to reach.
 
     Every pixel has as many samples as it was granted. A second call with the same goal changes nothing.
     """
@@ -80,9 +80,10 @@ def variances(film: Film) -> NDArray[np.float64]:
     of the halves of its samples: one number each, so that it is to be averaged over some. Where there are no halves it
     is that of independent samples, `Film.variance`.
 
-    The squared difference is taken by the ratio that neighbours tell (`viewer.film.beside`), of the pixels of a block
-    that have as many samples. Where they tell none it is the geometric mean of what the samples' spread tells and of
-    the rate at which the difference falls, among the pixels of as many samples; a quarter where nothing tells that.
+    The squared difference is taken by the ratio that neighbours tell (`viewer.film.error.neighbour_variance`), of the
+    pixels of a block that have as many samples. Where they tell none it is the geometric mean of what the samples'
+    spread tells and of the rate at which the difference falls, among the pixels of as many samples; a quarter where
+    nothing tells that.
     """
     spread, halves = film.variance(), film.halves
     spread = np.where(np.isfinite(spread), spread, 0.0)

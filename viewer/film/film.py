@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from viewer.film.account import Account
-from viewer.film.beside import block_sums, blocks, doubt, variances_beside
-from viewer.film.rate import Halves, Told, kept, last_of, variance_of_mean
+from viewer.film.error.convergence import Halves, Told, kept, last_of, variance_of_mean
+from viewer.film.error.neighbour_variance import block_sums, blocks, doubt, variances_beside
+from viewer.film.error.sample_budget import Account
 from viewer.kernels.records import FILM
 from viewer.scene import light
 
@@ -134,7 +134,7 @@ class Film:
 
     def keep(self) -> None:
         """Keep the sum of so many samples as a first half, where every pixel has a power of two of them, and what it
-        says of the halves before. The twin of `viewer.film.buffers.FilmBuffer.keep`."""
+        says of the halves before. The twin of `viewer.film.device_film.FilmBuffer.keep`."""
         samples = int(self.count.min()) if self.count.size else 0
         if kept(samples):
             self.halves = Halves(luminance(self.sum), self.count.copy(), *self.told())
@@ -191,9 +191,9 @@ class Film:
     def error(self) -> float:
         """Estimated relative error of the picture: root mean square of the pixels' standard errors over the mean.
 
-        Both are of the luminance; see `viewer.film.rate` and `viewer.film.beside` for how the errors are known. 0 for a
-        black picture without spread, inf before every pixel has two samples. Of an adaptive picture that of the last
-        decision.
+        Both are of the luminance; see `viewer.film.error.convergence` and `viewer.film.error.neighbour_variance` for
+        how the errors are known. 0 for a black picture without spread, inf before every pixel has two samples. Of an
+        adaptive picture that of the last decision.
         """
         if self.account is not None:
             return self.account.error
@@ -207,7 +207,9 @@ class Film:
         return spread / mean if mean > 0 else float("inf")
 
     def doubt(self) -> float:
-        """The relative standard error of `error` itself, as far as the samples tell it: see `viewer.film.stop`."""
+        """The relative standard error of `error` itself, as far as the samples tell it: see
+        `viewer.film.error.stop`.
+        """
         return self.account.doubt if self.account is not None else last_of(self.told()[2])
 
     def _place(self, shape: tuple[int, ...], x: int, y: int, rest: tuple[int, ...] = ()) -> tuple[slice, slice]:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from viewer.kernels.records import HIT
+from viewer.scene.geometry.triangles import Triangles
 from viewer.scene.mesh import Mesh
-from viewer.scene.triangles import Triangles
 from viewer.stream.declare.kernel import Module, Table
 from viewer.stream.declare.record import Field, Record
 

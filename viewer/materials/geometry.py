@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from viewer.kernels.records import FACE, GEOMETRY, HIT, RAY, VERTEX
-from viewer.scene.triangles import Triangles
+from viewer.scene.geometry.triangles import Triangles
 from viewer.stream.declare.kernel import Module, Table
 
 

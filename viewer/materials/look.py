@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from viewer.kernels.records import INTERACTION
 from viewer.materials import media
+from viewer.scene.edits.smooth import has_smooth_meshes
 from viewer.scene.material import TEXTURE_FIELDS, Material
 from viewer.scene.scene import Scene
-from viewer.scene.smooth import has_smooth_meshes
 from viewer.scene.texture import Texture
 from viewer.stream.declare.record import Field, Record
 

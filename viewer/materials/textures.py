@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.base.memory import available
 from viewer.kernels.records import TEXTURE, TEXTURE_LEVEL
-from viewer.scene.mipmaps import level_sizes, mip_levels
+from viewer.scene.edits.mipmaps import level_sizes, mip_levels
 from viewer.scene.texture import MINIFICATIONS, WRAPS, Image, Texture
 from viewer.stream.declare.kernel import Module, Table, Texels
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from rendercanvas.anywidget import AnywidgetRenderCanvas, loop
 
-from viewer.canvas.canvas_view import OWN_EVENTS, CanvasView
-from viewer.canvas.drive import Drive
-from viewer.canvas.scripts import script
-from viewer.renderer.picture import Picture
+from viewer.renderer.sampling.picture import Picture
+from viewer.viewport.canvas.canvas_view import OWN_EVENTS, CanvasView
+from viewer.viewport.canvas.drive import Drive
+from viewer.viewport.canvas.scripts import script
 
 SIZE = (640, 480)
 # Seconds after which a widget gives back what it has on the device: without an output that shows it (its cell was run
@@ -22,7 +22,7 @@ class Widget(AnywidgetRenderCanvas):
     """A view of a scene, as a cell's output or a part of other widgets (``ipywidgets.HBox([one, other])``). Keys and
     the mouse do what they do in the window; a click gives it the keyboard and the wheel.
 
-    source, options : as of `viewer.canvas.canvas_view.CanvasView`. size : (width, height), the page's pixels.
+    source, options : as of `viewer.viewport.canvas.canvas_view.CanvasView`. size : (width, height), the page's pixels.
 
     It is traced between the cells' runs, in pieces of 30 ms, as long as it is seen, until the picture has converged.
     Out of the page, as where its cell is run again, it gives the device's memory back after some seconds; shown again

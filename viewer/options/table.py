@@ -75,6 +75,6 @@ def with_choices(given: Option, choices: tuple[str, ...]) -> Option:
 
 def keywords(scope: Scope) -> list[str]:
     """The names of the options that the ``Renderer`` (scope ``renderer``), its ``render`` or
-    `viewer.renderer.prepared.prepare` takes as keywords; the renderer takes those of ``prepare`` too."""
+    `viewer.renderer.inputs.prepared.prepare` takes as keywords; the renderer takes those of ``prepare`` too."""
     scopes = (scope, "prepare") if scope == "renderer" else (scope,)
     return [name for name, found in OPTIONS.items() if found.scope in scopes]

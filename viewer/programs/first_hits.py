@@ -1,9 +1,9 @@
 """How a program finds what its camera rays hit: by walking, or in a stream that a feed-forward pass has filled.
 
 T. J. Purcell, *Ray Tracing on a Stream Processor* (2004): where the eye rays of a picture have one origin, drawing the
-triangles into a depth buffer finds the same hits. The pass itself is `viewer.renderer.rasterized`; it fills the stream
-``first_hit``, one sample at a time. Where all samples of a pixel share one eye ray, as those of its path tracer do
-(figure 3.3), `eye_hits` fills it once for all.
+triangles into a depth buffer finds the same hits. The pass itself is `viewer.renderer.device.rasterized`; it fills the
+stream ``first_hit``, one sample at a time. Where all samples of a pixel share one eye ray, as those of its path tracer
+do (figure 3.3), `eye_hits` fills it once for all.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ from typing import Any
 from rendercanvas import http
 
 from viewer.base.errors import ViewerError
-from viewer.canvas.canvas_view import OWN_EVENTS, CanvasView
-from viewer.canvas.drive import Drive
 from viewer.remote.page import CHOICES, NUMBERS, resources
+from viewer.viewport.canvas.canvas_view import OWN_EVENTS, CanvasView
+from viewer.viewport.canvas.drive import Drive
 
 
 class RemoteCanvas(http.HttpRenderCanvas):

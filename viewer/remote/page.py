@@ -7,9 +7,9 @@ from html import escape
 from importlib.resources import files
 
 from viewer.base.paths import assets
-from viewer.canvas.scripts import script
 from viewer.options.table import OPTIONS
-from viewer.window.input.actions import ACTIONS, MOUSE, Keymap
+from viewer.viewport.canvas.scripts import script
+from viewer.viewport.controls.keymap import ACTIONS, MOUSE, Keymap
 
 # Options that can be chosen on the page, and their values.
 CHOICES = {

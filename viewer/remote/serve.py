@@ -28,7 +28,7 @@ def serve(scene: Any, port: int | str = "auto", host: str = "127.0.0.1", **optio
     """Show a scene in a browser, until Ctrl-C or SIGTERM ends the process. Prints one line: where.
 
     scene   : as of `viewer.show`. port : 0 is any that is free; auto is `PORT`, or any. host : the address to listen
-    at. options : as of `viewer.canvas.canvas_view.CanvasView`.
+    at. options : as of `viewer.viewport.canvas.canvas_view.CanvasView`.
 
     Raises ViewerError for what cannot be shown, a port that is taken, and where the extra is missing.
     """

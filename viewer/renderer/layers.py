@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.film.buffers import Buffer
+from viewer.film.device_film import Buffer
+from viewer.film.error.stop import Stop
 from viewer.film.layers import series
-from viewer.film.stop import Stop
-from viewer.renderer.picture import Report, collect
-from viewer.renderer.session import Session
-from viewer.renderer.tracer import Tracer
+from viewer.renderer.sampling.picture import Report, collect
+from viewer.renderer.sampling.sampler import Tracer
+from viewer.renderer.session.session import Session
 
 
 def bounce_layers(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from viewer.formats.objects.take import taken
-from viewer.renderer.picture import Picture
 from viewer.renderer.renderer import RENDER_KEYWORDS, Renderer
+from viewer.renderer.sampling.picture import Picture
 
 
 def render(scene: Any, **options: Any) -> Picture:

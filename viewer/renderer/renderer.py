@@ -14,25 +14,25 @@ from numpy.typing import NDArray
 from viewer.base.errors import DriverWarning, ViewerError
 from viewer.base.lock import exclusive
 from viewer.base.textfile import is_stream
-from viewer.film.checkpoint import DRIVER, Checkpoint
-from viewer.film.checkpoint import resume as resumed
+from viewer.film.error.stop import Stop
+from viewer.film.files.checkpoint import DRIVER, Checkpoint
+from viewer.film.files.checkpoint import resume as resumed
+from viewer.film.files.states import AUTO
 from viewer.film.film import Film
 from viewer.film.layers import LAYERS, NOISY, SERIES
-from viewer.film.states import AUTO
-from viewer.film.stop import Stop
 from viewer.options import table as options
 from viewer.options.declare import suggestion
 from viewer.options.docs import docstring, signature
 from viewer.programs import PICTURES
-from viewer.renderer.denoising import MOST_FEATURES, UNASKED, check_denoiser, denoised, features_of
-from viewer.renderer.facts import picture_facts, sample_settings
-from viewer.renderer.footprint import check_memory
+from viewer.renderer.device.footprint import check_memory
+from viewer.renderer.inputs.settings import NAMES
 from viewer.renderer.layers import bounce_layers, cast_layers, feature_layers
-from viewer.renderer.parts import check_ranges, check_whole, film_by_ranges
-from viewer.renderer.picture import FEATURE_LAYERS, Picture, Report
-from viewer.renderer.session import Session
-from viewer.renderer.settings import NAMES
-from viewer.renderer.tracer import Tracer
+from viewer.renderer.sampling.denoising import MOST_FEATURES, UNASKED, check_denoiser, denoised, features_of
+from viewer.renderer.sampling.partial_film import check_ranges, check_whole, film_by_ranges
+from viewer.renderer.sampling.picture import FEATURE_LAYERS, Picture, Report
+from viewer.renderer.sampling.picture_metadata import picture_facts, sample_settings
+from viewer.renderer.sampling.sampler import Tracer
+from viewer.renderer.session.session import Session
 from viewer.stream.machines.counters import Stats
 
 RENDER_KEYWORDS = (*options.keywords("render"), "stats", "progress", "film", "state")
@@ -44,8 +44,8 @@ class Renderer(Tracer):
     `update`, or of `render`.
 
     scene    : a `Scene`, the name of a file or of a built-in scene as of `viewer.load`, or a scene that is
-               `viewer.renderer.prepared.prepare`d; the options by which it was prepared then hold. Scenes are values:
-               what was given is read once, and `update` shows another one.
+               `viewer.renderer.inputs.prepared.prepare`d; the options by which it was prepared then hold. Scenes are
+               values: what was given is read once, and `update` shows another one.
     settings : a `Settings` in place of, or under, the keywords.
     device   : number of the EGL device, a `Device`, or None for the driver's choice.
     progress : called with the share of the structure that is built and a text.

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.film.movie import frame_path, is_movie, write_movie
+from viewer.film.files.movie import frame_path, is_movie, write_movie
 from viewer.options.table import check
-from viewer.renderer.given import scene_given
-from viewer.renderer.picture import EXPOSURE, TONEMAP, Picture
-from viewer.renderer.prepared import Prepared
+from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.inputs.validate import scene_given
 from viewer.renderer.renderer import Renderer
-from viewer.renderer.settings import Settings
+from viewer.renderer.sampling.picture import EXPOSURE, TONEMAP, Picture
 from viewer.scene.animation import turntable as turned
 from viewer.scene.camera import Camera
-from viewer.scene.classic_plane import on_plane
+from viewer.scene.edits.classic_plane import on_plane
 from viewer.scene.scene import Scene
 
 # Times at which a scene that moves is looked at for the bounds of all of its motion.

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.scene.animation import Animation, Pose, Poser
-from viewer.scene.bounds import bounds_of, finite_rows
 from viewer.scene.camera import Camera
-from viewer.scene.ground import ALBEDO, SQUARE, ground_transform
+from viewer.scene.geometry.bounds import bounds_of, finite_rows
+from viewer.scene.geometry.ground import ALBEDO, SQUARE, ground_transform
+from viewer.scene.geometry.triangles import Triangles, flattened
 from viewer.scene.hierarchy import Hierarchy
 from viewer.scene.instance import Instance
 from viewer.scene.light import Light
@@ -20,7 +21,6 @@ from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.quadric import Quadric, bounds_of_quadric
 from viewer.scene.texture import Texture
-from viewer.scene.triangles import Triangles, flattened
 
 # Times at which a scene that moves is looked at for the bounds of all of its motion.
 GLANCES = 16

@@ -9,32 +9,32 @@ from imgui_bundle import imgui
 
 import viewer
 from viewer.base.errors import ViewerError
-from viewer.film.stop import Stop
-from viewer.renderer.session import Session
-from viewer.renderer.settings import Settings
+from viewer.film.error.stop import Stop
+from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.session.session import Session
 from viewer.scene.scene import Scene
 from viewer.stream.gl.device import Device
+from viewer.viewport.context import Desk
+from viewer.viewport.display.auto_exposure import Meter
+from viewer.viewport.display.display import Display
+from viewer.viewport.display.photons import PhotonPicture
+from viewer.viewport.display.picture_texture import Canvas
+from viewer.viewport.frame_loop import Turn
+from viewer.viewport.light_markers import Markers
+from viewer.viewport.object_editing import Motion
+from viewer.viewport.preferences import Preferences
+from viewer.viewport.reload import Watch
+from viewer.viewport.scene_loader import Stage
+from viewer.viewport.studies.debug_views import Studies
+from viewer.viewport.viewport import View, configured
 from viewer.window.commands import handlers
 from viewer.window.events import Events
-from viewer.window.input.imgui_input import ImguiInput
-from viewer.window.input.window import Window
+from viewer.window.imgui_input import ImguiInput
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.panels import draw_panels, panels_fit
 from viewer.window.panels.space import Space
-from viewer.window.picture.canvas import Canvas
-from viewer.window.picture.display import Display
-from viewer.window.picture.meter import Meter
-from viewer.window.picture.photons import PhotonPicture
-from viewer.window.view.desk import Desk
-from viewer.window.view.markers import Markers
-from viewer.window.view.motion import Motion
-from viewer.window.view.preferences import Preferences
-from viewer.window.view.reload import Watch
-from viewer.window.view.stage import Stage
-from viewer.window.view.studies import Studies
-from viewer.window.view.turn import Turn
-from viewer.window.view.view import View, configured
+from viewer.window.window import Window
 
 TURN = 1 / 32  # seconds between two looks at the events, so that the window answers within 50 ms at 30 frames/s
 LEAST_BUDGET = 0.008  # seconds of tracing in a turn, however long a draw takes

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from viewer.base.errors import ViewerError
-from viewer.film import image
-from viewer.window.input.window import Window
-from viewer.window.view.commands import ENDINGS, numbered_file, picture_handlers
-from viewer.window.view.desk import Desk
+from viewer.film.files import image
+from viewer.viewport.commands import ENDINGS, numbered_file, picture_handlers
+from viewer.viewport.context import Desk
+from viewer.window.window import Window
 
 
 def handlers(desk: Desk, window: Window) -> dict[str, Callable[[], None]]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import glfw
 
-from viewer.window.input.actions import key_text
-from viewer.window.input.imgui_input import ImguiInput
-from viewer.window.view.desk import Desk
-from viewer.window.view.hand import Hand
+from viewer.viewport.context import Desk
+from viewer.viewport.controls.keymap import key_text
+from viewer.viewport.pointer import Hand
+from viewer.window.imgui_input import ImguiInput
 
 PICTURES = (".hdr", ".pic", ".exr")
 
 
 class Events:
-    """A listener (`viewer.window.input.window.Listener`) that acts on the desk."""
+    """A listener (`viewer.window.window.Listener`) that acts on the desk."""
 
     def __init__(self, desk: Desk, input: ImguiInput) -> None:
         self.desk, self.view, self.input = desk, desk.view, input

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from viewer.renderer.renderer import Renderer
 from viewer.scene.builtin import build
-from viewer.scene.builtin.shapes import quads
+from viewer.scene.builtin.parts.shapes import quads
 from viewer.scene.camera import Camera
 from viewer.scene.classic import MODES, ClassicMaterial, ClassicTexture
-from viewer.scene.classic_plane import GLASS
+from viewer.scene.edits.classic_plane import GLASS
 from viewer.scene.material import Material
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture

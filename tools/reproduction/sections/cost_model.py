@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from viewer.simulate.cost import COLOR, EYE, INTERSECT, SETUP, STEP, Cost, Workload, cost
-from viewer.simulate.machines import stream_buffer
+from reproduction.simulators.cost import COLOR, EYE, INTERSECT, SETUP, STEP, Cost, Workload, cost
+from reproduction.simulators.machines import stream_buffer
 
 from .. import measured, plots
 from ..context import Context

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from reproduction.simulators.counts.programs import RECIPE
 from viewer.renderer.renderer import Renderer
-from viewer.simulate.counts.programs import RECIPE
 
 from ..context import Context
 from ..model import Check, Part, Table

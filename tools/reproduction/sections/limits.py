@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 import viewer
-from viewer.renderer.limits import sizes
-from viewer.renderer.prepared import prepare
-from viewer.renderer.settings import Settings
-from viewer.simulate.counts.programs import RECIPE
+from reproduction.simulators.counts.programs import RECIPE
+from viewer.renderer.device.limits import sizes
+from viewer.renderer.inputs.prepared import prepare
+from viewer.renderer.inputs.settings import Settings
 from viewer.stream.declare.limits import LIMITS, rounded
 
 from .. import plots

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reproduction.simulators.cache import Cache, play_all
+from reproduction.simulators.cost import cost
+from reproduction.simulators.machines import OTHER_PASSES, TWENTY, stream_buffer, workload
+from reproduction.simulators.rays import places
+from reproduction.simulators.references import STREAM, STRUCTURES, Layout, Traffic, mimd_references, simd_references
+from reproduction.simulators.schedule import Simulation
+from reproduction.simulators.stream_buffer import buffer_references
+from reproduction.simulators.walk import State
 from viewer.renderer.renderer import Renderer
-from viewer.simulate.cache import Cache, play_all
-from viewer.simulate.cost import cost
-from viewer.simulate.machines import OTHER_PASSES, TWENTY, stream_buffer, workload
-from viewer.simulate.rays import places
-from viewer.simulate.references import STREAM, STRUCTURES, Layout, Traffic, mimd_references, simd_references
-from viewer.simulate.schedule import Simulation
-from viewer.simulate.stream_buffer import buffer_references
-from viewer.simulate.walk import State
 
 from .. import measured, shown
 from ..context import Context

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from benchmarks.photon import read_backs, sorts
 
+from reproduction.simulators.photons import bitonic_passes, bitonic_sort, route, search
 from viewer.base.paths import shaders
 from viewer.photons.sort import list_size
-from viewer.simulate.photons import bitonic_passes, bitonic_sort, route, search
 
 from .. import plots
 from ..context import Context

@@ -10,12 +10,12 @@ from benchmarks.photon import MAPS, STAGES, TILED_PART, TILES, renderer_of, stag
 from numpy.typing import NDArray
 
 import viewer
+from reproduction.simulators.photons import converge
 from viewer.base.jit import run
 from viewer.film.tonemap import srgb8
 from viewer.photons.grid import PhotonGrid
-from viewer.renderer.photon_maps import NEAREST_SHARE
+from viewer.renderer.photon_map.photon_map import NEAREST_SHARE
 from viewer.scene.builtin.caustics import PUBLISHED
-from viewer.simulate.photons import converge
 
 from .. import plots
 from ..context import Context

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from benchmarks.photon import renderer_of
 
-from viewer.renderer.photon_stages import stage_seconds
+from reproduction.photon_stages import stage_seconds
 from viewer.renderer.renderer import Renderer
 from viewer.scene.builtin.caustics import PUBLISHED
 

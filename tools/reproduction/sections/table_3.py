@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.simulate.cost import WORD
-from viewer.simulate.rays import eye_rays, places, reflected_rays, scattered_rays, shadow_rays
-from viewer.simulate.walk import Space, walk
+from reproduction.simulators.cost import WORD
+from reproduction.simulators.rays import eye_rays, places, reflected_rays, scattered_rays, shadow_rays
+from reproduction.simulators.walk import Space, walk
 
 from .. import measured
 from ..context import Context

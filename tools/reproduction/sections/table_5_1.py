@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from viewer.simulate.counts import PUBLISHED_KERNELS, Instructions
+from reproduction.simulators.counts import PUBLISHED_KERNELS, Instructions
 
 from ..context import Context
 from ..counted import MACHINES, PROGRAMS, all_words, counted, faults, of_kernel, program_of, words_of
@@ -20,7 +20,7 @@ NOTE = {
     "SIMD": "Published / ours. A pass for every call: words of all streams that the kernel's declaration reads and "
     "writes, without padding to texels; states of 8 bits, ours the ray's own and the one that it returns to. "
     "Instructions: ours are arithmetic ones and those that set the state; addresses within a texture and fetches are "
-    "apart, as a vertex program's set has neither; the rules stand in viewer/simulate/counts/instructions.py.",
+    "apart, as a vertex program's set has neither; the rules stand in viewer/stream/analysis/instructions.py.",
     "MIMD": "Published / ours. One pass: streams of the program's own inputs and results alone, no state; instructions "
     "of the kernel alone, and a jump for loops and branches that fetch.",
 }

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from viewer.simulate.machines import OTHER_PASSES, TWENTY, count
-from viewer.simulate.schedule import Runs, Simulation
+from reproduction.simulators.machines import OTHER_PASSES, TWENTY, count
+from reproduction.simulators.schedule import Runs, Simulation
 from viewer.stream.machines.policy import MostWork, Naive, Policy, Sweep, Threshold
 
 from .. import measured, plots

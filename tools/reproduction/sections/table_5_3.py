@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from viewer.simulate.counts import PUBLISHED_KERNELS
+from reproduction.simulators.counts import PUBLISHED_KERNELS
 from viewer.stream.declare.limits import LIMITS
 
 from ..context import Context

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reproduction.simulators.machines import TWENTY, by_type
+from reproduction.simulators.measured import trace_machine
+from reproduction.simulators.rays import eye_rays, places, rays_between, reflected_rays, shadow_rays
+from reproduction.simulators.schedule import LOOP
+from reproduction.simulators.walk import Space, walk
 from viewer.accel.grid.build import build
 from viewer.renderer.renderer import Renderer
 from viewer.scene.scene import Scene
-from viewer.simulate.machines import TWENTY, by_type
-from viewer.simulate.measured import trace_machine
-from viewer.simulate.rays import eye_rays, places, rays_between, reflected_rays, shadow_rays
-from viewer.simulate.schedule import LOOP
-from viewer.simulate.walk import Space, walk
 
 from .. import shown
 from ..context import Context

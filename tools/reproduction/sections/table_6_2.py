@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from viewer.simulate.counts import NoCompiler
-from viewer.simulate.counts.photons import photon_instructions
+from reproduction.simulators.counts import NoCompiler
+from reproduction.simulators.counts.photons import photon_instructions
 
 from ..context import Context
 from ..counted import faults
@@ -31,7 +31,7 @@ def table_6_2(context: Context) -> Iterator[Part]:
         rows.append((name, *(Cell(old, mine.get(part, "-")) for part, old in theirs._asdict().items())))
     rows += [(f"of it {name}", *mine.values()) for name, mine in ours.items() if name not in TABLE_6_2]
     note = (
-        "Published / ours, by the rules in viewer/simulate/counts/instructions.py. Nothing is packed here: several "
+        "Published / ours, by the rules in viewer/stream/analysis/instructions.py. Nothing is packed here: several "
         "outputs take what one of 128 bits did then. Our estimates read the streams of three passes, hence more "
         "fetches; the stencil's photons are looked for in the map of counts, too. Our sort orders equal cells by "
         "photon, and has integers: what the published one does by mod and floor."

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 import viewer
+from reproduction.simulators.emulation import Emulation
 from viewer.scene.camera import Camera
-from viewer.scene.classic_plane import on_plane
+from viewer.scene.edits.classic_plane import on_plane
 from viewer.scene.scene import Scene
-from viewer.simulate.emulation import Emulation
 
 from .. import shown
 from ..context import Context

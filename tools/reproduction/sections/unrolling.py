@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from viewer.simulate.cost import cost
-from viewer.simulate.machines import unrolled, workload
+from reproduction.simulators.cost import cost
+from reproduction.simulators.machines import unrolled, workload
 
 from .. import measured, plots
 from ..context import Context

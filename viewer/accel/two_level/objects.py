@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from viewer.accel import quadrics
 from viewer.base.errors import ViewerError
+from viewer.scene.geometry.normals import with_normals
+from viewer.scene.geometry.triangles import LARGEST_COORDINATE
 from viewer.scene.mesh import Mesh
-from viewer.scene.normals import with_normals
 from viewer.scene.quadric import PlacedQuadric, Quadric
 from viewer.scene.scene import Instance, Scene
-from viewer.scene.triangles import LARGEST_COORDINATE
 
 PARTS = 16  # that an object is covered by, so that it stays tightly bound when it is turned
 # How much rounding in the map to an object's space may grow on its way back. What is bent worse than this, or flat, is

@@ -21,10 +21,10 @@ from viewer.formats.files import read_file, resolve_uri, short
 from viewer.formats.image.images import LARGEST_IMAGE, MOST_TEXELS, decode
 from viewer.scene.camera import Camera
 from viewer.scene.classic import ClassicMaterial, ClassicTexture
+from viewer.scene.geometry.normals import unit_normals
 from viewer.scene.light import Light
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
-from viewer.scene.normals import unit_normals
 from viewer.scene.scene import Instance, Scene
 from viewer.scene.texture import Image, Texture
 

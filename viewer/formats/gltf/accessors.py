@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
 from viewer.formats.files import decode_data_uri, read_file, resolve_uri
+from viewer.formats.gltf.decoders.meshopt import NAMES, Packed, packed_view
 from viewer.formats.gltf.extras import MESHOPT, installed
 from viewer.formats.gltf.json import Object
-from viewer.formats.gltf.meshopt import NAMES, Packed, packed_view
 from viewer.scene.mesh import quiet_nans
 
 _COMPONENTS = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}

@@ -13,8 +13,8 @@ from pathlib import Path
 from viewer.base.errors import ViewerError
 from viewer.base.memory import available
 from viewer.formats.files import decode_data_uri, read_file, resolve_uri
-from viewer.formats.gltf import basis
 from viewer.formats.gltf.accessors import Accessors
+from viewer.formats.gltf.decoders import basis
 from viewer.formats.gltf.extras import BASISU, MissingExtra, installed
 from viewer.formats.gltf.json import Object
 from viewer.formats.image.images import LARGEST_IMAGE, MOST_TEXELS, decode, size_of

@@ -9,16 +9,16 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from viewer.formats.gltf import draco
 from viewer.formats.gltf.accessors import Accessors
+from viewer.formats.gltf.decoders import draco
 from viewer.formats.gltf.extras import DRACO, installed
 from viewer.formats.gltf.images import Textures
 from viewer.formats.gltf.json import Object
 from viewer.formats.gltf.variants import read_mappings
+from viewer.scene.geometry.normals import unit_normals, with_normals
+from viewer.scene.geometry.tangents import with_tangents
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
-from viewer.scene.normals import unit_normals, with_normals
-from viewer.scene.tangents import with_tangents
 
 _MODES = ("points", "lines", "line loops", "line strips", "triangles", "triangle strips", "triangle fans")
 _TANGENT_BYTES = 64  # of a vertex or corner, while tangents are made

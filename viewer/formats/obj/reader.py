@@ -16,11 +16,11 @@ from viewer.formats.obj.mtl import LARGEST, read_mtl
 from viewer.formats.obj.mtl_textures import read_textures
 from viewer.formats.polygons import triangulate
 from viewer.formats.text import SMALL, grown
+from viewer.scene.geometry.normals import unit_normals
+from viewer.scene.geometry.weld import weld
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
-from viewer.scene.normals import unit_normals
 from viewer.scene.scene import Instance, Scene
-from viewer.scene.weld import weld
 
 NAME = "OBJ"
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from viewer.base.errors import ViewerError
 from viewer.formats.named import kind_of
 from viewer.formats.objects.surface import Gathered, Surface, linear
-from viewer.scene.bounds import bounds_of
 from viewer.scene.camera import Camera
+from viewer.scene.geometry.bounds import bounds_of
 from viewer.scene.material import Material
 
 # A few colours of the map viridis (N. Smith and S. van der Walt, 2015), sRGB: what PyVista shows scalars in.

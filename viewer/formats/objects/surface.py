@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike, NDArray
 from viewer.base.errors import ViewerError
 from viewer.formats.image.color import linear_from_srgb
 from viewer.scene.camera import Camera
+from viewer.scene.geometry.normals import unit_normals
 from viewer.scene.instance import Instance
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
-from viewer.scene.normals import unit_normals
 from viewer.scene.scene import Scene
 from viewer.scene.texture import Image, Texture
 

@@ -14,9 +14,9 @@ from viewer.formats.image.color import linear_from_srgb
 from viewer.formats.ply.elements import DAMAGED, AsciiReader, BinaryReader, Lists
 from viewer.formats.ply.header import Header, read_header
 from viewer.formats.polygons import triangulate
+from viewer.scene.geometry.normals import unit_normals
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh, quiet_nans
-from viewer.scene.normals import unit_normals
 from viewer.scene.scene import Instance, Scene
 
 NAME = "PLY"

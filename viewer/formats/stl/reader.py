@@ -13,10 +13,10 @@ from viewer.base.jit import run
 from viewer.formats.files import check_regular, read_file
 from viewer.formats.stl.loops import FULL, scan_facets
 from viewer.formats.text import SMALL, grown
+from viewer.scene.geometry.weld import weld
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
 from viewer.scene.scene import Instance, Scene
-from viewer.scene.weld import weld
 
 NAME = "STL"
 

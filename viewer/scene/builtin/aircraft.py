@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.scene.builtin.forms import (
+from viewer.scene.builtin.parts.forms import (
     Piece,
     boards,
     box,
+    cap,
     cushion,
     joined,
     lathe,
@@ -20,9 +21,8 @@ from viewer.scene.builtin.forms import (
     sweep,
     transformed,
 )
-from viewer.scene.builtin.objects import _cap
-from viewer.scene.builtin.offices import collected
-from viewer.scene.builtin.shapes import Array, Part, revolve
+from viewer.scene.builtin.parts.offices import collected
+from viewer.scene.builtin.parts.shapes import Array, Part, revolve
 from viewer.scene.camera import Camera
 from viewer.scene.instance import Instance
 from viewer.scene.light import Light
@@ -160,7 +160,7 @@ def helicopter() -> Scene:
         [
             Piece(hull, paint, 1),
             Piece(joined([stub, tail, upright, *green, *engines]), (0.12, 0.15, 0.06), 1),
-            Piece(joined([mast, *pods, _cap(hull, 32, True)]), dark, 1),
+            Piece(joined([mast, *pods, cap(hull, 32, True)]), dark, 1),
             Piece(joined(domes), (0.03, 0.05, 0.07), 2),
         ],
     )

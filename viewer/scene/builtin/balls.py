@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from viewer.scene.animation import Animation, Track
-from viewer.scene.builtin.shapes import Part
+from viewer.scene.builtin.parts.shapes import sphere
 from viewer.scene.camera import Camera
 from viewer.scene.hierarchy import Hierarchy
 from viewer.scene.light import Light
@@ -103,26 +103,3 @@ def _nodes() -> Hierarchy:
         camera_nodes=[-1] * 4,
         names=["plane", "turn", *(f"{name} ball" for name in _COLORS)],
     )
-
-
-def sphere(segments: int, rings: int) -> Part:
-    """A smooth unit sphere of meridians and parallels: 2 segments (rings - 1) triangles, one vertex at each pole."""
-    down = np.pi * np.arange(1, rings) / rings
-    around = 2 * np.pi * np.arange(segments) / segments
-    # (rings - 1, segments, 3), from the top
-    inner = np.stack(
-        [
-            np.sin(down)[:, None] * np.sin(around),
-            np.broadcast_to(np.cos(down)[:, None], (rings - 1, segments)),
-            np.sin(down)[:, None] * np.cos(around),
-        ],
-        axis=-1,
-    )
-    points = np.concatenate([[[0.0, 1.0, 0.0]], inner.reshape(-1, 3), [[0.0, -1.0, 0.0]]])
-    number = 1 + np.arange((rings - 1) * segments).reshape(rings - 1, segments)
-    a, b = number, np.roll(number, -1, axis=1)
-    top = np.stack([np.zeros(segments, np.int64), a[0], b[0]], axis=-1)
-    bottom = np.stack([b[-1], a[-1], np.full(segments, len(points) - 1)], axis=-1)
-    upper = np.stack([a[:-1], a[1:], b[1:]], axis=-1).reshape(-1, 3)
-    lower = np.stack([a[:-1], b[1:], b[:-1]], axis=-1).reshape(-1, 3)
-    return Part(points, points, np.concatenate([top, upper, lower, bottom]))

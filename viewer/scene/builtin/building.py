@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.scene.builtin import offices, storeys
-from viewer.scene.builtin.offices import OFFICES
-from viewer.scene.builtin.storeys import CORE_X, CORE_Z, GALLERY, PLINTH, SEED, STOREY, STOREYS, WELL_X, WELL_Z
+from viewer.scene.builtin.parts import offices, storeys
+from viewer.scene.builtin.parts.offices import OFFICES
+from viewer.scene.builtin.parts.storeys import CORE_X, CORE_Z, GALLERY, PLINTH, SEED, STOREY, STOREYS, WELL_X, WELL_Z
 from viewer.scene.camera import Camera
 from viewer.scene.instance import Instance
 from viewer.scene.material import Material

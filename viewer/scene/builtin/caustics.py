@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from viewer.scene.builtin.cornell import build as build_cornell
-from viewer.scene.builtin.shapes import Part, quads
+from viewer.scene.builtin.parts.shapes import Part, quads
 from viewer.scene.camera import Camera
 from viewer.scene.light import Light
 from viewer.scene.material import Material

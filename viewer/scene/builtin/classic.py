@@ -1,7 +1,7 @@
 """The sphere of classic ray tracing on OpenCL and CUDA: glass on a plane, both with colours of their vertices.
 Published is that, and that they are 10,000 triangles; materials, cameras and surroundings are our own. +Y is up.
 
-`viewer.scene.classic_plane` is for the bunny and the dragon.
+`viewer.scene.edits.classic_plane` is for the bunny and the dragon.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from viewer.scene.builtin.shapes import Array, Part
+from viewer.scene.builtin.parts.shapes import Array, Part
 from viewer.scene.camera import Camera
 from viewer.scene.classic import ClassicTexture
-from viewer.scene.classic_plane import GLASS, POLISHED, tiles
+from viewer.scene.edits.classic_plane import GLASS, POLISHED, tiles
 from viewer.scene.material import Material
 from viewer.scene.scene import Instance, Scene
 

@@ -10,7 +10,7 @@ import math
 
 from numpy.typing import ArrayLike
 
-from viewer.scene.builtin.shapes import quads
+from viewer.scene.builtin.parts.shapes import quads
 from viewer.scene.camera import Camera
 from viewer.scene.material import Material
 from viewer.scene.scene import Instance, Scene

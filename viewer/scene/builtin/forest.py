@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viewer.base.errors import ViewerError
-from viewer.scene.builtin.shapes import Array, Builder, Part, tube, unit
+from viewer.scene.builtin.parts.shapes import Array, Builder, Part, tube, unit
 from viewer.scene.camera import Camera
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh

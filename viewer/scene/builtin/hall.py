@@ -12,8 +12,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from viewer.scene.builtin.shapes import Array, Builder, Part, boxes, quads, revolve, tube, unit
-from viewer.scene.builtin.teapot import teapot
+from viewer.scene.builtin.parts.shapes import Array, Builder, Part, boxes, quads, revolve, tube, unit
+from viewer.scene.builtin.parts.teapot import teapot
 from viewer.scene.camera import Camera
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh
@@ -84,12 +84,14 @@ def _building() -> Mesh:
         inwards, along = np.array([-side, 0.0, 0.0]), np.array([0.0, 0.0, side])
         for z in middles:
             at = np.array([side * (AXIS - THICK / 2), 0.0, z])
-            arch = _pierced(BAY, CAPITAL, 6.4, 1.45, CAPITAL, CAPITAL, THICK)
-            window = _pierced(BAY, 6.4, SPRING, 0.9, 7.0, 8.5, THICK)
+            arch = pierced_wall(BAY, CAPITAL, 6.4, 1.45, CAPITAL, CAPITAL, THICK)
+            window = pierced_wall(BAY, 6.4, SPRING, 0.9, 7.0, 8.5, THICK)
             for part in (arch, window):
                 builder.add(_stood(part, along, inwards, at), PLASTER, STONE)
             at = np.array([side * AISLE, 0.0, z])
-            builder.add(_stood(_pierced(BAY, 0.0, ROOF, 1.25, 0.9, 3.7, OUTER), along, inwards, at), LIMESTONE, STONE)
+            builder.add(
+                _stood(pierced_wall(BAY, 0.0, ROOF, 1.25, 0.9, 3.7, OUTER), along, inwards, at), LIMESTONE, STONE
+            )
         near, far = side * (AXIS - 0.1), side * (AISLE + OUTER)
         low, high = min(near, far), max(near, far)
         builder.add(boxes((low, ROOF, -END), (high, ROOF + 0.3, END)), PLASTER, STONE)
@@ -110,11 +112,11 @@ def _end(builder: Builder, end: int) -> None:
     right, towards, at = np.array([-end, 0.0, 0.0]), np.array([0.0, 0.0, -end]), np.array([0.0, 0.0, end * END])
     wide = 2 * (AXIS + THICK / 2)
     opening = (2.0, 2.6, 6.4) if end < 0 else (1.5, 0.0, 3.6)
-    builder.add(_stood(_pierced(wide, 0.0, SPRING, *opening, OUTER), right, towards, at), PLASTER, STONE)
+    builder.add(_stood(pierced_wall(wide, 0.0, SPRING, *opening, OUTER), right, towards, at), PLASTER, STONE)
     aisle = AISLE + OUTER - wide / 2
     for side in (-1, 1):
         middle = at + right * side * (wide + aisle) / 2
-        part = _pierced(aisle, 0.0, ROOF + 0.3, 0.8, 1.2, 3.6, OUTER)
+        part = pierced_wall(aisle, 0.0, ROOF + 0.3, 0.8, 1.2, 3.6, OUTER)
         builder.add(_stood(part, right, towards, middle), LIMESTONE, STONE)
     angle = np.linspace(0.0, np.pi, 2 * ARC + 1)
     rim = (RADIUS + 3 * DEPTH) * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=-1)
@@ -140,7 +142,7 @@ def _floor(builder: Builder) -> None:
         builder.add(quads([sill]), LIMESTONE, STONE)
 
 
-def _pierced(wide: float, low: float, high: float, half: float, sill: float, spring: float, thick: float) -> Part:
+def pierced_wall(wide: float, low: float, high: float, half: float, sill: float, spring: float, thick: float) -> Part:
     """A wall from u = -wide / 2 to wide / 2 and from ``low`` to ``high``, its front at n = 0, with an opening of twice
     ``half`` from ``sill`` up to ``spring``, and a round arch above; positions are (u, v, n)."""
     angle = np.linspace(0.0, np.pi, ARC + 1)

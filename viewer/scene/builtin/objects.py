@@ -11,10 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from viewer.scene.builtin.forms import (
+from viewer.scene.builtin.parts.forms import (
     Piece,
     boards,
     box,
+    cap,
     curve,
     cushion,
     joined,
@@ -24,8 +25,8 @@ from viewer.scene.builtin.forms import (
     sweep,
     transformed,
 )
-from viewer.scene.builtin.offices import collected
-from viewer.scene.builtin.shapes import Array, Part, quads
+from viewer.scene.builtin.parts.offices import collected
+from viewer.scene.builtin.parts.shapes import Array, Part, quads
 from viewer.scene.camera import Camera
 from viewer.scene.instance import Instance
 from viewer.scene.light import Light
@@ -80,7 +81,7 @@ def chair() -> Scene:
     path = np.stack([0.22 * arc, 0.015 * (1 - arc**2), 0.05 * arc**2], axis=-1)
     height = 0.058 * np.sqrt(np.maximum(1 - (0.97 * arc) ** 6, 0.03))
     rail = sweep(path, ring(26, 0.7), np.stack([0.012 * np.ones(61), height], axis=-1))
-    ends = [_cap(rail, 26, first) for first in (True, False)]
+    ends = [cap(rail, 26, first) for first in (True, False)]
     rail = joined([rail, *ends])
     parts = {"leg": (leg, 8.0, 1), "spindle": (spindle, 9.0, 1), "seat": (seat, 6.0, 2), "rail": (rail, 8.0, 0)}
     meshes = [
@@ -115,18 +116,6 @@ def _turned(low: float, high: float, radius: float) -> list[tuple[float, float]]
     wide = [0.0, 0.55, 0.62, 0.75, 0.95, 1.0, 0.72, 0.98, 0.72, 0.85, 1.12, 1.2, 1.05, 0.8, 1.0, 0.8, 0.9, 0.88, 0.0]
     at = [0, 0, 0.03, 0.12, 0.25, 0.3, 0.33, 0.36, 0.39, 0.45, 0.55, 0.62, 0.72, 0.78, 0.8, 0.82, 0.9, 1.0, 1.0]
     return [(radius * r, low + (high - low) * t) for r, t in zip(wide, at, strict=True)]
-
-
-def _cap(tube: Part, sides: int, first: bool) -> Part:
-    """The end of a sweep as a fan, flat."""
-    points = tube.positions[:sides] if first else tube.positions[-sides:]
-    points = points[::-1] if first else points
-    middle = points.mean(axis=0)
-    normal = np.cross(points[0] - middle, points[1] - middle)
-    normal /= np.linalg.norm(normal)
-    k = np.arange(sides)
-    fan = np.stack([np.full(sides, sides), k, (k + 1) % sides], axis=-1)
-    return Part(np.concatenate([points, middle[None]]), np.tile(normal, (sides + 1, 1)), fan)
 
 
 def palm_pc() -> Scene:
@@ -222,7 +211,7 @@ def knife() -> Scene:
     path = np.stack([-0.95 * at, -0.06 - 0.05 * np.sin(np.pi * at) - 0.05 * at**2, 0 * at], axis=-1)
     size = np.stack([0.055 + 0 * at, 0.085 + 0.02 * np.sin(2.2 * np.pi * at) + 0.02 * at], axis=-1)
     handle = sweep(path, ring(16, 0.75), size)
-    handle = joined([handle, _cap(handle, 16, True), _cap(handle, 16, False)])
+    handle = joined([handle, cap(handle, 16, True), cap(handle, 16, False)])
     rivets = []
     for at_x in (-0.22, -0.48, -0.74):
         rivet = lathe([(0.028, 0.0), (0.026, 0.008), (0.0, 0.012)], 12)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.scene.builtin.forms import Piece, boards, box, curve, joined, lathe
-from viewer.scene.builtin.hall import _pierced
-from viewer.scene.builtin.offices import collected
-from viewer.scene.builtin.shapes import Part, revolve
+from viewer.scene.builtin.hall import pierced_wall
+from viewer.scene.builtin.parts.forms import Piece, boards, box, curve, joined, lathe
+from viewer.scene.builtin.parts.offices import collected
+from viewer.scene.builtin.parts.shapes import Part, revolve
 from viewer.scene.camera import Camera
 from viewer.scene.instance import Instance
 from viewer.scene.light import Light
@@ -158,7 +158,7 @@ def _block() -> Mesh:
     wide = 2 * HALF / bays
     for turn in (0.0, 90.0, 180.0, 270.0):
         for k in range(bays):
-            wall = _pierced(wide, 0.0, TALL, 0.95, 0.0 if k == 2 else 1.0, 3.6, 0.5)
+            wall = pierced_wall(wide, 0.0, TALL, 0.95, 0.0 if k == 2 else 1.0, 3.6, 0.5)
             at = Part(wall.positions + [(k - (bays - 1) / 2) * wide, BASE, HALF], wall.normals, wall.triangles)
             pieces.append(Piece(at.turned(turn), SAND if k % 2 else (0.66, 0.53, 0.36), 1))
     ring = HALF + 3.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from viewer.scene.builtin.shapes import Array, Part, polygons, quads, unit
+from viewer.scene.builtin.parts.shapes import Array, Part, polygons, quads, unit
 from viewer.scene.camera import Camera
 from viewer.scene.light import Light
 from viewer.scene.material import Material

@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from viewer.scene.builtin.shapes import Array, Builder, Part, boxes, polygons, quads, revolve, tube
-from viewer.scene.builtin.teapot import teapot
+from viewer.scene.builtin.parts.shapes import Array, Builder, Part, boxes, polygons, quads, revolve, tube
+from viewer.scene.builtin.parts.teapot import teapot
 from viewer.scene.camera import Camera
 from viewer.scene.material import Material
 from viewer.scene.mesh import Mesh

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from viewer.scene.builtin.shapes import Builder, Part, boxes, quads, revolve
-from viewer.scene.builtin.solids import SOLIDS, solid
-from viewer.scene.builtin.teapot import teapot
+from viewer.scene.builtin.parts.shapes import Builder, Part, boxes, quads, revolve
+from viewer.scene.builtin.parts.solids import SOLIDS, solid
+from viewer.scene.builtin.parts.teapot import teapot
 from viewer.scene.camera import Camera
 from viewer.scene.light import Light
 from viewer.scene.material import Material

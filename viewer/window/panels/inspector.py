@@ -10,14 +10,14 @@ import numpy as np
 from imgui_bundle import ImVec2, imgui, implot
 from numpy.typing import NDArray
 
+from viewer.viewport.context import Desk
+from viewer.viewport.studies.false_color import Color, Label, Legend, Ramp
+from viewer.viewport.studies.inspector import Inspector
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.overlay import below
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import fact, grouped, label, press, shares
-from viewer.window.study.false_color import Color, Label, Legend, Ramp
-from viewer.window.study.inspector import Inspector
-from viewer.window.view.desk import Desk
 
 HEIGHT = 690.0  # at first
 PLOT_HEIGHT = 150.0

@@ -7,14 +7,14 @@ from typing import Any
 from imgui_bundle import ImVec2, imgui
 
 from viewer.options import table as options
+from viewer.scene.edits.movable import Movable
 from viewer.scene.environment import ImageEnvironment
-from viewer.scene.movable import Movable
 from viewer.scene.sky import SUN
+from viewer.viewport.context import Desk
+from viewer.viewport.preferences import MOST_SAMPLES
 from viewer.window.panels.options import checkbox, choice, combo, slider
 from viewer.window.panels.theme import ACCENT, color, units
 from viewer.window.panels.widgets import LABELS, about, label, press, shares, tip
-from viewer.window.view.desk import Desk
-from viewer.window.view.preferences import MOST_SAMPLES
 
 EFFECTS = ("shadows", "reflections", "refractions")
 WHITTED = {"shadow": EFFECTS[:1], "whitted": EFFECTS, "photon": EFFECTS[1:]}  # program -> what it can leave out

@@ -9,9 +9,9 @@ from imgui_bundle import imgui
 
 from viewer.options import table as options
 from viewer.options.values import PhotonFilter, PolicyChoice, Unroll
+from viewer.viewport.context import Desk
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import LABELS, about, label, segments, tip
-from viewer.window.view.desk import Desk
 
 UNROLLS = ("auto", "1", "2", "4", "8", "16", "32", "64", "256")
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from imgui_bundle import ImVec2, imgui
 
-from viewer.window.input.actions import HelpLine
+from viewer.viewport.context import Desk
+from viewer.viewport.controls.keymap import HelpLine
 from viewer.window.panels import theme
 from viewer.window.panels.theme import color, units
 from viewer.window.panels.widgets import duration, fact, grouped, memory, noise, rate
-from viewer.window.view.desk import Desk
 
 QUIET = (
     imgui.WindowFlags_.no_decoration

@@ -13,8 +13,9 @@ from imgui_bundle import ImVec2, imgui
 from viewer.film.exposure import AUTO
 from viewer.film.tonemap import TONEMAPS
 from viewer.options.processor import MACHINE
-from viewer.renderer.settings import RECIPE
+from viewer.renderer.inputs.settings import RECIPE
 from viewer.scene.scene import Scene
+from viewer.viewport.context import Desk
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_inspector
@@ -25,7 +26,6 @@ from viewer.window.panels.photons import draw_photons
 from viewer.window.panels.probe import draw_probe
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import about, fact, grouped, label, memory, press, segments, shares, tip
-from viewer.window.view.desk import Desk
 
 LEAST_WINDOW = (220.0, 140.0)  # below this the panels would hide the whole picture
 HANDLE = 90.0  # width of the button that opens the panels, and its room

@@ -8,11 +8,11 @@ from imgui_bundle import imgui
 
 from viewer.options.declare import Option
 from viewer.options.photons import PHOTONS
-from viewer.renderer.photon_maps import PhotonMaps
+from viewer.renderer.photon_map.photon_map import PhotonMaps
+from viewer.viewport.context import Desk
 from viewer.window.panels.inspector import draw_legend
 from viewer.window.panels.options import draw_option
 from viewer.window.panels.widgets import fact, grouped, label, press, shares, tip
-from viewer.window.view.desk import Desk
 
 MANY = 100  # values from which on a slider is logarithmic
 # Options -> another option, and its values that have no use for them.

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 from imgui_bundle import ImVec2, imgui
 
+from viewer.viewport.context import Desk
+from viewer.viewport.studies.false_color import Color, state_colors
+from viewer.viewport.studies.history import COLUMNS, Probe
 from viewer.window.panels import theme
 from viewer.window.panels.overlay import below
 from viewer.window.panels.theme import units
 from viewer.window.panels.widgets import grouped
-from viewer.window.study.false_color import Color, state_colors
-from viewer.window.study.history import COLUMNS, Probe
-from viewer.window.view.desk import Desk
 
 SIZE = (620.0, 230.0)
 

@@ -9,6 +9,8 @@ import numpy as np
 from imgui_bundle import imgui
 from numpy.typing import NDArray
 
+from viewer.viewport.context import Desk
+from viewer.viewport.studies.wires import box_edges, project, structure_lines
 from viewer.window.panels import theme
 from viewer.window.panels.imgui_draw import ImguiDraw
 from viewer.window.panels.inspector import draw_legend
@@ -16,8 +18,6 @@ from viewer.window.panels.light import draw_markers
 from viewer.window.panels.overlay import QUIET
 from viewer.window.panels.probe import covered
 from viewer.window.panels.theme import units
-from viewer.window.study.wires import box_edges, project, structure_lines
-from viewer.window.view.desk import Desk
 
 SHOWN = 0.2  # seconds between two pictures of a heat map that is being made
 WIRES, VISITED, RAY, TESTED, HIT = 0x30FFFFFF, 0xA0F0C040, 0xFF40D0FF, 0x806060FF, 0xFF40FF60  # ABGR

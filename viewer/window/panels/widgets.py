@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from imgui_bundle import ImVec2, imgui
 
-from viewer.window.input.actions import BY_NAME
+from viewer.viewport.context import Desk
+from viewer.viewport.controls.keymap import BY_NAME
 from viewer.window.panels.theme import ACCENT, GROUND, color, font, units
-from viewer.window.view.desk import Desk
 
 LABELS = 92.0  # width of the column of labels
 

@@ -1,0 +1,262 @@
+"""A picture's buffers on the device: blocks, rectangles of them, the film and its error, and the numbers of pixels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import viewer
+from viewer.film import device_film as buffers
+from viewer.film.device_film import Buffer, FilmBuffer, Pixels
+from viewer.film.error.neighbour_variance import EDGE
+from viewer.film.film import Film
+from viewer.kernels.records import FEATURES, FILM, PIXEL
+from viewer.renderer.device.tile_job import copies
+from viewer.renderer.renderer import Renderer
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.stream import Stream
+from viewer.stream.jobs import Copy
+
+SIZE = (53, 37)  # nothing divides it
+# What a sum of EDGE x EDGE floats and the few operations of each may round.
+ROUNDING = (EDGE * EDGE + 16) * 2.0**-24
+
+
+class Narrow(Device):
+    """A device whose textures end at 20 x 20."""
+
+    @property
+    def max_texture(self) -> int:
+        """See `Device`."""
+        return 20
+
+
+@pytest.fixture(params=["one", "rows", "columns", "pixels"])
+def blocks(request, device, monkeypatch) -> Device:
+    """A device on which a picture lies in blocks of several shapes."""
+    if request.param == "rows":
+        monkeypatch.setattr(buffers, "LARGEST_BLOCK", 10 * SIZE[0] + 3)
+    elif request.param == "columns":
+        return Narrow(device.context)
+    elif request.param == "pixels":
+        monkeypatch.setattr(buffers, "LARGEST_BLOCK", 60)
+        return Narrow(device.context)
+    return device
+
+
+def random(record, size: tuple[int, int] = SIZE, seed: int = 0) -> NDArray:
+    """(H, W) of random records."""
+    array = np.zeros(size[::-1], record.dtype)
+    for number, field in enumerate(record.fields):
+        array[field.name] = np.random.default_rng((seed, number)).integers(-999, 999, array[field.name].shape)
+    return array
+
+
+def noisy(size: tuple[int, int] = SIZE, samples: int = 5, seed: int = 0, scale: float = 1.0) -> Film:
+    """A film of random samples of every brightness."""
+    film, numbers = Film(*size), np.random.default_rng(seed)
+    for _ in range(samples):
+        film.add(scale * numbers.random((*size[::-1], 3), np.float32) ** 4)
+    return film
+
+
+# -- blocks ------------------------------------------------------------------------------------------------------------
+
+
+def test_blocks_cover_every_pixel_once(blocks):
+    buffer = Buffer(blocks, PIXEL, SIZE)
+    hit = np.zeros(SIZE[::-1], int)
+    for block in buffer.blocks:
+        wide, tall = block.stream.size
+        assert wide <= blocks.max_texture and tall <= blocks.max_texture
+        assert wide * tall <= buffers.LARGEST_BLOCK
+        hit[block.y : block.y + tall, block.x : block.x + wide] += 1
+    assert (hit == 1).all()
+    assert buffer.bytes == 16 * SIZE[0] * SIZE[1]
+    buffer.release()
+
+
+def test_the_kinds_of_blocks_are_tested(device, monkeypatch):
+    assert len(Buffer(device, PIXEL, SIZE).blocks) == 1
+    assert len(Buffer(Narrow(device.context), PIXEL, SIZE).blocks) == 3 * 2
+    monkeypatch.setattr(buffers, "LARGEST_BLOCK", 10 * SIZE[0] + 3)
+    assert [block.stream.size for block in Buffer(device, PIXEL, SIZE).blocks] == [(53, 10)] * 3 + [(53, 7)]
+    monkeypatch.setattr(buffers, "LARGEST_BLOCK", 7)  # less than a row
+    assert {block.stream.size[1] for block in Buffer(Narrow(device.context), PIXEL, SIZE).blocks} == {1}
+
+
+def test_what_is_written_is_read(blocks):
+    buffer, given = Buffer(blocks, FEATURES, SIZE), random(FEATURES)
+    np.testing.assert_array_equal(buffer.read(), np.zeros(SIZE[::-1], FEATURES.dtype))
+    buffer.write(given)
+    np.testing.assert_array_equal(buffer.read(), given)
+    buffer.clear()
+    np.testing.assert_array_equal(buffer.read(), np.zeros(SIZE[::-1], FEATURES.dtype))
+    buffer.release()
+
+
+@pytest.mark.parametrize(
+    "rectangle",
+    [(0, 37, 0, 53), (0, 1, 0, 1), (36, 37, 52, 53), (8, 21, 17, 43), (10, 20, 20, 40), (19, 21, 0, 53), (0, 37, 7, 9)],
+    ids=str,
+)
+def test_rectangles_are_loaded_and_stored_whatever_blocks_they_touch(blocks, rectangle):
+    top, bottom, left, right = rectangle
+    place = slice(top, bottom), slice(left, right)
+    wide, tall = right - left, bottom - top
+    buffer, given, resources = Buffer(blocks, FEATURES, SIZE), random(FEATURES), Resources(blocks)
+    buffer.write(given)
+    rows = Stream(blocks, FEATURES, (64, 32))
+    rows.clear()
+    for step in copies(buffer, rows, place):
+        assert isinstance(step, Copy) and not step.back
+        resources.copies.to_rows(step.rectangle, step.rows, step.corner, step.size)
+    loaded = rows.read().reshape(-1)
+    np.testing.assert_array_equal(loaded[: wide * tall], given[place].reshape(-1))
+    np.testing.assert_array_equal(loaded[wide * tall :], np.zeros(64 * 32 - wide * tall, FEATURES.dtype))
+    changed = random(FEATURES, (64, 32), seed=1)
+    rows.write(changed)
+    for step in copies(buffer, rows, place, back=True):
+        assert isinstance(step, Copy) and step.back
+        resources.copies.from_rows(step.rows, step.rectangle, step.corner, step.size)
+    given[place] = changed.reshape(-1)[: wide * tall].reshape(tall, wide)
+    np.testing.assert_array_equal(buffer.read(), given)
+    buffer.release()
+
+
+def test_only_blocks_that_a_rectangle_touches_are_copied(device):
+    buffer = Buffer(Narrow(device.context), PIXEL, SIZE)
+    corners = {(block.x, block.y): corner for block, corner, _ in buffer.parts((slice(5, 20), slice(19, 40)))}
+    assert corners == {(0, 0): (19, 5), (20, 0): (-1, 5)}  # up to the edges, not beyond
+    buffer.release()
+
+
+def test_a_stream_is_lent_where_a_machine_would_hold_the_same(device):
+    whole, buffer = (slice(0, SIZE[1]), slice(0, SIZE[0])), Buffer(device, PIXEL, SIZE)
+    assert buffer.lend(whole, SIZE) is buffer.blocks[0].stream
+    assert buffer.lend(whole, (SIZE[0], SIZE[1] + 1)) is None
+    assert buffer.lend((slice(0, SIZE[1] - 1), slice(0, SIZE[0])), SIZE) is None
+    assert buffer.lend((slice(0, SIZE[1]), slice(1, SIZE[0])), SIZE) is None
+    split = Buffer(Narrow(device.context), PIXEL, SIZE)
+    assert split.lend(whole, SIZE) is None
+    assert split.lend((slice(0, 20), slice(0, 20)), (20, 20)) is None
+
+
+# -- the film ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_film_goes_there_and_back_bit_by_bit(blocks):
+    film = noisy()
+    film.count[3, 4] = 2  # the least
+    buffer = FilmBuffer(blocks, SIZE, film)
+    assert buffer.samples == 2
+    back = buffer.film()
+    for name, array in film.arrays.items():
+        assert back.arrays[name].tobytes() == array.tobytes(), name
+    assert FilmBuffer(blocks, SIZE).samples == 0
+    assert not FilmBuffer(blocks, SIZE).film().count.any()
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e9])
+@pytest.mark.parametrize("size", [SIZE, (1, 1), (16, 16), (17, 3), (200, 130)])
+def test_the_error_is_the_film_s(blocks, size, scale):
+    film = noisy(size, samples=7, scale=scale)
+    buffer = FilmBuffer(blocks, size, film)
+    assert buffer.error() == pytest.approx(film.error(), rel=ROUNDING, abs=0)
+    film.square[...] *= np.random.default_rng(3).random(film.square.shape, np.float32)
+    film.add(np.ones((*size[::-1], 3)))
+    buffer.write(film.records())
+    assert buffer.error() == pytest.approx(film.error(), rel=ROUNDING, abs=0)
+    buffer.release()
+
+
+@pytest.mark.parametrize("pixel", [(0, 0), (36, 52), (20, 19), (11, 31)])
+@pytest.mark.parametrize("samples", [0, 1])
+def test_the_error_is_infinite_while_a_pixel_has_fewer_than_two_samples(blocks, pixel, samples):
+    film = noisy()
+    film.count[pixel], film.square[pixel] = samples, 0
+    buffer = FilmBuffer(blocks, SIZE, film)
+    assert buffer.error() == film.error() == float("inf")
+    film.count[pixel] = 2
+    buffer.write(film.records())
+    assert np.isfinite(buffer.error()) and buffer.error() == pytest.approx(film.error(), rel=ROUNDING)
+    buffer.release()
+
+
+def test_the_error_of_a_picture_without_spread_or_light(blocks):
+    film = Film(*SIZE)
+    for _ in range(3):
+        film.add(np.zeros((*SIZE[::-1], 3)))
+    buffer = FilmBuffer(blocks, SIZE, film)
+    assert buffer.error() == film.error() == 0.0
+    film.square[5, 5] = 1.0
+    buffer.write(film.records())
+    assert buffer.error() == film.error() == float("inf")
+
+
+def test_looking_again_compiles_nothing(device):
+    """Whatever the sizes of the blocks: at every look of a render, in turn."""
+    buffer = FilmBuffer(Narrow(device.context), SIZE, noisy())
+    assert len({block.stream.size for block in buffer.blocks}) == 4
+    first, compiled = buffer.error(), buffer.device.compiled
+    assert buffer.error() == first
+    assert buffer.device.compiled == compiled
+    buffer.release()
+
+
+@pytest.mark.parametrize("machine", ["singlepass", "multipass"])
+def test_a_picture_in_blocks_has_the_bits_of_one_without(device, monkeypatch, machine):
+    """Filled rectangle by rectangle, which lie across blocks."""
+    renderer = Renderer(viewer.load("cornell"), program="path", depth=2, machine=machine, device=device)
+    size = (24, 18)
+    found = []
+    for largest, tile in ((1 << 24, None), (5 * 24, None), (5 * 24, (7, 8)), (1 << 24, (7, 8))):
+        monkeypatch.setattr(buffers, "LARGEST_BLOCK", largest)
+        film = FilmBuffer(device, size)
+        assert len(film.blocks) == (1 if largest > 1000 else 4)
+        for samples in (2, 3):
+            for _ in renderer.slices(size, tile=tile, film=film, samples=samples):
+                pass
+            assert film.samples == samples
+        found.append(film.read())
+        assert (found[-1]["count"] == 3).all() and found[-1]["sum"].any()
+    renderer.release()
+    for other in found[1:]:
+        assert other.tobytes() == found[0].tobytes()
+
+
+# -- pixels ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(8, 8), (5, 13), (64, 1)])
+@pytest.mark.parametrize("rectangle", [(0, 8, 0, 8), (3, 9, 100, 109), (4000, 4001, 7, 71), (2, 60, 5, 6)], ids=str)
+def test_pixels_of_a_rectangle_in_row_order(device, size, rectangle):
+    top, bottom, left, right = rectangle
+    stream = Stream(device, PIXEL, size)
+    Pixels(device).fill(stream, (slice(top, bottom), slice(left, right)))
+    y, x = np.mgrid[top:bottom, left:right]
+    expected = np.stack([x.ravel(), y.ravel()], axis=-1)
+    count = min(len(expected), size[0] * size[1])
+    np.testing.assert_array_equal(stream.read()["at"].reshape(-1, 2)[:count], expected[:count])
+    stream.release()
+
+
+def test_one_pass_fills_streams_of_several_sizes(device):
+    pixels, compiled = Pixels(device), device.compiled
+    for size in ((9, 4), (3, 3), (9, 4)):
+        stream = Stream(device, PIXEL, size)
+        pixels.fill(stream, (slice(0, size[1]), slice(0, size[0])))
+        y, x = np.mgrid[: size[1], : size[0]]
+        np.testing.assert_array_equal(stream.read()["at"], np.stack([x, y], axis=-1))
+    assert device.compiled == compiled
+
+
+def test_film_records_are_the_device_s(device):
+    """A buffer of any record may hold them: the two do not disagree about their order."""
+    film = noisy()
+    buffer = Buffer(device, FILM, SIZE)
+    buffer.write(film.records())
+    np.testing.assert_array_equal(buffer.read()["square"], film.square)
+    np.testing.assert_array_equal(buffer.read()["compensation"], film.compensation)

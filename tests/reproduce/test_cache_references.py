@@ -1,0 +1,265 @@
+"""Traces of references, caches that they are played through, and trace files."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from reproduction.simulators import references, trace
+from reproduction.simulators.cache import Cache
+from reproduction.simulators.cost import COLOR, EYE, INTERSECT, KERNELS, SETUP, STEP, cost
+from reproduction.simulators.machines import OTHER_PASSES, simd, workload
+from reproduction.simulators.rays import eye_rays
+from reproduction.simulators.references import KINDS, READS, TRIANGLES, WRITES, Layout, Traffic
+from reproduction.simulators.walk import Space, walk
+
+from viewer.accel.grid.build import build
+from viewer.base.errors import ViewerError
+from viewer.scene.builtin.cornell import build as cornell
+
+
+class Row(NamedTuple):
+    instructions: int
+    read: int
+    written: int
+    random: int
+    state_read: int = 0
+    state_written: int = 0
+
+
+ROWS = {EYE: Row(1, 0, 5, 0), SETUP: Row(1, 11, 12, 0), STEP: Row(1, 14, 9, 1), INTERSECT: Row(1, 14, 5, 10)}
+ROWS[COLOR] = Row(1, 10, 3, 21)
+MIMD = {**dict.fromkeys(KERNELS, Row(1, 0, 0, 0)), EYE: Row(1, 0, 4, 0), SETUP: Row(1, 7, 0, 0)}
+MIMD |= {STEP: Row(1, 0, 0, 1), INTERSECT: Row(1, 0, 0, 10), COLOR: Row(1, 0, 3, 21)}
+
+
+@pytest.fixture(scope="module")
+def room():
+    scene = cornell()
+    corners = scene.flatten().corners()
+    return Space.of(build(corners, 8), corners), eye_rays(scene.cameras[0], (24, 24))
+
+
+def _all(chunks):
+    return np.concatenate([codes.copy() for codes in chunks])
+
+
+def _taken_apart(codes):
+    """Kind, words and address of references."""
+    return codes & 7, ((codes >> 3) & 3) + 1, codes >> 5
+
+
+def test_both_machines_fetch_the_words_of_the_cost_model(room):
+    space, rays = room
+    runs, state = walk(space, rays)
+    hits = float((state.triangle >= 0).mean())
+    for machine, rows in ((references.simd_references, ROWS), (references.mimd_references, MIMD)):
+        kind, words, _ = _taken_apart(_all(machine(space, rays, Traffic(rows))))
+        model = cost(workload(runs, hits), rows).bytes_by_type
+        stream = np.isin(kind, references.STREAM)
+        color = rows[COLOR]
+        # Rays that miss are not shaded, whatever their share.
+        assert 4 * words[~stream].sum() == pytest.approx(model["structures"], rel=1e-12)
+        assert 4 * words[stream].sum() == pytest.approx(model["stream"], rel=1e-12), color
+
+
+def test_both_machines_fetch_the_same_structures(room):
+    space, rays = room
+    simd_codes = _all(references.simd_references(space, rays, Traffic(ROWS)))
+    mimd_codes = _all(references.mimd_references(space, rays, Traffic(MIMD)))
+    assert np.array_equal(*(np.sort(c[~np.isin(c & 7, references.STREAM)]) for c in (simd_codes, mimd_codes)))
+
+
+def test_passes_are_the_scheduler_s(room):
+    space, rays = room
+    runs, _ = walk(space, rays)
+    passes: list[int] = []
+    for _ in references.simd_references(space, rays, Traffic(ROWS), passes=passes):
+        pass
+    expected = simd(runs, 1.0)
+    assert (expected.traversal, expected.intersection) == tuple(passes)
+    assert expected.total == sum(passes) + OTHER_PASSES
+
+
+def test_order_is_a_pass_after_the_other(room):
+    """The first pass of traversal: each ray's reads, its voxel, its writes, in the order of the rays."""
+    space, rays = room
+    codes = _all(references.simd_references(space, rays, Traffic(ROWS, eye=False, shade=False)))
+    kind, words, at = _taken_apart(codes)
+    voxels = np.flatnonzero(kind == references.VOXELS)[: len(rays) // 2]
+    assert (np.diff(voxels) == 8).all()  # 4 texels read, 1 voxel, 3 written
+    layout = Layout.of(space, len(rays)).at
+    of = (at[voxels - 1] - layout[references.AT_STREAMS]) % layout[references.PER_STREAM] // 16
+    assert (np.diff(of) > 0).all()
+    assert words[voxels[0] - 4 : voxels[0] + 4].tolist() == [4, 4, 4, 2, 1, 4, 4, 1]
+
+
+def test_small_chunks_are_the_same_trace(room, monkeypatch):
+    space, rays = room
+    for machine, rows in ((references.simd_references, ROWS), (references.mimd_references, MIMD)):
+        whole = _all(machine(space, rays, Traffic(rows)))
+        monkeypatch.setattr(references, "CHUNK", 97)
+        assert np.array_equal(whole, _all(machine(space, rays, Traffic(rows))))
+        monkeypatch.undo()
+
+
+def test_tiles_to_completion_make_the_same_references(room):
+    """The same structures, and as many words of streams, which all tiles have in the same place."""
+    space, rays = room
+    tiles = references.tiles_of((24, 24), 8)
+    assert [len(tile) for tile in tiles] == [64] * 9
+    whole = _all(references.simd_references(space, rays, Traffic(ROWS)))
+    tiled = _all(references.simd_references(space, rays, Traffic(ROWS), tiles=tiles))
+    stream, apart = np.isin(whole & 7, references.STREAM), np.isin(tiled & 7, references.STREAM)
+    assert np.array_equal(np.sort(whole[~stream]), np.sort(tiled[~apart])) and len(whole) == len(tiled)
+    assert np.array_equal(np.bincount(whole[stream] & 31), np.bincount(tiled[apart] & 31))
+    layout = Layout.of(space, 64).at
+    at = (tiled[apart] >> 5) - layout[references.AT_STREAMS]
+    assert at.min() == 0 and at.max() < references.RECORD_TEXELS * layout[references.PER_STREAM]
+    assert len(np.unique(at)) == references.RECORD_TEXELS * 64
+
+
+def test_joined_triangles_lie_together(room):
+    space, rays = room
+    layout = Layout.of(space, len(rays), joined=True)
+    kind, _, at = _taken_apart(_all(references.mimd_references(space, rays, Traffic(MIMD), layout=layout)))
+    corners = at[kind == TRIANGLES].reshape(-1, 3) - layout.at[references.AT_CORNERS]
+    assert (np.diff(corners, axis=1) == 12).all() and (corners[:, 0] % 36 == 0).all()
+
+
+# -- the cache -------------------------------------------------------------------------------------------------------
+
+
+def _slow(codes, line, sets, ways, write_back):
+    """Misses, lines fetched and lines written back, a list of lines for each set, the last used first."""
+    lists: list[list[list[int]]] = [[] for _ in range(sets)]
+    misses = lines = back = 0
+    for code in codes.tolist():
+        write = code & 7 == WRITES
+        if write and not write_back:
+            continue
+        at, words = code >> 5, ((code >> 3) & 3) + 1
+        missed = False
+        for place in range(at // line, (at + 4 * words - 1) // line + 1):
+            held = lists[place % sets]
+            found = next((entry for entry in held if entry[0] == place), None)
+            if found is None:
+                missed, lines, found = True, lines + 1, [place, False]
+                if len(held) == ways:
+                    back += held.pop()[1]
+            else:
+                held.remove(found)
+            found[1] = bool(found[1] or write)
+            held.insert(0, found)
+        misses += missed
+    return misses, lines, back + sum(entry[1] for held in lists for entry in held)
+
+
+@pytest.mark.parametrize(("line", "ways", "write_back"), [(48, 1, False), (32, 4, True), (20, 2, True), (4, 1, True)])
+def test_cache_equals_lists_of_lines(line, ways, write_back):
+    rng = np.random.default_rng(line)
+    kinds, words = rng.integers(0, len(KINDS), 4000), rng.integers(1, 5, 4000)
+    codes = ((rng.integers(0, 300, 4000) * 4) * 4 + words - 1) * 8 + kinds
+    cache = Cache(line=line, ways=ways, sets=5, write_back=write_back).play([codes[:1000], codes[1000:]])
+    misses, lines, back = _slow(codes, line, 5, ways, write_back)
+    assert cache.references() == 4000 and cache.bytes_without() == 4 * words.sum()
+    assert cache.hit_rate() == pytest.approx(1 - misses / 4000)
+    written = back * line if write_back else 4 * words[kinds == WRITES].sum()
+    assert cache.bytes_with() == lines * line + written
+
+
+def test_a_cache_of_a_kind_alone(room):
+    space, rays = room
+    codes = _all(references.mimd_references(space, rays, Traffic(MIMD)))
+    alone = Cache(sets=7, kinds=[TRIANGLES]).play([codes])
+    assert alone.references() == (codes & 7 == TRIANGLES).sum()
+    only = Cache(sets=7).play([codes[codes & 7 == TRIANGLES]])
+    assert alone.hit_rate() == only.hit_rate() < 1
+    split = Cache(sets=7, kinds=[READS, WRITES]).play([codes])
+    assert split.references() == np.isin(codes & 7, [READS, WRITES]).sum()
+
+
+def test_published_cache_has_1365_lines():
+    assert Cache().sets == 1365
+    for wrong in ({"line": 6}, {"ways": 0}, {"size": 40}, {"sets": 0}):
+        with pytest.raises(ViewerError, match="texture cache"):
+            Cache(**wrong)
+
+
+# -- files -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_trace_as_a_file(tmp_path, room):
+    space, rays = room
+    path = tmp_path / "room.npz"
+    codes = _all(references.mimd_references(space, rays, Traffic(MIMD)))
+    count = trace.save(path, [codes[:5000], codes[5000:]], {"machine": "MIMD"})
+    assert count == len(codes) and [each.name for each in tmp_path.iterdir()] == ["room.npz"]
+    assert np.array_equal(_all(trace.read(path)), codes)
+    head = trace.read_head(path)
+    assert head["machine"] == "MIMD" and head["references"] == len(codes)
+    with np.load(path) as file:
+        assert json.loads(file["head"].tobytes()) == head
+
+
+def _rewritten(path, **changes):
+    """The file with some of its members exchanged for arrays, or for bytes; None removes one."""
+    with zipfile.ZipFile(path) as file:
+        members = {name: file.read(name) for name in file.namelist()}
+    with zipfile.ZipFile(path, "w") as file:
+        for name, data in members.items():
+            change = changes.get(name.removesuffix(".npy"), data)
+            if isinstance(change, np.ndarray):
+                with file.open(name, "w") as stream:
+                    np.lib.format.write_array(stream, change)
+            elif change is not None:
+                file.writestr(name, change)
+
+
+def _head(**changes):
+    known = {"format": "raystream trace", "version": 1, "references": 2, "pieces": 1}
+    return np.frombuffer(json.dumps({**known, **changes}).encode(), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"head": None}, "head is missing or damaged"),
+        ({"head": np.frombuffer(b"[]", np.uint8)}, "has no head of a trace"),
+        ({"head": _head(format="other")}, "has no head of a trace"),
+        ({"head": _head(pieces=-1)}, "has no head of a trace"),
+        ({"head": _head(version=2)}, "is of version 2, not 1"),
+        ({"head": _head(references=3)}, "has 2 references where its head says 3"),
+        ({"head": _head(pieces=2)}, "codes_000001 is missing or damaged"),
+        ({"codes_000000": b"\x93NUMPY"}, "codes_000000 is missing or damaged"),
+        ({"codes_000000": np.array([1.0, 2.0])}, "codes_000000 is missing or damaged"),
+        ({"codes_000000": np.array([32, -64])}, "codes_000000 holds what is no reference"),
+        ({"codes_000000": np.array([7, 0])}, "codes_000000 holds what is no reference"),
+    ],
+)
+def test_damaged_traces_are_one_line(tmp_path, changes, words):
+    path = tmp_path / "t.npz"
+    trace.save(path, [np.array([0, 32])])
+    _rewritten(path, **changes)
+    with pytest.raises(ViewerError) as found:
+        list(trace.read(path))
+    assert words in str(found.value) and "t.npz" in str(found.value) and "\n" not in str(found.value)
+
+
+def test_files_that_are_no_traces(tmp_path):
+    path = tmp_path / "t.npz"
+    trace.save(path, [np.arange(0, 32000, 32)])
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) // 2])
+    with pytest.raises(ViewerError, match="is no trace, or is cut off"):
+        trace.read_head(path)
+    path.write_bytes(data[:200] + bytes(100) + data[300:])
+    with pytest.raises(ViewerError, match=r"damaged|cut off"):
+        list(trace.read(path))
+    with pytest.raises(ViewerError, match="cannot be read"):
+        trace.read_head(tmp_path / "none.npz")
+    with pytest.raises(ViewerError, match="cannot be written"):
+        trace.save(tmp_path / "no" / "t.npz", [])

@@ -1,0 +1,77 @@
+"""Words of kernels by their declarations, beside what the machines themselves count, and the published ones."""
+
+from __future__ import annotations
+
+import pytest
+from reproduction.simulators.counts import PUBLISHED_KERNELS, published_program, words
+from reproduction.simulators.counts.words import calls_within
+
+from viewer import Renderer
+from viewer.stream.compile.source import Source
+from viewer.stream.machines.common import STATE_WORDS
+
+
+def test_words_are_those_that_the_machine_counts(device) -> None:
+    """Texels of all streams, and as many words fetched: no branch is around the fetches of these kernels but the
+    shader's for rays that hit nothing, of which there are none within the box."""
+    options = {"program": "cast", "accel": "grid", "grid": 4, "intersection": "moller-trumbore"}
+    renderer = Renderer("cornell", device=device, fuse="none", unroll=1, **options)
+    stats = renderer.render((16, 16), stats=True).stats
+    linked = renderer.bind(renderer.program())
+    found = words(linked, padded=True, addresses=renderer.resources)
+    assert set(found) == set(stats.kernels) == {"eye", "setup", "traverse", "intersect", "shade"}
+    for state, total in stats.kernels.items():
+        mine = found[state]
+        assert (mine.read, mine.written) == (
+            total.words_read_per_call - STATE_WORDS,
+            total.words_written_per_call - STATE_WORDS,
+        )
+        assert (mine.state_read, mine.state_written) == (4 * STATE_WORDS, 4 * STATE_WORDS)
+        assert total.words_random == total.calls * mine.random
+    renderer.release()
+
+
+def test_words_that_hold_something_are_the_records_scalars() -> None:
+    found = words(published_program("cast", grid=4))
+    # Ray 8, Traversal 8 (voxel 3, inverse 3, list, t_exit), Hit 5; a voxel's word; an entry, and a triangle's ten.
+    assert found["traverse"][:3] == (8 + 8 + 5, 8, 1)
+    assert found["intersect"][:3] == (8 + 8 + 5, 8 + 5, 1 + 10)
+    assert found["eye"] == (2, 8, 0, 2, 2) and found["eye"].bytes == 4 * 10 + 4
+    assert found["shade"].written == 3
+
+
+def test_one_pass_reads_and_writes_what_the_program_is_given_and_gives() -> None:
+    for name in ("cast", "path"):
+        linked = published_program(name, grid=4)
+        found = words(linked, "MIMD")
+        given, made = (
+            sum(linked.records[stream].scalars for stream in streams)
+            for streams in (linked.program.inputs, linked.program.results)
+        )
+        assert sum(each.read for each in found.values()) == given == found[linked.program.start].read
+        assert sum(each.written for each in found.values()) == made
+        assert all(each.state_read == each.state_written == 0 for each in found.values())
+        several = words(linked)
+        assert {state: each.random for state, each in found.items()} == {s: e.random for s, e in several.items()}
+    with pytest.raises(ValueError, match="one of SIMD, MIMD"):
+        words(published_program("cast", grid=4), "multipass")
+
+
+def test_every_kernel_of_the_papers_has_states_here() -> None:
+    for kernel, programs in PUBLISHED_KERNELS.items():
+        for name, states in programs.items():
+            known = published_program(name, grid=4).program.by_name
+            assert set(states) <= set(known), kernel
+
+
+def test_calls_are_found_through_functions_and_comments() -> None:
+    source = Source()
+    source.add(
+        "float fetch_a(int i) { return 1.0; }\n"
+        "float inner(int i) {\n    if (i > 0) { return fetch_a(i); }\n    return fetch_a(-i) /* fetch_a(0) */;\n}\n"
+        "int kernel(int i) {\n    // fetch_a(1)\n    float x = inner(i) + inner(2 * i) + fetch_a(i);\n"
+        "    return 0;\n}\n",
+        "test",
+    )
+    calls = calls_within(source, "kernel")
+    assert calls["fetch_a"] == 5 and calls["inner"] == 2

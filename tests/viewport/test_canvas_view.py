@@ -1,0 +1,261 @@
+"""A view without a window: rendercanvas's events go in, bitmaps come out."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import viewer
+from viewer.viewport.canvas.canvas_view import CanvasView
+from viewer.viewport.preferences import Preferences
+
+SIZE = (24, 16)
+CHOSEN = {"program": "cast", "machine": "singlepass", "exposure": 0.0}
+
+
+def opened(source: Any = "cornell", size: tuple[int, int] = SIZE, **chosen: Any) -> CanvasView:
+    """A view with the keys and defaults of the tables."""
+    return CanvasView(source, size, preferences=Preferences(path=Path("none")), **{**CHOSEN, **chosen})
+
+
+def rest(view: CanvasView) -> list[np.ndarray]:
+    """The bitmaps until the view is idle."""
+    made = []
+    while not view.idle:
+        made.append(view.advance())
+        time.sleep(min(view.patience, 0.01))
+    return [each for each in made if each is not None]
+
+
+def event(kind: str, x: float = 0.0, y: float = 0.0, **more: Any) -> dict[str, Any]:
+    """As rendercanvas has it."""
+    return {"event_type": kind, "x": x, "y": y, "modifiers": (), **more}
+
+
+def drag(view: CanvasView, start: tuple[float, float], end: tuple[float, float], button: int = 1, *held: str) -> None:
+    """Press, move, release."""
+    view.handle(event("pointer_down", *start, button=button, modifiers=held))
+    view.handle(event("pointer_move", *end, button=0, buttons=(button,), modifiers=held))
+    view.handle(event("pointer_up", *end, button=button, modifiers=held))
+
+
+@pytest.fixture(scope="module")
+def opened_once(device: Any) -> Iterator[CanvasView]:
+    made = opened()
+    rest(made)
+    yield made
+    made.release()
+
+
+@pytest.fixture
+def view(opened_once: CanvasView) -> CanvasView:
+    """The module's view on the Cornell box, as it was opened."""
+    flight = opened_once.view.flight
+    flight.mode = "orbit"
+    flight.release_all()
+    opened_once.handle({"event_type": "resize", "width": SIZE[0], "height": SIZE[1], "pixel_ratio": 1.0})
+    opened_once.view.take(opened_once.view.scene.camera())
+    opened_once.view.say("")
+    opened_once.update(exposure=0.0, **{name: CHOSEN[name] for name in ("program", "machine")})
+    rest(opened_once)
+    return opened_once
+
+
+def test_it_shows_what_render_gives(view: CanvasView) -> None:
+    wanted = viewer.render("cornell", size=SIZE, program="cast", machine="singlepass")
+    assert np.array_equal(view.snapshot().linear, wanted.linear)
+    bitmap = view.read()
+    assert bitmap.shape == (16, 24, 4) and bitmap.dtype == np.uint8 and (bitmap[..., 3] == 255).all()
+    # The shader and NumPy round the same value to one of two neighbouring codes.
+    assert np.abs(bitmap[..., :3].astype(int) - wanted.srgb8(0.0, view.view.tonemap)).max() <= 1
+
+
+def test_at_rest_it_does_nothing(view: CanvasView) -> None:
+    steps = view.session.steps
+    assert view.idle and [view.advance() for _ in range(3)] == [None] * 3 and view.session.steps == steps
+    view.handle(event("pointer_move", 3, 4, button=0, buttons=()))
+    assert view.idle, "a cursor that passes by moves nothing"
+
+
+@pytest.mark.parametrize(
+    ("button", "held", "turned"), [(1, (), True), (1, ("Shift",), False), (3, (), False), (1, ("Control",), True)]
+)
+def test_drags(view: CanvasView, button: int, held: tuple[str, ...], turned: bool) -> None:
+    """Orbit and roll turn the camera; Shift and the middle button pan it."""
+    before, camera = view.read(), view.view.flight.camera
+    drag(view, (4, 4), (20, 8), button, *held)
+    assert not view.idle
+    made = rest(view)
+    after = view.view.flight.camera
+    assert (made[-1] != before).any()
+    assert np.allclose(after.basis(), camera.basis(), atol=1e-9) != turned  # rounding of float64
+
+
+def test_the_wheel_and_keys(view: CanvasView) -> None:
+    distance = lambda: float(np.subtract(view.view.flight.camera.target, view.view.flight.camera.origin) @ [0, 0, -1])  # noqa: E731
+    before = distance()
+    view.handle(event("wheel", 12, 8, dx=0.0, dy=-100.0))
+    rest(view)
+    assert distance() == pytest.approx(before * 0.85)  # a step of the window's wheel
+    view.handle(event("key_down", key="Tab"))
+    assert view.view.flight.mode == "fly"
+    at = view.view.flight.camera.origin
+    view.handle(event("key_down", key="w"))
+    view.handle(event("key_down", key="Shift", modifiers=("Shift",)))
+    assert view.view.flight._thrust.held == {"forward", "fast"}
+    for _ in range(3):
+        view.advance()
+        time.sleep(0.005)
+    view.handle(event("focus_out"))
+    rest(view)
+    assert view.view.flight.camera.origin != at
+    view.handle(event("key_down", key="1", modifiers=("Control",)))
+    rest(view)
+    assert np.allclose(view.view.flight.camera.basis()[2], (0, 0, -1))
+    view.handle(event("key_down", key="AltGraph"))
+    view.handle(event("key_down", key="F12"))
+    assert "not there" in view.status, "what only a window can do is told"
+
+
+def test_a_camera_is_copied_and_comes_back(view: CanvasView) -> None:
+    camera = view.view.flight.camera
+    view.handle(event("key_down", key="c", modifiers=("Control",)))
+    drag(view, (4, 4), (9, 4))
+    assert view.view.flight.camera != camera
+    view.handle(event("key_down", key="v", modifiers=("Control",)))
+    assert np.allclose(view.view.flight.camera.origin, camera.origin) and view.clipboard
+
+
+def test_another_size(view: CanvasView) -> None:
+    """Events are in logical pixels, bitmaps in the screen's."""
+    view.handle({"event_type": "resize", "width": 10, "height": 8, "pixel_ratio": 2.0})
+    assert rest(view)[-1].shape == (16, 20, 4) and view.view.size == (10, 8)
+    view.handle({"event_type": "resize", "width": 0, "height": 8, "pixel_ratio": 2.0})
+    assert view.idle and not view.visible
+
+
+def test_options(view: CanvasView) -> None:
+    before = view.read().astype(int)
+    view.update(exposure=-1.0)
+    assert rest(view)[-1][..., :3].sum() < before[..., :3].sum()
+    view.update(camera="0,1,4 0,1,0", fov=30, mode="fly")
+    rest(view)
+    assert view.session.renderer.camera.origin == (0, 1, 4) and view.session.renderer.camera.fov == 30
+    view.update(program="path", spp=3, error=None)
+    rest(view)
+    assert view.session.samples == 3 and view.status.startswith("3 samples a pixel")
+    for wrong in ({"programm": "path"}, {"depth": -1}, {"spp": 0}, {"mode": "walk"}, {"camera": "1,2"}):
+        asked = view.stage.requested
+        with pytest.raises(viewer.ViewerError):
+            view.update(**wrong)
+        assert view.stage.requested is asked
+
+
+def test_no_change_is_missed(view: CanvasView) -> None:
+    """What the screen shows is another picture only where it has told so; previews out of sight are not told."""
+    view.update(program="path", spp=2, error=None)
+    canvas, told = view._canvas, []
+    changes, shown = canvas.changes, canvas.linear()
+    for _ in range(3):
+        drag(view, (4, 4), (8, 5))
+        while not view.idle:
+            view.advance(0.0)
+            now = canvas.linear()
+            told.append((now.shape != shown.shape or bool((now != shown).any()), canvas.changes != changes))
+            changes, shown = canvas.changes, now
+    assert (True, False) not in told and told.count((True, True)) >= 3
+    assert told.count((False, True)) < len(told) / 2
+
+
+def test_two_views_at_once(view: CanvasView) -> None:
+    """Each has the bits that it has alone, though they take turns on one context."""
+    alone = viewer.render("teapotahedron", size=SIZE, program="whitted", machine="singlepass", spp=2)
+    chosen = {"program": "whitted", "spp": 2, "error": None}
+    other = opened("teapotahedron", **chosen)
+    view.update(**chosen)
+    while not (view.idle and other.idle):
+        for each in (view, other):
+            each.advance(0.0)
+            time.sleep(min(each.patience, 0.01))
+    assert np.array_equal(other.snapshot().film.linear, alone.linear)
+    cornell = viewer.render("cornell", size=SIZE, program="whitted", machine="singlepass", spp=2)
+    assert np.array_equal(view.snapshot().film.linear, cornell.linear)
+    other.release()
+    view.update(spp=1024)
+
+
+def test_closed(device: Any) -> None:
+    view = opened((np.eye(3), [[0, 1, 2]]))
+    view.handle({"event_type": "close"})
+    view.handle(event("key_down", key="w"))
+    assert view.closed and view.idle and view.advance() is None
+    with pytest.raises(viewer.ViewerError, match="closed"):
+        view.snapshot()
+
+
+def test_z_upwards(device: Any) -> None:
+    """The camera is turned with the object: where z was up, (x, y, z) is (y, z, x)."""
+    view = opened((np.eye(3), [[0, 1, 2]]), up="z", camera="5,1,2 0,0,0")
+    view.wait()
+    assert view.view.flight.camera.origin == (1, 2, 5) and view.view.flight.camera.up == (0, 1, 0)
+    view.release()
+
+
+def test_what_is_refused() -> None:
+    for source, chosen in ((3, {}), ("cornell", {"sise": 1}), ("cornell", {"size": (0, 4)}), ("nowhere.ply", {})):
+        with pytest.raises(viewer.ViewerError):
+            opened(source, **chosen)
+
+
+def test_bitmaps_get_fewer_as_it_converges(device: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While samples are added a bitmap comes where it shows, and the last one always."""
+    from viewer.viewport.canvas import bitmaps
+
+    monkeypatch.setattr(bitmaps, "REFINING", 0.0)
+    monkeypatch.setattr(bitmaps, "GROWTH", 4.0)
+    view = opened(program="path", spp=256, error=None)
+    samples, qualities = [], set()
+    while not view.idle:
+        if view.advance() is not None and view.session.complete:
+            samples.append(view.session.samples)
+            qualities.add(view.quality)
+    assert samples[-1] == 256 and view.at_rest and qualities == {bitmaps.IN_REFINING}
+    between = [few for few in samples if few < 256]
+    assert all(more >= 4 * few for few, more in itertools.pairwise(between)), samples
+    view.handle(event("pointer_down", 4, 4, button=1))
+    view.handle(event("pointer_move", 12, 8, button=0, buttons=(1,)))
+    view.advance()
+    assert not view.at_rest and view.quality == bitmaps.IN_MOTION
+    view.handle(event("pointer_up", 12, 8, button=1))
+    view.handle(event("key_down", key="p"))
+    made = [view.advance() for _ in range(200)]
+    assert view.at_rest and not view.session.idle
+    assert any(each is not None for each in made), "paused amid the samples it is shown as it is, however soon that is"
+    view.release()
+
+
+def test_parked_it_comes_back_as_it_was(device: Any) -> None:
+    """Of an object, too, which no file can give again, and more than once; what is closed stays closed."""
+    view = opened((np.eye(3), [[0, 1, 2]]), exposure=1.0)
+    rest(view)
+    drag(view, (4, 4), (14, 8))
+    rest(view)
+    camera, before = view.camera, view.snapshot().linear
+    for _ in range(2):
+        view.park()
+        assert view.parked and view.session.renderer is None and view.camera == camera
+        view.visible = False
+        assert view.idle, "nobody sees it"
+        view.visible = True
+        assert np.array_equal(view.snapshot().linear, before) and not view.parked
+        assert view.view.exposure == 1.0 and view.camera == camera
+    view.park()
+    view.release()
+    view.park()
+    assert view.closed and view.advance() is None

@@ -1,0 +1,43 @@
+"""The papers' programs over a uniform grid, linked as their machines run them, without OpenGL."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import viewer
+from viewer.programs import LEVELS, PICTURES
+from viewer.renderer.inputs.prepared import prepare
+from viewer.renderer.inputs.settings import Settings
+from viewer.scene.scene import Scene
+from viewer.stream.compile.link import LinkedProgram
+
+# The kernels of table 5.1, and the states of each program that do their work: what is one kernel there may be several
+# here, of which a surface's shading runs each once. The tracers' shadow caster goes through lights one by one, where
+# the published one makes a single shadow ray; the ray that finds its light blocked is resolved by a state of its own.
+ALL = ("cast", "shadow", "whitted", "path")
+SHADING = ("shadow", "whitted", "path")
+PUBLISHED_KERNELS: dict[str, dict[str, tuple[str, ...]]] = {
+    "Generate Eye Ray": {"cast": ("eye",), **dict.fromkeys(SHADING, ("begin",))},
+    "Traverse: Setup": dict.fromkeys(ALL, ("setup",)),
+    "Traverse: Step": dict.fromkeys(ALL, ("traverse",)),
+    "Intersect": dict.fromkeys(ALL, ("intersect",)),
+    "Shade: Color": {"cast": ("shade",), **dict.fromkeys(SHADING, ("arrive",))},
+    "Shade: Shadow": dict.fromkeys(SHADING, ("light", "resolve")),
+    "Shade: Reflected": {"whitted": ("reflect",)},
+    "Shade: Path": {"path": ("scatter",)},
+}
+# As the papers have them: a grid, the published intersection test, random numbers from a texture.
+RECIPE = {"accel": "grid", "intersection": "moller-trumbore", "sampler": "table"}
+
+
+def published_program(name: str = "cast", scene: Scene | str = "cornell", **options: Any) -> LinkedProgram:
+    """A program of pictures (``cast``, ``shadow``, ``whitted``, ``path``) or ``trace``'s, by a pass for every kernel.
+
+    options : of `viewer.renderer.inputs.settings.Settings`, over a grid, the published test and random numbers of a
+    table. Raises ViewerError.
+    """
+    settings = Settings().replace(**{**RECIPE, "program": name, **options})
+    prepared = prepare(viewer.load(scene) if isinstance(scene, str) else scene, settings)
+    program = PICTURES[name](LEVELS[prepared.structure.levels])
+    parts = prepared.modules(True, "film" in program.inputs, settings.sampler)
+    return LinkedProgram(program, parts)

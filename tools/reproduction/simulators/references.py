@@ -1,0 +1,302 @@
+"""Memory references of the simulated machines, in the order in which a pipeline of one pixel's width makes them.
+
+A reference is an int64: ``(address * 4 + words - 1) * 8 + kind``, of 1 to 4 words of 32 bits at a byte address; kinds
+are listed below. They come in arrays of at most `CHUNK`, so that memory stays bounded whatever the picture.
+
+Memory is laid out as in Purcell (2004), figure 5.1: voxels, lists, and a texture of RGB texels for each corner of the
+triangles, addressed in one dimension; normals and colours of the corners likewise. Streams lie in RGBA textures, texel
+k of a ray's record in texture k, the rays a row after the other. Textures begin at multiples of `ALIGN` bytes.
+
+Source: Purcell (2004), 5.2.3; Purcell et al. (2002), 4.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reproduction.simulators.cost import COLOR, EYE, INTERSECT, SETUP, STEP, Words
+from reproduction.simulators.machines import TWENTY
+from reproduction.simulators.walk import (
+    BEYOND,
+    DONE,
+    LIST,
+    TRAVERSE,
+    TRIANGLE,
+    Space,
+    State,
+    address,
+    entry,
+    step,
+    test,
+)
+from viewer.base import jit
+from viewer.stream.machines.policy import Policy
+
+KINDS = VOXELS, LISTS, TRIANGLES, SHADING, READS, WRITES = range(6)
+KIND_NAMES = ("voxels", "lists", "triangles", "shading", "stream reads", "stream writes")
+STRUCTURES = (VOXELS, LISTS, TRIANGLES, SHADING)
+STREAM = (READS, WRITES)
+CHUNK = 1 << 17  # references: a mebibyte
+CALL = 32  # no kernel's call makes more references
+ALIGN = 192  # bytes: whole lines of 48, 64 and 32
+TEXEL = 4  # words of a stream's texel
+# Texels of a ray's record: two of the ray itself, then what traversal and intersection write, the last the pixel's.
+STATE_TEXEL, PIXEL_TEXEL, RECORD_TEXELS = 2, 5, 6
+# Of the layout.
+AT_VOXELS, AT_LISTS, AT_CORNERS, AT_NORMALS, AT_COLORS, AT_STREAMS, PER_CORNER, PER_STREAM, JOINED = range(9)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Byte addresses. at : (9,) int64: voxels, lists, corners, normals, colours and streams begin; bytes between the
+    textures of two corners, and of two texels of a record; 1 where a triangle's corners lie together instead."""
+
+    at: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, space: Space, rays: int, joined: bool = False) -> Layout:
+        """joined : a triangle's nine words one after the other, in place of a texture for each corner."""
+        triangles = len(space.corners)
+        per_corner, per_stream = _up(12 * triangles), _up(4 * TEXEL * rays)
+        sizes = (_up(4 * len(space.pointers)), _up(4 * len(space.lists)), *(3 * per_corner,) * 3)
+        starts = np.cumsum([0, *sizes])
+        return cls(np.array([*starts, per_corner, per_stream, int(joined)], np.int64))
+
+
+def _up(size: int) -> int:
+    return -(-size // ALIGN) * ALIGN
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Words of streams that the kernels of a machine read and write in a call, of the rows of table 5.1.
+
+    eye, shade : whether rays are generated, and shaded where they hit, in the trace; neither for secondary rays.
+    """
+
+    rows: Mapping[str, Words]
+    eye: bool = True
+    shade: bool = True
+
+    def words(self, kernel: str) -> tuple[int, int]:
+        """Read, written."""
+        row = self.rows[kernel]
+        return int(row.read), int(row.written)
+
+
+def mimd_references(
+    space: Space,
+    rays: NDArray,
+    traffic: Traffic,
+    beyond: str = "kept",
+    layout: Layout | None = None,
+    state: State | None = None,
+) -> Iterator[NDArray[np.int64]]:
+    """Of the MIMD machine, each ray (N,) of record RAY from its beginning to its end, one after the other.
+
+    state : of the rays, else set up here; left as the machine leaves it.
+    """
+    state = State.setup(space, rays) if state is None else state
+    missed = BEYOND.index(beyond) == 1
+    at = (layout or Layout.of(space, len(rays))).at
+    eye, setup = traffic.words(EYE)[1] * traffic.eye, traffic.words(SETUP)[0]
+    color = traffic.words(COLOR)[1] if traffic.shade else -1
+    codes, first, begun = np.empty(CHUNK, np.int64), 0, False
+    while first < len(rays):
+        arguments = (*space.arrays, *state.arrays, missed, at, eye, setup, color, first, begun, codes)
+        first, begun, used = jit.run(_mimd, *arguments)
+        yield codes[:used]
+
+
+def simd_references(
+    space: Space,
+    rays: NDArray,
+    traffic: Traffic,
+    beyond: str = "kept",
+    layout: Layout | None = None,
+    policy: Policy = TWENTY,
+    tiles: Sequence[NDArray[np.integer]] | None = None,
+    passes: list[int] | None = None,
+    state: State | None = None,
+) -> Iterator[NDArray[np.int64]]:
+    """Of the SIMD machine: every pass over all rays (N,) that it serves, in their order.
+
+    tiles : numbers of the rays of each part that is rendered to completion before the next begins, in streams that all
+    tiles share, as large as the largest; one of all rays without. passes : is given [traversal, intersection] passes,
+    added up over the tiles. state : as of `mimd_references`.
+    """
+    state = State.setup(space, rays) if state is None else state
+    missed = BEYOND.index(beyond) == 1
+    packed, parts = tiles is not None, [np.arange(len(rays))] if tiles is None else tiles
+    at = (layout or Layout.of(space, max(map(len, parts)))).at
+    codes, used = np.empty(CHUNK, np.int64), 0
+    kernels = [traffic.words(name) for name in (STEP, INTERSECT)]
+    counted = [0, 0]
+    for tile in parts:
+        numbers = np.ascontiguousarray(tile, np.int32)
+
+        def whole(
+            read: int, write: int, texel: int, hits: bool = False, numbers: NDArray = numbers
+        ) -> Iterator[NDArray]:
+            """A pass of all rays; hits : of those that hit, whose shading is fetched."""
+            nonlocal used
+            first = 0
+            while True:
+                first, used = jit.run(
+                    _every, numbers, packed, state.ints, first, read, write, texel, hits, at, codes, used
+                )
+                if first == len(numbers):
+                    return
+                yield codes[:used]
+                used = 0
+
+        if traffic.eye:
+            yield from whole(0, traffic.words(EYE)[1], 0)
+        yield from whole(*traffic.words(SETUP), STATE_TEXEL)
+        waiting = np.bincount(state.next[numbers], minlength=3)[:2].astype(np.int64)
+        while waiting.any():
+            for kernel in policy.choose(waiting.tolist(), len(numbers)):
+                counted[kernel] += bool(waiting[kernel])
+                first = 0
+                while True:
+                    where = (numbers, packed, first, kernel, *kernels[kernel], at, codes, used, waiting)
+                    first, used = jit.run(_pass, *space.arrays, *state.arrays, missed, *where)
+                    if first == len(numbers):
+                        break
+                    yield codes[:used]
+                    used = 0
+        if traffic.shade:
+            yield from whole(*traffic.words(COLOR), PIXEL_TEXEL, True)
+    if passes is not None:
+        passes[:] = counted
+    yield codes[:used]
+
+
+def tiles_of(size: tuple[int, int], edge: int) -> list[NDArray[np.int32]]:
+    """Numbers of the rays of a picture (width, height) in tiles of edge x edge, rows of tiles from the top."""
+    width, height = size
+    numbers = np.arange(width * height, dtype=np.int32).reshape(height, width)
+    return [numbers[y : y + edge, x : x + edge].ravel() for y in range(0, height, edge) for x in range(0, width, edge)]
+
+
+# -- loops -----------------------------------------------------------------------------------------------------------
+
+
+@jit.helper
+def put(codes, used, at, words, kind):
+    codes[used] = (at * 4 + words - 1) * 8 + kind
+    return used + 1
+
+
+@jit.helper
+def put_stream(codes, used, at, ray, texel, words, kind):
+    """A ray's words of a stream, from a texel of its record on."""
+    while words > 0:
+        here = min(words, TEXEL)
+        used = put(codes, used, at[AT_STREAMS] + texel * at[PER_STREAM] + 16 * ray, here, kind)
+        words -= here
+        texel += 1
+    return used
+
+
+@jit.helper
+def put_corners(codes, used, at, start, triangle, kind):
+    """Three texels of a triangle's corners, their normals or colours."""
+    for corner in range(3):
+        if at[JOINED] == 1:
+            place = start + 36 * triangle + 12 * corner
+        else:
+            place = start + corner * at[PER_CORNER] + 12 * triangle
+        used = put(codes, used, place, 3, kind)
+    return used
+
+
+@jit.helper
+def put_shading(codes, used, at, triangle):
+    """21 words: normals and colours of the corners, and a material's colour, which all triangles share."""
+    used = put_corners(codes, used, at, at[AT_NORMALS], triangle, SHADING)
+    used = put_corners(codes, used, at, at[AT_COLORS], triangle, SHADING)
+    return put(codes, used, at[AT_COLORS], 3, SHADING)
+
+
+def _mimd(
+    box, resolution, pointers, lists, corners, following, floats, ints, missed,
+    at, eye, setup, color, first, begun, codes,
+):  # fmt: skip
+    capacity, used, rays = len(codes), 0, len(following)
+    for ray in range(first, rays):
+        if not begun:
+            if used + CALL > capacity:
+                return ray, False, used
+            used = put_stream(codes, used, at, ray, 0, eye, WRITES)
+            used = put_stream(codes, used, at, ray, 0, setup, READS)
+        begun = False
+        now = following[ray]
+        while now != DONE:
+            if used + CALL > capacity:
+                following[ray] = now
+                return ray, True, used
+            if now == TRAVERSE:
+                used = put(codes, used, at[AT_VOXELS] + 4 * address(resolution, ints, ray), 1, VOXELS)
+                now = step(box, resolution, pointers, floats, ints, ray, missed)
+            else:
+                used = put(codes, used, at[AT_LISTS] + 4 * np.int64(ints[ray, LIST]), 1, LISTS)
+                used = put_corners(codes, used, at, at[AT_CORNERS], entry(lists, ints, ray), TRIANGLES)
+                now = test(resolution, lists, corners, floats, ints, ray, missed)
+        following[ray] = DONE
+        if used + CALL > capacity:
+            return ray, True, used
+        if color >= 0 and ints[ray, TRIANGLE] >= 0:
+            used = put_shading(codes, used, at, ints[ray, TRIANGLE])
+            used = put_stream(codes, used, at, ray, PIXEL_TEXEL, color, WRITES)
+    return rays, False, used
+
+
+def _every(numbers, packed, ints, first, read, write, texel, hits, at, codes, used):
+    capacity = len(codes)
+    for k in range(first, len(numbers)):
+        if used + CALL > capacity:
+            return k, used
+        ray = numbers[k]
+        if hits and ints[ray, TRIANGLE] < 0:
+            continue
+        place = k if packed else ray
+        used = put_stream(codes, used, at, place, 0, read, READS)
+        if hits:
+            used = put_shading(codes, used, at, ints[ray, TRIANGLE])
+        used = put_stream(codes, used, at, place, texel, write, WRITES)
+    return len(numbers), used
+
+
+def _pass(
+    box, resolution, pointers, lists, corners, following, floats, ints, missed,
+    numbers, packed, first, kernel, read, write, at, codes, used, waiting,
+):  # fmt: skip
+    """A pass of a kernel; a ray that it has served waits for the next pass, whatever it waits for."""
+    capacity = len(codes)
+    for k in range(first, len(numbers)):
+        ray = numbers[k]
+        if following[ray] != kernel:
+            continue
+        if used + CALL > capacity:
+            return k, used
+        place = k if packed else ray
+        used = put_stream(codes, used, at, place, 0, read, READS)
+        if kernel == TRAVERSE:
+            used = put(codes, used, at[AT_VOXELS] + 4 * address(resolution, ints, ray), 1, VOXELS)
+            now = step(box, resolution, pointers, floats, ints, ray, missed)
+        else:
+            used = put(codes, used, at[AT_LISTS] + 4 * np.int64(ints[ray, LIST]), 1, LISTS)
+            used = put_corners(codes, used, at, at[AT_CORNERS], entry(lists, ints, ray), TRIANGLES)
+            now = test(resolution, lists, corners, floats, ints, ray, missed)
+        used = put_stream(codes, used, at, place, STATE_TEXEL, write, WRITES)
+        if now != kernel:
+            following[ray] = now
+            waiting[kernel] -= 1
+            if now != DONE:
+                waiting[now] += 1
+    return len(numbers), used

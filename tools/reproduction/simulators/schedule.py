@@ -1,0 +1,163 @@
+"""The multipass machine's scheduler without the machine: exact, from what each ray does.
+
+A ray in the loop of traversal and intersection alternates between *runs*: so many steps, then so many triangle
+tests, and so on until it leaves. `reproduction.simulators.measured` reads these runs from the real machine, and
+`reproduction.simulators.walk` finds them without one; `Simulation` then plays any policy over them, pass by pass, at
+the cost of one step per run instead of one fragment per call. The policies are the machine's own objects, so that no
+rule is written twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base import jit
+from viewer.stream.machines.policy import Policy
+
+LOOP = ("traverse", "intersect")  # the states of the loop, in the program's order
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What every ray of a picture does in the loop.
+
+    start  : (rays + 1,) int64, where each ray's runs begin in ``length``.
+    length : (runs,) int32 > 0, calls in each run: of traversal, of intersection, of traversal, ...
+    steps, tests : (rays,) int64, a ray's calls of the two kernels in all.
+    """
+
+    start: NDArray[np.int64]
+    length: NDArray[np.int32]
+    steps: NDArray[np.int64]
+    tests: NDArray[np.int64]
+
+    @property
+    def rays(self) -> int:
+        """Rays of the stream, those that never enter the loop too."""
+        return len(self.start) - 1
+
+    @property
+    def bound(self) -> int:
+        """Passes that no policy can do with less: the most steps of any ray plus the most tests of any ray.
+
+        A pass serves one state, each ray in it by one call (Purcell 2004, section 5.2).
+        """
+        return int(self.steps.max(initial=0) + self.tests.max(initial=0))
+
+    @property
+    def calls(self) -> int:
+        """Kernel calls of all rays."""
+        return int(self.length.sum(dtype=np.int64))
+
+    @classmethod
+    def from_lists(cls, rays: list[list[int]]) -> Runs:
+        """From each ray's runs, written out."""
+        counts = np.array([len(ray) for ray in rays], np.int64)
+        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return cls.from_lengths(start, np.array([n for ray in rays for n in ray], np.int32))
+
+    @classmethod
+    def from_lengths(cls, start: NDArray[np.int64], length: NDArray[np.int32]) -> Runs:
+        """From ``start`` and ``length``; steps and tests are their sums."""
+        steps, tests = np.zeros((2, len(start) - 1), np.int64)
+        jit.run(_totals, start, length, steps, tests)
+        return cls(start, length, steps, tests)
+
+    def unrolled(self, steps: int, tests: int) -> Runs:
+        """The runs in passes of so many calls of a kernel at most: n calls take n / steps passes, rounded up."""
+        length = np.empty_like(self.length)
+        jit.run(_unroll, self.start, self.length, steps, tests, length)
+        return Runs.from_lengths(self.start, length)
+
+
+def _totals(start, length, steps, tests):
+    for ray in range(len(start) - 1):
+        for k in range(start[ray], start[ray + 1]):
+            if (k - start[ray]) % 2 == 0:
+                steps[ray] += length[k]
+            else:
+                tests[ray] += length[k]
+
+
+def _unroll(start, length, steps, tests, out):
+    for ray in range(len(start) - 1):
+        for k in range(start[ray], start[ray + 1]):
+            calls = steps if (k - start[ray]) % 2 == 0 else tests
+            out[k] = (length[k] + calls - 1) // calls
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What a policy came to. passes: of the loop's two kernels, those on which any ray ran; served: rays that ran,
+    added up over them, as (traversal, intersection); by_kernel: passes of each."""
+
+    passes: int
+    by_kernel: tuple[int, int]
+    served: tuple[int, int]
+
+    def active_share(self, rays: int) -> float:
+        """Average share of a stream of so many rays that a pass ran on."""
+        return sum(self.served) / max(1, self.passes * rays)
+
+
+class Simulation:
+    """Plays policies over the same runs, with one kernel call per pass and ray (unroll 1, nothing fused).
+
+    Rays that wait for a kernel are kept by the number of that kernel's pass which ends their run, so that a pass costs
+    only as much as rays change from one kernel to the other.
+    """
+
+    def __init__(self, runs: Runs) -> None:
+        self.runs = runs
+        self.ring = int(runs.length.max(initial=0)) + 1
+        self._next = np.empty(runs.rays, np.int32)  # linked lists of the rays that end a run at the same pass
+        self._at = np.empty(runs.rays, np.int64)
+        self._heads = np.empty((2, self.ring), np.int32)
+
+    def play(self, policy: Policy) -> Schedule:
+        """One whole picture under a policy."""
+        runs, heads, waiting = self.runs, self._heads, np.zeros(2, np.int64)
+        jit.run(_begin, runs.start, runs.length, self._next, self._at, heads, waiting)
+        clock = np.zeros(2, np.int64)  # passes of each kernel so far, modulo the ring
+        passes, served = [0, 0], [0, 0]
+        while waiting.any():
+            for k in policy.choose(waiting.tolist(), runs.rays):
+                if waiting[k]:  # the machine's pass on no ray is not counted
+                    passes[k] += 1
+                    served[k] += int(waiting[k])
+                jit.run(_serve, k, runs.start, runs.length, self._next, self._at, heads, waiting, clock)
+        return Schedule(sum(passes), (passes[0], passes[1]), (served[0], served[1]))
+
+
+def _begin(start, length, follows, at, heads, waiting):
+    for k in range(heads.shape[0]):
+        for slot in range(heads.shape[1]):
+            heads[k, slot] = -1
+    for ray in range(len(start) - 1):
+        at[ray] = start[ray]
+        if start[ray] < start[ray + 1]:
+            slot = length[start[ray]]
+            follows[ray] = heads[0, slot]
+            heads[0, slot] = ray
+            waiting[0] += 1
+
+
+def _serve(kernel, start, length, follows, at, heads, waiting, clock):
+    """One pass: rays whose run it ends wait for the other kernel, or are done."""
+    ring = heads.shape[1]
+    clock[kernel] = (clock[kernel] + 1) % ring
+    ray = heads[kernel, clock[kernel]]
+    heads[kernel, clock[kernel]] = -1
+    while ray >= 0:
+        after = follows[ray]
+        waiting[kernel] -= 1
+        at[ray] += 1
+        if at[ray] < start[ray + 1]:
+            slot = (clock[1 - kernel] + length[at[ray]]) % ring
+            follows[ray] = heads[1 - kernel, slot]
+            heads[1 - kernel, slot] = ray
+            waiting[1 - kernel] += 1
+        ray = after

@@ -1,0 +1,179 @@
+"""The denoiser in fragment programs: edge-avoiding wavelets steered by normal, depth and variance.
+
+Light and texture are parted (demodulation), the light is pooled on a lattice of every second pixel and filtered there
+by an a-trous wavelet transform whose weights fall where surfaces or luminances differ (Dammertz et al. 2010; Schied et
+al. 2017, "Spatiotemporal Variance-Guided Filtering"); pixels take it back, and texture and light are put together.
+All is a flow from pixel to pixel, which keeps all light; where there is no noise nothing flows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+
+import numpy as np
+
+from viewer.denoise.records import HISTORY, IRRADIANCE, LIT, POOLED
+from viewer.denoise.reprojection import INPUTS, RECALLED, History
+from viewer.denoise.view import view_uniforms
+from viewer.film.adaptive import variances
+from viewer.film.device_film import Buffer, FilmBuffer
+from viewer.kernels.records import FEATURES, FILM, HALF, RADIANCE
+from viewer.scene.camera import Camera
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.record import Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.passes import Pass, pass_source
+from viewer.stream.gl.stream import Stream
+
+STEPS = 4  # of the transform: 2, 4, 8 .. pixels between taps
+DEVIATIONS = 3.0  # of the luminance, within which light counts as alike, of pictures of few samples
+FEW, LEAST_DEVIATIONS = 4, 1.0
+PASSES: dict[str, tuple[dict[str, Record], Record]] = {
+    "lit": ({"film": FILM, "features": FEATURES}, LIT),
+    "lit_by_halves": ({"film": FILM, "features": FEATURES, "half": HALF}, LIT),
+    "pool": ({"lit": LIT}, POOLED),
+    "pool_single": ({"lit": LIT}, POOLED),
+    "wavelet": ({"pooled": POOLED, "light": IRRADIANCE}, IRRADIANCE),
+    "smooth": ({"lit": LIT, "pooled": POOLED, "light": IRRADIANCE}, IRRADIANCE),
+    "compose": ({"features": FEATURES, "lit": LIT, "pooled": POOLED, "light": IRRADIANCE}, RADIANCE),
+}
+RECORDS = {
+    "told": HALF,
+    "lit": LIT,
+    "pooled": POOLED,
+    "even": IRRADIANCE,
+    "odd": IRRADIANCE,
+    "light": IRRADIANCE,
+    "picture": RADIANCE,
+}
+
+
+def wavelet_sources() -> Iterator[tuple[str, Source]]:
+    """Every pass, by name."""
+    for name, (inputs, output) in {**PASSES, "reproject": (INPUTS, HISTORY), "recall": (RECALLED, HISTORY)}.items():
+        yield name, pass_source(f"film/denoise/{name}", inputs, output, planar=True)
+
+
+def deviations(samples: int) -> float:
+    """Within which light counts as alike, of so many samples: fewer of more samples, by their fourth root. What the
+    filter takes from noise falls with the samples, what it blurs within the range would not fall as fast."""
+    return max(LEAST_DEVIATIONS, DEVIATIONS * min(1.0, (FEW / max(samples, 1)) ** 0.25))
+
+
+class Wavelets:
+    """The passes, compiled, with streams for pictures of one size; the context must be current in every call."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._passes = {
+            name: Pass(device, f"film/denoise/{name}", inputs, output, planar=True)
+            for name, (inputs, output) in PASSES.items()
+        }
+        self._streams: dict[str, Stream] = {}
+
+    def denoise(self, film: FilmBuffer, features: Buffer, camera: Camera) -> Stream:
+        """The picture, a stream of `RADIANCE`, which holds until the next call.
+
+        film, features : of one size, in one block, of the same samples (of features not all, where these are many).
+        """
+        steps = self.steps(film, features, camera)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                made: Stream = end.value
+                return made
+
+    def steps(
+        self,
+        film: FilmBuffer,
+        features: Buffer,
+        camera: Camera,
+        history: History | None = None,
+        finish: Callable[[Stream, Stream], Stream] | None = None,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> Generator[None, None, Stream]:
+        """`denoise` pass by pass. history : with which the light is blended before it is filtered. finish : makes the
+        picture of surfaces and light, `LIT` and `IRRADIANCE`; without it the picture has the film's size. meanwhile :
+        see `History.blend`."""
+        size = film.size
+        lattice = -(-size[0] // 2), -(-size[1] // 2)
+        own = {"film": film.blocks[0].stream, "features": features.blocks[0].stream}
+        view = view_uniforms(camera, size)
+        lit = self._stream("lit", size)
+        half, told = self._halves(film)
+        if half is None:
+            self._passes["lit"].draw(own, lit, **view, efficiency=film.efficiency)
+        else:
+            self._passes["lit_by_halves"].draw({**own, "half": half}, lit, **view, told=told)
+        yield
+        if history is not None:
+            lit = history.blend(lit, own["features"], camera, max(film.samples, 1), meanwhile)
+            yield
+        pooled = self._stream("pooled", lattice)
+        alone = history is None and film.samples == 1
+        self._passes["pool_single" if alone else "pool"].draw({"lit": lit}, pooled, **view)
+        yield
+        wide = {**view, **{name: tuple(2 * value for value in view[name]) for name in ("view_across", "view_down")}}
+        light = pooled
+        for step in range(STEPS):
+            values = {**wide, "reach": 1 << step, "turn": 1 - 2 * (step % 2), "deviations": deviations(film.samples)}
+            target = self._stream(("even", "odd")[step % 2], lattice)
+            self._passes["wavelet"].draw({"pooled": pooled, "light": light}, target, **values)
+            light = target
+            yield
+        filtered = {"lit": lit, "pooled": pooled, "light": light}
+        if finish is not None:
+            light = self._stream("light", size)
+            self._passes["smooth"].draw(filtered, light, **view)
+            return finish(lit, light)
+        picture = self._stream("picture", size)
+        self._passes["compose"].draw({"features": own["features"], **filtered}, picture, **view)
+        return picture
+
+    def _halves(self, film: FilmBuffer) -> tuple[Stream | None, int]:
+        """A stream of `HALF` by which the variance of a film's pixels is told, and 1 where that is what its sums are;
+        None where the samples' spread tells it."""
+        if film.account is not None:
+            records = np.zeros(film.size[::-1], HALF.dtype)
+            records["sum"] = variances(film.film())
+            stream = self._stream("told", film.size)
+            stream.write(records)
+            return stream, 1
+        if film.halves is not None and 0 < 2 * film.half == film.samples:
+            return film.halves.blocks[0].stream, 0
+        return None, 0
+
+    def warm(self, history: History | None = None) -> None:
+        """Let the driver compile its part of every pass, and of that of a history, which forgets what it holds."""
+        size = 2, 2
+        film, features = FilmBuffer(self.device, size), Buffer(self.device, FEATURES, size)
+        camera = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0))
+        self.denoise(film, features, camera)
+        film.halves, film.half, film.samples = Buffer(self.device, HALF, size), 4, 8
+        self.denoise(film, features, camera)
+        film.samples = 1
+        if history is not None:
+            history.seeks = True
+            for _ in self.steps(film, features, camera, history):
+                pass
+            history.seeks = False
+        for buffer in (film, features):
+            buffer.release()
+        if history is not None:
+            history.forget()
+
+    def _stream(self, name: str, size: tuple[int, int]) -> Stream:
+        """A stream by its name, made anew for another size."""
+        held = self._streams.get(name)
+        if held is None or held.size != size:
+            if held is not None:
+                held.release()
+            held = self._streams[name] = Stream(self.device, RECORDS[name], size)
+        return held
+
+    def release(self) -> None:
+        """Free the streams."""
+        for stream in self._streams.values():
+            stream.release()
+        self._streams.clear()

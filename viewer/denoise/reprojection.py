@@ -1,0 +1,234 @@
+"""What the pictures before have shown, for the next one of a moving camera or a moving scene: temporal reprojection.
+
+Each pixel's light is blended with that of the same point of the scene in the picture before (Schied et al. 2017,
+"Spatiotemporal Variance-Guided Filtering", section 4.1); see ``shaders/film/denoise/reproject.glsl``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.denoise.irradiance_cache import IrradianceCache
+from viewer.denoise.records import HISTORY, KNOWN, LIT, MOTION
+from viewer.denoise.view import view_uniforms
+from viewer.kernels.records import FEATURES
+from viewer.scene.camera import Camera
+from viewer.stream.declare.record import Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.passes import Pass
+from viewer.stream.gl.stream import Stream
+
+INPUTS: dict[str, Record] = {
+    "lit": LIT,
+    "features": FEATURES,
+    "past": HISTORY,
+    "motion": MOTION,
+}
+RECALLED: dict[str, Record] = {"lit": LIT, "own": HISTORY, "known": KNOWN}
+LONGEST = 32.0  # samples that the past counts as at most
+LONGEST_RELIT = 6.0  # and where lights or objects have moved: shadows are others
+CHANCE, CHANCE_RELIT = 2.0, 0.5  # deviations that the light of a pixel may be off that around, and there
+MOST_KNOWN = 64.0  # samples that the cache's light counts as at most
+MOST_SOUGHT = 1 << 13  # pixels of a picture whose light is sought in the cache: larger ones have samples enough
+MOST_KEPT = 1 << 15  # pixels of a picture that are kept there
+MOST_MOVED = 2048  # of those that have moved, in one list
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What has become of the scene since the picture before.
+
+    moved : for each range of numbers (first, end) where its points were, as (4, 4) from the world now to the world
+    then. flat : the numbers are triangles', else instances'. relit : light falls otherwise.
+    """
+
+    moved: Sequence[tuple[int, int, NDArray[np.float64]]] = ()
+    flat: bool = True
+    relit: bool = False
+
+
+@dataclass
+class Seen:
+    """What one picture has left: its view, light and surfaces."""
+
+    streams: dict[str, Stream] = field(default_factory=dict)
+    camera: Camera | None = None
+    size: tuple[int, int] = (0, 0)
+
+    def stream(self, device: Device, name: str, record: Record, size: tuple[int, int]) -> Stream:
+        """A stream by its name, made anew for another size."""
+        held = self.streams.get(name)
+        if held is None or held.size != size:
+            if held is not None:
+                held.release()
+            held = self.streams[name] = Stream(device, record, size)
+        return held
+
+    def release(self) -> None:
+        """Free the streams."""
+        for stream in self.streams.values():
+            stream.release()
+        self.streams.clear()
+        self.camera = None
+
+
+class History:
+    """The picture before, and the one that is being made; the context must be current in every call.
+
+    share : of the past's samples that count, 0 .. 1; 0: none, the picture is of its own samples alone.
+    changes : since the picture before. seeks : light is sought in the cache, too. cache : of light that stays.
+    """
+
+    def __init__(self, device: Device) -> None:
+        self.device, self.share, self.changes = device, 1.0, Changes()
+        self.cache, self.seeks = IrradianceCache(), False
+        self._pass = Pass(device, "film/denoise/reproject", INPUTS, HISTORY, planar=True)
+        self._recall = Pass(device, "film/denoise/recall", RECALLED, HISTORY, planar=True)
+        self._past, self._now = Seen(), Seen()
+        self._motion: Stream | None = None
+        self._found: Stream | None = None  # in the cache
+        self._kept = 0  # samples of the picture that is being made that the cache has
+
+    @property
+    def there(self) -> bool:
+        """Whether there is a picture before."""
+        return self._past.camera is not None
+
+    @property
+    def used(self) -> bool:
+        """Whether the next picture is blended with the one before."""
+        return self.there and self.share > 0
+
+    def turn(self) -> None:
+        """What was made last is the picture before the next one."""
+        self._past, self._now = self._now, self._past
+        self._now.camera = None
+        self._kept = 0
+
+    def forget(self) -> None:
+        """Another scene: nothing that was shown is of use."""
+        self._past.camera = self._now.camera = None
+        self.cache.forget()
+
+    def blend(
+        self,
+        lit: Stream,
+        features: Stream,
+        camera: Camera,
+        samples: int,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> Stream:
+        """A stream of `HISTORY`, which begins as one of `LIT`: light blended with the past, and its variance.
+
+        lit, features : of a picture with so many samples of a pixel, seen by ``camera``. meanwhile : gives the device
+        what it can do while the host looks for light in the cache.
+        """
+        size, past = lit.size, self._past
+        made = self._now.stream(self.device, "past", HISTORY, size)
+        self._now.camera, self._now.size = camera, size
+        before = past if past.camera is not None else Seen()
+        streams = {"lit": lit, "features": features, "motion": self._rows(camera, before)}
+        # Without a past any that is complete.
+        held = before.camera is not None
+        streams["past"] = past.streams["past"] if held else self._now.stream(self.device, "none", HISTORY, (1, 1))
+        self._pass.draw(streams, made, **self.uniforms(camera, size, samples))
+        known = self._known(lit, camera, samples, meanwhile)
+        if known is None:
+            return made
+        recalled = self._now.stream(self.device, "recalled", HISTORY, size)
+        values = {**view_uniforms(camera, size), "samples": float(samples), "most_known": MOST_KNOWN * self.share}
+        self._recall.draw({"lit": lit, "own": made, "known": known}, recalled, **values)
+        return recalled
+
+    def _known(self, lit: Stream, camera: Camera, samples: int, meanwhile: Callable[[], None] | None) -> Stream | None:
+        """A stream of `KNOWN` of a picture's size, if light is sought in the cache. Keeps the picture's light there."""
+        asks = not (self.changes.relit or len(self.changes.moved)) and samples > self._kept
+        texels = lit.read_texels() if asks else None
+        if meanwhile is not None:
+            meanwhile()
+            self.device.flush()
+        if self.changes.relit or len(self.changes.moved):  # all the time, maybe
+            self.cache.forget()
+        if texels is None:
+            return None
+        width, height = lit.size
+        surfaces, light = np.ascontiguousarray(np.moveaxis(texels, 2, 0))
+        pixel = math.hypot(*view_uniforms(camera, lit.size)["view_down"])
+        stride = max(1, math.ceil(math.sqrt(width * height / MOST_KEPT)))
+        self.cache.add(surfaces, light, camera, samples - self._kept, pixel, stride)
+        self._kept = samples
+        if not self.seeks or self.share == 0.0 or width * height > MOST_SOUGHT:
+            return None
+        if self._found is None or self._found.size != lit.size:
+            if self._found is not None:
+                self._found.release()
+            self._found = Stream(self.device, KNOWN, lit.size)
+        found = self.cache.find(surfaces, camera, pixel)
+        rest = np.zeros_like(surfaces)
+        rest[..., 0] = found[..., 4]
+        self._found.write_texels([found[..., :4], rest])
+        return self._found
+
+    def uniforms(self, camera: Camera, size: tuple[int, int], samples: int) -> Mapping[str, Any]:
+        """Of the pass, for a picture of ``size`` (width, height) with so many samples of a pixel."""
+        past = self._past
+        before = past.camera or camera
+        view = view_uniforms(before, past.size if past.camera is not None else size)
+        eyes = np.subtract(camera.origin, before.origin)
+        relit = self.changes.relit or len(self.changes.moved) > 0
+        longest, chance = (LONGEST_RELIT, CHANCE_RELIT) if relit else (LONGEST, CHANCE)
+        return {
+            **view_uniforms(camera, size),
+            **{name.replace("view_", "past_"): value for name, value in view.items()},
+            "past_forward": tuple(map(float, before.basis()[2])),
+            "shift": tuple(map(float, eyes)),
+            "moved": len(self.changes.moved),
+            "flat_scene": int(self.changes.flat),
+            "samples": float(samples),
+            "chance": chance,
+            "longest": longest * self.share * samples if self.used else 0.0,
+        }
+
+    def _rows(self, camera: Camera, before: Seen) -> Stream:
+        """The motion of what has moved, a row for each, sorted."""
+        moved = sorted(self.changes.moved, key=lambda each: each[0]) if before.camera is not None else []
+        records = np.zeros((1, max(1, len(moved))), MOTION.dtype)
+        for k, (first, end, matrix) in enumerate(moved):
+            # Relative to the eyes, in float64: float32 has few digits left for places far from the origin.
+            rows = relative(matrix, camera, before.camera or camera)
+            for name, row in zip(("row_x", "row_y", "row_z"), rows, strict=True):
+                records[name][0, k] = row
+            records["first"][0, k], records["end"][0, k] = first, end
+        size = records.shape[::-1]
+        if self._motion is None or self._motion.size != size:
+            if self._motion is not None:
+                self._motion.release()
+            self._motion = Stream(self.device, MOTION, size)
+            self._motion.write(records)
+        elif moved:
+            self._motion.write(records)
+        return self._motion
+
+    def release(self) -> None:
+        """Free the streams."""
+        self._past.release()
+        self._now.release()
+        if self._motion is not None:
+            self._motion.release()
+            self._motion = None
+        if self._found is not None:
+            self._found.release()
+            self._found = None
+
+
+def relative(matrix: NDArray[np.float64], now: Camera, then: Camera) -> NDArray[np.float64]:
+    """(3, 4) rows of a motion (4, 4), from places relative to one eye to places relative to the other."""
+    made = np.array(matrix[:3], np.float64)
+    made[:, 3] += made[:, :3] @ np.asarray(now.origin) - np.asarray(then.origin)
+    return made

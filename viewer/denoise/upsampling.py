@@ -1,0 +1,168 @@
+"""Pictures of more pixels than their light, sharp by the features of every pixel; and pictures carried to a camera that
+has moved on, until the next one is there.
+
+Light is drawn up by joint bilateral upsampling (Kopf et al. 2007), see ``shaders/film/upsample/upsample.glsl``; of few
+samples without what surfaces get on average by the way they face, which each pixel's own normal then tells. A picture
+knows its depths, by which another camera's is made of it: ``shaders/film/upsample/carry.glsl``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import moderngl
+import numpy as np
+
+from viewer.denoise.ambient_cube import EVEN, ambient_cube
+from viewer.denoise.records import HISTORY, IRRADIANCE, LIT
+from viewer.denoise.view import view_uniforms
+from viewer.kernels.records import FEATURES
+from viewer.scene.camera import Camera
+from viewer.stream.compile.source import Source
+from viewer.stream.declare.record import Field, Record
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.passes import Pass, pass_source
+from viewer.stream.gl.stream import Stream
+
+SHOWN = Record(
+    "Shown",
+    Field("rgb", "vec3", "linear sRGB"),
+    Field("nearness", "float", "1 / scene units", about="1 / depth along the view's axis; 0: nothing is hit"),
+)
+PASSES: dict[str, tuple[dict[str, Record], Record]] = {
+    "fill": ({"past": HISTORY, "lit": LIT, "light": IRRADIANCE}, IRRADIANCE),
+    "compose": ({"features": FEATURES, "lit": LIT, "light": IRRADIANCE}, SHOWN),
+    "upsample": ({"features": FEATURES, "lit": LIT, "light": IRRADIANCE}, SHOWN),
+    "carry": ({"shown": SHOWN}, SHOWN),
+}
+
+
+def upsampling_sources() -> Iterator[tuple[str, Source]]:
+    """Every pass, by name."""
+    for name, (inputs, output) in PASSES.items():
+        yield name, pass_source(f"film/upsample/{name}", inputs, output, planar=True)
+
+
+class Upsampling:
+    """The passes, with the picture made last; the context must be current in every call."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._passes = {
+            name: Pass(device, f"film/upsample/{name}", inputs, output, planar=True)
+            for name, (inputs, output) in PASSES.items()
+        }
+        self._picture: Stream | None = None
+        self._filled: Stream | None = None
+        self._camera: Camera | None = None  # of the picture made last
+
+    @property
+    def there(self) -> bool:
+        """Whether there is a picture to carry."""
+        return self._camera is not None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Of that picture, (width, height)."""
+        assert self._picture is not None, "no picture to carry"
+        return self._picture.size
+
+    def draw(self, lit: Stream, light: Stream, features: Stream, camera: Camera, fills: bool = False) -> Stream:
+        """The picture of the size of its features, a stream of `SHOWN`, which holds until the next call.
+
+        lit, light : `LIT` and `IRRADIANCE`, of one size. features : `FEATURES`, of that or a larger one, same view.
+        fills : light of few samples, where ``lit`` is of `HISTORY`, is filled up with that around.
+        """
+        size, view = features.size, dict[str, Any](view_uniforms(camera, light.size))
+        cube = ambient_cube(lit) if fills and size != light.size else EVEN
+        if fills:
+            if self._filled is None or self._filled.size != light.size:
+                self._free_filled()
+                self._filled = Stream(self.device, IRRADIANCE, light.size)
+            self._passes["fill"].draw({"past": lit, "lit": lit, "light": light}, self._filled, **view, **cube)
+            light = self._filled
+        if self._picture is None or self._picture.size != size:
+            self._free_picture()
+            self._picture = Stream(self.device, SHOWN, size)
+        picture = self._picture
+        view = dict[str, Any](view_uniforms(camera, size))
+        if size == light.size:
+            self._passes["compose"].draw({"features": features, "lit": lit, "light": light}, picture, **view)
+        else:
+            view["scale"] = light.size[0] / size[0], light.size[1] / size[1]
+            self._passes["upsample"].draw({"features": features, "lit": lit, "light": light}, picture, **view, **cube)
+        self._camera = camera
+        return picture
+
+    def distance(self, camera: Camera) -> float:
+        """How far another camera is from that of the picture made last, scene units."""
+        assert self._camera is not None, "no picture to carry"
+        return float(np.linalg.norm(np.subtract(camera.origin, self._camera.origin)))
+
+    def carry(self, camera: Camera, target: Stream) -> None:
+        """Draw the picture made last as another camera sees it, to a stream of `SHOWN` of any size."""
+        picture = self._picture
+        assert picture is not None and self._camera is not None, "no picture to carry"
+        texture = picture.textures[0]
+        # For this pass alone: to Mesa's drivers what is left bound makes variants of the shaders that come next.
+        texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+        values = carrying(self._camera, picture.size, camera, target.size)
+        self._passes["carry"].draw({"shown": picture}, target, **values)
+        texture.filter = (moderngl.NEAREST, moderngl.NEAREST)
+
+    def warm(self) -> None:
+        """Let the driver compile its part of every pass."""
+        camera, small, large = Camera((0.0, 0.0, 1.0), (0.0, 0.0, 0.0)), (2, 2), (4, 4)
+        lit, light = (Stream(self.device, record, small) for record in (HISTORY, IRRADIANCE))
+        held = [Stream(self.device, FEATURES, size) for size in (small, large)]
+        for features in held:
+            self.draw(lit, light, features, camera, fills=True)
+        target = Stream(self.device, SHOWN, small)
+        self.carry(camera, target)
+        for stream in (lit, light, target, *held):
+            stream.release()
+        self.forget()
+
+    def forget(self) -> None:
+        """What was made last is of no use any more."""
+        self._camera = None
+
+    def _free_picture(self) -> None:
+        if self._picture is not None:
+            self._picture.release()
+        self._picture = None
+        self.forget()
+
+    def _free_filled(self) -> None:
+        if self._filled is not None:
+            self._filled.release()
+        self._filled = None
+
+    def release(self) -> None:
+        """Free the streams."""
+        self._free_picture()
+        self._free_filled()
+
+
+def carrying(past: Camera, past_size: tuple[int, int], now: Camera, size: tuple[int, int]) -> Mapping[str, Any]:
+    """Uniforms of ``carry.glsl``: a picture of ``past_size`` (width, height) seen by the camera ``past``, to one of
+    ``size`` seen by ``now``."""
+    corner, across, down = (np.array(axis) for axis in view_uniforms(past, past_size).values())
+    forward, before = (np.asarray(camera.basis()[2], np.float64) for camera in (now, past))
+    # In float64: float32 has few digits left for places far from the origin.
+    shift = np.subtract(np.asarray(now.origin, np.float64), np.asarray(past.origin, np.float64))
+    right, lower = across / (across @ across), down / (down @ down)
+    made = {
+        "past_forward": before,
+        "past_right": right,
+        "past_lower": lower,
+        "past_start": (-corner @ right, -corner @ lower),
+        "past_along": (corner @ forward, across @ forward, down @ forward),
+        "shift": shift,
+        "travel": shift @ forward,
+    }
+    values: dict[str, Any] = dict(view_uniforms(now, size))
+    for name, value in made.items():
+        values[name] = float(value) if np.ndim(value) == 0 else tuple(float(part) for part in value)
+    return values

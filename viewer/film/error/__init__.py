@@ -1,0 +1,1 @@
+"""The error of a film: its estimate, and what follows from it."""

@@ -1,0 +1,302 @@
+"""How far two pictures are apart: FLIP, relative error, largest difference, and the share of pixels that differ.
+
+Two linear pictures are compared as radiance. Where one has 8 or 16 bits to be displayed, the other one is displayed as
+well, and sRGB values of 0 to 1 are compared. FLIP (P. Andersson et al., "FLIP: A Difference Evaluator for Alternating
+Images", 2020) always looks at displayed pictures; linear ones are displayed by the first one's exposure.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+import zipfile
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.film.exposure import AUTO, stops
+from viewer.film.files import image
+from viewer.film.layers import LAYERS, RGB, find
+from viewer.film.tonemap import TONEMAPS, decode, srgb8
+from viewer.formats.files import read_file
+from viewer.formats.image import exr, hdr
+from viewer.formats.image.environment_maps import read_picture
+from viewer.formats.image.images import decode as decode_image
+from viewer.options.table import OPTIONS
+from viewer.scene.light import LUMINANCE
+
+DARKEST = 0.1  # of the first picture's mean: the least that a difference is divided by
+TOLERANCE = 0.01  # of a component: a pixel that differs by more counts as different
+FIGURES = ("flip", "error", "largest", "share")
+ZIP = b"PK\x03\x04"
+INSTALL = "pip install 'raystream[diff]'"
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """A picture to compare. pixels : (H, W, 3) float32, row 0 on top: linear sRGB, or of a ``displayed`` one sRGB
+    values of 0 to 1; of a layer (H, W) or (H, W, 3), in its own unit.
+
+    exposure, tonemap : how it is displayed (of a displayed one: was, where its file tells); None: by the other one's,
+    or else by Raystream's defaults. layers : the names of those that its file has.
+    """
+
+    name: str
+    pixels: NDArray
+    displayed: bool = False
+    exposure: float | str | None = None
+    tonemap: str | None = None
+    layers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """How far the second of two pictures is from the first.
+
+    kind    : ``linear``, ``displayed``, or the name of a layer.
+    flip    : mean FLIP, 0 to 1; None of a layer, and where flip-evaluator is not installed.
+    error   : relative: root of the mean square of (second - first) / max(first, a tenth of its mean), in luminance.
+    largest : difference of a component; ``at`` the column and row of the first pixel that has it.
+    share   : of pixels with a component that differs by more than ``tolerance``.
+    shown   : both pictures and their difference as 8-bit sRGB, (H, W, 3) each; of FLIP's errors, or without it of the
+              largest difference in each pixel.
+    """
+
+    names: tuple[str, str]
+    kind: str
+    size: tuple[int, int]
+    flip: float | None
+    error: float
+    largest: float
+    at: tuple[int, int]
+    share: float
+    tolerance: float
+    shown: Mapping[str, NDArray[np.uint8]] = field(repr=False)
+
+
+def read(path: str | os.PathLike[str], layer: str | None = None) -> Shown:
+    """The picture of a PNG, JPEG, WebP, EXR, Radiance or NPZ file, found by content, or one of its layers.
+
+    Opacity is left out. Raises ViewerError for what cannot be read, for a number that is none, and for a layer that
+    the file has not.
+    """
+    name, data = os.fspath(path), read_file(Path(path))
+    if data.startswith(ZIP):
+        return _read_npz(name, data, layer)
+    if data.startswith(exr.MAGIC):
+        return _read_exr(name, layer)
+    if layer is not None:
+        raise ViewerError(name, f"holds no layer '{layer}'", "EXR and NPZ files have layers")
+    if data.startswith(hdr.MAGIC):
+        return _finite(Shown(name, read_picture(Path(path))))
+    texels = decode_image(data, name).texels
+    exposure, tonemap = _display(data)
+    values = np.asarray(texels[..., :3], np.float32) / (255 if texels.dtype == np.uint8 else 65535)
+    return Shown(name, values, True, exposure, tonemap)
+
+
+def compare(first: Shown, second: Shown, layer: str | None = None, tolerance: float = TOLERANCE) -> Comparison:
+    """The second picture, or its layer, against the first.
+
+    Raises ViewerError for pictures of different sizes, and for layers of different kinds.
+    """
+    sizes = [f"{each.pixels.shape[1]} x {each.pixels.shape[0]}" for each in (first, second)]
+    if sizes[0] != sizes[1]:
+        what = f"is {sizes[1]} pixels, and {first.name} {sizes[0]}"
+        raise ViewerError(second.name, what, "make them of one size")
+    if first.pixels.shape != second.pixels.shape:
+        raise ViewerError(second.name, f"layer {layer} has another number of components than that of {first.name}")
+    displayed = first.displayed or second.displayed
+    flip_errors: NDArray | None = None
+    one: NDArray
+    other: NDArray
+    if layer is not None:
+        one, other = (each.pixels.astype(np.float64) for each in (first, second))
+        error = _relative(one, other)
+        shown = _layer_looks(one, other)
+    else:
+        codes = _displayed(first, second)
+        looks = [each.astype(np.float32) / np.float32(255) for each in codes]
+        if displayed:  # of 16 bits all stay
+            made = zip((first, second), looks, strict=True)
+            one, other = (each.pixels if each.displayed else look for each, look in made)
+            error = relative_error(decode(one), decode(other))
+        else:
+            one, other = first.pixels, second.pixels
+            error = relative_error(one, other)
+        flip_errors = flip_map(*looks) if has_flip() else None
+        shown = dict(zip(("first", "second"), codes, strict=True))
+    apart = _apart(one, other)
+    row, column = divmod(int(np.argmax(apart)), apart.shape[1])
+    errors: NDArray | None = apart / apart.max() if flip_errors is None and 0 < apart.max() < math.inf else flip_errors
+    return Comparison(
+        (first.name, second.name),
+        layer or ("displayed" if displayed else "linear"),
+        (apart.shape[1], apart.shape[0]),
+        None if flip_errors is None else float(flip_errors.mean(dtype=np.float64)),
+        error,
+        float(apart.max()),
+        (column, row),
+        float((apart > tolerance).mean()),
+        tolerance,
+        {**shown, "difference": _heat(apart > 0 if errors is None else errors)},
+    )
+
+
+def relative_error(first: ArrayLike, second: ArrayLike) -> float:
+    """The root of the mean square of (second - first) / max(first, a tenth of its mean), in luminance, of linear
+    pictures (H, W, 3); infinite where the first is black and the second is not."""
+    one, other = (np.asarray(each, np.float64) @ LUMINANCE for each in (first, second))
+    return _relative(one, other)
+
+
+def has_flip() -> bool:
+    """Whether flip-evaluator is installed."""
+    from importlib.util import find_spec
+
+    return find_spec("flip_evaluator") is not None
+
+
+def flip_map(first: NDArray[np.float32], second: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(H, W): FLIP of the pixels of two pictures (H, W, 3) as they are displayed, sRGB values of 0 to 1, at the
+    evaluator's own 67 pixels a degree.
+
+    Raises ViewerError where the evaluator is not installed.
+    """
+    try:
+        import flip_evaluator
+    except ImportError as error:
+        raise ViewerError("FLIP", "flip-evaluator is not installed", INSTALL) from error
+    found = flip_evaluator.evaluate(first, second, "LDR", applyMagma=False, computeMeanError=False)[0]
+    return np.asarray(found, np.float32).reshape(first.shape[:2])
+
+
+def flip(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
+    """The mean of `flip_map`."""
+    return float(flip_map(first, second).mean(dtype=np.float64))
+
+
+def _relative(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    """Of (H, W), or of vectors (H, W, 3) by their lengths; equal infinities, as depths of nothing hit, are no error."""
+    one, other = (each.reshape(*each.shape[:2], -1) for each in (one, other))
+    both = (np.isfinite(one) & np.isfinite(other)).all(axis=-1)
+    if not (both | (one == other).all(axis=-1)).all():
+        return math.inf
+    first, off = one[both], other[both] - one[both]
+    strength = np.sqrt((first**2).sum(axis=-1))
+    apart, scale = np.sqrt((off**2).sum(axis=-1)), np.maximum(strength, DARKEST * strength.mean() if both.any() else 0)
+    if not apart.any():
+        return 0.0
+    return math.inf if not scale.all() else float(np.sqrt(((apart / scale) ** 2).sum() / both.size))
+
+
+def _apart(one: NDArray, other: NDArray) -> NDArray[np.float64]:
+    """(H, W): the largest difference of a component; 0 of equal infinities, and of two that are no numbers."""
+    one, other = (np.asarray(each, np.float64).reshape(*each.shape[:2], -1) for each in (one, other))
+    with np.errstate(invalid="ignore"):
+        off = np.abs(other - one)
+    off[(one == other) | (np.isnan(one) & np.isnan(other))] = 0
+    off[np.isnan(off)] = math.inf
+    return np.asarray(off.max(axis=-1))
+
+
+def _displayed(first: Shown, second: Shown) -> list[NDArray[np.uint8]]:
+    """Both as 8-bit sRGB: linear ones by one exposure and tone map."""
+    exposure = next((each.exposure for each in (first, second) if each.exposure is not None), AUTO)
+    tonemap = next((each.tonemap for each in (first, second) if each.tonemap is not None), OPTIONS["tonemap"].default)
+    linear = [each for each in (first, second) if not each.displayed]
+    seen = stops(exposure, linear[0].pixels) if linear else 0.0
+    return [
+        np.rint(each.pixels * 255).astype(np.uint8) if each.displayed else srgb8(each.pixels, seen, tonemap)
+        for each in (first, second)
+    ]
+
+
+def _layer_looks(one: NDArray[np.float64], other: NDArray[np.float64]) -> dict[str, NDArray[np.uint8]]:
+    """Both layers as pictures, grey or colour, over the range of the first one's finite values."""
+    finite = one[np.isfinite(one)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    span = high - low or 1.0
+
+    def look(values: NDArray[np.float64]) -> NDArray[np.uint8]:
+        scaled = np.clip((np.nan_to_num(values, nan=low, posinf=high, neginf=low) - low) / span, 0, 1)
+        codes = np.rint(scaled * 255).astype(np.uint8)
+        return codes if codes.ndim == 3 else np.repeat(codes[..., None], 3, axis=2)
+
+    return {"first": look(one), "second": look(other)}
+
+
+def _heat(share: NDArray) -> NDArray[np.uint8]:
+    """(H, W, 3): black, by red and yellow, to white, for 0 to 1."""
+    ramp = 3 * np.clip(np.asarray(share, np.float64), 0, 1)[..., None] - np.arange(3)
+    return np.rint(np.clip(ramp, 0, 1) * 255).astype(np.uint8)
+
+
+def _finite(shown: Shown) -> Shown:
+    wrong = np.argwhere(~np.isfinite(shown.pixels).all(axis=-1))
+    if wrong.size:
+        row, column = wrong[0]
+        raise ViewerError(shown.name, f"pixel ({column}, {row}) is not finite", "column and row from the upper left")
+    return shown
+
+
+def _display(data: bytes) -> tuple[float | None, str | None]:
+    """The exposure and the tone map that an 8-bit file of Raystream says of itself."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(data)) as opened:  # was read before
+        told: dict[str, object] = {str(key): value for key, value in opened.info.items()}
+    comment = told.get("comment", b"")
+    if isinstance(comment, bytes):
+        comment = comment.decode(errors="replace")
+    told |= dict(line.split(": ", 1) for line in str(comment).splitlines() if ": " in line)
+    try:
+        exposure = float(str(told.get("exposure", "")).split(" ")[0])
+    except ValueError:
+        exposure = math.nan
+    tonemap = told.get("tonemap")
+    return (exposure if abs(exposure) <= 32 else None), (str(tonemap) if tonemap in TONEMAPS else None)
+
+
+def _missing(name: str, layer: str, known: Collection[str]) -> ViewerError:
+    return ViewerError(name, f"holds no layer '{layer}'", f"its layers: {', '.join(known) or 'none'}")
+
+
+def _read_exr(name: str, layer: str | None) -> Shown:
+    channels = image.exr_header(name).channels
+    if layer is None:
+        _, found = image.read_exr(name, RGB)
+        return _finite(Shown(name, np.stack([found[each] for each in RGB], axis=-1).astype(np.float32)))
+    known = find(layer)
+    suffixes = known.components if known is not None else ("",)
+    names = [f"{layer}.{suffix}" if suffix else layer for suffix in suffixes]
+    if not set(names) <= channels.keys():
+        raise _missing(name, layer, [each for each in LAYERS if any(c.split(".")[0] == each for c in channels)])
+    _, found = image.read_exr(name, names)
+    planes = [found[each] for each in names]
+    return Shown(name, planes[0] if len(planes) == 1 else np.stack(planes, axis=-1))
+
+
+def _read_npz(name: str, data: bytes, layer: str | None) -> Shown:
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            known = [each for each in file.files if each not in ("linear", "metadata")]
+            if "linear" not in file.files:
+                raise ViewerError(name, "holds no array 'linear'", "an NPZ that raystream render has written")
+            if layer is not None and layer not in known:
+                raise _missing(name, layer, known)
+            values = file[layer or "linear"]
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise ViewerError(name, f"cannot be read: {error}", "the file is damaged") from None
+    if values.dtype.kind not in "fiu" or values.ndim not in (2, 3) or not values.size:
+        raise ViewerError(name, f"'{layer or 'linear'}' is {values.shape} of {values.dtype}", "expected (H, W, 3)")
+    if layer is None:
+        if values.ndim != 3 or values.shape[2] != 3:
+            raise ViewerError(name, f"'linear' has shape {values.shape}", "expected (H, W, 3)")
+        return _finite(Shown(name, values.astype(np.float32)))
+    return Shown(name, values)

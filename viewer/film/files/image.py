@@ -1,0 +1,290 @@
+"""Picture files by their ending: PNG, JPEG, EXR, NPZ; written beside the old file and renamed, whole or not at all.
+
+| ending | picture | layers | metadata |
+|---|---|---|---|
+| .png | 8-bit sRGB | none | text chunks |
+| .jpg, .jpeg | 8-bit sRGB, quality 95, 4:4:4 | none | the comment, a line each |
+| .exr | R, G, B: float32 linear, ZIP | channels `depth`, `normal.X`, `albedo.R`, `triangle` ... | string attributes |
+| .npz | `linear`, (H, W, 3) float32, row 0 on top | an array each, under its name | `metadata`, a JSON text |
+
+EXR channels are float32, in which whole numbers are exact up to 2^24; a layer of larger ones becomes uint32, with
+2^32 - 1 in place of -1.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import struct
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.base import part_file
+from viewer.base.errors import ViewerError
+from viewer.base.textfile import is_stream
+from viewer.film.exposure import stops, words
+from viewer.film.files.encode import write_jpeg, write_png
+from viewer.film.layers import RGB, find
+from viewer.film.tonemap import srgb8
+from viewer.formats.image import exr
+
+DISPLAYED = {".png": ("PNG", write_png), ".jpg": ("JPEG", write_jpeg), ".jpeg": ("JPEG", write_jpeg)}  # 8 bits
+FORMATS = (*DISPLAYED, ".exr", ".npz")
+
+# Attributes with a meaning of their own in EXR files; metadata under such a name gets a prefix.
+EXR_RESERVED = {
+    *("channels", "compression", "dataWindow", "displayWindow", "lineOrder", "pixelAspectRatio", "screenWindowCenter"),
+    *("screenWindowWidth", "tiles", "type", "name", "version", "chunkCount", "view", "multiView", "preview"),
+}
+
+
+def save(
+    path: str | os.PathLike[str],
+    linear: ArrayLike,
+    layers: Mapping[str, NDArray] | None = None,
+    metadata: Mapping[str, str] | None = None,
+    exposure: float | str = 0.0,
+    tonemap: str = "none",
+) -> None:
+    """Write a picture in the format of its ending.
+
+    linear   : (H, W, 3) linear sRGB, row 0 on top.
+    layers   : name -> (H, W) or (H, W, 3); PNG and JPEG leave them out.
+    exposure, tonemap : for PNG and JPEG alone, as in `srgb8`.
+
+    The old file stays until the new one is complete, also on Ctrl-C. Raises ViewerError when it cannot be written.
+    """
+    target = _target(path)
+    picture = np.ascontiguousarray(linear, np.float32)
+    extra = {name: np.asarray(layer) for name, layer in (layers or {}).items()}
+    texts = {key: str(value) for key, value in (metadata or {}).items()}
+    for name, layer in extra.items():
+        if layer.shape[:2] != picture.shape[:2]:
+            raise ValueError(f"layer {name} has shape {layer.shape}, the picture {picture.shape}")
+
+    def write(part: Path) -> None:
+        match _ending(target):
+            case ending if ending in DISPLAYED:
+                seen = stops(exposure, picture)
+                pixels = srgb8(picture, seen, tonemap)
+                with open(part, "wb") as file:
+                    shown = {"exposure": words(exposure, seen), "tonemap": tonemap}
+                    DISPLAYED[ending][1](file, pixels, {**texts, **shown})
+            case ".exr":
+                _write_exr(part, picture, extra, texts)
+            case ".npz":
+                _write_npz(part, picture, extra, texts)
+
+    _replace(target, write)
+
+
+def save_srgb8(path: str | os.PathLike[str], pixels: NDArray[np.uint8]) -> None:
+    """Write 8-bit sRGB pixels, (H, W, 3), as PNG: a screenshot. Raises ViewerError as `save` does."""
+
+    def write(part: Path) -> None:
+        with open(part, "wb") as file:
+            write_png(file, np.ascontiguousarray(pixels), {})
+
+    _replace(_target(path), write)
+
+
+def exr_header(path: str | os.PathLike[str]) -> exr.Part:
+    """What an EXR picture's header says, without its pixels.
+
+    Raises ViewerError when it is missing, no EXR with R, G and B, or cut short or damaged in its header.
+    """
+    text = os.fspath(path)
+    try:
+        with open(text, "rb") as file:
+            data, length = file.read(exr.LONGEST_HEADER), os.fstat(file.fileno()).st_size
+    except (OSError, ValueError) as error:
+        raise ViewerError(text, f"cannot be read: {_reason(error)}") from None
+    found, start = exr.parts(data, text, "start anew")
+    exr.check(found, start, length, text, "start anew")
+    if not {"R", "G", "B"} <= found[0].channels.keys():
+        raise ViewerError(text, "is no EXR picture of R, G and B")
+    return found[0]
+
+
+def read_exr(
+    path: str | os.PathLike[str], names: Iterable[str] | None = None
+) -> tuple[dict[str, str], dict[str, NDArray]]:
+    """An EXR picture's text attributes, and its channels of these full names, or all, each (H, W).
+
+    Raises ViewerError as `exr_header` does, and when pixels are damaged or cut short.
+    """
+    head, text = exr_header(path), os.fspath(path)
+    if not _exr_complete(Path(text)):
+        raise ViewerError(text, "is cut short", "start anew")
+    chosen = list(head.channels if names is None else names)
+    pixels = exr.Pixels(text, head, text, "start anew")
+    try:
+        found = pixels.lines(chosen, 0, head.height)
+    finally:
+        pixels.close()
+    return head.texts, dict(zip(chosen, found, strict=True))
+
+
+def check_path(path: str | os.PathLike[str], layers: Iterable[str] = ()) -> None:
+    """Find out before rendering whether a picture with these layers can be written there.
+
+    Raises ViewerError for an unknown ending, a missing folder, no permission, or layers that the format cannot hold.
+    """
+    target = _target(path)
+    names = list(layers)
+    if names and _ending(target) in DISPLAYED:
+        what = f"a {DISPLAYED[_ending(target)][0]} file cannot hold the layers {', '.join(names)}"
+        raise ViewerError(str(path), what, "save as .exr or .npz")
+    _begin(target).end()
+
+
+def _target(path: str | os.PathLike[str], known: Sequence[str] = FORMATS) -> Path:
+    """The file to replace, behind any links, or the FIFO or device to write to, which needs no ending; raises
+    ViewerError when it can be none of ours."""
+    text = os.fspath(path)
+    try:
+        target = Path(os.path.realpath(text))
+        folder_exists, is_folder = target.parent.is_dir(), target.is_dir()
+    except (OSError, ValueError) as error:  # a name too long, a loop of links, a zero byte
+        raise ViewerError(repr(text), f"not a usable file name: {_reason(error)}") from None
+    if is_stream(text):
+        return Path(text)
+    if target.suffix.lower() not in known or not Path(text).suffix:
+        ending = Path(text).suffix
+        what = f"unknown picture format '{ending}'" if ending else "the file name has no ending"
+        raise ViewerError(text or "picture", what, f"known: {', '.join(known)}")
+    if not folder_exists:
+        raise ViewerError(text, f"there is no folder {target.parent}", "make it first")
+    if is_folder:
+        raise ViewerError(text, "is a folder", "give a file name")
+    if target.exists() and not target.is_file():
+        raise ViewerError(text, "is a disk or a socket", "give a file name")
+    return target
+
+
+def _ending(target: Path) -> str:
+    """The format of a file; a FIFO or device without one of the known endings takes a PNG."""
+    ending = target.suffix.lower()
+    return ".png" if is_stream(target) and ending not in FORMATS else ending
+
+
+def _begin(target: Path) -> part_file.Part:
+    """Create the empty file that will become the target: in its folder, with the rights of an ordinary new file. What
+    goes to a FIFO or device is collected in a temporary file."""
+    if is_stream(target):
+        if not os.access(target, os.W_OK):
+            raise ViewerError(str(target), "cannot be written: Permission denied", "choose another file")
+        handle, name = tempfile.mkstemp()
+        os.close(handle)
+        return part_file.Part(Path(name), None)
+    try:
+        os.lstat(target)  # finds a name too long for the file system
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise ViewerError(str(target), f"cannot be written: {_reason(error)}") from None
+    try:
+        return part_file.begin(target)
+    except OSError as error:
+        raise ViewerError(str(target), f"cannot be written: {_reason(error)}", "choose another folder") from None
+
+
+def _replace(target: Path, write: Callable[[Path], None]) -> None:
+    """Let ``write`` fill a new file, then put it in the target's place; on any exception the old file stays."""
+    part = _begin(target)
+    try:
+        write(part.path)
+        if is_stream(target):
+            with open(part.path, "rb") as whole, open(target, "wb") as stream:
+                shutil.copyfileobj(whole, stream)
+            return
+        with open(part.path, "rb+") as file:
+            os.fsync(file.fileno())  # some file systems report a full disk only now
+        if target.exists():
+            shutil.copymode(target, part.path)
+        os.replace(part.path, target)
+    except BaseException as error:
+        if isinstance(error, OSError):
+            kept = "" if is_stream(target) else "the old file is kept"
+            raise ViewerError(str(target), f"cannot be written: {_reason(error)}", kept) from None
+        raise
+    finally:
+        part.end()
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _write_npz(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metadata: Mapping[str, str]) -> None:
+    arrays: dict[str, NDArray] = {}
+    for name, layer in layers.items():
+        known = find(name)
+        arrays[name] = layer if known is None else np.asarray(layer, known.dtype)
+    arrays |= {"linear": linear, "metadata": np.array(json.dumps(dict(metadata)))}
+    with open(part, "wb") as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]  # its stub takes the names for allow_pickle
+
+
+def _write_exr(part: Path, linear: NDArray, layers: Mapping[str, NDArray], metadata: Mapping[str, str]) -> None:
+    import OpenEXR
+
+    header = {f"raystream.{key}" if key in EXR_RESERVED else key: value for key, value in metadata.items()}
+    header |= {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
+    channels = {"RGB": linear}
+    for name, layer in layers.items():
+        channels |= _exr_channels(name, layer)
+    try:
+        with OpenEXR.File(header, channels) as file:
+            file.write(str(part))
+    except RuntimeError as error:
+        # The library's text names the part file, and ends with the system's own word.
+        raise OSError(str(error).rstrip(".").rpartition(". ")[2]) from None
+    if not _exr_complete(part):
+        raise OSError("the disk is full, or a size limit is reached")
+
+
+def _exr_channels(name: str, layer: NDArray) -> dict[str, NDArray]:
+    """Channel name -> (H, W), float32 or uint32; the OpenEXR library takes contiguous arrays alone."""
+    kind: type[np.generic] = np.float32
+    if layer.dtype.kind in "iu" and layer.size and int(layer.max()) > 1 << 24:
+        layer, kind = layer.astype(np.int64) & 0xFFFFFFFF, np.uint32
+    if layer.ndim == 2:
+        return {name: np.ascontiguousarray(layer, kind)}
+    known = find(name)
+    suffixes = RGB if known is None else known.components
+    return {
+        f"{name}.{suffix}": np.ascontiguousarray(layer[..., index], kind)
+        for index, suffix in enumerate(suffixes[: layer.shape[2]])
+    }
+
+
+def _exr_complete(part: Path) -> bool:
+    """Whether the last scan lines are in the file: the library loses what a full disk refuses when it closes.
+
+    The layout is that of *OpenEXR File Layout* (openexr.com): header, table of chunk offsets, chunks of lines.
+    """
+    size = part.stat().st_size
+    with open(part, "rb") as file:
+        data = file.read(exr.LONGEST_HEADER)
+        try:
+            found, start = exr.parts(data, str(part))
+        except ViewerError:
+            return False
+        head = found[0]
+        if len(found) > 1 or head.tile is not None:  # none of ours: the library tells
+            return True
+        file.seek(start)
+        table = file.read(8 * head.chunks)
+        if len(table) < 8 * head.chunks:
+            return False
+        last = max(struct.unpack(f"<{head.chunks}Q", table))
+        if last == 0 or last + 8 > size:
+            return False
+        file.seek(last + 4)
+        return last + 8 + struct.unpack("<i", file.read(4))[0] <= size

@@ -1,0 +1,1 @@
+"""Decoders of compressed meshes and images, each through its library."""

@@ -1,0 +1,1 @@
+"""A scene on a device: tables, machines, tiles and their jobs."""

@@ -1,0 +1,142 @@
+"""The machines that are kept ready for a renderer's programs, with their shaders and streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from viewer.base.errors import ViewerError
+from viewer.renderer.inputs.settings import Settings
+from viewer.stream.compile.link import LinkedProgram
+from viewer.stream.declare.program import Program
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.stream import Stream
+from viewer.stream.machines.common import Machine
+from viewer.stream.machines.multipass import Multipass
+from viewer.stream.machines.policy import policy as make_policy
+from viewer.stream.machines.registry import MACHINES
+
+MOST_MACHINES = 7  # kept with their streams and shaders: of a picture with photons and features, and some before it
+
+
+@dataclass(frozen=True)
+class Key:
+    """What a machine's shaders and streams depend on. The policy and the number of unrolled calls are not in it: the
+    host alone uses them.
+
+    what    : tells the programs apart. shape : of the streams, (width, height). counting : it keeps counters.
+    passes  : how the program is cut into passes, see `Settings.passes`. sampler : its name, where it is linked.
+    light_tree : lights are chosen by one.
+    """
+
+    what: tuple[Hashable, ...]
+    shape: tuple[int, int]
+    counting: bool
+    passes: tuple[str, ...]
+    sampler: str = ""
+    light_tree: bool = False
+
+
+class MachinePool(Mapping[Key, Machine]):
+    """The machines used last, by their keys; one more gives the oldest one's streams back.
+
+    bind : a program with the scene's modules by some settings; with True for passes of one kernel each.
+    """
+
+    def __init__(
+        self,
+        device: Device,
+        resources: Resources,
+        bind: Callable[[Program, bool | None, Settings | None], LinkedProgram],
+    ) -> None:
+        self.device, self.resources, self.bind = device, resources, bind
+        self._held: dict[Key, Machine] = {}
+        self._settings: dict[Key, Settings] = {}  # by which each was made
+
+    def __getitem__(self, key: Key) -> Machine:
+        return self._held[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._held)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def take(
+        self, program: Program, key: Key, settings: Settings, streams: Mapping[str, Stream] | None = None
+    ) -> Machine:
+        """The machine for a program under that key, made where there is none; the context must be current.
+
+        streams : those that a new one is lent, see `Machine`.
+        """
+        machine = self._held.pop(key, None)
+        if machine is None:
+            while len(self._held) >= MOST_MACHINES:
+                oldest = next(iter(self._held))
+                self._settings.pop(oldest)
+                self._held.pop(oldest).release()
+            machine = self._make(program, key, settings, streams)
+        self._held[key], self._settings[key] = machine, settings
+        _schedule(machine, settings)
+        return machine
+
+    def reload(self) -> None:
+        """Make all machines anew, their shaders from their files. Raises ShaderError; the old ones then stay."""
+        made: dict[Key, Machine] = {}
+        with self.device.current():
+            try:
+                for key, old in self._held.items():
+                    made[key] = self._make(old.linked.counted, key, self._settings[key])
+            except ViewerError:
+                for machine in made.values():
+                    machine.release()
+                raise
+            for old in self._held.values():
+                old.release()
+        self._held = made
+
+    def release(self) -> None:
+        """Give all machines back; the context must be current."""
+        for machine in self._held.values():
+            machine.release()
+        self._held.clear()
+        self._settings.clear()
+
+    def _make(
+        self, program: Program, key: Key, settings: Settings, streams: Mapping[str, Stream] | None = None
+    ) -> Machine:
+        common: dict[str, Any] = {"resources": self.resources, "counting": key.counting, "streams": streams}
+        if not settings.stepwise:
+            common["fallback"] = lambda: self.bind(program, True, settings)
+        if settings.machine == "multipass":
+            common |= {"fuse": settings.fuse, "mask": settings.mask, "tile": settings.tile}
+        linked = self.bind(program, None, settings)
+        machine = MACHINES[settings.machine](self.device, linked, key.shape, **common)
+        _schedule(machine, settings)
+        return machine
+
+
+def _schedule(machine: Machine, settings: Settings) -> None:
+    """Give a machine the order in which it serves states: nothing on the device depends on it."""
+    if isinstance(machine, Multipass):
+        chosen = settings.policy
+        machine.policy = make_policy(chosen.name, chosen.share, chosen.of)
+        machine.unroll = "auto" if settings.unroll.counts is None else settings.unroll.counts
+        machine.count = settings.count
+
+
+def warm(device: Device, machine: Machine) -> Iterator[float]:
+    """Compile what the machine runs, in pieces: GLSL first, then the driver's part of each pass.
+
+    Yields the share that is done. Raises ShaderError where a shader does not compile.
+    """
+    yield 0.0
+    steps = machine.warm()
+    while True:
+        with device.current():
+            share = next(steps, None)
+        if share is None:
+            return
+        yield share

@@ -1,0 +1,124 @@
+"""Pieces of a picture: rectangles that a machine runs at once, as jobs on the picture's buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from viewer.film.device_film import Buffer, Pixels
+from viewer.kernels.records import HIT, PIXEL
+from viewer.stream.declare.program import Program
+from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.stream import Stream
+from viewer.stream.jobs import Copy, Draw, Job, Run, Stage, Step
+from viewer.stream.machines.common import Machine
+
+PICTURE = "picture"  # the stage of a job that runs a picture's program
+Rectangle = tuple[slice, slice]  # rows and columns of the picture
+
+# Rasterises the first hits of a rectangle in a sample, by its number, into a stream.
+FirstHitPass = Callable[[Stream, Rectangle, int], None]
+
+
+@dataclass
+class HeldHits:
+    """What a stream of first hits holds: kept for the next samples of the same picture."""
+
+    stream: Stream | None = None
+    of: tuple[Any, ...] | None = None
+
+
+@dataclass(frozen=True)
+class EyeHits:
+    """A program that finds the hits of the rays through the pixels' centres, and its machines' key.
+
+    of : the camera and the size of the picture. held : where the hits of the rectangle before are noted; whoever
+    changes the scene makes another one.
+    """
+
+    program: Program
+    key: Hashable
+    of: tuple[Any, ...]
+    held: HeldHits
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A rectangle of the picture that was rendered in one run; ``columns`` and ``rows`` index the picture."""
+
+    rows: slice
+    columns: slice
+    machine: Machine
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What runs over each rectangle of a picture: a program, the machines' key and streams' size (width, height),
+    uniforms, and the buffers by the names of the streams that they are loaded into and stored from. streams : others,
+    which the program gathers from. chosen : of `CHOICE`, the pixels that it runs for; without it all.
+    """
+
+    program: Program
+    key: Hashable
+    size: tuple[int, int]
+    uniforms: Mapping[str, Any]
+    buffers: Mapping[str, Buffer]
+    counting: bool = False
+    streams: Mapping[str, Stream] = field(default_factory=dict)
+    chosen: Buffer | None = None
+
+
+def piece_job(
+    piece: Piece,
+    rectangle: Rectangle,
+    resources: Resources,
+    pixels: Pixels,
+    first_hits: FirstHitPass | EyeHits | None = None,
+) -> Job:
+    """Bring a rectangle of the buffers to the samples that the uniforms ask for.
+
+    first_hits : where they are rasterised, for the sample that ``path_samples`` ends with, or traced ahead for all
+    samples. Abandoned between two passes it leaves whole samples in the buffers, or nothing of this rectangle.
+    """
+    rows, columns = rectangle
+    rays = (rows.stop - rows.start) * (columns.stop - columns.start)
+    streams = {**piece.streams, "pixel": resources.stream("pixel", PIXEL, piece.size)}
+    yield Stage(PICTURE)
+    yield Draw(lambda: pixels.fill(streams["pixel"], rectangle))
+    copied = []
+    for name, buffer in piece.buffers.items():
+        lent = buffer.lend(rectangle, piece.size)
+        streams[name] = lent or resources.stream(name, buffer.record, piece.size)
+        if lent is None:
+            copied.append((buffer, streams[name]))
+            yield from copies(buffer, streams[name], rectangle)
+    chosen: Stream | None = None
+    if piece.chosen is not None:
+        chosen = piece.chosen.lend(rectangle, piece.size)
+        if chosen is None:
+            chosen = resources.stream("chosen", piece.chosen.record, piece.size)
+            yield from copies(piece.chosen, chosen, rectangle)
+    if isinstance(first_hits, EyeHits):
+        streams["first_hit"] = stream = resources.stream("eye_hit", HIT, piece.size)
+        held, of = first_hits.held, (*first_hits.of, rectangle)
+        if held.stream is not stream or held.of != of:
+            held.of = None
+            found = {"pixel": streams["pixel"], "hit": stream}
+            counting = piece.counting
+            yield Run(first_hits.program, first_hits.key, piece.size, rays, found, piece.uniforms, counting=counting)
+            held.stream, held.of = stream, of
+    elif first_hits is not None:
+        streams["first_hit"] = resources.stream("first_hit", HIT, piece.size)
+        number = int(piece.uniforms.get("path_samples", 1)) - 1
+        yield Draw(lambda: first_hits(streams["first_hit"], rectangle, number))
+    counting = piece.counting
+    yield Run(piece.program, piece.key, piece.size, rays, streams, piece.uniforms, counting=counting, chosen=chosen)
+    for buffer, stream in copied:
+        yield from copies(buffer, stream, rectangle, back=True)
+
+
+def copies(buffer: Buffer, stream: Stream, rectangle: Rectangle, back: bool = False) -> Iterator[Step]:
+    """The steps that bring a rectangle of a buffer into a machine's stream, or ``back``."""
+    for block, corner, size in buffer.parts(rectangle):
+        yield Copy(block.stream, stream, corner, size, back)

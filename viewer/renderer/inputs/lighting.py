@@ -1,0 +1,208 @@
+"""The lighting of a scene: its environment, its emitters and lights as a list, and the modules of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from viewer.cameras.pinhole import constant_environment
+from viewer.formats.image.environment_maps import environment_of
+from viewer.lighting.ambient import Ambient, ambient, in_world
+from viewer.lighting.each_light import each_light, turned
+from viewer.lighting.environment import environment as environment_module
+from viewer.lighting.environment import environment_uniforms
+from viewer.lighting.lights import LightList, scene_lights
+from viewer.lighting.path import candidate_settings, path_settings, whitted_settings
+from viewer.lighting.photons import photon_modules
+from viewer.lighting.sampler import sampler as sampler_module
+from viewer.lighting.tree_choice import tree_modules
+from viewer.renderer.inputs.scene_diff import SceneChanges
+from viewer.renderer.inputs.settings import Settings
+from viewer.scene.edits.alone import stands_alone
+from viewer.scene.environment import Environment, ImageEnvironment
+from viewer.scene.scene import Scene
+from viewer.stream.declare.kernel import Module
+
+UNLIT = ("sky", "studio")  # that a scene without lights stands under, or in, where it is a single object
+
+
+@dataclass
+class Lighting:
+    """The environment and the lights of a scene, as data and as modules.
+
+    environment, listed : as data. each : the lights' module for programs that ask all of them, and ``ambient``, the
+    environment's suns and ambient light, for these, at a rotation of 0. requested : the values of the options that the
+    environment was found by, and what it is by default. remarks : on the environment, for the user.
+    """
+
+    environment: Environment
+    listed: LightList
+    each: Module
+    ambient: Ambient
+    requested: tuple[Any, float, Any, str] = ("none", 0.0, None, "")
+    remarks: list[str] = field(default_factory=list)
+    _plain: list[Module] = field(default_factory=lambda: [constant_environment()], repr=False)
+    _lit: list[Module] = field(default_factory=list, repr=False)
+    _far: list[Module] = field(default_factory=list, repr=False)  # the environment's, whose tables may be large
+    _samplers: dict[str, Module] = field(default_factory=dict, repr=False)
+    _trees: dict[int, list[Module]] = field(default_factory=dict, repr=False)  # by levels of the structure
+
+    @property
+    def notes(self) -> list[str]:
+        """Remarks for the user."""
+        return [*self.remarks, *self.listed.warnings]
+
+    @property
+    def made(self) -> bool:
+        """Whether its modules have been asked for; their tables then are there."""
+        return bool(self._lit)
+
+    def modules(self, lit: bool, sampler: str, tree: int = 0) -> list[Module]:
+        """The modules of environment, lights and samples; the same objects every time, so that they are uploaded once.
+
+        Not ``lit``: a plain background alone. tree : lights are chosen by a light tree, under a structure of so many
+        levels; 0: by power.
+        """
+        if not lit:
+            return self._plain
+        if not self._lit:
+            if not self._far:
+                self._far.append(environment_module(self.environment))
+            self._lit = [*self._far, self.listed.module(), path_settings()]
+            self._lit += [self.each, whitted_settings(), candidate_settings(), *photon_modules(self.listed)]
+        if sampler not in self._samplers:
+            self._samplers[sampler] = sampler_module(sampler)
+        if tree and tree not in self._trees:
+            base = next(module for module in self._lit if "light_sample" in module.provides)
+            self._trees[tree] = tree_modules(self.listed, tree, base)
+        if not tree:
+            return [*self._lit, self._samplers[sampler]]
+        chosen, emitters = self._trees[tree]
+        listed = [chosen if module.name == chosen.name else module for module in self._lit]
+        return [*listed, emitters, self._samplers[sampler]]
+
+    def scene_modules(self, trees: Iterable[int] = ()) -> list[Module]:
+        """The modules with tables of this scene: neither samplers nor settings, which every run sets. trees : of light
+        trees, too, by levels."""
+        found = [module for module in self.modules(True, "independent")[:-1] if not module.name.endswith("settings")]
+        for tree in trees if self.listed.sources is not None else ():  # nothing shines: there is no tree
+            self.modules(True, "independent", tree)
+            found += self._trees[tree]
+        return found
+
+    @property
+    def trees(self) -> list[int]:
+        """Levels of the structures for which light trees have been asked for."""
+        return sorted(self._trees)
+
+    def share(self, other: Lighting) -> None:
+        """Take the modules of another one that no scene has a part in: machines that know them are kept."""
+        self._plain, self._samplers = other._plain, other._samplers
+
+    def all_modules(self) -> list[Module]:
+        """All modules so far."""
+        trees = [module for each in self._trees.values() for module in each]
+        return [*self._plain, *self._lit, *self._far, *trees, *self._samplers.values()]
+
+
+def scene_lighting(
+    scene: Scene, settings: Settings, before: Lighting | None = None, changes: SceneChanges | None = None
+) -> Lighting:
+    """The lighting of a scene by the options ``environment``, ``environment_rotation`` and ``sun``.
+
+    before  : of an earlier scene, from which ``changes`` lead here: what is the same is shared.
+    Raises ViewerError for a file that cannot be read, and for more lights than can be told apart.
+    """
+    if before is None or changes is None:
+        before = None
+        changes = SceneChanges(geometry=True, lights=True)
+    listing = changes.geometry or changes.attributes or changes.materials or changes.lights
+    listing = listing or _emits(scene, changes.moved)
+    meant = _default(scene, settings, before, listing, changes.geometry)
+    found, remarks = _environment(settings, meant, before)
+    requested = (settings.environment, settings.environment_rotation, settings.sun, meant)
+    if before is None:
+        parts = ambient(found)
+        each = each_light(scene, in_world(parts, found))
+        return Lighting(found, scene_lights(scene, found), each, parts, requested, remarks)
+    same = found is before.environment
+    rotated = not same and _rotated(before.environment, found)
+    parts = before.ambient if same or rotated else ambient(found)
+    if not listing and same:
+        return before if before.requested == requested else replace(before, requested=requested, remarks=remarks)
+    far = before._far if same else [_turn(module, found) for module in before._far] if rotated else []
+    if not listing and rotated:  # the flux is the same, and so is every list
+        each = turned(before.each, in_world(parts, found))
+        lit = [each if module is before.each else module for module in before._lit]
+        lit[: len(far)] = far if lit else []
+        return replace(before, environment=found, each=each, requested=requested, remarks=remarks, _far=far, _lit=lit)
+    listed, each = scene_lights(scene, found), each_light(scene, in_world(parts, found))
+    return replace(
+        before,
+        environment=found,
+        listed=listed,
+        each=each,
+        ambient=parts,
+        requested=requested,
+        remarks=remarks,
+        _far=far,
+        _lit=[],
+        _trees={},
+    )
+
+
+def _default(scene: Scene, settings: Settings, before: Lighting | None, listing: bool, reshaped: bool) -> str:
+    """What the environment is by default: none, or of an unlit scene studio or sky; nothing where settings name one.
+
+    What stands under the sky, or in the studio, does so while its parts are moved.
+    """
+    if settings.environment is not None or settings.sun is not None:
+        return ""
+    if (before.listed if before is not None and not listing else scene_lights(scene)).lit:
+        return "none"
+    if before is not None and not reshaped and before.requested[3] in UNLIT:
+        return str(before.requested[3])
+    return UNLIT[stands_alone(scene)]
+
+
+def _environment(settings: Settings, meant: str, before: Lighting | None) -> tuple[Environment, list[str]]:
+    """The environment that the settings mean, the one of before where that is the same, and remarks."""
+    value, rotation, sun = settings.environment, settings.environment_rotation, settings.sun
+    same = before is not None and _same(before.requested[0], value) and before.requested[2:] == (sun, meant)
+    if before is None or not same:
+        return environment_of(value, rotation, meant not in UNLIT, sun, meant == UNLIT[True])
+    old = before.environment
+    if rotation != before.requested[1] and isinstance(old, ImageEnvironment):
+        own = value.rotation if isinstance(value, ImageEnvironment) else 0.0
+        old = old.rotated(own + rotation)
+    return old, before.remarks
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or bool(one == other)
+
+
+def _rotated(before: Environment, after: Environment) -> bool:
+    """Whether it is the same picture at another rotation."""
+    both = isinstance(before, ImageEnvironment) and isinstance(after, ImageEnvironment)
+    return both and before.pixels is after.pixels  # type: ignore[union-attr]
+
+
+def _turn(module: Module, environment: Environment) -> Module:
+    """The environment's module at another rotation: its tables are shared."""
+    values = environment_uniforms(environment)
+    uniforms = {name: (kind, values.get(name, value)) for name, (kind, value) in module.uniforms.items()}
+    return replace(module, uniforms=uniforms)
+
+
+def _emits(scene: Scene, numbers: Sequence[int] | Any) -> bool:
+    """Whether some of these instances have an emissive surface."""
+    emitting = {number for number, material in enumerate(scene.materials) if any(material.emission)}
+    if not emitting or not len(numbers):
+        return False
+    drawn = {(scene.instances[number].mesh, scene.instances[number].material) for number in map(int, numbers)}
+    return any(
+        not emitting.isdisjoint([own] if own is not None else set(scene.meshes[mesh].materials.tolist()))
+        for mesh, own in drawn
+    )

@@ -1,0 +1,328 @@
+"""A scene before it meets OpenGL: the structure over its triangles or instances, its lighting, and all modules."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.accel import structures
+from viewer.accel.structures import Recipe, Structure
+from viewer.cameras.lens import thin_lens
+from viewer.film.files.checkpoint import fingerprint
+from viewer.lighting.path import CANDIDATES, CANDIDATES_OF_TREE
+from viewer.lighting.shining import NAME as SHINING
+from viewer.lighting.shining import shining_faces
+from viewer.lighting.tree_choice import MANY_LIGHTS, too_many
+from viewer.materials.details import NAME as DETAILS
+from viewer.materials.details import flat_details, object_details
+from viewer.materials.geometry import flat_geometry
+from viewer.materials.geometry_objects import object_geometry
+from viewer.materials.look import Look, scene_look
+from viewer.materials.opacity import asking
+from viewer.materials.tables import appearance, with_tables
+from viewer.renderer.inputs.lighting import Lighting, scene_lighting
+from viewer.renderer.inputs.scene_diff import SceneChanges, scene_changes
+from viewer.renderer.inputs.settings import PREPARED, Settings
+from viewer.scene.edits.classic_plane import on_plane
+from viewer.scene.edits.culling import culled
+from viewer.scene.edits.mipmaps import reduced
+from viewer.scene.edits.movable import with_light_at
+from viewer.scene.edits.vertex_colors import decided_materials
+from viewer.scene.geometry.triangles import Triangles
+from viewer.scene.material import Material
+from viewer.scene.mesh import Mesh
+from viewer.scene.scene import Scene
+from viewer.stream.declare.kernel import Module
+
+Report = Callable[[float, str], None]
+TREES = ("path", "photon")  # programs that choose one of the lights
+CACHED = ("starts", "triangles")  # cached properties that lights and materials have no part in
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A scene ready to be uploaded; made without OpenGL, so that a worker thread can.
+
+    given    : the scene that it was made of; ``scene`` has the ground and the lights that the settings want.
+    settings : by which it was made; of these, `viewer.renderer.inputs.settings.PREPARED` count.
+    recipe   : of the structure; what the settings leave open is decided.
+    shading  : the modules of the camera, of the geometry and of the materials.
+    """
+
+    given: Scene
+    scene: Scene
+    settings: Settings
+    structure: Structure
+    recipe: Recipe
+    shading: list[Module]
+    lighting: Lighting
+
+    @cached_property
+    def triangles(self) -> Triangles:
+        """The scene's triangles in world space; of two levels made when first asked for, which nothing here does."""
+        return self.scene.flatten()
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """(I + 1,): the scene's number of each instance's first triangle, and the count of all at the end."""
+        counts = [len(self.scene.meshes[instance.mesh].triangles) for instance in self.scene.instances]
+        return np.cumsum([0, *counts], dtype=np.int64)
+
+    @property
+    def dispersive(self) -> bool:
+        """Whether there are surfaces at which the channels of light part."""
+        return self.look.dispersion
+
+    @property
+    def absorbing(self) -> bool:
+        """Whether there are volumes that absorb light."""
+        return "volume" in self.look.lobes
+
+    @property
+    def nested(self) -> bool:
+        """Whether volumes overlap or hold something."""
+        return self.look.nested
+
+    @property
+    def wide(self) -> bool:
+        """Whether an interaction takes more than five texels."""
+        return self.look.interaction.texels > 5
+
+    @cached_property
+    def look(self) -> Look:
+        """What the source of its surfaces depends on."""
+        return scene_look(self.scene)
+
+    def light_candidates(self, settings: Settings) -> int:
+        """Points of lights that direct light is resampled from; 1: it is not, as within nested volumes."""
+        if settings.program != "path" or self.nested:
+            return 1
+        chosen = settings.light_candidates
+        if chosen != "auto":
+            return int(chosen)
+        most = CANDIDATES_OF_TREE if self.light_tree(settings) else CANDIDATES
+        return most if self.lighting.listed.several else 1
+
+    def light_tree(self, settings: Settings) -> bool:
+        """Whether a light is chosen by a light tree, in the programs of `TREES`."""
+        listed, chosen = self.lighting.listed, settings.light_sampler
+        if settings.program not in TREES or chosen == "power" or not listed.count or too_many(listed):
+            return False
+        return chosen == "tree" or listed.near >= MANY_LIGHTS
+
+    @cached_property
+    def materials(self) -> list[Material]:
+        """The scene's, with what is left to its meshes decided."""
+        return decided_materials(self.scene)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Differs where anything does that the light in a picture depends on."""
+        scene = self.scene
+        looks = (scene.materials, scene.textures, scene.lights, self.lighting.environment)
+        return fingerprint(scene.meshes, scene.instances, *looks)
+
+    def triangle_numbers(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray:
+        """Of hits (...) of record `HIT`, or their fields by name: the triangles' numbers in the scene, -1 for none.
+
+        int32 where all of the scene's numbers are, else int64.
+        """
+        kind = np.int32 if self.starts[-1] <= np.iinfo(np.int32).max else np.int64
+        number: Any = hits["triangle"].astype(kind)
+        if self.structure.levels == 2:
+            number = np.where(number >= 0, self.starts[hits["instance"].astype(np.intp)] + number, -1).astype(kind)
+        return np.asarray(number)
+
+    def instance_numbers(self, hits: NDArray | Mapping[str, NDArray]) -> NDArray[np.int32]:
+        """The same hits' instances, -1 for none."""
+        instance: Any = 0
+        if self.structure.levels == 2:
+            instance = hits["instance"]
+        elif len(self.starts) > 2:  # of several
+            instance = np.searchsorted(self.starts, hits["triangle"].astype(np.int64), side="right") - 1
+        return np.where(hits["triangle"] >= 0, instance, -1).astype(np.int32)
+
+    def barycentrics(self, hits: NDArray) -> NDArray[np.float32]:
+        """Of hits (N,) of record `HIT`: (N, 2), weights of the corners that are second and third when flattened."""
+        weights = hits["barycentric"].copy()
+        if self.structure.levels == 2:
+            hit = np.flatnonzero(hits["triangle"] >= 0)
+            turned = hit[self.structure.built.mirrored[hits["instance"][hit]]]
+            weights[turned] = weights[turned, ::-1]
+        return weights
+
+    def modules(
+        self, stepwise: bool = False, lit: bool = False, sampler: str = "sobol", tree: bool = False
+    ) -> list[Module]:
+        """All modules: for passes that take a ray to its hit, or for ``stepwise`` passes of one kernel each.
+
+        lit : with the scene's lights and environment, and random numbers by that ``sampler``; else before a plain
+        background. tree : lights are chosen by a light tree.
+        """
+        walk = asking(self.structure.modules(stepwise), self.look)
+        return [*walk, *self.shading, *self.lighting.modules(lit, sampler, self.structure.levels * tree)]
+
+    def scene_modules(self) -> list[Module]:
+        """The modules with tables of this scene, its structure's aside; those of lights where they have been made."""
+        lighting = self.lighting
+        return [*self.shading[1:], *(lighting.scene_modules(lighting.trees) if lighting.made else [])]
+
+    def made(self) -> list[Module]:
+        """All modules so far."""
+        return [*self.structure.made(), *self.shading, *self.lighting.all_modules()]
+
+
+def prepare(
+    scene: Scene,
+    settings: Settings | None = None,
+    progress: Report | None = None,
+    before: Prepared | None = None,
+    **options: Any,
+) -> Prepared:
+    """Build a scene's structure, over its flattened triangles or over instances of its meshes, and its lighting.
+
+    options : of `viewer.renderer.inputs.settings.PREPARED`, over those of ``settings``.
+    before  : of an earlier scene or by other settings: what is the same is shared with it.
+
+    Raises ViewerError for a value out of range, a scene that does not fit, and a file that cannot be read.
+    """
+    chosen = (settings or Settings()).replace(**options)
+    placed = arranged(scene, chosen)
+    if before is None:
+        return _prepared(scene, placed, chosen, scene_lighting(placed, chosen), progress)
+    changes = scene_changes(before.scene, placed)
+    lighting = scene_lighting(placed, chosen, before.lighting, changes)
+    if keeps_structure(before, chosen, changes) and not len(changes.moved):
+        return adapted(before, scene, placed, chosen, lighting, changes)
+    return _prepared(scene, placed, chosen, lighting, progress, before, changes)
+
+
+def arranged(scene: Scene, settings: Settings) -> Scene:
+    """The scene as options want it: textures within ``max_texture``, ``classic`` glass, on the ground of ``ground``,
+    with its lights where ``light`` puts them."""
+    if settings.max_texture is not None:
+        scene = with_textures_within(scene, settings.max_texture)
+    if settings.classic:
+        scene = on_plane(scene, settings.ground)
+    elif settings.ground is not None:
+        scene = scene.on_ground(settings.ground)
+    for name, position in settings.light:
+        scene = with_light_at(scene, name, position)
+    return scene
+
+
+def with_textures_within(scene: Scene, most: int) -> Scene:
+    """The scene with images whose sides are at most so many texels; the same where all are."""
+    made = [replace(each, image=reduced(each.image, each.content, most)) for each in scene.textures]
+    if all(new.image is old.image for new, old in zip(made, scene.textures, strict=True)):
+        return scene
+    return replace(scene, textures=made)
+
+
+def keeps_structure(before: Prepared, settings: Settings, changes: SceneChanges) -> bool:
+    """Whether the structure serves another scene too, once instances that have ``moved`` stand where they do now."""
+    if before.settings.recipe() != settings.recipe() or changes.geometry:
+        return False
+    if changes.culling and settings.back_faces == "culled":
+        return False
+    # Under two levels instances and objects bear the materials' numbers and normals in tables of the structure.
+    return not changes.attributes or before.structure.levels == 1
+
+
+def adapted(
+    before: Prepared, given: Scene, scene: Scene, settings: Settings, lighting: Lighting, changes: SceneChanges
+) -> Prepared:
+    """Another scene or other lighting over the same structure."""
+    flat = scene.flatten() if changes.attributes else None
+    geometry = before.shading[1] if flat is None else flat_geometry(flat)
+    materials = before.materials if not (changes.materials or changes.attributes) else decided_materials(scene)
+    looks = _looks(scene, materials, lighting, before, changes)
+    look = scene_look(scene)
+    details = [module for module in before.shading if module.name == DETAILS] if look.detailed else []
+    if look.detailed and before.structure.levels == 2:
+        details = details or [object_details(before.structure.built.objects.meshes)]
+    elif look.detailed and (flat is not None or not details):
+        details = [flat_details(scene.flatten() if flat is None else flat)]
+    shining = [module for module in before.shading if module.name == SHINING] if look.shining else []
+    if look.shining and (not shining or flat is not None or changes.materials or changes.textures):
+        shining = [shining_faces(scene, _face_meshes(scene, before.structure))]
+    details += shining
+    shading = [before.shading[0], geometry, *looks, *details]
+    if len(shading) == len(before.shading) and all(map(operator.is_, shading, before.shading)):
+        shading = before.shading
+    made = replace(before, given=given, scene=scene, settings=settings, shading=shading, lighting=lighting)
+    kept = {name: vars(before)[name] for name in CACHED if name in vars(before)}
+    if len(changes.moved) or flat is not None:
+        kept.pop("triangles", None)
+    made.__dict__.update(kept, materials=materials)
+    return made
+
+
+def _prepared(
+    given: Scene,
+    scene: Scene,
+    settings: Settings,
+    lighting: Lighting,
+    progress: Report | None,
+    before: Prepared | None = None,
+    changes: SceneChanges | None = None,
+) -> Prepared:
+    """With a new structure."""
+    recipe = settings.recipe()
+    if recipe.accel == "auto":
+        recipe = replace(recipe, accel=structures.automatic(scene))
+    flat = None
+    if recipe.accel in structures.FLAT:
+        flat = scene.flatten()
+        sides = culled(flat.materials, scene.materials) if recipe.back_faces == "culled" else None
+        structure = structures.FLAT[recipe.accel](flat.corners(), recipe, progress, flat.quadrics, sides)
+        geometry, details = flat_geometry(flat), partial(flat_details, flat)
+    else:
+        structure = structures.over_instances(scene, recipe, progress)
+        geometry = object_geometry(structure.built.objects)
+        details = partial(object_details, structure.built.objects.meshes)
+    materials = decided_materials(scene)
+    looks = _looks(scene, materials, lighting, before, changes)
+    look = scene_look(scene)
+    shading = [thin_lens(scene.camera()), geometry, *looks, *([details()] if look.detailed else [])]
+    if look.shining:
+        shading.append(shining_faces(scene, _face_meshes(scene, structure)))
+    made = Prepared(given, scene, settings, structure, recipe, shading, lighting)
+    made.__dict__["materials"] = materials
+    if flat is not None:
+        made.__dict__["triangles"] = flat  # it is at hand
+    return made
+
+
+def _face_meshes(scene: Scene, structure: Structure) -> list[Mesh]:
+    """Those whose faces the geometry's module has one behind the other."""
+    if structure.levels == 2:
+        return list(structure.built.objects.meshes)
+    return [scene.meshes[instance.mesh] for instance in scene.instances]
+
+
+def _looks(
+    scene: Scene, materials: list[Material], lighting: Lighting, before: Prepared | None, changes: SceneChanges | None
+) -> list[Module]:
+    """The modules of materials and textures; those of before that serve on."""
+    density, count = lighting.listed.density, len(scene.textures)
+    if before is None or changes is None or changes.textures:
+        return appearance(materials, scene.textures, density, look=scene_look(scene))
+    old = [module for module in before.shading[2:] if module.name not in (DETAILS, SHINING)]
+    look = scene_look(scene)
+    if look != before.look:
+        return appearance(materials, scene.textures, density, old[0], look)
+    if materials == before.materials and lighting.listed is before.lighting.listed:
+        return old
+    return with_tables(old, materials, look, count, density)
+
+
+def agrees(settings: Settings, prepared: Prepared) -> bool:
+    """Whether a scene was prepared by these settings."""
+    return settings.differences(prepared.settings).keys().isdisjoint(PREPARED)

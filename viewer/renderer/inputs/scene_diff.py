@@ -1,0 +1,113 @@
+"""The differences of two scenes, found by identity: scenes are values, and an edit shares all that it leaves alone.
+
+Parts that are cheap to compare (materials, lights, transforms) are compared by value where the objects differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.scene.edits.culling import culls
+from viewer.scene.mesh import Mesh
+from viewer.scene.scene import Instance, Scene
+from viewer.scene.texture import Texture
+
+
+@dataclass(frozen=True)
+class SceneChanges:
+    """The parts of a scene that differ from an earlier one's.
+
+    geometry   : positions or triangles of a mesh, or which meshes there are instances of.
+    attributes : what a hit finds at a triangle: normals, colours, texture coordinates, the numbers of materials.
+    culling    : which triangles' back faces are culled.
+    moved      : (N,) ascending numbers of instances that stand elsewhere; empty with other ``geometry``.
+    same       : whether it is the same scene at all, edited: some mesh is shared.
+    """
+
+    geometry: bool = False
+    attributes: bool = False
+    moved: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, np.intp))
+    materials: bool = False
+    textures: bool = False
+    culling: bool = False
+    lights: bool = False
+    cameras: bool = False
+    same: bool = True
+
+    @property
+    def differs(self) -> bool:
+        """Whether a picture can tell the two scenes apart, cameras aside."""
+        parts = self.geometry, self.attributes, self.materials, self.textures, self.lights
+        return any(parts) or len(self.moved) > 0
+
+
+def scene_changes(before: Scene, after: Scene) -> SceneChanges:
+    """What differs in ``after``."""
+    if after is before:
+        return SceneChanges()
+    instances = _Instances(before.instances, after.instances)
+    culling = [{k for k, each in enumerate(scene.materials) if culls(each)} for scene in (before, after)]
+    pairs = list(zip(before.meshes, after.meshes, strict=False))
+    other = len(before.meshes) != len(after.meshes)
+    attributes = other or instances.other_materials or any(_other_attributes(old, new) for old, new in pairs)
+    return SceneChanges(
+        geometry=other or instances.other or any(_other_shape(old, new) for old, new in pairs),
+        attributes=attributes,
+        culling=culling[0] != culling[1] or (attributes and bool(culling[1])),
+        moved=instances.moved,
+        materials=_differ(before.materials, after.materials),
+        textures=len(before.textures) != len(after.textures)
+        or any(map(_other_texture, before.textures, after.textures)),
+        lights=_differ(before.lights, after.lights),
+        cameras=_differ(before.cameras, after.cameras),
+        same=not {id(mesh.positions) for mesh in before.meshes}.isdisjoint(id(m.positions) for m in after.meshes),
+    )
+
+
+class _Instances:
+    """How two lists of instances differ."""
+
+    def __init__(self, before: Sequence[Instance], after: Sequence[Instance]) -> None:
+        self.other, self.other_materials = len(before) != len(after), False
+        moved = []
+        if before is not after and not self.other:
+            changed = [k for k, (old, new) in enumerate(zip(before, after, strict=True)) if old is not new]
+            for k in changed:
+                old, new = before[k], after[k]
+                self.other |= old.mesh != new.mesh
+                self.other_materials |= old.material != new.material
+                if old.transform is not new.transform and not np.array_equal(
+                    old.transform, new.transform, equal_nan=True
+                ):
+                    moved.append(k)
+        self.moved = np.array([] if self.other else moved, np.intp)
+
+
+def _differ(before: Sequence[object], after: Sequence[object]) -> bool:
+    """Whether two lists of small values differ."""
+    if before is after:
+        return False
+    return len(before) != len(after) or any(
+        old is not new and old != new for old, new in zip(before, after, strict=True)
+    )
+
+
+def _other_shape(before: Mesh, after: Mesh) -> bool:
+    return before is not after and (before.positions is not after.positions or before.triangles is not after.triangles)
+
+
+def _other_attributes(before: Mesh, after: Mesh) -> bool:
+    names = ("materials", "normals", "uvs", "colors", "uvs_1", "tangents")
+    return before is not after and any(getattr(before, name) is not getattr(after, name) for name in names)
+
+
+def _other_texture(before: Texture, after: Texture) -> bool:
+    if before is after:
+        return False
+    names = ("image", "wrap", "nearest", "minification", "uv_set", "content")
+    plain = all(getattr(before, name) == getattr(after, name) for name in names)
+    return not plain or not np.array_equal(before.transform, after.transform)

@@ -1,0 +1,1 @@
+"""Photons traced and brought to the cells of their map."""

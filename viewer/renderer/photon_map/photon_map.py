@@ -1,0 +1,321 @@
+"""The photon map of a scene, made when it is needed: photons in frames, then brought to the cells of a grid."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.film.device_film import Pixels
+from viewer.kernels.photons import PHOTON, STORED
+from viewer.kernels.records import MEDIA, PATH, PIXEL, RAY
+from viewer.lighting.aim import SpecularSpheres
+from viewer.lighting.path import SMOOTH_OF_TREES
+from viewer.lighting.photons import estimate_uniforms, photon_uniforms
+from viewer.lighting.sampler import sampler_uniforms
+from viewer.photons.grid import PhotonGrid
+from viewer.photons.sort import list_size
+from viewer.programs import LEVELS, photon_emission, photon_frame
+from viewer.renderer.device.machine_pool import Key
+from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.photon_map.photon_cells import PhotonCells, map_settings
+from viewer.scene.camera import Camera
+from viewer.scene.scene import Scene
+from viewer.stream.declare.record import LARGEST_INTEGER
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.resources import Resources
+from viewer.stream.gl.stream import Stream
+from viewer.stream.jobs import Clear, Copy, Draw, Executor, Job, Run, Stage
+from viewer.stream.machines.common import Machine
+
+# Of a progressive estimate's first radius, in pixels; each sample's square is that much of the one's before
+# (C. Knaus and M. Zwicker, "Progressive Photon Mapping: A Probabilistic Approach", 2011, equation 15).
+FIRST_PIXELS, SHRINKING = 4.0, 2 / 3
+CAUSTIC_SHARE = 1 / 2  # of a radius, for caustic photons where they are apart: they lie close together
+BUCKETS = 1 << 16  # of the hash
+EDGE, EDGE_STEPS = 1.5, 4  # of its cells, in greatest radii, rounded up to a power of the EDGE_STEPS-th root of 2
+NEAREST_SHARE = 1 / 20  # of the scene's diagonal: the greatest radius of an estimate of the nearest, unless told
+ROUGH, LEAST_ROUGH = 4, 1 << 12  # part of the photons that follow what moves, and the least number of them
+TOGETHER = 8  # steps of a map between two looks at the clock
+CELLS_ACROSS = 40  # of the grid, as published
+LARGEST_KEPT = 1 << 26  # bytes of the first sample's photons, to be kept beside those of a later one
+
+
+def radius_share(number: int) -> float:
+    """The radius of sample ``number`` (from 0 on) as a share of the first one's."""
+    squared = 1.0
+    for k in range(1, number + 1):
+        squared *= (k + SHRINKING) / (k + 1)
+    return math.sqrt(squared)
+
+
+@dataclass(frozen=True)
+class Emission:
+    """What leaves the lights for one map.
+
+    sets : how many photons, and kinds of `STORED` of them that go into the map. spheres : (S, 4), at which caustic ones
+    are aimed. frame : (width, height) of the stream of a frame. size : of that of all frames.
+    """
+
+    sets: tuple[tuple[int, tuple[str, ...]], ...]
+    spheres: NDArray[np.float32]
+    frame: tuple[int, int]
+    size: tuple[int, int]
+
+    @classmethod
+    def of(cls, settings: Settings, spheres: NDArray[np.float32]) -> Emission:
+        """By the options; caustic photons are among the others unless they are sent apart, where they are any."""
+        sets: tuple[tuple[int, tuple[str, ...]], ...] = ((settings.photons, tuple(STORED)),)
+        if settings.caustic_photons and len(spheres):
+            sets = (settings.photons, ("indirect",)), (settings.caustic_photons, ("caustic",))
+        width, height = list_size(max(count for count, _ in sets))
+        rows = sum(-(-count // width) for count, _ in sets)
+        return cls(sets, spheres, (width, height), (width, rows * settings.photon_bounces))
+
+    def fewer(self) -> Emission:
+        """A part of the photons, in streams of the same size."""
+        sets = tuple((min(count, max(LEAST_ROUGH, count // ROUGH)), kinds) for count, kinds in self.sets)
+        return replace(self, sets=sets)
+
+    def places(self, bounces: int) -> int:
+        """Places of the stream of all frames that photons are in, from the first on."""
+        width = self.frame[0]
+        return sum(-(-count // width) for count, _ in self.sets) * bounces * width
+
+    @property
+    def apart(self) -> bool:
+        """Whether caustic photons are sent apart."""
+        return len(self.sets) > 1
+
+    @property
+    def small(self) -> bool:
+        """Whether the first sample's photons are kept beside those of a later one."""
+        return PHOTON.texels * 16 * self.size[0] * self.size[1] <= LARGEST_KEPT
+
+    @property
+    def photons(self) -> int:
+        """How many are sent."""
+        return sum(count for count, _ in self.sets)
+
+
+class PhotonMaps:
+    """Photons and their map on a device. Photons are kept until light, geometry or settings change, and for a
+    progressive estimate until the next sample but one after the first, whose photons stay for the next picture; their
+    order by cells is kept until the grid changes, too.
+
+    Where something is specular, caustic photons are sent apart from the others, aimed at it.
+
+    traced : how often, so far. sent : photons of the last time. cells : the map, and what there is to know of it.
+    """
+
+    def __init__(self, device: Device, resources: Resources, executor: Executor, pixels: Pixels) -> None:
+        self.device, self.resources, self.executor, self.pixels = device, resources, executor, pixels
+        self.cells = PhotonCells(device, resources)
+        self.grid = PhotonGrid.over((0, 0, 0), (1, 1, 1), (1, 1, 1))
+        self.traced = self.sent = 0
+        self._map: tuple[Any, ...] = ()  # of what settings the order by cells is
+        self._specular = SpecularSpheres()
+        self._aims: tuple[Scene, NDArray[np.float32]] | None = None  # spheres of what is specular, of a scene
+        self._traced: dict[str, tuple[Prepared, tuple[Any, ...]]] = {}  # what the photons of streams are of
+        self._mapped = ""  # the stream whose photons are in the map
+
+    @property
+    def streams(self) -> dict[str, Stream]:
+        """Of the map: those of `viewer.kernels.photons.MAPS`, after `make`."""
+        return self.cells.streams
+
+    @property
+    def sorted(self) -> int:
+        """How often photons were brought to their cells, so far."""
+        return self.cells.orders
+
+    @property
+    def stored(self) -> int:
+        """Photons in the map."""
+        return self.cells.stored
+
+    def ready(self, prepared: Prepared, settings: Settings, machines: Mapping[Key, Machine]) -> bool:
+        """Whether `make` will run without compiling; ``machines``: those that are kept. Photons of another light or
+        scene are traced by the same ones."""
+        size = self._emission(prepared, settings).frame
+        kept = [machines.get(key) for key in _keys(prepared, settings, size)]
+        return self.cells.orders > 0 and all(machine is not None and machine.warmed for machine in kept)
+
+    def make(
+        self,
+        prepared: Prepared,
+        settings: Settings,
+        camera: Camera,
+        height: int,
+        number: int,
+        rough: bool = False,
+    ) -> Iterator[float]:
+        """The map for sample ``number`` (from 0 on) of a picture of ``height`` pixels; nothing where it is there.
+
+        rough : photons of any sample will do, and where there are none, fewer of them: what moves is to be followed.
+        Yields the share that is done. Raises ViewerError for more photons than a texture holds.
+        """
+        emission = self._emission(prepared, settings)
+        sample = number if settings.estimate == "progressive" else 0
+        names = ("photons", "caustic_photons", "photon_bounces", "sampler", "seed")
+        common = settings.final_gather > 0, *(settings[name] for name in names)
+        name = "photons" if sample and emission.small else "photons of the first sample"
+        if rough:
+            there = self._traced.get(self._mapped)
+            if there is not None and there[0] is prepared and there[1][2:] == common:
+                name, (sample, sets) = self._mapped, there[1][:2]
+                emission = replace(emission, sets=sets)
+            else:
+                emission = emission.fewer()
+        of = sample, emission.sets, *common
+        maps = 2 if emission.apart and settings.estimate != "published" else 1
+        grid = _grid(prepared, settings, camera, height, number, maps)
+        traced = name in self._traced and self._traced[name][0] is prepared and self._traced[name][1] == of
+        ordered = grid, map_settings(settings)
+        if traced and name == self._mapped and ordered == (self.grid, self._map):
+            return
+        self._mapped = ""
+        if not traced:
+            self._traced.pop(name, None)
+        for count, _ in enumerate(
+            _grouped(self.executor.run(self._steps(prepared, settings, sample, grid, emission, name)))
+        ):
+            yield 1 - 1 / (1 + 0.05 * count)
+        self._traced[name] = prepared, of
+        self._mapped, (self.grid, self._map) = name, ordered
+
+    def uniforms(
+        self, prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int
+    ) -> dict[str, Any]:
+        """Of the estimate in sample ``number`` (from 0 on) of a picture of ``height`` pixels."""
+        common = settings.photon_filter, settings.final_gather, CAUSTIC_SHARE if self.grid.kinds > 1 else 1.0
+        if settings.estimate == "progressive":
+            radius, footprint = (value * radius_share(number) for value in _first_radius(settings, camera, height))
+            found = estimate_uniforms(None, radius, True, camera.origin, footprint, *common)
+        else:
+            low, high = np.asarray(prepared.scene.bounds(ground=False), np.float64)
+            radius = settings.photon_radius or NEAREST_SHARE * float(np.linalg.norm(high - low))
+            exact = settings.estimate == "nearest"
+            found = estimate_uniforms(settings.nearest, radius, exact, camera.origin, 0.0, *common)
+        return {**found, **self.grid.uniforms, **self.cells.uniforms}
+
+    def _emission(self, prepared: Prepared, settings: Settings) -> Emission:
+        """What is sent into a scene."""
+        if self._aims is None or self._aims[0] is not prepared.scene:
+            self._aims = prepared.scene, self._specular.of(prepared.scene)
+        return Emission.of(settings, self._aims[1])
+
+    def _steps(
+        self, prepared: Prepared, settings: Settings, number: int, grid: PhotonGrid, emission: Emission, name: str
+    ) -> Job:
+        """All that is to be done, or where the photons are in the stream of that name already, their order alone."""
+        width, height = emission.size
+        if max(width, height) > self.device.max_texture or width * height > LARGEST_INTEGER:  # places are floats
+            what = f"{emission.photons:,} photons that come to {settings.photon_bounces} surfaces are too many"
+            raise ViewerError("photon map", what, "take fewer --photons, --caustic-photons or --photon-bounces")
+        frame = emission.frame[0] * emission.frame[1]
+        beside = frame * 16 * (PIXEL.texels + 2 * sum(record.texels for record in (RAY, PATH, PHOTON)))  # lent, and own
+        if settings.estimate == "progressive" and emission.small:  # the first sample's photons are kept
+            beside += 16 * PHOTON.texels * width * height
+        self.cells.check_memory(settings, grid, emission.size, beside)
+        held = self.cells.streams.get("photons")
+        if held is not None and held.size != (width, height):  # it ends where another size takes its place
+            self.cells.streams = {}
+        photons = self.resources.stream(name, PHOTON, (width, height))
+        if name not in self._traced:
+            yield Stage("trace photons")
+            yield from self._trace(prepared, settings, number, photons, emission)
+        yield Stage("build grid")
+        yield from self.cells.order(photons, emission.places(settings.photon_bounces), grid, settings)
+
+    def _trace(self, prepared: Prepared, settings: Settings, number: int, photons: Stream, emission: Emission) -> Job:
+        """The frames of photons, one below the other."""
+        resources, size = self.resources, emission.frame
+        low, high = np.asarray(prepared.scene.bounds(), np.float64)
+        middle, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 1e-18)
+        pixel = resources.stream("photon pixel", PIXEL, size)
+        frame = {
+            name: resources.stream(f"photon {name}", record, size)
+            for name, record in (("ray", RAY), ("path", PATH), ("photon", PHOTON), ("media", MEDIA))
+            if name != "media" or prepared.nested
+        }
+        least = 0 if settings.final_gather else 1  # a gather's rays come to surfaces without shadow rays
+        common: dict[str, Any] = {"width": size[0], "spheres": emission.spheres, "least": least}
+        yield Draw(lambda: self.pixels.fill(pixel, (slice(0, size[1]), slice(0, size[0]))))
+        if emission.places(settings.photon_bounces) < photons.size[0] * photons.size[1]:
+            yield Clear(photons)  # places that fewer photons leave alone hold none of before
+        row = 0
+        emission_key, frame_key = _keys(prepared, settings, size)
+        levels = LEVELS[prepared.structure.levels]
+        program = photon_frame(levels, prepared.dispersive, prepared.absorbing, prepared.nested)
+        for count, kinds in emission.sets:
+            sent = photon_uniforms(middle, radius, number, count, settings.photon_bounces, kinds=kinds, **common)
+            uniforms = {**sent, **sampler_uniforms(settings.seed), "path_smooth": SMOOTH_OF_TREES}
+            rows = -(-count // size[0])
+            yield Clear(frame["photon"])  # where there are fewer photons than places
+            lent = {"pixel": pixel, "ray": frame["ray"], "path": frame["path"]}
+            machine = yield Run(photon_emission(), (emission_key, settings), size, count, lent, uniforms)
+            machine.warmed = True
+            if prepared.nested:
+                yield Clear(frame["media"])  # light begins outside of all volumes
+            for _ in range(settings.photon_bounces):
+                machine = yield Run(program, (frame_key, settings), size, count, {**lent, **frame}, uniforms)
+                machine.warmed = True
+                yield Copy(photons, frame["photon"], (0, row), (size[0], rows), back=True)
+                row += rows
+        self.traced, self.sent = self.traced + 1, emission.photons
+
+    def forget(self) -> None:
+        """The photons are of no use any more; they are traced again when they are needed."""
+        self._mapped, self.cells.streams = "", {}
+        self._traced.clear()
+
+    def release(self) -> None:
+        """Free what the resources do not own; the map is made again when it is needed."""
+        self.forget()
+        with self.device.current():
+            self.cells.release()
+
+
+def _grouped(steps: Iterator[float]) -> Iterator[float]:
+    """Every `TOGETHER`-th: the passes of a sort are small, and many."""
+    return (share for number, share in enumerate(steps) if number % TOGETHER == 0)
+
+
+def _keys(prepared: Prepared, settings: Settings, size: tuple[int, int]) -> tuple[Key, Key]:
+    """Of the machines that emit photons, and that trace a frame of them, in streams of that size."""
+    form = "photons", prepared.dispersive, prepared.absorbing, prepared.nested
+    common = size, False, settings.passes, settings.sampler
+    return Key(("emission",), *common), Key(form, *common)
+
+
+def _first_radius(settings: Settings, camera: Camera, height: int) -> tuple[float, float]:
+    """The first radius of a progressive estimate: scene units, and a share of the distance from the eye."""
+    if settings.photon_radius:
+        return settings.photon_radius, 0.0
+    pixel = 2 * math.tan(math.radians(camera.fov) / 2) / height
+    return 0.0, FIRST_PIXELS * pixel
+
+
+def _grid(prepared: Prepared, settings: Settings, camera: Camera, height: int, number: int, kinds: int) -> PhotonGrid:
+    """For so many kinds of photons. Cells of a fortieth of the scene, or, of a progressive estimate, a little larger
+    than its greatest radius; in steps, so that the map lasts while the camera moves a little."""
+    low, high = np.asarray(prepared.scene.bounds(), np.float64)
+    widest = max(float((high - low).max()), 1e-18)
+    if settings.estimate != "progressive":
+        if settings.photon_grid is not None:
+            return PhotonGrid.over(low, high, settings.photon_grid, kinds)
+        edge = max(float(np.ptp(prepared.scene.bounds(ground=False), axis=0).max()), 1e-3 * widest) / CELLS_ACROSS
+        return PhotonGrid.over(low, high, np.maximum(1, np.ceil((high - low) / edge - 1e-3)).astype(int), kinds)
+    radius, footprint = _first_radius(settings, camera, height)
+    corners = np.stack(np.meshgrid(*np.stack([low, high], 1), indexing="ij"), -1).reshape(-1, 3)
+    farthest = float(np.linalg.norm(corners - np.asarray(camera.origin, np.float64), axis=1).max())
+    radius = (radius + footprint * farthest) * radius_share(number)
+    edge = 2.0 ** (math.ceil(EDGE_STEPS * math.log2(max(EDGE * radius, 1e-6 * widest))) / EDGE_STEPS)
+    return PhotonGrid.hashed(low, edge, BUCKETS, kinds)

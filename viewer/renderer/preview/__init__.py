@@ -1,0 +1,1 @@
+"""Pictures of few samples at window size: G-buffer, motion, denoiser."""

@@ -1,0 +1,44 @@
+"""How pictures of a moving camera are made, and what has become of a scene since one was: what it is still good for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from viewer.denoise.reprojection import MOST_MOVED, Changes
+from viewer.options.declare import Affects
+from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.inputs.scene_diff import scene_changes
+from viewer.renderer.inputs.settings import VIEW, Settings
+
+ANOTHER = frozenset({"program", "denoise", "depth", "strategy", "seed"})  # options by which light itself is another
+
+ROULETTE = 2  # surfaces from which on chance may end the paths of previews
+
+
+def of_motion(settings: Settings) -> Settings:
+    """The settings of pictures of a moving camera: through the pixels' centres, so that their surfaces stand still, and
+    with paths that end soon, where chance may end them: short ones give more pixels in the same time."""
+    if settings.roulette_from is None or settings.roulette != "auto":
+        return settings.replace(pixel_filter="point")
+    return settings.replace(pixel_filter="point", roulette=ROULETTE)
+
+
+def changes(before: Prepared, were: Settings, now: Prepared, settings: Settings) -> Changes | None:
+    """From one picture to the next; None where they have nothing to do with each other."""
+    differences = were.differences(settings)
+    light = {name for name, affects in differences.items() if affects > Affects.MACHINE and name not in VIEW}
+    if not ANOTHER.isdisjoint(light) or before.structure.levels != now.structure.levels:
+        return None
+    edit = scene_changes(before.scene, now.scene)
+    if not edit.same or edit.geometry or edit.attributes or len(edit.moved) > MOST_MOVED:
+        return None
+    flat, moved = now.structure.levels == 1, []
+    for number in edit.moved.tolist():
+        was, is_ = before.scene.instances[number].transform, now.scene.instances[number].transform
+        try:
+            matrix = np.asarray(was, np.float64) @ np.linalg.inv(np.asarray(is_, np.float64))
+        except np.linalg.LinAlgError:  # flattened: a point of it has been in many places
+            return None
+        first, end = (int(now.starts[number]), int(now.starts[number + 1])) if flat else (number, number + 1)
+        moved.append((first, end, matrix))
+    return Changes(moved, flat, bool(light) or edit.lights or edit.materials or edit.textures)

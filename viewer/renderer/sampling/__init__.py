@@ -1,0 +1,1 @@
+"""Samples of a picture, rays of any kind, and the picture with its metadata."""

@@ -1,0 +1,73 @@
+"""Pictures with less noise, from a film and its feature buffers, by the denoiser that the settings name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.denoise import oidn
+from viewer.denoise.filter import Wavelets
+from viewer.film.device_film import Buffer, FilmBuffer
+from viewer.kernels.records import FEATURES
+from viewer.renderer.inputs.settings import Settings
+from viewer.renderer.sampling.picture import Report
+from viewer.renderer.sampling.sampler import Tracer
+
+UNASKED = ("auto", "none")  # by which a render without a window is not denoised
+MOST_FEATURES = 64  # samples whose features are worth their time
+
+
+def check_denoiser(settings: Settings, progressive: bool = True) -> None:
+    """Raises ViewerError for a denoiser that is not installed, and for a program that has no samples to denoise."""
+    if settings.denoise in UNASKED:
+        return
+    if not progressive:
+        what = f"program {settings.program} has no noise: it adds no samples"
+        raise ViewerError(f"--denoise {settings.denoise}", what, "leave it out, or take --program path")
+    if settings.denoise == "oidn":
+        oidn.check_installed()
+
+
+@contextmanager
+def features_of(
+    tracer: Tracer, size: tuple[int, int], samples: int, progress: Report | None = None
+) -> Iterator[Buffer]:
+    """What the camera rays of every pixel's first ``samples`` samples hit: a buffer of `FEATURES`, while it lasts."""
+    with tracer.device.current():
+        buffer = Buffer(tracer.device, FEATURES, size)
+    try:
+        for done in tracer.features(buffer, samples):
+            if progress is not None:
+                progress(done, "feature layers")
+        yield buffer
+    finally:
+        with tracer.device.current():
+            buffer.release()
+
+
+def denoised(tracer: Tracer, film: FilmBuffer, features: Buffer) -> NDArray[np.float32]:
+    """(H, W, 3) linear sRGB, by the tracer's setting ``denoise``; the film stays as it is.
+
+    Raises ViewerError where the denoiser fails, and for a picture that does not fit one texture.
+    """
+    how, device = tracer.settings.denoise, tracer.device
+    if how == "shader":
+        if len(film.blocks) > 1:
+            wide, tall = film.size
+            what = f"{wide} x {tall} pixels do not fit one texture of the driver's"
+            raise ViewerError("--denoise shader", what, "a smaller --size, or --denoise oidn")
+        with device.current():
+            film.error()  # by which its efficiency is known
+            wavelets = Wavelets(device)
+            try:
+                return wavelets.denoise(film, features, tracer.camera).fields()["rgb"].copy()
+            finally:
+                wavelets.release()
+    with device.current():
+        sums, linear = features.read(), film.film().linear
+    count = np.maximum(sums["count"], 1)[..., None]
+    return oidn.denoise(linear, sums["albedo"] / count, sums["normal"] / count)

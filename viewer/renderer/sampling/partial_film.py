@@ -1,0 +1,109 @@
+"""Films of some of a picture's pixels or samples: what several machines, or one after the other, make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from viewer.base.errors import ViewerError
+from viewer.film.device_film import FilmBuffer
+from viewer.film.error.stop import Stop
+from viewer.film.files.checkpoint import Checkpoint
+from viewer.film.film import Film
+from viewer.renderer.device.tile_job import Rectangle
+from viewer.renderer.sampling.sampler import Tracer
+from viewer.stream.machines.counters import Stats
+
+
+def film_of_part(
+    tracer: Tracer,
+    size: tuple[int, int],
+    samples: int,
+    *,
+    region: Rectangle | None = None,
+    first: int = 0,
+    film: Film | None = None,
+    stats: Stats | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Film:
+    """The film of some pixels or samples of a picture of ``size`` (width, height) by a progressive program: the bits
+    that a whole render has for them.
+
+    samples : that every pixel will have. region : (rows, columns) of the picture, all without; the film is of its size.
+    first : the number of the first sample. film : of the same part, to go on from. stats : to which the runs are added.
+    progress : called with the share that is done.
+    """
+    rows, columns = region or (slice(0, size[1]), slice(0, size[0]))
+    part_size = columns.stop - columns.start, rows.stop - rows.start
+    with tracer.device.current():
+        buffer = FilmBuffer(tracer.device, part_size, film, corner=(columns.start, rows.start))
+    try:
+        for share, done in tracer.slices(size, film=buffer, samples=samples, first=first, region=(rows, columns)):
+            if done is not None and stats is not None:
+                stats.add(done.machine.stats)
+            if progress is not None:
+                progress(share)
+        with tracer.device.current():
+            return buffer.film()
+    finally:
+        with tracer.device.current():
+            buffer.release()
+
+
+def sample_ranges(before: int, samples: int, length: int) -> Iterator[tuple[int, int]]:
+    """The ranges (first, number) that are missing of so many ``samples``, each of ``length`` but for the ends: a range
+    begins at a multiple of it, wherever a render goes on."""
+    while before < samples:
+        end = min(samples, (before // length + 1) * length)
+        yield before, end - before
+        before = end
+
+
+def check_ranges(tracer: Tracer, option: str) -> None:
+    """Raise ViewerError where samples do not stand alone, of a photon map that follows from the one before."""
+    if not tracer.progressive:
+        raise ViewerError(option, f"program {tracer.settings.program} adds no samples", "take --program path")
+    if "photons" in tracer.program().inputs:
+        raise ViewerError(option, "photon maps of different samples follow each other", "leave it out")
+
+
+def check_whole(stop: Stop, option: str) -> None:
+    """Raise ViewerError where a rule looks at the picture while it is made."""
+    if stop.seconds is not None or stop.error is not None:
+        rule = "--time" if stop.error is None else "--error"
+        raise ViewerError(option, f"{rule} looks at the whole picture while it is made", "give --spp in its place")
+
+
+def film_by_ranges(
+    tracer: Tracer,
+    size: tuple[int, int],
+    samples: int,
+    length: int,
+    *,
+    film: Film | None = None,
+    state: Checkpoint | None = None,
+    stats: Stats | None = None,
+    progress: Callable[[float, str], None] | None = None,
+) -> Film:
+    """The film of a picture whose samples are summed in ranges of ``length``, which join the sum in their order: the
+    bits of a farm's, whoever made which range.
+
+    film : to go on from. state : where it is saved when that is due, and on Ctrl-C. Raises what `check_ranges` does.
+    """
+    check_ranges(tracer, "--sample-range")
+    made = Film(*size) if film is None else film
+    ranges = list(sample_ranges(int(made.count.min()), samples, length))
+    try:
+        for first, number in ranges:
+
+            def report(share: float, first: int = first, number: int = number) -> None:
+                if progress is not None:
+                    progress((first + share * number) / samples, f"{first:,} of {samples:,} samples")
+
+            made.join(film_of_part(tracer, size, number, first=first, stats=stats, progress=report))
+            if state is not None and state.due():
+                state.save(made)
+    except KeyboardInterrupt:
+        if state is not None and made.count.any() and state.worth(size):
+            state.save(made)
+        raise
+    return made

@@ -1,0 +1,146 @@
+"""A rendered picture, and how the results of pieces come into it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from viewer.film.exposure import stops, words
+from viewer.film.files import encode, image
+from viewer.film.files.checkpoint import film_layers, film_metadata
+from viewer.film.film import Film, single
+from viewer.film.tonemap import srgb8
+from viewer.options.table import OPTIONS
+from viewer.renderer.device.tile_job import Slice
+from viewer.renderer.inputs.prepared import Prepared
+from viewer.renderer.sampling.darkness import darkness
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.stream import Stream
+from viewer.stream.machines.counters import Stats
+
+COUNTED_LAYERS = {"steps": "traverse", "tests": "intersect"}  # layer -> the state whose kernel calls it shows
+SURFACE_LAYERS = ("normal", "albedo")
+FEATURE_LAYERS = ("depth", *SURFACE_LAYERS)  # of a progressive program averages over its samples
+NUMBER_LAYERS = ("triangle", "instance")
+FIELDS = {"depth": ("t", "triangle"), **dict.fromkeys(NUMBER_LAYERS, ("triangle", "instance"))}  # of a hit, for layers
+
+EXPOSURE, TONEMAP = OPTIONS["exposure"].default, OPTIONS["tonemap"].default
+
+Report = Callable[[float, str], None]
+
+
+@dataclass(eq=False)
+class Picture:
+    """A rendered picture: ``linear`` (H, W, 3) float32 linear sRGB, row 0 at the top; layers by name; counters.
+
+    ``np.asarray(picture)`` is ``linear``; a notebook shows the picture itself.
+    """
+
+    linear: NDArray[np.float32]
+    layers: dict[str, NDArray]
+    stats: Stats
+    metadata: dict[str, str] = field(default_factory=dict)
+    film: Film | None = None  # of a progressive program, which an EXR keeps, so that it can be resumed
+    depends: dict[str, str] = field(default_factory=dict)  # what its samples depend on
+    photon_remark: str = ""  # what there is to say of its photon map
+    own_lights: bool = False  # lit by lights that come with the scene alone, where no environment was asked for
+
+    def __repr__(self) -> str:
+        height, width = self.linear.shape[:2]
+        layers = ", ".join(self.layers) or "none"
+        return f"<Picture {width} x {height}, samples {self.metadata.get('samples', 'unknown')}, layers {layers}>"
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray:
+        """``linear`` itself, or a copy where ``dtype`` or ``copy`` asks for one, as NumPy's protocol has it."""
+        found = self.linear if dtype is None else self.linear.astype(dtype, copy=False)
+        if copy is False and found is not self.linear:
+            raise ValueError(f"{self.linear.dtype} cannot become {found.dtype} without a copy")
+        return found.copy() if copy and found is self.linear else found
+
+    def stops(self, exposure: float | str = EXPOSURE) -> float:
+        """The exposure in stops: a number itself, and for ``auto`` what suits the picture."""
+        return stops(exposure, self.linear)
+
+    def srgb8(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> NDArray[np.uint8]:
+        """(H, W, 3) 8-bit sRGB, as a PNG has it.
+
+        exposure : stops, or auto. tonemap : none, reinhard, aces or agx. Raises ViewerError for other values.
+        """
+        return srgb8(self.linear, exposure, tonemap)
+
+    def remarks(self, exposure: float | str = EXPOSURE) -> list[str]:
+        """Remarks on the picture at an exposure (stops, or auto): that it is dim or nearly black under the scene's own
+        lights, and that no photon is in its map."""
+        said = darkness(self.linear, exposure) if self.own_lights else ""
+        return [line for line in (said, self.photon_remark) if line]
+
+    def png(self, exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> bytes:
+        """The bytes of the file that `save` writes for a name ending in .png."""
+        seen = self.stops(exposure)
+        shown = {"exposure": words(exposure, seen), "tonemap": tonemap}
+        return encode.png(self.srgb8(seen, tonemap), {**self.metadata, **shown})
+
+    def _repr_png_(self) -> bytes:
+        """What a notebook shows."""
+        return self.png()
+
+    def save(self, path: str | os.PathLike[str], exposure: float | str = EXPOSURE, tonemap: str = TONEMAP) -> None:
+        """Write PNG or JPEG (8-bit sRGB), EXR or NPZ (float32 linear and layers), by the ending; whole or not at all.
+
+        exposure (stops, or auto), tonemap : for PNG and JPEG alone, as of `srgb8`.
+        """
+        layers, metadata = self.layers, self.metadata
+        if self.film is not None and os.fspath(path).lower().endswith(".exr"):
+            layers = {**layers, **film_layers(self.film)}
+            metadata = {**metadata, **film_metadata(self.film, self.depends)}
+        image.save(path, self.linear, layers, metadata, exposure, tonemap)
+
+
+def collect(
+    part: Slice,
+    device: Device,
+    prepared: Prepared,
+    linear: NDArray[np.float32] | None,
+    layers: Mapping[str, NDArray],
+) -> None:
+    """Take what the ray caster leaves for a slice into the picture's layers, and its colour into the picture (H, W, 3),
+    if given. Only what is asked for is read back."""
+    machine, at = part.machine, (part.rows, part.columns)
+    shape = (part.rows.stop - part.rows.start, part.columns.stop - part.columns.start)
+    count = shape[0] * shape[1]
+
+    def picture(values: NDArray) -> NDArray:
+        rest = values.shape[2:]
+        return values.reshape(-1, *rest)[:count].reshape(*shape, *rest)
+
+    def read(stream: Stream, targets: Mapping[str, NDArray]) -> None:
+        """Read fields into the slice of pictures (H, W, width), at once where their rows are the stream's."""
+        parts = {name: target[at] for name, target in targets.items()}
+        same = shape[1] == stream.size[0]
+        out = {name: part for name, part in parts.items() if same and part.flags.c_contiguous}
+        for name, values in stream.fields(parts, out).items():
+            if name not in out or not np.shares_memory(values, out[name]):
+                parts[name][...] = picture(values)
+
+    with device.current():
+        if linear is not None:
+            read(machine.streams["radiance"], {"rgb": linear})
+            single(linear[at])
+        asked = {field for name in layers for field in FIELDS.get(name, ())}
+        hit = {name: picture(values) for name, values in machine.streams["hit"].fields(asked).items()} if asked else {}
+        surface = {name: layer for name, layer in layers.items() if name in SURFACE_LAYERS}
+        if surface:
+            read(machine.streams["surface"], surface)
+    for name, layer in layers.items():
+        if name in COUNTED_LAYERS:
+            calls = machine.stats.calls.get(COUNTED_LAYERS[name])  # None where rasterised, without any traversal
+            layer[at] = 0 if calls is None else picture(calls)
+        elif name == "depth":
+            layer[at] = hit["t"]
+            np.copyto(layer[at], np.inf, where=hit["triangle"] < 0)
+        elif name in NUMBER_LAYERS:
+            layer[at] = prepared.triangle_numbers(hit) if name == "triangle" else prepared.instance_numbers(hit)

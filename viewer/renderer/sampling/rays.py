@@ -1,0 +1,82 @@
+"""Rays and hits as arrays: what `Renderer.trace` takes and gives."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.kernels import RAY, records
+from viewer.renderer.inputs.prepared import Prepared
+from viewer.stream.machines.common import Machine
+
+FAR = np.float32(records.FAR)
+
+
+class Hits(NamedTuple):
+    """Hits of N rays: distance (N,) float32 in units of the ray's direction, inf where nothing is hit; barycentrics
+    (N, 2) float32, weights of the second and third corner; triangle (N,) in scene order, int32, or int64 in a scene of
+    more than 2^31 triangles with all instances; instance (N,) int32; both -1 for none."""
+
+    distance: NDArray[np.float32]
+    barycentrics: NDArray[np.float32]
+    triangle: NDArray[np.integer]
+    instance: NDArray[np.int32]
+
+
+def pack_rays(
+    origins: ArrayLike, directions: ArrayLike, t_max: ArrayLike, any_hit: ArrayLike, view: bool = False
+) -> tuple[NDArray, NDArray[np.float64]]:
+    """Ray records with directions scaled by powers of two, which costs no bit, and that scale per ray."""
+    try:
+        with np.errstate(over="ignore"):  # what float32 cannot hold is named below
+            origin, direction = (np.atleast_2d(np.asarray(a, np.float32)) for a in (origins, directions))
+            far = np.asarray(t_max, np.float32)
+        if origin.ndim != 2 or direction.ndim != 2 or origin.shape[1] != 3 or direction.shape[1] != 3:
+            raise ValueError(f"origins {np.shape(origins)}, directions {np.shape(directions)}")
+        origin, direction = np.broadcast_arrays(origin, direction)
+        far = np.broadcast_to(far, (len(origin),))
+        flags = np.broadcast_to(np.asarray(any_hit, bool), (len(origin),))
+    except (TypeError, ValueError) as error:
+        hint = "origins and directions are (N, 3), t_max and any_hit (N,)"
+        raise ViewerError("trace", f"shapes do not fit ({error})", hint) from None
+    largest = np.abs(direction).max(axis=1, initial=0)
+    wrong = ~(np.isfinite(origin).all(axis=1) & np.isfinite(largest) & (largest > 0) & ~np.isnan(far))
+    if wrong.any():
+        ray = int(np.flatnonzero(wrong)[0])
+        raise ViewerError(
+            f"trace: ray {ray}",
+            f"origin {origin[ray].tolist()}, direction {direction[ray].tolist()}, t_max {far[ray]} make no ray",
+            "numbers must be finite, and directions not zero",
+        )
+    _, exponent = np.frexp(largest)
+    rays = np.zeros(len(origin), RAY.dtype)
+    rays["origin"] = origin
+    rays["direction"] = np.ldexp(direction, -exponent[:, None])
+    with np.errstate(over="ignore"):
+        rays["t_max"] = np.minimum(np.ldexp(far, exponent), FAR)
+    rays["any_hit"] = flags + records.RAY_VIEW * view
+    return rays, np.ldexp(1.0, -exponent)
+
+
+def run_rays(machine: Machine, rays: NDArray) -> NDArray:
+    """Hits (N,) of record HIT of as many RAY records, at most what the machine's streams hold; the context must be
+    current."""
+    stream = np.zeros(machine.rays, RAY.dtype)
+    stream[: len(rays)] = rays
+    machine.write("ray", stream.reshape(machine.size[1], machine.size[0]))
+    machine.finish(len(rays))
+    return machine.read("hit").reshape(-1)[: len(rays)]
+
+
+def unpack_hits(found: NDArray, scale: NDArray[np.float64], prepared: Prepared) -> Hits:
+    """HIT records (N,) of a prepared scene, and the scale of `pack_rays`, as the caller takes them."""
+    hit = found["triangle"] >= 0
+    distance = np.full(len(found), np.inf, np.float32)
+    # Beyond float32, of a direction that is nearly zero, a hit stays a hit.
+    distance[hit] = np.minimum(found["t"][hit] * scale[hit], np.finfo(np.float32).max)
+    return Hits(
+        distance, prepared.barycentrics(found), prepared.triangle_numbers(found), prepared.instance_numbers(found)
+    )

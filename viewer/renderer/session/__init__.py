@@ -1,0 +1,1 @@
+"""One picture on its way to convergence."""

@@ -1,0 +1,68 @@
+"""The film of a session's picture: on the device while samples are added, read back when somebody asks for it."""
+
+from __future__ import annotations
+
+from viewer.film.device_film import FilmBuffer, FilmError
+from viewer.film.film import Film
+from viewer.stream.gl.device import Device
+
+
+class Developing:
+    """Keeps the film of the picture on show, and at most one copy of it on the host.
+
+    buffer : None for a program that adds no samples, and while the picture on show is a preview.
+    """
+
+    def __init__(self) -> None:
+        self.buffer: FilmBuffer | None = None
+        self._reduction: FilmError | None = None  # compiled once, for all films
+        self._host: tuple[int, Film] | None = None  # the samples that every pixel had when it was read back
+
+    @staticmethod
+    def blank(device: Device, size: tuple[int, int], film: Film | None = None) -> FilmBuffer:
+        """A film on the device, with what another one holds."""
+        with device.current():
+            return FilmBuffer(device, size, film)
+
+    def take(self, buffer: FilmBuffer | None) -> None:
+        """Another film, or the same with more samples."""
+        if buffer is not self.buffer:
+            self.release()
+        self.buffer, self._host = buffer, None
+
+    def read(self, settled: bool = True) -> Film | None:
+        """The film on the host; not ``settled``: samples are being added."""
+        buffer = self.buffer
+        if buffer is None:
+            return None
+        if not settled or self._host is None or self._host[0] != buffer.samples:
+            with buffer.device.current():
+                self._host = buffer.samples if settled else -1, buffer.film()
+        return self._host[1]
+
+    def error(self) -> float:
+        """The estimated relative error of the picture, without reading the film back."""
+        if self.buffer is None:
+            return float("inf")
+        device = self.buffer.device
+        with device.current():
+            if self._reduction is None or self._reduction.device is not device:
+                self._reduction = self.buffer.reduction or FilmError(device)
+            return self.buffer.error(self._reduction)
+
+    @property
+    def doubt(self) -> float:
+        """The relative standard error of `error`, as it was when that was asked for last."""
+        return 0.0 if self.buffer is None else self.buffer.doubt
+
+    def release(self) -> None:
+        """Free the film."""
+        buffer, self.buffer, self._host = self.buffer, None, None
+        if buffer is not None:
+            free(buffer)
+
+
+def free(buffer: FilmBuffer) -> None:
+    """Give a film back."""
+    with buffer.device.current():
+        buffer.release()

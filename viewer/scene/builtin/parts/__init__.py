@@ -1,0 +1,1 @@
+"""Forms, furniture and rooms that built-in scenes are put together from."""

@@ -1,0 +1,86 @@
+"""Any model as the thesis shows the bunny and the dragon: in classic glass, on a plane that reflects and has a texture.
+
+What the materials are is not published; here they are our own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from viewer.base.errors import ViewerError
+from viewer.scene.classic import ClassicMaterial, ClassicTexture
+from viewer.scene.edits.vertex_colors import colorings
+from viewer.scene.material import Material
+from viewer.scene.scene import Scene
+from viewer.scene.texture import Image, Texture, uv_transform
+
+TILES = 8.0  # of the texture, along a side of a plane
+WIDTHS = 3.0  # of the model's largest edge: the plane's side
+
+GLASS = ClassicMaterial(
+    bias=0.05, scale=0.95, power=3.0, reflectivity=0.9, transmittance=0.85, ambient=(0.85, 0.95, 1.0)
+)
+POLISHED = ClassicMaterial(bias=0.15, scale=0.85, power=3.0, reflectivity=0.8, specular=(1.0, 0.97, 0.9))
+
+
+def on_plane(scene: Scene, size: tuple[float, float] | str | None = None) -> Scene:
+    """The scene in glass on tiles; itself where it is that already.
+
+    Every material but those that shine and classic ones becomes glass of its base colour and texture, or of its meshes'
+    vertex colours where all have them.
+
+    size : of the plane, as `Scene.on_ground` has it; None: some widths of the model.
+    Raises ViewerError for a scene that has nothing to stand on it.
+    """
+    placed = scene.on_ground(_side(scene) if size is None else size)
+    if placed.ground is None:
+        raise ViewerError(scene.name, "has no extent, so that no plane can be put under it", "show another file")
+    floor = placed.instances[placed.ground].material
+    plain = {
+        number for number, each in enumerate(placed.materials) if each.kind != "classic" and not any(each.emission)
+    }
+    if not plain:
+        return placed
+    colored, materials, textures = colorings(placed, plain), list(placed.materials), list(placed.textures)
+    for number in plain:
+        old, own = materials[number], replace(GLASS, vertex_colors=colored[number] == {True})
+        if number == floor:
+            if not any(each is tiles() for each in textures):
+                textures.append(tiles())
+            layer = next(k for k, each in enumerate(textures) if each is tiles())
+            own = replace(POLISHED, vertex_colors=False, textures=(ClassicTexture(layer),))
+        materials[number] = Material(
+            old.name,
+            old.base_color,
+            kind="classic",
+            classic=own,
+            texture=old.texture,
+            alpha_mode=old.alpha_mode,
+            alpha_cutoff=old.alpha_cutoff,
+        )
+    made = replace(placed, materials=materials, textures=textures)
+    made._poser = placed._poser
+    return made
+
+
+@cache
+def tiles() -> Texture:
+    """Two by two, light and dark, with lines between them."""
+    row, column = np.indices((64, 64))
+    light = ((row // 32 + column // 32) % 2 == 0) * 90.0 + 140.0
+    light[(row % 32 < 2) | (column % 32 < 2)] = 60.0
+    texels = np.full((64, 64, 4), 255, np.uint8)
+    texels[..., :3] = light[..., None] * np.array([1.0, 0.97, 0.9])
+    return Texture(Image(texels, "tiles"), transform=uv_transform(scale=(TILES, TILES)), name="tiles")
+
+
+def _side(scene: Scene) -> tuple[float, float] | str:
+    """The plane's size in heights of the model, of its largest edge where it is flat."""
+    edges = np.ptp(scene.bounds(ground=False), axis=0)
+    if not edges.max() > 0:
+        return "auto"
+    side = WIDTHS * float(edges.max() / edges[1]) if edges[1] > 0 else WIDTHS
+    return side, side

@@ -1,0 +1,1 @@
+"""Geometry of meshes: normals, tangents, bounds, triangles in world space."""

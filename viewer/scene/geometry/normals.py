@@ -1,0 +1,123 @@
+"""Vertex normals: made by crease angle where a mesh has none, mended where a file's are not unit vectors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.jit import run
+from viewer.scene.geometry.normals_loops import crease_normals, scratch
+from viewer.scene.geometry.weld import weld
+from viewer.scene.mesh import Float, Int, Mesh
+
+# Coplanar faces whose unit normals differ by rounding still count as one surface at a crease angle of 0.
+ROUNDING = 1e-12
+# Vertices and triangles up to which loops are not worth compiling.
+SMALL = 1000
+
+
+def with_normals(mesh: Mesh, crease_degrees: float = 40.0) -> Mesh:
+    """The mesh itself where it has normals, else one with normals: smooth, but for edges sharper than the crease angle.
+
+    A corner's normal is the sum, over the faces around its point whose normals lie within ``crease_degrees`` of its own
+    face's, of their unit normals weighted by their angle there (Thürmer and Wüthrich, "Computing vertex normals from
+    polygonal facets", Journal of Graphics Tools 3(1), 1998). Faces meet where their vertices have the same position, so
+    that seams in texture coordinates stay smooth. A vertex whose corners get different normals is split: the copies
+    follow the file's own vertices, so positions are the same values and triangles keep their order and number.
+    0 degrees is flat shading, 180 smooths everything. Faces without area or with a corner that is not finite have no
+    say; a vertex that only such faces use, or none, gets +Z.
+    """
+    if mesh.normals is not None:
+        return mesh
+    normals = np.zeros((len(mesh.positions), 3), np.float32)
+    normals[:, 2] = 1.0
+    if not len(mesh.triangles):
+        return replace(mesh, normals=normals)
+    if crease_degrees <= 0.0:
+        triangles, source, normals = _flat(mesh.positions, mesh.triangles)
+    else:
+        threshold = math.cos(math.radians(min(crease_degrees, 180.0))) - ROUNDING
+        positions, corners = np.ascontiguousarray(mesh.positions), np.ascontiguousarray(mesh.triangles)
+        small = len(corners) + len(positions) < SMALL
+        group, _ = weld(positions.view(np.uint32), small)
+        triangles, source, normals = _creased(positions, corners, group, threshold, small)
+    if len(source) == len(mesh.positions):
+        return replace(mesh, triangles=triangles, normals=normals)
+    return replace(
+        mesh,
+        positions=mesh.positions[source],
+        triangles=triangles,
+        normals=normals,
+        uvs=None if mesh.uvs is None else mesh.uvs[source],
+        colors=None if mesh.colors is None else mesh.colors[source],
+        uvs_1=None if mesh.uvs_1 is None else mesh.uvs_1[source],
+        tangents=None if mesh.tangents is None else mesh.tangents[source],
+    )
+
+
+def face_normals(positions: Float, triangles: Int) -> NDArray[np.float64]:
+    """(T, 3) float64 unit normals, by the right-hand rule; zero for triangles without area or not finite."""
+    corners = positions.astype(np.float64)[triangles]
+    with np.errstate(all="ignore"):
+        normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        length = np.linalg.norm(normal, axis=1, keepdims=True)
+        unit = normal / length
+    return np.where(np.isfinite(unit) & np.isfinite(length) & (length > 0), unit, 0.0)
+
+
+def unit_normals(positions: Float, triangles: Int, normals: NDArray) -> tuple[Float, int]:
+    """Normals of a file, (V, 3) float, made unit vectors; and how many in use had no direction.
+
+    Those (zero or not finite) take the mean of the faces around them, +Z where there is none.
+    """
+    with np.errstate(all="ignore"):
+        wide = normals.astype(np.float64)
+        length = np.linalg.norm(wide, axis=1)
+        good = np.isfinite(length) & (length > 0)
+        unit = (wide / length[:, None]).astype(np.float32)
+    if good.all():
+        return unit, 0
+    unit[~good] = 0.0
+    bad = ~good
+    touched = triangles[bad[triangles].any(axis=1)]
+    total = np.zeros((len(positions), 3))
+    faces = face_normals(positions, touched)
+    for corner in range(3):
+        np.add.at(total, touched[:, corner], faces)
+    length = np.linalg.norm(total, axis=1)
+    made = bad & (length > 1e-6)
+    unit[made] = total[made] / length[made, None]
+    unit[bad & ~made] = (0.0, 0.0, 1.0)
+    return unit, len(np.unique(touched[bad[touched]]))
+
+
+def _creased(
+    positions: Float, corners: Int, group: NDArray[np.int32], threshold: float, small: bool
+) -> tuple[Int, NDArray[np.int64], Float]:
+    """Triangles, the vertex that each of the new ones was copied from, and their normals; see `crease_normals`."""
+    most = len(positions) + 3 * len(corners)
+    triangles, source, normals = np.empty_like(corners), np.empty(most, np.int64), np.empty((most, 3), np.float32)
+    room = scratch(len(positions), len(corners))
+    count = run(crease_normals, positions, corners, group, threshold, triangles, source, normals, *room, small=small)
+    return triangles, source[:count], normals[:count].copy()
+
+
+def _flat(positions: Float, triangles: Int) -> tuple[Int, NDArray[np.int64], Float]:
+    """Every vertex goes to the first triangle that uses it; the corners after that get copies."""
+    faces = face_normals(positions, triangles).astype(np.float32)
+    faces[~faces.any(axis=1)] = (0.0, 0.0, 1.0)
+    vertices = triangles.ravel().astype(np.int64)
+    number = np.arange(len(vertices))
+    first = np.empty(len(positions), np.int64)
+    first[vertices[::-1]] = number[::-1]  # of equal indices, the last assignment stays
+    module_state = first[vertices] == number
+    corner = vertices.copy()
+    corner[~module_state] = len(positions) + np.arange(np.count_nonzero(~module_state))
+    source = np.concatenate([np.arange(len(positions)), vertices[~module_state]])
+    normals = np.zeros((len(source), 3), np.float32)
+    normals[:, 2] = 1.0
+    normals[corner] = np.repeat(faces, 3, axis=0)
+    return corner.astype(np.int32).reshape(-1, 3), source, normals

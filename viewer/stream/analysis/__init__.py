@@ -1,0 +1,1 @@
+"""Instruction counts of generated programs."""

@@ -1,0 +1,337 @@
+"""What a program computes, as a graph of values: functions put in where they are called, copies followed, equal values
+found once, arms of branches joined. A compiler of 2004 does as much; instructions are counted in what is left.
+
+Loops are followed for one iteration, of values that any iteration may have (`LOOP`). An arm's stores are joined with
+the other's by `JOIN`, which takes no instruction: the machines of the papers mask writes by condition codes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from viewer.stream.analysis.lower import Lower
+from viewer.stream.analysis.nodes import (
+    BOTH,
+    CONST,
+    INPUT,
+    LOOP,
+    Memory,
+    Node,
+    Place,
+    Value,
+)
+from viewer.stream.analysis.spirv import OUTPUT, Binary, Block, Function, Operation
+from viewer.stream.analysis.values import Values
+
+
+@dataclass
+class Exit:
+    """A way out of a stretch of blocks: to a block, or RETURN. condition: of the branch that it took, where known."""
+
+    target: int
+    came: int
+    memory: Memory
+    condition: Node | None = None
+    value: Value = None
+
+
+@dataclass
+class Frame:
+    """A call. place: of all that it computes; branches: how many it has met."""
+
+    function: Function
+    place: Place
+    depth: int
+    values: dict[int, Value] = field(default_factory=dict)
+    pointers: dict[int, tuple[Any, tuple[Any, ...]]] = field(default_factory=dict)
+
+
+RETURN = -1
+
+
+class Graph(Values):
+    """Of a compiled program's ``main``.
+
+    roots : what it writes and where it discards. fetches : of textures, met so far, by whatever call. branches : by the
+    functions of a call, loops met within and branches with an arm that fetches; what they leave out is worth a jump.
+    """
+
+    def __init__(self, binary: Binary) -> None:
+        super().__init__(binary)
+        self.roots: list[Node] = []
+        self.branches: dict[Place, set[tuple[int, int]]] = {}
+        self.frames = 0
+        self.lower = Lower(self)
+        memory: Memory = {}
+        for number, (kind, storage) in binary.variables.items():
+            name = binary.names.get(number, str(number))
+            memory[number] = self.opaque(kind, lambda path, name=name: (INPUT, (), (name, path)))  # type: ignore[misc]
+            if storage == OUTPUT:
+                memory[number] = self.opaque(kind, lambda path: (INPUT, (), ("undefined", path)))
+        main = binary.functions[binary.entry]
+        _, memory = self.call(main, [], memory, Place((main.name,)))
+        for number, (_, storage) in binary.variables.items():
+            if storage == OUTPUT:
+                self.roots += leaves(memory[number])
+
+    # -- memory ----------------------------------------------------------------------------------------------------
+
+    def load(self, memory: Memory, pointer: tuple[Any, tuple[Any, ...]]) -> Value:
+        """What lies behind a pointer."""
+        base, path = pointer
+        value = memory[base]
+        for step in path:
+            value = self.part(value, step)
+        return value
+
+    def store(self, memory: Memory, pointer: tuple[Any, tuple[Any, ...]], value: Value) -> None:
+        """Put a value behind a pointer."""
+        base, path = pointer
+        memory[base] = self.replaced(memory.get(base), path, value)
+
+    # -- flow ------------------------------------------------------------------------------------------------------
+
+    def call(self, function: Function, arguments: list[Any], memory: Memory, place: Place) -> tuple[Value, Memory]:
+        """What a function returns, and the memory behind it. arguments: pointers or values."""
+        self.frames += 1
+        frame, before = Frame(function, place, self.frames), self.place
+        for number, argument in zip(function.parameters, arguments, strict=True):
+            if isinstance(argument, Pointer):
+                frame.pointers[number] = argument.base, argument.path
+            else:
+                frame.values[number] = argument
+        self.place = place
+        exits = [each for each in self.run(frame, function.entry, memory, frozenset()) if each.target == RETURN]
+        self.place = before
+        if not exits:  # it discards
+            return self.node(INPUT, (), 1, ("undefined", ())), memory
+        value = exits[-1].value
+        for each in reversed(exits[:-1]):
+            value = None if value is None else self.join(each.condition, each.value, value)
+        return value, self.merged(exits)
+
+    def merged(self, exits: Sequence[Exit]) -> Memory:
+        """The memory where several ways meet."""
+        memory = exits[-1].memory
+        for each in reversed(exits[:-1]):
+            if each.memory is memory:
+                continue
+            joined = dict(memory)
+            for key, value in each.memory.items():
+                if key not in memory:
+                    joined[key] = value
+                elif memory[key] is not value:
+                    joined[key] = self.join(each.condition, value, memory[key])
+            memory = joined
+        return memory
+
+    def run(
+        self,
+        frame: Frame,
+        label: int,
+        memory: Memory,
+        stops: frozenset[int],
+        came: Sequence[Exit] = (),
+        inside: int = 0,
+    ) -> list[Exit]:
+        """Follow blocks until one of ``stops``. inside: a loop's first block that is being followed already."""
+        away: list[Exit] = []
+        while label not in stops:
+            block = frame.function.blocks[label]
+            if block.again and label != inside:
+                exits = self._loop(frame, label, memory, stops, came)
+            else:
+                exits = self._block(frame, label, block, memory, stops, came)
+            here = [each for each in exits if each.target not in stops and each.target != RETURN]
+            away += [each for each in exits if each.target in stops or each.target == RETURN]
+            if not here:
+                return away
+            # The block's own end, or the block behind a selection or loop.
+            assert len({each.target for each in here}) == 1, (frame.function.name, label)
+            label, memory, came = here[0].target, self.merged(here), here
+        return [*away, Exit(label, came[0].came if came else 0, memory)]
+
+    def _block(
+        self, frame: Frame, label: int, block: Block, memory: Memory, stops: frozenset[int], came: Sequence[Exit]
+    ) -> list[Exit]:
+        memory = dict(memory)
+        for operation in block.operations[:-1]:
+            memory = self._operation(frame, operation, memory, came)
+        last = block.operations[-1]
+        name, operands = last.name, last.operands
+        if name == "Branch":
+            return [Exit(operands[0], label, memory)]
+        if name in ("Return", "ReturnValue"):
+            return [Exit(RETURN, label, memory, None, self.value(frame, operands[0]) if operands else None)]
+        if name in ("Kill", "Unreachable"):
+            if name == "Kill":
+                self.roots.append(self.node("Kill", (), 1, label))
+            return []
+        within = stops | {block.merge} if block.merge and not block.again else stops
+        chosen = self.value(frame, operands[0])
+        if name == "BranchConditional":
+            cases = [(None, operands[1]), (None, operands[2])]
+            if chosen.op == CONST:
+                cases = [cases[0 if chosen.extra else 1]]
+        else:  # Switch
+            numbers = dict.fromkeys((operands[1], *operands[3::2]))
+            cases = [(None, target) for target in (*list(numbers)[1:], operands[1])]
+        exits: list[Exit] = []
+        before = self.fetches
+        for number, (_, target) in enumerate(cases):
+            if target in within or target == block.merge:
+                found = [Exit(target, label, memory)]
+            else:
+                found = self.run(frame, target, memory, within, [Exit(target, label, memory)])
+            for each in found:
+                condition = self._condition(chosen, number, len(cases), name)
+                if condition is not None and each.condition is not None:
+                    condition = self.node(BOTH, (condition, each.condition))
+                each.condition = condition or each.condition
+                each.came = each.came or label
+            exits += found
+        if len(cases) > 1 and self.fetches > before:
+            self._jumps(frame, label)
+        return exits
+
+    def _jumps(self, frame: Frame, label: int) -> None:
+        self.branches.setdefault(frame.place, set()).add((frame.depth, label))
+
+    def _condition(self, chosen: Node, number: int, cases: int, name: str) -> Node | None:
+        if number == cases - 1:
+            return None
+        return chosen if name == "BranchConditional" else self.node("IEqual", (chosen, self.constant(number)))
+
+    def _loop(
+        self, frame: Frame, label: int, memory: Memory, stops: frozenset[int], came: Sequence[Exit]
+    ) -> list[Exit]:
+        block = frame.function.blocks[label]
+
+        conditions: list[Node] = []
+
+        def turn(begun: Memory) -> tuple[list[Exit], list[Exit], list[Exit]]:
+            """Exits that go on to the next turn, that leave behind the loop, and others; notes their conditions."""
+            own = stops | {block.merge, block.again}
+            exits = self.run(frame, label, begun, own, came, label)
+            again = [each for each in exits if each.target == block.again]
+            others = [each for each in exits if each.target != block.again]
+            conditions.extend(each.condition for each in again if each.condition is not None)
+            if again and block.again != label:
+                more = stops | {block.merge, label}
+                others += self.run(frame, block.again, self.merged(again), more, again)
+            conditions.extend(each.condition for each in others if each.condition is not None)
+            back = [each for each in others if each.target == label]
+            left = [each for each in others if each.target == block.merge]
+            return back, left, [each for each in others if each.target not in (label, block.merge)]
+
+        self._jumps(frame, label)
+        back, left, away = turn(memory)
+        ends = [each.memory for each in (*back, *left, *away)]
+        changed = [key for key in memory if any(end[key] is not memory[key] for end in ends)]
+        begun = dict(memory)
+        patches: list[tuple[Any, tuple[int, ...], Node]] = []
+        for key in changed:
+            begun[key] = self._any_turn(memory[key], (frame.depth, label, key), patches, ())
+        conditions.clear()
+        back, left, away = turn(begun)
+        if back:
+            end = self.merged(back)
+            for key, path, node in patches:
+                value = end[key]
+                for step in path:
+                    value = value[step]
+                node.args = (*node.args, value, *conditions)
+        return [*left, *away]
+
+    def _any_turn(self, value: Value, key: Any, patches: list[Any], path: tuple[int, ...]) -> Value:
+        if isinstance(value, tuple):
+            return tuple(self._any_turn(part, key, patches, (*path, k)) for k, part in enumerate(value))
+        self.frames += 1
+        node = Node(LOOP, (value,), value.width, None, self.place, -self.frames)
+        patches.append((key[-1], path, node))
+        return node
+
+    # -- operations ------------------------------------------------------------------------------------------------
+
+    def value(self, frame: Frame, number: int) -> Value:
+        """Of an operand: a constant, or what an operation gave."""
+        if number in frame.values:
+            return frame.values[number]
+        kind, held = self.binary.constants[number]
+        if held is None:
+            return self.opaque(kind, lambda path: (CONST, (), 0))
+        if isinstance(held, tuple):
+            parts = [self.value(frame, part) for part in held]
+            return self.compose(parts) if self.binary.types[kind].kind == "vector" else tuple(parts)
+        return self.constant(held)  # type: ignore[arg-type]
+
+    def _pointer(self, frame: Frame, number: int) -> tuple[Any, tuple[Any, ...]]:
+        return frame.pointers.get(number, (number, ()))
+
+    def _operation(self, frame: Frame, operation: Operation, memory: Memory, came: Sequence[Exit]) -> Memory:
+        name, operands, result = operation.name, operation.operands, operation.result
+        if name == "Variable":
+            kind = self.binary.pointers[operation.type]
+            frame.pointers[result] = (frame.depth, result), ()
+            memory[frame.depth, result] = self.opaque(kind, lambda path: (INPUT, (), ("undefined", path)))
+            if len(operands) > 1:
+                memory[frame.depth, result] = self.value(frame, operands[1])
+        elif name == "Load":
+            frame.values[result] = self.load(memory, self._pointer(frame, operands[0]))
+        elif name == "Store":
+            self.store(memory, self._pointer(frame, operands[0]), self.value(frame, operands[1]))
+        elif name == "AccessChain":
+            base, path = self._pointer(frame, operands[0])
+            frame.pointers[result] = base, (*path, *(self.value(frame, each) for each in operands[1:]))
+        elif name == "FunctionCall":
+            function = self.binary.functions[operands[0]]
+            arguments = [
+                Pointer(*self._pointer(frame, each)) if self._points(frame, each) else self.value(frame, each)
+                for each in operands[1:]
+            ]
+            place = Place((*frame.place.calls, function.name))
+            frame.values[result], memory = self.call(function, arguments, memory, place)
+        elif name == "Phi":
+            frame.values[result] = self._phi(frame, operands, came)
+        elif name in ("CopyObject", "Image", "SampledImage"):
+            frame.values[result] = self.value(frame, operands[0])
+        else:
+            frame.values[result] = self.lower.operation(
+                operation, [self._given(frame, operation, k) for k in range(len(operation.operands))]
+            )
+        return memory
+
+    def _given(self, frame: Frame, operation: Operation, number: int) -> Value:
+        """An operand as a value, where it is one and no plain number."""
+        held = operation.operands[number]
+        known = held in frame.values or held in self.binary.constants
+        return self.value(frame, held) if known else None
+
+    def _points(self, frame: Frame, number: int) -> bool:
+        return number in frame.pointers or number in self.binary.variables
+
+    def _phi(self, frame: Frame, operands: tuple[int, ...], came: Sequence[Exit]) -> Value:
+        by_block = dict(zip(operands[1::2], operands[::2], strict=True))
+        known = [(each.condition, self.value(frame, by_block[each.came])) for each in came if each.came in by_block]
+        if not known:
+            known = [(None, self.value(frame, each)) for each in operands[::2]]
+        value = known[-1][1]
+        for condition, other in reversed(known[:-1]):
+            value = self.join(condition, other, value)
+        return value
+
+
+class Pointer(NamedTuple):
+    """An argument that is passed by reference."""
+
+    base: Any
+    path: tuple[Any, ...]
+
+
+def leaves(value: Value) -> list[Node]:
+    """The scalars and vectors of a value."""
+    if isinstance(value, tuple):
+        return [leaf for part in value for leaf in leaves(part)]
+    return [value]

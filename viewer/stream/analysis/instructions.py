@@ -1,0 +1,308 @@
+"""Instructions of generated programs, in a vector instruction set of 2002 to 2004, by rules that are written here.
+
+The machine: registers of four floats; an instruction works on up to four components of one value, read with any
+swizzle, sign or absolute value, and written under a mask and a condition code, as in NVIDIA's vertex and fragment
+programs, by which the papers counted (Purcell et al. 2002, section 3.2: that set "plus a few"). Numbers are floats;
+there are no integers, and no bits. What is counted is what a compiler of the day would leave:
+`viewer.stream.analysis.graph` puts functions in where they are called, finds equal values once, and drops what no
+output needs.
+
+One instruction each
+    add, subtract, multiply of a scalar or of a vector (ADD, MUL); multiply and add where the product is used by that
+    sum alone (MAD); dot product (DP3, DP4); minimum, maximum (MIN, MAX); linear interpolation (LRP); floor, ceiling,
+    fraction (FLR, FRC); a comparison that makes a value (SLT, SGE); a select (CMP); and, or (MUL, MAX); any, all
+    (DP4); reciprocal, reciprocal root, sine, cosine, power and logarithm to the base of 2, of each component apart
+    (RCP, RSQ, SIN, COS, EX2, LG2); a derivative; a texture fetch (TEX); discard (KIL); an index into an array (ARL).
+Several
+    cross product 2; division: a reciprocal of each divisor and a product, by a constant the product alone; square root
+    2 (RSQ, RCP); length 3, normalize 3 (DP3, RSQ, MUL), together 4; reflect 3; pow 3; exp, log 2; clamp 2; remainder
+    ``x - y floor(x / y)`` 4, by a constant 3; to a whole number (truncation) 1; quotient of whole numbers: a division
+    and a floor; shift by a constant 1 to the left, 2 to the right; ``& (2^n - 1)`` 3; round 2; sign 2; step 1;
+    smoothstep 6; matrix times vector: a dot product for each row; refract 9; inverse trigonometric functions by
+    polynomials: asin, acos 6, atan 9, atan2 13 of each component; determinant and inverse of 3 x 3: 3 and 8, of
+    4 x 4: 12 and 24.
+None
+    sign, absolute value, swizzles and writes to parts of vectors; clamp to 0 .. 1 (the suffix _SAT); conversions of
+    whole numbers to floats, and of texels to whole numbers, which they hold; a comparison with zero that selects or
+    branches only (CMP, and condition codes, compare with zero); the choice of 1 or 0 by a comparison; a value that an
+    arm of a branch computes and that is joined with the other's (a masked write; what is only moved is one MOV); the
+    fragment's own position; sizes of textures (a constant of the program); what is made of constants alone.
+Bits
+    or, exclusive or, other masks and the rest of the operations on bits count one each, and are listed apart: no
+    machine of the day has them.
+Branches
+    both arms count; a loop counts one iteration. Where the machine branches (MIMD), a loop counts one more (BRA), and
+    so does a branch with an arm that fetches; for others, and where it does not branch (SIMD), masks are enough.
+
+Addresses are the instructions, fetches apart, of functions that find texels and cells (`ADDRESSES`); packing is that of
+``pack_...`` and ``unpack_...``; flow is what ``main`` does beside: states, exits. `Instructions.within` is what the
+kernel itself needs, its random fetches and addresses with it, without the streams' own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from viewer.stream.analysis.graph import Graph
+from viewer.stream.analysis.nodes import BOTH, CHOOSE, COMPOSE, CONST, EXTRACT, INPUT, JOIN, LOOP, Node
+from viewer.stream.analysis.spirv import NoCompiler, compiled
+from viewer.stream.analysis.step_sources import step_sources
+from viewer.stream.analysis.values import COMPARISONS, constant_of, is_logical
+from viewer.stream.compile.addresses import Addresses
+from viewer.stream.compile.link import LinkedProgram
+
+ADDRESSES = (
+    *("fetch_", "photon_cell", "photon_grid", "photons_of_cell", "photon_at", "arena_texel", "texel_of"),
+    *("cell_of", "place_of"),
+)
+PACKING = ("pack_", "unpack_")
+
+FREE = frozenset(
+    (CONST, INPUT, LOOP, COMPOSE, EXTRACT, CHOOSE, "FNegate", "SNegate", "FAbs", "SAbs", "LogicalNot", "Undef")
+) | {"ImageQuerySizeLod", "ImageQuerySize", "ImageQueryLevels"}
+BITS = frozenset(("BitwiseOr", "BitwiseXor", "BitwiseAnd", "Not", "BitReverse", "BitCount", "FindILsb")) | {
+    *("FindSMsb", "FindUMsb", "BitFieldInsert", "BitFieldSExtract", "BitFieldUExtract", "UMulExtended"),
+    *("SMulExtended", "IAddCarry", "ISubBorrow"),
+}
+SUMS = frozenset(("FAdd", "FSub", "IAdd", "ISub"))
+# Of each component, and of a whole vector.
+COMPONENT = {
+    **dict.fromkeys(("Reciprocal", "ReciprocalRoot", "Sin", "Cos", "Exp2", "Log2"), 1),
+    **{"Tan": 4, "Asin": 6, "Acos": 6, "Atan": 9, "Atan2": 13, "Sinh": 5, "Cosh": 5, "Tanh": 6},
+}
+WHOLE = {
+    **{"Cross": 2, "FClamp": 2, "UClamp": 2, "SClamp": 2, "SmoothStep": 6, "Round": 2, "RoundEven": 2, "Refract": 9},
+    **{"FSign": 2, "SSign": 2, "FaceForward": 2, "Fwidth": 3, "ImageQueryLod": 3},
+}
+OF_MATRIX = {2: (1, 2), 3: (3, 8), 4: (12, 24)}  # determinant, inverse
+
+
+@dataclass(frozen=True)
+class Instructions:
+    """Of a program, one iteration.
+
+    arithmetic : without those of addresses, packing and flow. textures : fetches, of which ``random`` of memories.
+    branches : of the kernel. bits : operations on bits among the others. within : of the kernel itself, fetches of
+    memories with them. levels : fetches behind one another, each at an address that the one before has given.
+    """
+
+    arithmetic: int = 0
+    textures: int = 0
+    addresses: int = 0
+    packing: int = 0
+    flow: int = 0
+    random: int = 0
+    branches: int = 0
+    bits: int = 0
+    within: int = 0
+    levels: int = 0
+
+    @property
+    def all(self) -> int:
+        """All instructions of a machine that does not branch."""
+        return self.arithmetic + self.textures + self.addresses + self.packing + self.flow
+
+    @property
+    def several(self) -> int:
+        """Of a pass of its own (SIMD), as table 5.1 counts: fetches and addresses within textures apart."""
+        return self.arithmetic + self.packing + self.flow
+
+    @property
+    def branching(self) -> int:
+        """Of the kernel in a single pass that branches (MIMD), streams in registers, as table 5.1 counts."""
+        return self.arithmetic + self.branches
+
+    def __add__(self, other: Instructions) -> Instructions:
+        sums = {name: getattr(self, name) + getattr(other, name) for name in vars(self)}
+        return Instructions(**{**sums, "levels": max(self.levels, other.levels)})
+
+
+def count(text: str, stage: str = "frag", kernel: str = "") -> Instructions:
+    """The instructions of a GLSL program, by the module's rules. kernel: the function that ``main`` calls, if any.
+
+    Raises `viewer.stream.analysis.spirv.NoCompiler` without glslangValidator.
+    """
+    return _counted(text, stage, kernel)
+
+
+def instructions(
+    program: LinkedProgram, states: Iterable[str] | None = None, addresses: Addresses | None = None
+) -> dict[str, Instructions]:
+    """Of every state of a linked program (or of some), one call: ``all`` on the SIMD machine, ``branching`` on MIMD.
+
+    Raises `NoCompiler` without glslangValidator.
+    """
+    wanted = None if states is None else set(states)
+    found = {}
+    for name, source in step_sources(program, addresses):
+        if wanted is None or name in wanted:
+            found[name] = count(source.text, "frag", program.program.by_name[name].kernel.name)
+    return found
+
+
+@lru_cache(maxsize=256)
+def _counted(text: str, stage: str, kernel: str) -> Instructions:
+    graph = Graph(compiled(text, stage))
+    live = reached(graph.roots)
+    costs = priced(live)
+    totals: Counter[str] = Counter()
+    for node, cost in costs.items():
+        calls = node.place.calls
+        inside = bool(kernel) and kernel in calls
+        totals["bits"] += cost if node.op in BITS else 0
+        totals["within"] += cost if inside else 0
+        if node.op.startswith("Image"):
+            totals["textures"] += cost
+            totals["random"] += cost if inside else 0
+        else:
+            totals[_group(calls, inside or not kernel)] += cost
+    branches = sum(len(met) for place, met in graph.branches.items() if kernel in place.calls) if kernel else 0
+    return Instructions(branches=branches, levels=_levels(live), **totals)
+
+
+def _levels(nodes: list[Node]) -> int:
+    """The longest way through fetches, of one iteration."""
+    found: dict[int, int] = {}
+
+    def level(node: Node) -> int:
+        if node.number not in found:
+            found[node.number] = 0
+            args = node.args[:1] if node.op == LOOP else node.args
+            found[node.number] = max(map(level, args), default=0) + node.op.startswith(("ImageF", "ImageS"))
+        return found[node.number]
+
+    return max(map(level, nodes), default=0)
+
+
+def _group(calls: tuple[str, ...], inside: bool) -> str:
+    for name in reversed(calls):
+        if name.startswith(ADDRESSES):
+            return "addresses"
+        if name.startswith(PACKING):
+            return "packing"
+    return "arithmetic" if inside else "flow"
+
+
+def reached(roots: Iterable[Node]) -> list[Node]:
+    """The nodes that roots need, themselves included."""
+    found: dict[int, Node] = {}
+    waiting = list(roots)
+    while waiting:
+        node = waiting.pop()
+        if node.number not in found:
+            found[node.number] = node
+            waiting += node.args
+    return list(found.values())
+
+
+def priced(nodes: list[Node]) -> dict[Node, int]:
+    """Instructions of every node, with those that other instructions take in for nothing."""
+    users: dict[Node, list[Node]] = {node: [] for node in nodes}
+    for node in nodes:
+        for arg in dict.fromkeys(node.args):
+            users[arg].append(node)
+    constant: dict[int, bool] = {}
+
+    def made_of_constants(node: Node) -> bool:
+        if node.number not in constant:
+            constant[node.number] = False
+            constant[node.number] = node.op == CONST or (
+                node.op not in (INPUT, LOOP, JOIN) and bool(node.args) and all(map(made_of_constants, node.args))
+            )
+        return constant[node.number]
+
+    costs = {node: 0 if made_of_constants(node) else _cost(node, users[node]) for node in nodes}
+    for node in sorted(nodes, key=lambda each: each.number):
+        if node.op in SUMS and costs[node]:
+            product = next((p for p in map(_unsigned, node.args) if p.op in ("FMul", "IMul") and costs[p]), None)
+            if product is not None and _only_use(product, users) is node:
+                costs[product] = 0
+    return costs
+
+
+def _unsigned(node: Node) -> Node:
+    return node.args[0] if node.op in ("FNegate", "SNegate") else node
+
+
+def _only_use(node: Node, users: dict[Node, list[Node]]) -> Node | None:
+    """The single user of a node, seen through signs."""
+    by = users[node]
+    while len(by) == 1 and by[0].op in ("FNegate", "SNegate"):
+        by = users[by[0]]
+    return by[0] if len(by) == 1 else None
+
+
+def _cost(node: Node, users: list[Node]) -> int:
+    """Instructions of a node by itself."""
+    op = node.op
+    if op in FREE:
+        return 0
+    special: Callable[[Node, list[Node]], int] | None = _SPECIAL.get(op)
+    if special is not None:
+        return special(node, users)
+    if op == BOTH:
+        return int(not all(_selects(user, node) for user in users))
+    if op in COMPARISONS:
+        return 0 if _by_zero(node) and all(_selects(user, node) for user in users) else 1
+    if op in COMPONENT:
+        return COMPONENT[op] * node.width
+    return WHOLE.get(op, 1)
+
+
+def _clamp(node: Node, users: list[Node]) -> int:
+    return 0 if (constant_of(node.args[1]), constant_of(node.args[2])) == (0, 1) else 2
+
+
+def _select(node: Node, users: list[Node]) -> int:
+    chosen = {constant_of(node.args[1]), constant_of(node.args[2])}
+    return 0 if chosen == {0, 1} and is_logical(node.args[0]) else 1
+
+
+def _whole(node: Node, users: list[Node]) -> int:
+    """Truncation; of a texel, or of the fragment's own position, none."""
+    value = node.args[0]
+    while value.op == EXTRACT or (value.op == COMPOSE and len({part.op for part in value.args}) == 1):
+        value = value.args[0]
+    position = value.op == INPUT and value.extra[0] == "gl_FragCoord"
+    return 0 if value.op.startswith("Image") or position else 1
+
+
+def _determinant(node: Node, users: list[Node]) -> int:
+    return OF_MATRIX[node.extra][0]
+
+
+def _inverse(node: Node, users: list[Node]) -> int:
+    size, column = node.extra
+    return OF_MATRIX[size][1] if column == 0 else 0
+
+
+def _join(node: Node, users: list[Node]) -> int:
+    """Of true and false an and, or an or; else a move where neither arm's value is made for it alone."""
+    return 1 if node.extra is True or not any(map(_made, node.args[-2:])) else 0
+
+
+def _made(value: Node) -> bool:
+    return value.op not in FREE or (value.op == COMPOSE and any(map(_made, value.args)))
+
+
+_SPECIAL: dict[str, Callable[[Node, list[Node]], int]] = {
+    **dict.fromkeys(("FClamp", "SClamp", "UClamp"), _clamp),
+    **{JOIN: _join, "Select": _select, "ConvertFToS": _whole, "Determinant": _determinant, "InverseColumn": _inverse},
+}
+
+
+def _by_zero(node: Node) -> bool:
+    return any(constant_of(arg) == 0 for arg in node.args)
+
+
+def _selects(user: Node, node: Node) -> bool:
+    """Whether a user takes a comparison for its condition."""
+    if user.op in ("LogicalNot", BOTH):
+        return True
+    return user.op in ("Select", JOIN, LOOP) and node not in user.args[1:3] and user.extra is not True
+
+
+__all__ = ["ADDRESSES", "PACKING", "Instructions", "NoCompiler", "count", "instructions"]

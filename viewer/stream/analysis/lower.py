@@ -1,0 +1,228 @@
+"""Operations of SPIR-V as values of a graph, by what the machines of the papers can do: floats alone, four wide.
+
+Divisions are reciprocals of scalars and products; remainders ``x - y floor(x / y)``; lengths and normals dot products
+and reciprocal roots; shifts by a number are products. So what a program computes twice in two forms is found once. What
+is made of constants alone is no instruction; of scalars it is computed here, so that branches on it have one arm.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from viewer.stream.analysis.nodes import COMPOSE, CONST, Node, Value
+from viewer.stream.analysis.spirv import FUNCTIONS, Operation
+from viewer.stream.analysis.values import Values, constant_of, is_logical
+
+FOLDED: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(("IAdd", "FAdd"), operator.add),
+    **dict.fromkeys(("ISub", "FSub"), operator.sub),
+    **dict.fromkeys(("IMul", "FMul"), operator.mul),
+    **dict.fromkeys(("SNegate", "FNegate"), operator.neg),
+    **dict.fromkeys(("IEqual", "FOrdEqual", "LogicalEqual"), operator.eq),
+    **dict.fromkeys(("INotEqual", "FUnordNotEqual", "FOrdNotEqual", "LogicalNotEqual"), operator.ne),
+    **dict.fromkeys(("SLessThan", "FOrdLessThan"), operator.lt),
+    **dict.fromkeys(("SGreaterThan", "FOrdGreaterThan"), operator.gt),
+    **dict.fromkeys(("SLessThanEqual", "FOrdLessThanEqual"), operator.le),
+    **dict.fromkeys(("SGreaterThanEqual", "FOrdGreaterThanEqual"), operator.ge),
+    "LogicalAnd": lambda a, b: a and b,
+    "LogicalOr": lambda a, b: a or b,
+    "LogicalNot": operator.not_,
+    "ConvertSToF": float,
+    "ConvertFToS": int,
+}
+
+
+class Lower:
+    """The operations of a graph."""
+
+    def __init__(self, graph: Values) -> None:
+        self.graph = graph
+
+    def operation(self, operation: Operation, given: Sequence[Value]) -> Value:
+        """The value of an operation other than those of memory and calls. given: its operands, None for a number."""
+        graph, name, operands = self.graph, operation.name, operation.operands
+        width = graph.width(operation.type)
+        if name == "ExtInst":
+            return self.function(FUNCTIONS.get(operands[1], f"function {operands[1]}"), given[2:], width)
+        if name == "CompositeExtract":
+            value = given[0]
+            for step in operands[1:]:
+                value = graph.part(value, step)
+            return value
+        if name == "CompositeInsert":
+            return graph.replaced(given[1], operands[2:], given[0])
+        if name == "VectorShuffle":
+            both = [*graph.components(given[0]), *graph.components(given[1])]
+            return graph.compose([both[k if k < len(both) else 0] for k in operands[2:]])
+        if name == "CompositeConstruct":
+            if graph.binary.types[operation.type].kind != "vector":
+                return tuple(given)
+            return graph.compose([one for part in given for one in graph.components(part)])
+        if name.startswith("Image"):
+            fetches = name.startswith(("ImageFetch", "ImageSample"))
+            graph.fetches += fetches
+            # Behind image and coordinates stands a mask that says what follows it.
+            args = [*given[:2], *given[3:]] if fetches else given
+            return graph.node(name, args, width)
+        return self.arithmetic(name, given, width)
+
+    def arithmetic(self, name: str, args: Sequence[Value], width: int) -> Value:
+        """Of operands that are values."""
+        graph = self.graph
+        if name in ("Bitcast", "ConvertUToF", "ConvertSToF") and args[0].op != CONST:
+            return args[0]  # numbers are floats
+        if name == "ConvertFToU":
+            name = "ConvertFToS"
+        if name.startswith("Matrix") or name in ("VectorTimesMatrix", "OuterProduct", "Transpose"):
+            return self.matrix(name, args)
+        if name in FOLDED and all(arg.op == CONST for arg in args):
+            return graph.constant(FOLDED[name](*(arg.extra for arg in args)))
+        if name == "VectorTimesScalar":
+            name, args = "FMul", (args[0], self.wide(args[1], width))
+        if name in ("FDiv", "UDiv", "SDiv"):
+            quotient = self.divided(args[0], args[1])
+            return quotient if name == "FDiv" else graph.node("Floor", (quotient,), width)
+        if name in ("FMod", "FRem", "UMod", "SMod", "SRem"):
+            whole = graph.node("Floor", (self.divided(args[0], args[1]),), width)
+            return graph.node("FSub", (args[0], self.product(args[1], whole)), width)
+        if name.startswith("Shift"):
+            return self.shifted(name, args[0], args[1])
+        if name == "BitwiseAnd":
+            for number, mask in ((args[0], args[1]), (args[1], args[0])):
+                most = constant_of(mask)
+                if isinstance(most, int) and most > 0 and most & (most + 1) == 0:  # mod by a fraction, times it
+                    scaled = self.product(number, self.wide(graph.constant(1.0 / (most + 1)), width))
+                    rest = graph.node("Fract", (scaled,), width)
+                    return self.product(rest, self.wide(graph.constant(float(most + 1)), width))
+        if name == "ConvertFToS" and args[0].op in ("Floor", "Ceil", "Trunc", "Round", "RoundEven"):
+            return args[0]
+        if name == "Select":
+            return self.select(args[0], args[1], args[2], width)
+        if name in ("LogicalAnd", "LogicalOr"):
+            for one, other in ((args[0], args[1]), (args[1], args[0])):
+                if one.op == CONST:
+                    return one if one.extra == (name == "LogicalOr") else other
+        if name in ("FMul", "IMul"):
+            return self.product(args[0], args[1])
+        if name in ("FAdd", "IAdd", "FSub", "ISub") and constant_of(args[1]) == 0:
+            return args[0]
+        return graph.node(name, args, width)
+
+    def select(self, condition: Node, first: Value, second: Value, width: int) -> Value:
+        """One of two."""
+        if first is second:
+            return first
+        if isinstance(first, tuple):
+            return tuple(self.select(condition, a, b, a.width) for a, b in zip(first, second, strict=True))
+        if condition.op == COMPOSE and all(part is condition.args[0] for part in condition.args):
+            condition = condition.args[0]
+        if condition.op == CONST:
+            return first if condition.extra else second
+        if is_logical(first) and constant_of(first) is True and constant_of(second) is False:
+            return condition
+        return self.graph.node("Select", (condition, first, second), width)
+
+    def wide(self, scalar: Node, width: int) -> Node:
+        """A scalar in every component."""
+        return scalar if width == 1 or scalar.width > 1 else self.graph.compose([scalar] * width)
+
+    def product(self, a: Node, b: Node) -> Node:
+        """a b; by one it is no instruction."""
+        if constant_of(a) == 1:
+            return b
+        if constant_of(b) == 1:
+            return a
+        return self.graph.node("FMul", (a, b), max(a.width, b.width))
+
+    def reciprocal(self, divisor: Node) -> Node:
+        """Component by component: 1 / sqrt(x) is a reciprocal root alone."""
+        known = constant_of(divisor)
+        if known is not None:
+            return self.wide(self.graph.constant(1.0 / known if known else 0.0), divisor.width)
+        each = []
+        for part in self.graph.components(divisor):
+            each.append(part.args[0] if part.op == "Reciprocal" else self.graph.node("Reciprocal", (part,)))
+        return self.graph.compose(each)
+
+    def divided(self, a: Node, b: Node) -> Node:
+        """a / b."""
+        return self.product(a, self.reciprocal(b))
+
+    def root(self, a: Node, inverse: bool) -> Node:
+        """The square root, component by component, or its reciprocal."""
+        found = self.graph.compose(
+            [
+                self.graph.node("ReciprocalRoot", (self.graph.node("FAbs", (part,)),))
+                for part in self.graph.components(a)
+            ]
+        )
+        return found if inverse else self.reciprocal(found)
+
+    def shifted(self, name: str, number: Node, by: Node) -> Node:
+        """Shifts are products by powers of two; to the right the whole part is kept."""
+        graph, left = self.graph, name == "ShiftLeftLogical"
+        known = constant_of(by)
+        if known is None:
+            factor = graph.node("Exp2", (by if left else graph.node("SNegate", (by,), by.width),), by.width)
+        else:
+            factor = self.wide(graph.constant(2.0 ** (known if left else -known)), number.width)
+        scaled = self.product(number, factor)
+        return scaled if left else graph.node("Floor", (scaled,), number.width)
+
+    def matrix(self, name: str, args: Sequence[Value]) -> Value:
+        """Products of matrices, which are tuples of columns, by dot products; transposed they are read otherwise."""
+        graph = self.graph
+        if name == "Transpose":
+            return self.transposed(args[0])
+        if name == "MatrixTimesScalar":
+            return tuple(self.product(column, self.wide(args[1], column.width)) for column in args[0])
+        if name == "OuterProduct":
+            return tuple(self.product(args[0], self.wide(part, args[0].width)) for part in graph.components(args[1]))
+        if name == "VectorTimesMatrix":
+            return graph.compose([graph.node("Dot", (args[0], column)) for column in args[0 + 1]])
+        rows = self.transposed(args[0])
+        if name == "MatrixTimesVector":
+            return graph.compose([graph.node("Dot", (row, args[1])) for row in rows])
+        if name == "MatrixTimesMatrix":
+            return tuple(graph.compose([graph.node("Dot", (row, column)) for row in rows]) for column in args[1])
+        return graph.node(name, [*args[0]], 1)  # MatrixInverse
+
+    def transposed(self, matrix: Value) -> Value:
+        """Columns of rows."""
+        each = [self.graph.components(column) for column in matrix]
+        return tuple(self.graph.compose([column[k] for column in each]) for k in range(len(each[0])))
+
+    def function(self, name: str, args: Sequence[Value], width: int) -> Value:
+        """Of GLSL's built-in functions."""
+        graph = self.graph
+        if name in ("Determinant", "MatrixInverse"):
+            size = len(args[0])
+            if name == "Determinant":
+                return graph.node(name, [*args[0]], 1, size)
+            columns = [graph.node("InverseColumn", [*args[0]], size, (size, k)) for k in range(size)]
+            return tuple(columns)
+        if name in ("Length", "Distance", "Normalize"):
+            vector = graph.node("FSub", (args[0], args[1]), args[0].width) if name == "Distance" else args[0]
+            if vector.width == 1:
+                return graph.node("FAbs" if name != "Normalize" else "FSign", (vector,))
+            root = self.root(graph.node("Dot", (vector, vector)), inverse=True)
+            return self.product(vector, self.wide(root, width)) if name == "Normalize" else self.reciprocal(root)
+        if name in ("Sqrt", "InverseSqrt"):
+            return self.root(args[0], name == "InverseSqrt")
+        if name == "Pow":
+            logarithm = graph.node("Log2", (args[0],), width)
+            return graph.node("Exp2", (self.product(logarithm, args[1]),), width)
+        if name == "Exp":
+            scaled = self.product(args[0], self.wide(graph.constant(1.4426950408889634), width))
+            return graph.node("Exp2", (scaled,), width)
+        if name == "Log":
+            logarithm = graph.node("Log2", (args[0],), width)
+            return self.product(logarithm, self.wide(graph.constant(0.6931471805599453), width))
+        if name in ("Radians", "Degrees"):
+            return self.product(args[0], self.wide(graph.constant(0.0174532925), width))
+        if name == "Reflect":
+            twice = self.product(graph.node("Dot", (args[0], args[1])), graph.constant(2.0))
+            return graph.node("FSub", (args[0], self.product(args[1], self.wide(twice, width))), width)
+        return graph.node(name, args, width)

@@ -1,0 +1,151 @@
+"""The values of a program's graph: made once each, taken apart and put together, joined where branches meet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from viewer.stream.analysis.nodes import BOTH, CHOOSE, COMPOSE, CONST, EXTRACT, INPUT, JOIN, Node, Place, Value
+from viewer.stream.analysis.spirv import Binary
+
+COMPARISONS = frozenset(
+    f"{kind}{what}"
+    for kind in ("S", "U", "FOrd", "FUnord")
+    for what in ("LessThan", "LessThanEqual", "GreaterThan", "GreaterThanEqual")
+) | {"IEqual", "INotEqual", *(f"F{kind}{what}" for kind in ("Ord", "Unord") for what in ("Equal", "NotEqual"))}
+LOGIC = frozenset(("LogicalAnd", "LogicalOr", "LogicalNot", "LogicalEqual", "LogicalNotEqual", "Any", "All"))
+LOGICAL = COMPARISONS | LOGIC | {"IsNan", "IsInf", BOTH}
+
+
+def is_logical(node: Node) -> bool:
+    """Whether a node's value is true or false."""
+    if node.op == CONST:
+        return isinstance(node.extra, bool)
+    return node.op in LOGICAL or (node.op == JOIN and node.extra is True)
+
+
+def constant_of(node: Node) -> float | int | bool | None:
+    """The constant that a node is, in all its components; None for another."""
+    if node.op == CONST:
+        return node.extra  # type: ignore[no-any-return]
+    if node.op == COMPOSE and all(part is node.args[0] for part in node.args):
+        return constant_of(node.args[0])
+    return None
+
+
+class Values:
+    """nodes : all that there are. place : of those that are made. fetches : of textures, met so far."""
+
+    def __init__(self, binary: Binary) -> None:
+        self.binary = binary
+        self.nodes: dict[Any, Node] = {}
+        self.fetches = 0
+        self.place = Place(())
+
+    def node(self, op: str, args: Sequence[Node] = (), width: int = 1, extra: Any = None) -> Node:
+        """The node of an operation: the one there is, or a new one."""
+        key = (op, tuple(arg.number for arg in args), width, type(extra), extra)  # 1, 1.0 and True are equal in Python
+        found = self.nodes.get(key)
+        if found is None:
+            found = self.nodes[key] = Node(op, tuple(args), width, extra, self.place, len(self.nodes))
+        return found
+
+    def constant(self, value: float | int | bool) -> Node:
+        """A scalar constant."""
+        return self.node(CONST, (), 1, value)
+
+    def opaque(self, kind: int, make: Callable[[tuple[int, ...]], tuple[str, tuple[Node, ...], Any]]) -> Value:
+        """A value of a type from nodes, made for each of its scalars and vectors by its path."""
+
+        def build(number: int, path: tuple[int, ...]) -> Value:
+            found = self.binary.types[number]
+            if found.kind in ("struct", "array", "matrix"):
+                parts = found.parts if found.kind == "struct" else found.parts * found.size
+                return tuple(build(part, (*path, k)) for k, part in enumerate(parts))
+            op, args, extra = make(path)
+            return self.node(op, args, self.width(number), extra)
+
+        return build(kind, ())
+
+    def width(self, number: int) -> int:
+        """Components of a scalar or vector type."""
+        kind = self.binary.types[number]
+        return kind.size if kind.kind == "vector" else 1
+
+    def compose(self, parts: Sequence[Node]) -> Node:
+        """A vector of scalars; itself where they are all of a vector, in order."""
+        if len(parts) == 1:
+            return parts[0]
+        first = parts[0]
+        if (
+            first.op == EXTRACT
+            and first.args[0].width == len(parts)
+            and all(p.op == EXTRACT and p.args == first.args and p.extra == k for k, p in enumerate(parts))
+        ):
+            return first.args[0]
+        return self.node(COMPOSE, tuple(parts), len(parts))
+
+    def extract(self, vector: Node, index: int) -> Node:
+        """A component."""
+        if vector.width == 1:
+            return vector
+        if vector.op == COMPOSE:
+            return vector.args[index]
+        return self.node(EXTRACT, (vector,), 1, index)
+
+    def components(self, vector: Node) -> list[Node]:
+        """All of them."""
+        return [self.extract(vector, k) for k in range(vector.width)]
+
+    def join(self, condition: Node | None, first: Value, second: Value) -> Value:
+        """A value of either arm."""
+        if first is second:
+            return first
+        if isinstance(first, tuple):
+            return tuple(self.join(condition, a, b) for a, b in zip(first, second, strict=True))
+        for one, other in ((first, second), (second, first)):
+            if one.op == INPUT and one.extra[0] == "undefined":
+                return other
+        if condition is not None and (first.op, second.op) == (CONST, CONST) and first.extra is True:
+            return condition  # the other is False: equal ones are one node
+        args = (first, second) if condition is None else (condition, first, second)
+        return self.node(JOIN, args, first.width, is_logical(first) or is_logical(second))
+
+    def part(self, value: Value, step: Any) -> Value:
+        """A part of a value, by number or by a node."""
+        if isinstance(step, Node):
+            if step.op == CONST:
+                return self.part(value, int(step.extra))
+            if isinstance(value, tuple):
+                return self._choose(value, step)
+            return self.node(CHOOSE, (self.node("Address", (step,)), value))
+        return value[step] if isinstance(value, tuple) else self.extract(value, step)
+
+    def _choose(self, values: tuple[Value, ...], step: Node) -> Value:
+        if isinstance(values[0], tuple):
+            return tuple(self._choose(part, step) for part in zip(*values, strict=True))
+        return self.node(CHOOSE, (self.node("Address", (step,)), *values), values[0].width)
+
+    def replaced(self, value: Value, path: tuple[Any, ...], new: Value) -> Value:
+        """A value with one of its parts another."""
+        if not path:
+            return new
+        step, rest = path[0], path[1:]
+        if isinstance(step, Node) and step.op == CONST:
+            step = int(step.extra)
+        if isinstance(step, Node):  # any of them may be
+            count = len(value) if isinstance(value, tuple) else value.width
+            each = [self.part(value, k) for k in range(count)]
+            address = self.node("Address", (step,))
+            changed = [self._either(address, self.replaced(one, rest, new), one) for one in each]
+            return tuple(changed) if isinstance(value, tuple) else self.compose(changed)
+        if isinstance(value, tuple):
+            return (*value[:step], self.replaced(value[step], rest, new), *value[step + 1 :])
+        parts = self.components(value)
+        parts[step] = new
+        return self.compose(parts)
+
+    def _either(self, address: Node, new: Value, old: Value) -> Value:
+        if isinstance(new, tuple):
+            return tuple(self._either(address, a, b) for a, b in zip(new, old, strict=True))
+        return self.node(JOIN, (address, new, old), new.width)

@@ -1,0 +1,1 @@
+"""A picture under the hand, shared by window, notebook and remote page."""

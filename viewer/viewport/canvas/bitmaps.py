@@ -1,0 +1,80 @@
+"""The picture on show as bitmaps: when another one is due, and how good it has to be."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.stream.gl.device import Device
+from viewer.viewport.canvas.watched import Watched
+from viewer.viewport.display.display import Display
+from viewer.viewport.frame_loop import Turn
+
+FILLING = 0.1  # seconds between two bitmaps while the full picture is filled in
+REFINING, LONGEST = 0.4, 4.0  # and while it gets more samples, at least and at most, so that each shows
+GROWTH = 1.15  # times the samples of the one before: 7 % less noise
+IN_MOTION, IN_REFINING = 80, 92  # qualities of JPEG, of 100
+
+
+class Bitmaps:
+    """Bitmaps of a view's picture. The device's context is current wherever it is used."""
+
+    def __init__(self, device: Device, turn: Turn, canvas: Watched) -> None:
+        self.device, self.turn, self.canvas = device, turn, canvas
+        self.view, self.session = turn.view, turn.session
+        self._display = Display(device)
+        self._target: Any = None  # framebuffer
+        self._shown: tuple[Any, ...] = ()  # what the one given last was of
+        self._given, self._samples = 0.0, 0  # when, and with how many samples of a complete picture
+        self._rested = False  # it was at rest
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether the picture stays as it is, but for the exposure, until an event or an update."""
+        return not self.turn.moving and (self.session.idle or self.view.paused)
+
+    @property
+    def quality(self) -> int:
+        """Of the bitmap as JPEG, of 100."""
+        return IN_REFINING if self.session.complete else IN_MOTION
+
+    def due(self) -> bool:
+        """Whether another one is: the picture looks otherwise than the last one, and enough; or it has come to rest."""
+        view, session, now = self.view, self.session, time.monotonic()
+        if view.minimised or not self.turn.anything:
+            return False
+        passed, complete = now - self._given, session.complete
+        soon = passed < (REFINING if complete else FILLING)
+        running = session.renderer.under_way if session.renderer is not None else None
+        if not soon and running is not None and session.running and not session.previewing:
+            self.canvas.grow(running)
+        look = view.stops, view.tonemap, view.pixels
+        of = (session.pictures + session.carried, *look, self.canvas.changes)
+        rests, rested = self.at_rest, self._rested
+        self._rested = rests
+        if of == self._shown and rests <= rested:
+            return False
+        if not rests and complete and self._samples and look == self._shown[1:-1]:
+            if soon or (session.samples < GROWTH * self._samples and passed < LONGEST):
+                return False
+        elif not rests and soon and of[:-1] == self._shown[:-1]:
+            return False
+        self._shown, self._given, self._samples = of, now, session.samples if complete else 0
+        return True
+
+    def read(self) -> NDArray[np.uint8]:
+        """(H, W, 4) uint8: the picture on show as it is, sRGB and opaque, row 0 at the top."""
+        view = self.view
+        width, height = view.pixels
+        if self._target is None or self._target.size != view.pixels:
+            context = self.device.context
+            self._target = context.framebuffer([context.texture(view.pixels, 4)])
+        self._display.draw(self.canvas.texture, self._target, view.pixels, view.stops, view.tonemap)
+        found = np.frombuffer(self._target.read(components=4, alignment=1), np.uint8)
+        self.canvas.settle()
+        made = found.reshape(height, width, 4)[::-1].copy()
+        made[..., 3] = 255
+        return made

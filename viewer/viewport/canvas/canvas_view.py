@@ -1,0 +1,389 @@
+"""A scene in a view that somebody else shows: events come in, bitmaps go out. It needs neither a window nor a display.
+
+The camera, the keys, the mouse, loading, exposure and what the picture does in motion and at rest are the window's.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.film.error.stop import Stop
+from viewer.formats.named import load
+from viewer.formats.objects.take import taken
+from viewer.options import table as options
+from viewer.renderer.inputs.camera import view as camera_of
+from viewer.renderer.inputs.settings import VIEW, Settings
+from viewer.renderer.sampling.picture import Picture
+from viewer.renderer.session.session import Session
+from viewer.scene.camera import Camera
+from viewer.scene.scene import Scene
+from viewer.stream.gl.device import shared_device
+from viewer.viewport.canvas.bitmaps import Bitmaps
+from viewer.viewport.canvas.keys import key_text, modifier_bits
+from viewer.viewport.canvas.watched import Watched
+from viewer.viewport.commands import picture_handlers
+from viewer.viewport.context import Desk
+from viewer.viewport.controls.keymap import Keymap
+from viewer.viewport.display.auto_exposure import Meter
+from viewer.viewport.frame_loop import ASLEEP, Turn
+from viewer.viewport.light_markers import Markers
+from viewer.viewport.object_editing import Motion
+from viewer.viewport.pointer import LEFT, MIDDLE, RIGHT, Hand
+from viewer.viewport.preferences import Preferences
+from viewer.viewport.scene_loader import Stage
+from viewer.viewport.studies.debug_views import Studies
+from viewer.viewport.viewport import View, configured
+
+BUDGET = 0.03  # seconds of tracing in an `advance`
+NOTCH = 100.0  # pixels that a browser scrolls by a notch of the wheel
+BUTTONS = {1: LEFT, 2: RIGHT, 3: MIDDLE}  # rendercanvas's -> the hand's
+MODES = ("orbit", "fly")
+TAKEN = ("variant", "lenient", "up")  # how a source is taken
+OWN_EVENTS = ("focus_out", "pinch")  # of `assets/canvas/hands.js`, and what rendercanvas itself does not pass on
+OWN = (*VIEW, "spp", "error", "exposure", "tonemap", "mode")  # options that are not the stage's
+
+
+class CanvasView:
+    """A view of a file, a built-in scene, a `Scene`, arrays, or an object of trimesh, PyVista or Open3D.
+
+    source : as of `viewer.formats.objects.take.scene_of`. size : of the bitmap, (width, height) pixels.
+    spp, error : samples of a pixel and estimated relative error to stop at. exposure, tonemap : of the bitmap.
+    mode : ``orbit`` or ``fly``. preferences : keys and defaults; None: the user's. options : those of `Renderer`;
+    ``variant`` and ``lenient`` of files, ``up`` ("y" or "z") of others. The camera is in the source's own coordinates,
+    later ones in the scene's, y upwards.
+
+    `handle` takes events; `advance` works for a while and gives the bitmap where it has changed; with nothing to do it
+    is `idle`. Structures are built by a thread; the scene's file is read at once.
+
+    Raises ViewerError for what cannot be shown, an unknown option and a wrong value; DeviceError without OpenGL 3.3.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        size: tuple[int, int] = (640, 480),
+        *,
+        preferences: Preferences | None = None,
+        **chosen: Any,
+    ) -> None:
+        size = options.check("size", size)
+        taking = {name: chosen.pop(name) for name in TAKEN if name in chosen}
+        own = _checked({name: chosen.pop(name) for name in OWN if name in chosen})
+        settings = Settings().replace(**chosen, **{name: own.pop(name) for name in VIEW if name in own})
+        self._lenient = bool(taking.get("lenient", False))
+        if settings.camera is not None:
+            taking["camera"] = settings.camera
+        self._given: Scene | None = taken(source, taking)  # later by the worker
+        settings = settings.replace(camera=taking.get("camera"))
+        self._path = os.fspath(source) if isinstance(source, (str, os.PathLike)) else ""
+        self.clipboard = ""  # a camera that was copied, as text
+        self.closed = self.parked = False
+        kept, keymap, faults = configured(preferences)
+        self._mode = own.pop("mode", None)
+        self._open(settings, size, Stop(kept.samples, error=kept.noise or None), kept, keymap)
+        self.stage.faults += faults
+        self._size(size, 1.0)
+        self._apply(own)
+        self.stage.open(self._path or self._given.name)
+
+    def _open(
+        self, settings: Settings, size: tuple[int, int], stop: Stop, preferences: Preferences, keymap: Keymap
+    ) -> None:
+        """Everything that is on the device, or knows what is, without a scene."""
+        self.device = shared_device(
+            settings.device, settings.barrier == "auto", settings.memory == "auto", settings.limits
+        )
+        with self.device.current():
+            self._canvas, self._meter = Watched(self.device), Meter(self.device)
+        self.session = Session(size=size, stop=stop, screen=self._canvas)
+        self.view = View(self.session, preferences, keymap)
+        studies, markers = Studies(self.view), Markers(self.view)
+        self.stage = Stage(self.view, studies, self.device, settings, self._load)
+        motion = Motion(self.view, self.stage, studies, markers)
+        self.desk = Desk(self.view, self.stage, motion, markers, studies)
+        self._turn, self._hand = Turn(self.desk, self._canvas, self._meter), Hand(self.desk)
+        self.stage.on_show = self._turn.shown
+        self.view.handlers |= picture_handlers(self.desk, self)
+        with self.device.current():
+            self._bitmaps = Bitmaps(self.device, self._turn, self._canvas)
+
+    @contextmanager
+    def _current(self) -> Iterator[None]:
+        """The device's context is current; where another library has ended it (see `Device.ended`), and after `park`,
+        the scene and its camera come to the device anew."""
+        if not self.closed and (self.device.ended or self.parked):
+            if self.device.ended:
+                self._begin_anew()
+            self.parked = False
+            self.stage.open(self._path or (self._given.name if self._given is not None else ""))
+        with self.device.current():
+            yield
+
+    def park(self) -> None:
+        """Give back what is on the device, but keep the scene, the camera and the options: with the next event, update
+        or look the picture is made anew."""
+        if not self.closed and not self.parked:
+            self._begin_anew()
+            self.parked = True
+
+    def _begin_anew(self) -> None:
+        """Nothing of the scene is on the device any more; what it takes to show it is kept."""
+        old, flight, stop = self.view, self.view.flight, replace(self.session.stop, _looked=0)
+        self.stage.cancel()
+        settings = self.stage.requested
+        if flight is not None:
+            settings, self._given = settings.replace(camera=flight.camera), old.scene
+            self._mode, self._path = flight.mode, old.path if self._path else ""
+        self._drop()
+        self._open(settings, old.pixels, stop, old.preferences, old.keymap)
+        view = self.view
+        view.exposure, view.tonemap = old.exposure, old.tonemap
+        view.minimised, view.paused = old.minimised, old.paused
+        view.lay_out(old.size, old.pixels, (0.0, 1.0))
+
+    def _load(self, path: str) -> Scene:
+        """What the worker does to have a scene."""
+        given, self._given = self._given, None if self._path else self._given
+        return load(path, None, self._lenient) if given is None else given
+
+    def copy(self, text: str) -> None:
+        """Keep a camera as text."""
+        self.clipboard = text
+
+    def paste(self) -> str:
+        """The camera that was copied last."""
+        return self.clipboard
+
+    # -- what goes in ----------------------------------------------------------------------------------------------
+
+    def handle(self, event: Mapping[str, Any]) -> None:
+        """Take an event of rendercanvas: pointer_down, pointer_move, pointer_up, wheel, key_down, key_up, resize,
+        close; and of `OWN_EVENTS`: focus_out, where keys and buttons are let go, and pinch, of two fingers about x, y
+        that have come to ``ratio`` times their distance. Others are ignored. A key_down may be a ``repeat``."""
+        if self.closed:
+            return
+        kind = event.get("event_type", "")
+        with self._current():
+            hand = self._hand
+            if kind.startswith("pointer_") and kind != "pointer_enter" and kind != "pointer_leave":
+                hand.move(float(event["x"]), float(event["y"]))
+                button = BUTTONS.get(event.get("button", 0))
+                if kind == "pointer_down" and button is not None and not hand.clicked(button):
+                    hand.press(button, modifier_bits(event.get("modifiers", ())))
+                elif kind == "pointer_up" and button is not None:
+                    hand.release(button)
+            elif kind == "wheel":
+                self.view.cursor = float(event["x"]), float(event["y"])
+                hand.wheel(-float(event["dy"]) / NOTCH)
+            elif kind == "pinch":
+                hand.move(float(event["x"]), float(event["y"]))
+                hand.pinch(float(event["ratio"]))
+            elif kind in ("key_down", "key_up"):
+                repeated = bool(event.get("repeat", False))
+                hand.key(key_text(event["key"], event.get("modifiers", ())), kind == "key_down", repeated)
+            elif kind == "resize":
+                ratio = float(event.get("pixel_ratio", 1.0))
+                self._size((round(float(event["width"]) * ratio), round(float(event["height"]) * ratio)), ratio)
+            elif kind == "focus_out":
+                hand.leave()
+            elif kind == "close":
+                self.release()
+                return
+        if kind in ("key_down", "pointer_down", "resize"):
+            self.view.wake()
+
+    def perform(self, name: str) -> None:
+        """Perform an action of the table, by its name."""
+        with self._current():
+            self.view.do(name)
+
+    def _size(self, pixels: tuple[int, int], ratio: float) -> None:
+        """The bitmap has another size; events report places in units of ``ratio`` pixels."""
+        if min(pixels) < 1:
+            self.view.minimised = True
+            return
+        self.view.minimised = False
+        logical = max(1, round(pixels[0] / ratio)), max(1, round(pixels[1] / ratio))
+        self.view.lay_out(logical, pixels, (0.0, 1.0))
+
+    @property
+    def visible(self) -> bool:
+        """Whether anybody sees it: else nothing is traced."""
+        return not self.view.minimised
+
+    @visible.setter
+    def visible(self, seen: bool) -> None:
+        self.view.minimised = not seen
+        self.view.wake()
+
+    def update(self, **changes: Any) -> None:
+        """Change options: those of `Renderer.update`, and camera, fov, spp, error, exposure, tonemap, mode.
+
+        Raises ViewerError for an unknown one or a wrong value; nothing has changed then.
+        """
+        own = _checked({name: changes.pop(name) for name in OWN if name in changes})
+        self.stage.requested.replace(**changes)
+        with self._current():
+            if changes:
+                self.stage.change(**changes)
+            self._apply(own)
+        self.view.wake()
+
+    def _apply(self, own: dict[str, Any]) -> None:
+        """Options of the view, which are checked."""
+        view, stop = self.view, self.session.stop
+        if "spp" in own or "error" in own:
+            samples = own.get("spp", stop.spp)
+            self.session.stop_at(stop.spp if samples is None else samples, own.get("error", stop.error))
+        view.exposure, view.tonemap = own.get("exposure", view.exposure), own.get("tonemap", view.tonemap)
+        seen = {name: own[name] for name in VIEW if name in own}
+        if view.flight is None or view.scene is None:
+            self.stage.requested = self.stage.requested.replace(**seen)
+            self._mode = own.get("mode", self._mode)
+            return
+        if seen:
+            view.take(camera_of(Settings(**{"camera": view.flight.camera, **seen}), view.scene))
+        view.flight.mode = own.get("mode", view.flight.mode)
+
+    # -- work ------------------------------------------------------------------------------------------------------
+
+    def advance(self, budget: float = BUDGET) -> NDArray[np.uint8] | None:
+        """Work for ``budget`` seconds, longer where a shader is compiled; the bitmap (H, W, 4), row 0 at the top, sRGB
+        and opaque, where it has changed, else None."""
+        if self.closed:
+            return None
+        with self._current():
+            turn, view = self._turn, self.view
+            turn.begin()
+            if self._mode is not None and view.flight is not None:
+                view.flight.mode, self._mode = self._mode, None
+            turn.move()
+            view.compile_now()
+            turn.work(budget)
+            view.fade()
+            turn.expose()
+            made = self._bitmaps.read() if self._bitmaps.due() else None
+        view.drawn()
+        return made
+
+    @property
+    def patience(self) -> float:
+        """Seconds until `advance` has something to do; infinite: until an event or an update."""
+        if not self.idle:
+            return 0.0 if self.parked else self._turn.patience
+        noted = not self.closed and self.view.message and not self.view.message_is_error  # a note is taken back
+        return ASLEEP if noted and self.visible else math.inf
+
+    @property
+    def idle(self) -> bool:
+        """Whether the picture stays as it is until an event or an update."""
+        if self.closed or self.parked:
+            return self.closed or not self.visible
+        unseen = not self.visible and self.stage.loading is None
+        return unseen or self._turn.patience >= ASLEEP
+
+    @property
+    def at_rest(self) -> bool:
+        """See `Bitmaps.at_rest`."""
+        return self._bitmaps.at_rest
+
+    @property
+    def quality(self) -> int:
+        """See `Bitmaps.quality`."""
+        return self._bitmaps.quality
+
+    def read(self) -> NDArray[np.uint8]:
+        """(H, W, 4) uint8: the picture on show as it is, sRGB and opaque, row 0 at the top."""
+        with self._current():
+            return self._bitmaps.read()
+
+    def wait(self) -> None:
+        """Until the scene is there. Raises ViewerError where it will not be: it could not be prepared, or the view is
+        closed."""
+        with self._current():
+            pass  # and it is parked no more
+        while self.view.renderer is None or self.view.flight is None:
+            if self.closed:
+                raise ViewerError("view", "is closed", "open another one")
+            if self.stage.loading is None:
+                raise ViewerError("view", self.view.message or "there is nothing to show")
+            time.sleep(0.002)
+            with self._current():
+                self.stage.take()
+
+    def snapshot(self) -> Picture:
+        """The picture on show at its full size with all samples so far, for the first of which it waits if need be.
+
+        Raises ViewerError where there is none, see `wait`.
+        """
+        if self.closed:
+            raise ViewerError("view", "is closed", "open another one")
+        with self._current():
+            self.wait()
+            self.session.finish(converged=False)
+            return self.session.picture()
+
+    @property
+    def camera(self) -> Camera:
+        """The camera in the hand. Raises ViewerError where there is no scene, see `wait`."""
+        if self.parked and isinstance(kept := self.stage.requested.camera, Camera):
+            return kept
+        if self.view.flight is None:
+            self.wait()
+        return self.view.shown()[1].camera
+
+    @property
+    def status(self) -> str:
+        """One line: what is said, loaded or compiled, or how far the picture is."""
+        view, session, loading = self.view, self.session, self.stage.loading
+        if view.message:
+            return view.message
+        if loading is not None:
+            what, share = loading
+            return what if share is None else f"{what}: {share:.0%}"
+        if view.compiling:
+            return f"compiling {view.compiling}"
+        if view.paused:
+            return "paused"
+        if view.scene is None or not session.complete:
+            return ""
+        error = f", error {session.error:.1%}" if math.isfinite(session.error) and session.samples > 1 else ""
+        return f"{session.samples} sample{'s' if session.samples != 1 else ''} a pixel{error}"
+
+    def release(self) -> None:
+        """Give everything back; from then on nothing runs, and events are ignored."""
+        if self.closed:
+            return
+        self.closed = True
+        self.stage.cancel()
+        self._drop()
+
+    def _drop(self) -> None:
+        """Free what is on the device."""
+        renderer, self.session.renderer = self.view.renderer, None
+        if self.device.ended:
+            return  # all of it is gone
+        with self.device.current():
+            self.desk.studies.drop(renderer)
+            self.session.release()
+            if renderer is not None:
+                renderer.release()
+            self._canvas.drop()
+            self._canvas.texture.release()
+
+
+def _checked(own: dict[str, Any]) -> dict[str, Any]:
+    """The view's own options. Raises ViewerError for a wrong value."""
+    if own.get("mode", "orbit") not in MODES:
+        raise ViewerError(f"mode {own['mode']!r}", "unknown", f"one of {', '.join(MODES)}")
+    return {name: value if name == "mode" else options.check(name, value) for name, value in own.items()}

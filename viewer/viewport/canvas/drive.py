@@ -1,0 +1,90 @@
+"""A view on a canvas of rendercanvas, in the time that the canvas's event loop has to spare."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from viewer.viewport.canvas.canvas_view import BUDGET, CanvasView
+
+EVENTS = ("pointer_down", "pointer_move", "pointer_up", "wheel", "key_down", "key_up", "resize", "close")
+TELLING = 0.5  # seconds between two lines of progress
+
+
+class Loop(Protocol):
+    """An event loop, as rendercanvas has it."""
+
+    def call_later(self, delay: float, callback: Callable[..., Any], *args: Any) -> None:
+        """Have something called after some seconds; with 0 once the others have had their turn."""
+
+
+class Drive:
+    """Brings a view's bitmaps to a canvas, and the canvas's events to the view.
+
+    The view works in pieces of `BUDGET` seconds, between which the loop serves everybody else. While a bitmap waits to
+    be drawn nothing is traced: a canvas that nobody sees, or whose line is slow, draws none. With the view idle or
+    closed nothing is scheduled.
+
+    canvas : of rendercanvas. loop : its event loop. tell : called with a line when what there is to say has changed.
+    """
+
+    def __init__(
+        self, view: CanvasView, canvas: Any, loop: Loop, tell: Callable[[str], None] = lambda text: None
+    ) -> None:
+        self.view, self.canvas = view, canvas
+        self._loop, self._tell = loop, tell
+        self._bitmap: NDArray | None = None  # that waits to be drawn
+        self._number = 0  # of the piece of work that is scheduled; earlier ones are not wanted any more
+        self._told, self._told_at = "", 0.0
+        self._context = canvas.get_bitmap_context()
+        canvas.add_event_handler(self.handle, *EVENTS)
+        canvas.request_draw(self._draw)
+        self.wake()
+
+    @property
+    def pending(self) -> bool:
+        """Whether a bitmap waits to be drawn."""
+        return self._bitmap is not None
+
+    def handle(self, event: dict[str, Any]) -> None:
+        """Take an event, see `CanvasView.handle`."""
+        self.view.handle(event)
+        self.wake()
+
+    def wake(self) -> None:
+        """There may be something to do."""
+        if self._bitmap is None and not self.view.idle:
+            self._schedule(0.0)
+
+    def _schedule(self, delay: float) -> None:
+        self._number += 1
+        self._loop.call_later(delay, self._work, self._number)
+
+    def _work(self, number: int) -> None:
+        """A piece of work, and the next one is scheduled."""
+        if number != self._number:
+            return
+        self._bitmap = self.view.advance(BUDGET)
+        self._say()
+        if self._bitmap is not None:
+            self.canvas.request_draw()
+        elif (patience := self.view.patience) < float("inf"):
+            self._schedule(patience)
+
+    def _say(self) -> None:
+        """Tell how things are, progress not too often."""
+        text, now, view = self.view.status, time.monotonic(), self.view
+        urgent = view.idle or view.view.compiling or view.view.message
+        if text != self._told and (urgent or now - self._told_at >= TELLING):
+            self._told, self._told_at = text, now
+            self._tell(text)
+
+    def _draw(self) -> None:
+        """The canvas draws: the bitmap that waits, or the last one once more."""
+        if self._bitmap is not None:
+            self._context.set_bitmap(self._bitmap)
+            self._bitmap = None
+            self.wake()

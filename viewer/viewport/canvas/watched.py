@@ -1,0 +1,60 @@
+"""A screen that tells when what it shows has changed: bitmaps are read back and sent for that alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from viewer.renderer.device.tile_job import Slice
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.stream import Stream
+from viewer.viewport.display.picture_texture import Canvas
+
+
+class Watched(Canvas):
+    """A canvas. changes : how often the picture on show has changed."""
+
+    def __init__(self, device: Device) -> None:
+        self.changes = 0
+        self._unseen = False  # what is under way will be shown when it is complete
+        super().__init__(device)
+
+    def begin(self, size: tuple[int, int], preview: bool) -> None:
+        """See `Screen.begin`."""
+        super().begin(size, preview)
+        self._unseen = preview
+        self._note()
+
+    def put(self, piece: Slice) -> None:
+        """See `Screen.put`."""
+        super().put(piece)
+        self._note()
+
+    def show(self, picture: Stream) -> None:
+        """See `Screen.show`."""
+        super().show(picture)
+        self._note()
+
+    def carry(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
+        """See `Screen.carry`."""
+        super().carry(size, draw)
+        self.changes += 1
+
+    def grow(self, piece: Slice) -> bool:
+        """See `Canvas.grow`."""
+        grows = super().grow(piece)
+        self.changes += grows
+        return grows
+
+    def end(self) -> None:
+        """See `Screen.end`."""
+        super().end()
+        self.changes += self._unseen
+        self._unseen = False
+
+    def drop(self) -> None:
+        """See `Screen.drop`."""
+        super().drop()
+        self._unseen = False
+
+    def _note(self) -> None:
+        self.changes += not self._unseen

@@ -1,0 +1,1 @@
+"""Camera controller, keys and dragging: arithmetic alone."""

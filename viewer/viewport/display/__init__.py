@@ -1,0 +1,1 @@
+"""The picture on the screen: texture, exposure, photons."""

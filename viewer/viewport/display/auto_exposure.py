@@ -1,0 +1,75 @@
+"""The light meter: the exposure that suits the picture in the window, which it follows as eyes get used to light."""
+
+from __future__ import annotations
+
+import math
+
+import moderngl
+import numpy as np
+
+from viewer.film.exposure import block_edge, suiting
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.stream import float_texture
+from viewer.viewport.display.picture_texture import film_source
+
+EVERY = 0.25  # seconds between two looks at a picture that goes on
+ADAPTING = 0.35  # seconds in which all but 1/e of a difference is gone
+SAME = 0.01  # stops that nobody sees
+
+
+class Meter:
+    """Stops that follow the pictures on show. stops : now. settled : whether they are where they lead to."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.stops = self._target = 0.0
+        self._fresh, self._looked = True, -math.inf
+        self._means: tuple[moderngl.Texture, moderngl.Framebuffer] | None = None
+        self.reload()
+
+    def reload(self) -> None:
+        """Compile its shader anew. Raises ShaderError; the old one then stays."""
+        shader = Shader(self.device, film_source("luminance"))
+        square = Tiles(self.device, (1, 1), 1)
+        square.keep(None)
+        self._drawing = Drawing(self.device, shader, square)
+
+    @property
+    def settled(self) -> bool:
+        """Whether the stops are where they lead to."""
+        return self.stops == self._target
+
+    def begin(self) -> None:
+        """Another scene: its first picture is shown as suits it at once."""
+        self._fresh, self._looked = True, -math.inf
+
+    def follow(self, picture: moderngl.Texture, now: float, dt: float, last: bool, same: bool = False) -> bool:
+        """Look at a picture, linear sRGB, unless it is the ``same`` as at the last look, if that was long ago or it is
+        the ``last`` for a while; whether it was looked at. Then move the stops by ``dt`` seconds. now : seconds since
+        any moment."""
+        looks = self._fresh or (not same and (last or now - self._looked >= EVERY))
+        if looks:
+            self._looked, self._target = now, self.measure(picture)
+        if self._fresh:
+            self.stops, self._fresh = self._target, False
+        self.stops += (self._target - self.stops) * (1 - math.exp(-dt / ADAPTING))
+        if abs(self._target - self.stops) < SAME:
+            self.stops = self._target
+        return looks
+
+    def measure(self, picture: moderngl.Texture) -> float:
+        """The exposure in stops that suits a picture on the device, as `viewer.film.exposure.stops` has it."""
+        edge = block_edge(picture.size)
+        size = -(-picture.width // edge), -(-picture.height // edge)
+        if self._means is None or self._means[0].size != size:
+            texture = float_texture(self.device, size)
+            self._means = texture, self.device.context.framebuffer([texture])
+        texture, framebuffer = self._means
+        framebuffer.use()
+        framebuffer.viewport = (0, 0, *size)
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        self._drawing.shader.bind("in_picture", picture)
+        self._drawing.shader.set("edge", edge)
+        self._drawing.render()
+        return suiting(np.frombuffer(texture.read(), np.float32).reshape(-1, 4)[:, 0].astype(np.float64))

@@ -1,0 +1,214 @@
+"""The canvas: a session's pictures on the device, where tiles are put in their places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import moderngl
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.denoise.upsampling import SHOWN
+from viewer.kernels.photons import ESTIMATE
+from viewer.kernels.records import FILM, PATH, RADIANCE
+from viewer.renderer.device.tile_job import Slice
+from viewer.stream.compile.generate import VERSION
+from viewer.stream.compile.source import Source
+from viewer.stream.gl.device import Device
+from viewer.stream.gl.draw import Drawing, Shader, Tiles
+from viewer.stream.gl.passes import add_fetch
+from viewer.stream.gl.stream import Stream, float_texture
+from viewer.stream.machines.multipass import Multipass
+
+SEARCHED = {"film": FILM, "radiance": RADIANCE, "path": PATH, "estimate": ESTIMATE}  # streams of a search under way
+SEARCHING = ("shell", "cell", "photon", "total")  # its states
+
+
+def film_source(name: str, **constants: int) -> Source:
+    """A program of ``shaders/film``, with the constants that it leaves open."""
+    source = Source()
+    source.add(VERSION, "version")
+    for constant, value in constants.items():
+        source.add(f"const int {constant} = {value};", "constants")
+    source.include(f"film/{name}.glsl")
+    return source
+
+
+def running_source() -> Source:
+    """The fragment program that shows radiance estimates while they grow."""
+    source = Source()
+    source.add(VERSION, "version")
+    for name, record in SEARCHED.items():
+        source.add(f"{record.glsl_struct()}\n{record.glsl_unpack()}", f"record {record.name}")
+        add_fetch(source, name, record)
+    source.include("film/running.glsl")
+    return source
+
+
+class Canvas:
+    """A session's screen (`viewer.renderer.preview.screen.Screen`). texture : the picture on show, linear sRGB,
+    float32, row 0 at the top."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._nowhere = device.context.framebuffer([self._new((1, 1))])
+        self.texture = self._new((1, 1))
+        self._coming: moderngl.Texture | None = None  # a preview, which is shown when it is complete
+        self._plain = float_texture(device, (1, 1))
+        self._running: Drawing | None = None  # made when there are estimates to show
+        self._framebuffers: dict[int, moderngl.Framebuffer] = {}  # of pictures, by the texture's name
+        self._streams: dict[int, Stream] = {}  # likewise
+        self.reload()
+
+    def reload(self) -> None:
+        """Compile the shaders anew. Raises ShaderError; the old ones then stay."""
+        place, resize = (Shader(self.device, film_source(name)) for name in ("place", "resize"))
+        square = Tiles(self.device, (1, 1), 1)
+        square.keep(None)
+        self._place, self._resize = Drawing(self.device, place, square), Drawing(self.device, resize, square)
+        self._square, self._running = square, None
+
+    def begin(self, size: tuple[int, int], preview: bool) -> None:
+        """Another picture begins: a preview out of sight, any other in place of the one on show, enlarged."""
+        self.drop()
+        made = self._new(size)
+        if preview:
+            self._coming = made
+        else:
+            self._enlarge(self.texture, made)
+            self._show(made)
+
+    def end(self) -> None:
+        """The picture is complete: a preview is shown."""
+        if self._coming is not None:
+            coming, self._coming = self._coming, None
+            self._show(coming)
+
+    def drop(self) -> None:
+        """A preview will not be completed."""
+        if self._coming is not None:
+            self._free(self._coming)
+            self._coming = None
+
+    def linear(self) -> NDArray[np.float32]:
+        """(H, W, 3) float32: the picture on show."""
+        width, height = self.texture.size
+        return np.frombuffer(self.texture.read(), np.float32).reshape(height, width, 4)[..., :3].copy()
+
+    def _new(self, size: tuple[int, int]) -> moderngl.Texture:
+        """A picture of (width, height); what is in it is not known."""
+        texture = float_texture(self.device, size)
+        texture.filter = (moderngl.LINEAR, moderngl.LINEAR)
+        return texture
+
+    def _show(self, texture: moderngl.Texture) -> None:
+        self._free(self.texture)
+        self.texture = texture
+
+    def _free(self, texture: moderngl.Texture) -> None:
+        """Give a picture back."""
+        framebuffer = self._framebuffers.pop(texture.glo, None)
+        self._streams.pop(texture.glo, None)
+        if framebuffer is not None:
+            self._nowhere.use()  # a framebuffer that is bound must not go
+            framebuffer.release()
+        texture.release()
+
+    def put(self, piece: Slice) -> None:
+        """Copy a tile to its place."""
+        target = self._coming or self.texture
+        left, top = piece.columns.start, piece.rows.start
+        wide, tall = piece.columns.stop - left, piece.rows.stop - top
+        streams, shader = piece.machine.streams, self._place.shader
+        summed = "film" in piece.machine.linked.program.results
+        shader.bind("in_tile", streams["film" if summed else "radiance"].textures[0])
+        shader.set("summed", int(summed))
+        shader.set("corner", (left, top))
+        shader.set("wide", wide)
+        self._draw(self._place, target, (left, top, wide, tall))
+
+    def show(self, picture: Stream) -> None:
+        """Copy a whole picture, of any size."""
+        if self._coming is not None and self._coming.size != picture.size:
+            self._free(self._coming)
+            self._coming = self._new(picture.size)
+        target = self._coming or self.texture
+        assert target.size == picture.size
+        self._copy(picture, target)
+
+    def carry(self, size: tuple[int, int], draw: Callable[[Stream], None]) -> None:
+        """Have a whole picture drawn in place of the one on show, whatever is coming."""
+        if self.texture.size != size:
+            self._show(self._new(size))
+        draw(self._stream(self.texture))
+
+    def _stream(self, texture: moderngl.Texture) -> Stream:
+        """A picture as a stream of `SHOWN`."""
+        held = self._streams.get(texture.glo)
+        if held is None:
+            held = self._streams[texture.glo] = Stream.over(self.device, SHOWN, texture)
+        return held
+
+    def _copy(self, picture: Stream, target: moderngl.Texture) -> None:
+        shader = self._place.shader
+        shader.bind("in_tile", picture.textures[0])
+        shader.set("summed", int(picture.record == FILM))
+        shader.set("corner", (0, 0))
+        shader.set("wide", picture.size[0])
+        self._draw(self._place, target, (0, 0, *picture.size))
+
+    def grow(self, piece: Slice) -> bool:
+        """Show the running estimates of a tile under way, where its machine keeps them from pass to pass; whether it
+        does. `put` replaces them when the tile is done."""
+        machine, streams = piece.machine, piece.machine.streams
+        if self._coming is not None or not isinstance(machine, Multipass) or not SEARCHED.keys() <= streams.keys():
+            return False
+        self._running = self._running or Drawing(self.device, Shader(self.device, running_source()), self._square)
+        shader = self._running.shader
+        for name in SEARCHED:
+            # Under a final gather the search is for a ray of the surface's, which has a weight of its own.
+            stream = streams.get("gathering", streams["path"]) if name == "path" else streams[name]
+            for k, texture in enumerate(stream.textures):
+                shader.bind(f"in_{name}_{k}", texture)
+        shader.bind("in_state", machine.state.textures[0])
+        left, top = piece.columns.start, piece.rows.start
+        wide, tall = piece.columns.stop - left, piece.rows.stop - top
+        shader.set("corner", (left, top))
+        shader.set("wide", wide)
+        program = machine.linked.program
+        shader.set("searching", tuple(program.number(state) if state in program.by_name else -1 for state in SEARCHING))
+        self._draw(self._running, self.texture, (left, top, wide, tall))
+        return True
+
+    def _enlarge(self, picture: moderngl.Texture, target: moderngl.Texture) -> None:
+        """One picture in another one's size, filtered."""
+        self._resize.shader.bind("in_picture", picture)
+        self._resize.shader.set("size", target.size)
+        self._resize.shader.set("left", 0.0)
+        self._draw(self._resize, target, (0, 0, *target.size))
+        self.settle()
+
+    def settle(self) -> None:
+        """Leave behind how streams are sampled.
+
+        To Mesa's drivers the sampling that a buffer texture finds in its place, from whatever was drawn before, makes
+        another variant of a machine's shader: after a filtered picture or a panel it would be compiled once more, in
+        the middle of a picture.
+        """
+        shader = self._place.shader
+        shader.bind("in_tile", self._plain)
+        shader.set("summed", 0)
+        shader.set("corner", (0, 0))
+        shader.set("wide", 1)
+        self._nowhere.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        self._place.render()
+
+    def _draw(self, drawing: Drawing, target: moderngl.Texture, viewport: tuple[int, int, int, int]) -> None:
+        if target.glo not in self._framebuffers:
+            self._framebuffers[target.glo] = self.device.context.framebuffer([target])
+        framebuffer = self._framebuffers[target.glo]
+        framebuffer.viewport = viewport
+        framebuffer.use()
+        self.device.context.disable(moderngl.DEPTH_TEST | moderngl.BLEND | moderngl.CULL_FACE)
+        drawing.render()

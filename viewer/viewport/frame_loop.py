@@ -1,0 +1,126 @@
+"""What a turn of the loop does for the picture, whatever shows it: motion, tracing, exposure."""
+
+from __future__ import annotations
+
+import time
+
+from viewer.base.errors import ViewerError
+from viewer.renderer.sampling.darkness import black
+from viewer.viewport.context import Desk
+from viewer.viewport.display.auto_exposure import Meter
+from viewer.viewport.display.picture_texture import Canvas
+
+HELD = 0.15  # seconds that a drag may rest before the full picture is begun
+LONGEST_STEP = 0.1  # seconds: a longer pause is no flight
+LOADING = 0.1  # seconds between two draws of the progress of loading
+ASLEEP = 0.5  # seconds that the loop may sleep with nothing to do
+
+
+class Turn:
+    """The picture's share of the loop's turns.
+
+    moving : the camera is, or something in the scene. dt : seconds since the turn before, at most `LONGEST_STEP`.
+    """
+
+    def __init__(self, desk: Desk, canvas: Canvas, meter: Meter) -> None:
+        self.desk, self.view, self.session = desk, desk.view, desk.view.session
+        self.canvas, self.meter = canvas, meter
+        self.moving, self.dt = False, 0.0
+        self._last, self._moved = time.monotonic(), 0.0
+        self._seen = (-1, -1)  # pictures and steps of the session when the light was measured
+        self._unseen = False  # no complete picture of the scene has been looked at
+        self._metered: int | None = 0  # pictures of the session while none is there of a new scene
+
+    def shown(self, same: bool) -> None:
+        """A scene is on show; ``same``: the one that was there."""
+        self.desk.motion.shown(same)
+        if not same:
+            self._metered, self._unseen = self.session.pictures, True
+
+    @property
+    def anything(self) -> bool:
+        """Whether anything of the scene is on show."""
+        return self._metered is None
+
+    @property
+    def tracing(self) -> bool:
+        """Whether the picture goes on by itself."""
+        view = self.view
+        return not view.minimised and not view.paused and not self.session.idle
+
+    @property
+    def patience(self) -> float:
+        """Seconds that the loop may wait for an event."""
+        view, flight, stage = self.view, self.view.flight, self.desk.stage
+        eased = (flight is not None and flight.moving) or (self.desk.motion.active and not view.minimised)
+        if view.awake or view.compile_waits or stage.uploading or eased:
+            return 0.0
+        if self.tracing:
+            return HELD / 8 if self.session.waiting(self.moving) else 0.0
+        return LOADING if stage.loader.busy else ASLEEP
+
+    def begin(self) -> None:
+        """Another turn begins: what was loaded is taken."""
+        now = time.monotonic()
+        self.dt, self._last = min(now - self._last, LONGEST_STEP), now
+        self.desk.stage.take()
+
+    def move(self) -> None:
+        """Whatever moves goes on."""
+        view, motion, flight = self.view, self.desk.motion, self.view.flight
+        if flight is None or view.renderer is None:
+            return
+        moved = motion.update(self.dt)
+        if flight.update(self.dt):
+            view.look()
+            motion.follow()
+            moved = True
+        if moved:
+            self._moved = self._last
+        held = (view.drag is not None or motion.grabbing) and self._last - self._moved < HELD
+        self.moving = flight.moving or motion.active or held
+
+    def work(self, budget: float) -> None:
+        """A share of what there is to trace, ``budget`` seconds."""
+        view, session, studies = self.view, self.session, self.desk.studies
+        if view.minimised or self.desk.stage.uploading or (view.paused and not studies.busy):
+            return
+        inside = view.paused or (studies.busy and session.complete and not self.moving)
+        try:
+            session.advance(budget, self.moving, begin=not inside)
+        except ViewerError as error:
+            session.fail()
+            view.say(str(error), error=True)
+        follows = self.moving and studies.heat is not None  # a rough map after every preview
+        waits = inside or follows or session.waiting(self.moving)
+        if waits and not session.running and not view.compile_waits:
+            view.attempt(lambda: studies.advance(budget))
+
+    def expose(self) -> None:
+        """The exposure follows the picture, where it is left to it."""
+        view, session = self.view, self.session
+        if self._metered is not None:
+            if session.pictures == self._metered:
+                return  # nothing of the scene is on show yet
+            self._metered = None
+            self.meter.begin()
+        if self._unseen and session.complete:
+            self._unseen = False
+            self._fill()
+        if isinstance(view.exposure, str):
+            shown = session.pictures, session.steps
+            now = time.monotonic()
+            if self.meter.follow(self.canvas.texture, now, self.dt, session.idle, shown == self._seen):
+                self._seen = shown
+            view.metered = self.meter.stops
+            if not self.meter.settled:
+                view.wake()
+
+    def _fill(self) -> None:
+        """Light for a scene whose own lights show nothing, where both light and exposure are left to Raystream."""
+        view, renderer = self.view, self.view.renderer
+        if renderer is None or not isinstance(view.exposure, str) or renderer.settings.program == "cast":
+            return
+        settings, lit = self.desk.stage.requested, renderer.prepared.lighting.listed.lit
+        if (settings.environment, settings.sun) == (None, None) and lit and black(self.canvas.linear()):
+            self.desk.stage.fill()

@@ -1,0 +1,118 @@
+"""The lights of the scene as the window shows and moves them: by markers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.scene.edits.movable import Movable, movable_lights
+from viewer.scene.light import Light
+from viewer.scene.scene import Scene
+from viewer.viewport.studies.wires import project_points
+from viewer.viewport.viewport import View
+
+REACH = 14.0  # window coordinates around a marker in which the cursor takes it
+FAR_AWAY = 0.5  # of the scene's diagonal: where a light that is infinitely far has its marker
+
+Position = tuple[float, float, float]
+
+
+class Markers:
+    """All lights of the scene on show. visible : whether markers are drawn. chosen : (area, number) of the selected."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.visible = False
+        self.chosen: tuple[bool, int] | None = None
+        self._listed: list[Movable] | None = None
+        self._box: NDArray[np.float64] | None = None  # (2, 3): of the scene
+
+    def forget(self) -> None:
+        """The scene has changed."""
+        self._listed = self._box = None
+
+    def listed(self) -> list[Movable]:
+        """Every light."""
+        scene = self.view.scene
+        if scene is None:
+            return []
+        if self._listed is None:
+            self._listed = movable_lights(scene)
+        return self._listed
+
+    def is_chosen(self, light: Movable) -> bool:
+        """Whether it is the selected one."""
+        return self.chosen == (light.kind == "area", light.number)
+
+    def next(self) -> Movable | None:
+        """Select the next one, and show the markers."""
+        listed = self.listed()
+        if not listed:
+            return None
+        at = next((k for k, light in enumerate(listed) if self.is_chosen(light)), -1)
+        light = listed[(at + 1) % len(listed)]
+        self.visible, self.chosen = True, (light.kind == "area", light.number)
+        return light
+
+    def place(self, light: Movable) -> NDArray[np.float64]:
+        """(3,) where its marker is, world space."""
+        if light.kind != "directional":
+            return np.asarray(light.position, np.float64)
+        middle, diagonal = self._frame()
+        return middle + FAR_AWAY * diagonal * np.asarray(light.position)
+
+    def shifted(self, light: Movable, shift: NDArray[np.float64]) -> Position:
+        """Its position when the marker is shifted, world space."""
+        at = self.place(light) + shift
+        if light.kind == "directional":
+            at = at - self._frame()[0]
+            if not at.any():
+                return light.position
+        return float(at[0]), float(at[1]), float(at[2])
+
+    def _frame(self) -> tuple[NDArray[np.float64], float]:
+        """The scene's middle, and its diagonal."""
+        scene = self.view.scene
+        assert scene is not None
+        if self._box is None:
+            self._box = scene.bounds()
+        return self._box.mean(axis=0), float(np.linalg.norm(self._box[1] - self._box[0])) or 1.0
+
+    def under(self, cursor: tuple[float, float]) -> Movable | None:
+        """The light whose marker is nearest to the cursor, if it is drawn and near enough."""
+        if not self.visible or self.view.flight is None:
+            return None
+        best, found = REACH, None
+        for light, at in self.markers():
+            away = float(np.hypot(at[0] - cursor[0], at[1] - cursor[1]))
+            if away < best:
+                best, found = away, light
+        return found
+
+    def markers(self) -> list[tuple[Movable, tuple[float, float]]]:
+        """Lights that are before the camera, and where in the window."""
+        listed, flight = self.listed(), self.view.flight
+        if not listed or flight is None:
+            return []
+        places = np.array([self.place(light) for light in listed])
+        at, before = project_points(flight.camera, self.view.size, places)
+        return [(light, (float(x), float(y))) for light, (x, y), seen in zip(listed, at, before, strict=True) if seen]
+
+    @staticmethod
+    def moved(scene: Scene, light: Movable, position: Sequence[float]) -> Scene:
+        """The scene with a light without extent elsewhere."""
+        x, y, z = map(float, position)
+        lights = list(scene.lights)
+        change = {"direction": (-x, -y, -z)} if light.kind == "directional" else {"position": (x, y, z)}
+        lights[light.number] = replace(lights[light.number], **change)  # type: ignore[arg-type]
+        return Markers.of_pose(scene, lights)
+
+    @staticmethod
+    def of_pose(scene: Scene, lights: list[Light]) -> Scene:
+        """The scene with other lights without extent."""
+        made = replace(scene, lights=lights)
+        made._poser = scene._poser
+        return made

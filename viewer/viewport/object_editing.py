@@ -1,0 +1,329 @@
+"""Motion: the scene's animation, the turntable, and objects, lights and environments that follow the mouse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from viewer.base.errors import ViewerError
+from viewer.scene.edits.movable import Movable
+from viewer.scene.scene import Scene
+from viewer.viewport.controls.camera_controller import ORBIT
+from viewer.viewport.controls.grab import Grab
+from viewer.viewport.light_markers import Markers
+from viewer.viewport.pivot import choose_pivot
+from viewer.viewport.scene_loader import Stage
+from viewer.viewport.studies.debug_views import Studies
+from viewer.viewport.viewport import View
+
+TURN_SECONDS = 12.0  # once round on the turntable
+MOST_REBUILT = 1 << 14  # triangles of a flat scene whose structure is built anew for each picture, in some 30 ms
+TWO_LEVELS = {"grid": "two-level-grid"}  # structure of one level -> of two; of any other two-level-bvh
+
+
+@dataclass
+class _Held:
+    """What is grabbed: an instance by its number, or a light without extent; and the scene as it was."""
+
+    name: str
+    grab: Grab
+    scene: Scene
+    instance: int | None
+    light: Movable | None
+
+
+class Motion:
+    """Moves what stands still in the file; pictures under way are finished first, since they see the scene as it was
+    when they began."""
+
+    def __init__(self, view: View, stage: Stage, studies: Studies, markers: Markers) -> None:
+        self.view, self.stage, self.studies, self.markers = view, stage, studies, markers
+        self.playing = self.turning = False
+        self.seconds = 0.0  # of the animation
+        self._held: _Held | None = None
+        self._dragging = False  # as long as a button is down
+        self._moved = False  # the grab has, and nobody has seen it yet
+        self._sought = False  # the animation's time was set
+        self._turned = False  # the environment was
+        self._when_shown: Callable[[], None] | None = None
+
+    @property
+    def grabbing(self) -> bool:
+        """Whether something follows the mouse."""
+        return self._held is not None
+
+    @property
+    def active(self) -> bool:
+        """Whether the picture changes by itself; nothing does while rendering is paused."""
+        return not self.view.paused and (self.turning or (self.playing and self._ready))
+
+    @property
+    def _ready(self) -> bool:
+        """Whether what moves compiles nothing, and does not wait long for a structure. A grid's programs hold its
+        resolution, which may change."""
+        renderer = self.view.renderer
+        if renderer is None or renderer.structure.levels == 2:
+            return renderer is not None
+        return renderer.structure.name != "grid" and renderer.scene.triangle_count <= MOST_REBUILT
+
+    # -- what is asked for -----------------------------------------------------------------------------------------
+
+    def play(self) -> None:
+        """Play or pause the animation."""
+        scene = self.view.scene
+        if scene is None or scene.duration == 0:
+            raise ViewerError(
+                "animation", "nothing moves in this scene", f"{self.view.keymap.text('turntable')} turns it"
+            )
+        self.drop()
+        self.playing = not self.playing
+        if self.playing:
+            self._movable(lambda: None)
+        self.view.say(f"animation {'plays' if self.playing else f'rests at {self.seconds:.2f} s'}")
+
+    def turn(self) -> None:
+        """Start or stop the turntable."""
+        self.turning = not self.turning and self.view.flight is not None
+        if self.turning:
+            self.view.attempt(lambda: choose_pivot(self.view))
+        self.view.say("the turntable turns" if self.turning else "")
+
+    def seek(self, seconds: float) -> None:
+        """Show another moment of the animation."""
+        self.seconds, self._sought = seconds, True
+        self._movable(lambda: None)
+        self.view.wake()
+
+    def turn_environment(self, degrees: float) -> None:
+        """Turn the environment about +Y by so much."""
+        asked = self.stage.requested
+        rotation = (asked.environment_rotation + degrees) % 360.0
+        self.stage.requested, self._turned = asked.replace(environment_rotation=rotation), True
+        self.view.wake()
+
+    def grab(self) -> None:
+        """The light whose marker is under the cursor, or else the object there, follows the mouse."""
+        view = self.view
+        if self.grabbing:
+            self.drop()
+            return
+        renderer, flight = view.shown()
+        light = self.markers.under(view.cursor)
+        if light is not None:
+            self.grab_light(light)
+            return
+        camera, direction = flight.camera, view.direction_under_cursor()
+
+        def find() -> None:
+            hits = renderer.trace([camera.origin], [direction], view=True)
+            if hits.instance[0] < 0:
+                view.say("nothing under the cursor to grab")
+                return
+            point = np.asarray(camera.origin) + float(hits.distance[0]) * np.asarray(direction)
+            self._hold_instance(int(hits.instance[0]), point)
+
+        if renderer.trace_ready():
+            find()
+        else:
+            view.compile("the kernels for rays of their own", find)
+
+    def grab_light(self, light: Movable) -> None:
+        """A light follows the mouse; one of a surface with its whole object."""
+        self.markers.chosen = (light.kind == "area", light.number)
+        if light.kind == "area":
+            self._hold_instance(light.number, np.asarray(light.position))
+        else:
+            self._hold(_Held(light.name, Grab(self.markers.place(light)), self._scene, None, light))
+
+    def drag_light(self) -> None:
+        """The selected light, or the first one, follows the mouse until `end_drag`, wherever it is."""
+        self.drop()
+        listed = self.markers.listed()
+        light = next((each for each in listed if self.markers.is_chosen(each)), listed[0] if listed else None)
+        if light is None:
+            raise ViewerError("light", "the scene has none of its own to move")
+        self.markers.visible = self._dragging = True
+        self.grab_light(light)
+
+    def end_drag(self) -> None:
+        """The button is up: the light stays."""
+        self._dragging = False
+        self.drop()
+
+    def place_light(self, light: Movable, position: tuple[float, float, float]) -> None:
+        """Put a light elsewhere; of one that is nowhere the direction to it."""
+        if light.kind == "area":
+            shift = np.subtract(position, light.position)
+            self._movable(lambda: self._shift_instance(light.number, self._scene, shift))
+        else:
+            self._show(self.markers.moved(self._scene, light, position))
+
+    def show_variant(self, name: str | None) -> None:
+        """Show the scene in one of its material variants; None: as the file has it."""
+        self._show(self._scene.with_variant(name))
+
+    def _hold_instance(self, number: int, point: np.ndarray) -> None:
+        instance, mesh = self._scene.instances[number], self._scene.meshes[self._scene.instances[number].mesh]
+        name = instance.name or mesh.name or f"object {number}"
+        dragged = self._dragging
+
+        def hold() -> None:
+            if self._dragging or not dragged:  # else the button is up before the structure is there
+                self._hold(_Held(name, Grab(point), self._scene, number, None))
+
+        self._movable(hold)
+
+    @property
+    def _scene(self) -> Scene:
+        return self.view.shown()[0].scene
+
+    def _hold(self, held: _Held) -> None:
+        self._held, self.playing, self._moved = held, False, False
+        self.follow()
+        self._tell()
+
+    def _tell(self) -> None:
+        assert self._held is not None
+        where = self._held.grab.text
+        ends = "releasing the button" if self._dragging else "click or Enter"
+        self.view.say(f"{self._held.name} follows the mouse {where}; X, Y, Z choose an axis, {ends} ends, Esc undoes")
+
+    def _movable(self, then: Callable[[], None]) -> None:
+        """Do something that moves an object: in a large scene under a structure of two levels, to which it changes if
+        need be."""
+        if self._ready:
+            then()
+            return
+        kind = TWO_LEVELS.get(self.stage.requested.accel, "two-level-bvh")
+        self._when_shown = then
+        self.stage.set(accel=kind)
+        self.view.say(f"objects move under a structure of two levels: {kind} is built")
+
+    # -- the mouse and the keyboard ----------------------------------------------------------------------------------
+
+    def follow(self) -> None:
+        """The cursor has moved, or the camera."""
+        held, flight = self._held, self.view.flight
+        if held is not None and flight is not None:
+            camera = flight.camera
+            ray = self.view.direction_under_cursor()
+            self._moved |= held.grab.follow(camera.origin, ray, camera.basis()[2])
+            self.view.wake()
+
+    def key(self, text: str) -> bool:
+        """A key while something follows the mouse; whether it was for that."""
+        held = self._held
+        if held is None:
+            return False
+        if text in ("Enter", "NumEnter"):
+            self.drop()
+        elif text == "Esc":
+            self.undo()
+        elif text.removeprefix("Shift+") in ("X", "Y", "Z"):
+            held.grab.constrain(text[-1], text.startswith("Shift+"))
+            self.follow()
+            self._tell()
+        else:
+            return False
+        return True
+
+    def button(self, left: bool) -> bool:
+        """A click; whether it was for what follows the mouse."""
+        if not self.grabbing:
+            return False
+        (self.drop if left else self.undo)()
+        return True
+
+    def drop(self) -> None:
+        """What follows the mouse stays where it is."""
+        if self._held is not None:
+            self._apply()
+            self._held = None
+            self.view.say("")
+
+    def undo(self) -> None:
+        """It goes back to where it was."""
+        if self._held is not None:
+            self._held.grab.shift = np.zeros(3)
+            self._moved = True
+            self._apply()
+            self._held = None
+            self.view.say("put back")
+
+    # -- the loop ----------------------------------------------------------------------------------------------------
+
+    def shown(self, same: bool) -> None:
+        """A scene has come; ``same``: the one that was there, built or read anew."""
+        then, self._when_shown = self._when_shown, None
+        self._held = None
+        self.markers.forget()
+        if not same:
+            self.playing, self.seconds, self._sought = False, 0.0, False
+        elif then is not None:
+            self.view.attempt(then)
+
+    def update(self, dt: float) -> bool:
+        """``dt`` seconds go by; whether something moves by itself, or has moved, if only in the hand so far."""
+        view = self.view
+        if self.turning and self.active and view.flight is not None and not view.minimised:
+            view.flight.orbit(-dt * 2 * np.pi / (TURN_SECONDS * ORBIT), 0.0)
+        if self.playing and self.active and self._ready and view.scene is not None:
+            self.seconds = (self.seconds + dt) % max(view.scene.duration, 1e-9)
+            self._sought = True
+        posed = self._sought and self._ready
+        waits = self._moved or posed or self._turned
+        if view.session.previewing or not waits:
+            return self.active or waits
+        if self._turned:
+            self._turned = False
+            view.session.update(environment_rotation=self.stage.requested.environment_rotation)
+            self._changed()
+        elif self._moved or posed:
+            view.attempt(self._apply if self._moved else self._pose)
+        return True
+
+    def _apply(self) -> None:
+        """Bring what follows the mouse to where the mouse is."""
+        held, moved, self._moved = self._held, self._moved, False
+        if held is None or not moved:
+            return
+        if held.instance is not None:
+            self._shift_instance(held.instance, held.scene, held.grab.shift)
+        elif held.light is not None:
+            position = self.markers.shifted(held.light, held.grab.shift)
+            scene = self.markers.moved(held.scene, held.light, position)
+            self._show(scene)
+
+    def _shift_instance(self, number: int, scene: Scene, shift: np.ndarray) -> None:
+        """An instance, with all that is one object with it, to so far from where it stands in ``scene``."""
+        numbers = scene.parts(number)
+        shifted = np.array([scene.instances[each].transform for each in numbers])
+        shifted[:, :3, 3] += shift
+        self._show(self._scene.moved(np.array(numbers), shifted))
+
+    def _pose(self) -> None:
+        """The animation's scene at its time."""
+        self._sought = False
+        scene = self._scene
+        pose = scene.pose(self.seconds)
+        moved = [k for k, each in enumerate(scene.instances) if not np.array_equal(each.transform, pose.transforms[k])]
+        lit = pose.lights != scene.lights
+        if moved:
+            scene = scene.moved(np.array(moved), pose.transforms[moved])
+        if lit:
+            scene = self.markers.of_pose(scene, pose.lights)
+        if moved or lit:
+            self._show(scene)
+
+    def _show(self, scene: Scene) -> None:
+        """Show an edit of the scene."""
+        self.view.session.update(scene)
+        self._changed()
+
+    def _changed(self) -> None:
+        """What was seen in the old scene is out of date."""
+        self.markers.forget()
+        self.studies.scene_changed()
+        self.view.wake()

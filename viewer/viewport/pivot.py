@@ -1,0 +1,29 @@
+"""Where orbit turns about indoors: the first surface in the middle of the picture, not what lies behind the walls."""
+
+from __future__ import annotations
+
+from viewer.renderer.renderer import Renderer
+from viewer.viewport.controls.camera_controller import Flight
+from viewer.viewport.viewport import View
+
+
+def choose_pivot(view: View) -> None:
+    """Bring the target of a camera within the scene's bounds to the first hit along its view; without a hit it stays,
+    but within the bounds. Outdoors it is left alone.
+
+    Kernels for rays of their own are compiled after the window has said so; the target then comes a little later.
+    """
+    renderer, flight = view.shown()
+    if not flight.indoors:
+        return
+    if renderer.trace_ready():
+        _choose(view, renderer, flight)
+    else:
+        view.compile("the kernels for rays of their own", lambda: _choose(view, renderer, flight))
+
+
+def _choose(view: View, renderer: Renderer, flight: Flight) -> None:
+    camera = flight.camera
+    hits = renderer.trace([camera.origin], [camera.basis()[2]], view=True)
+    flight.aim(float(hits.distance[0]))
+    view.wake()

@@ -1,0 +1,117 @@
+"""The hand: what keys, drags and the wheel do to the desk, whoever reports them."""
+
+from __future__ import annotations
+
+from viewer.viewport.context import Desk
+from viewer.viewport.controls.keymap import MODIFIERS, Action
+from viewer.viewport.pivot import choose_pivot
+
+LEFT, RIGHT, MIDDLE = 0, 1, 2  # buttons of the mouse, GLFW's numbers
+SHIFT, CONTROL = MODIFIERS["Shift"], MODIFIERS["Ctrl"]
+TURNING = 0.4  # degrees that a pixel of a drag turns the environment: once round in 900 pixels
+
+
+class Hand:
+    """Keys and the mouse, over the picture. Places are of the picture, in the units of the view's ``size``; ``mods``
+    are bits of `MODIFIERS`."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk, self.view = desk, desk.view
+        self._pivoted = False  # the drag's pivot is chosen
+
+    def key(self, text: str, down: bool, repeated: bool = False) -> None:
+        """A key goes down, by its text as of `parse_key`, maybe ``repeated`` by the keyboard; or up."""
+        view = self.view
+        if down and not repeated and self.desk.motion.key(text):
+            return
+        found = view.keymap.lookup(text) if down else view.keymap.released(text)
+        if found is None:
+            return
+        if found.hold:
+            self._hold(found, down, repeated)
+        elif down and (found.repeat or not repeated):
+            view.do(found.name)
+
+    def _hold(self, found: Action, down: bool, repeated: bool) -> None:
+        flight = self.view.flight
+        if flight is None or repeated:
+            return
+        motion = found.name.removeprefix("fly.")
+        if down:
+            flight.press(motion)
+        else:
+            flight.release(motion)
+
+    def clicked(self, button: int) -> bool:
+        """A button goes down while something follows the mouse; whether it was for that."""
+        return button in (LEFT, RIGHT) and self.desk.motion.button(button == LEFT)
+
+    def press(self, button: int, mods: int) -> None:
+        """A drag begins, unless one is under way."""
+        view = self.view
+        if view.drag is not None:
+            return
+        view.drag, self._pivoted = (button, mods), False
+        if _moves_light(view.drag):
+            view.attempt(self.desk.motion.drag_light)
+
+    def release(self, button: int) -> None:
+        """A button goes up."""
+        if self.view.drag is not None and self.view.drag[0] == button:
+            self.end()
+
+    def end(self) -> None:
+        """The drag under way ends."""
+        drag, self.view.drag = self.view.drag, None
+        if drag is not None and _moves_light(drag):
+            self.desk.motion.end_drag()
+
+    def move(self, x: float, y: float) -> None:
+        """The cursor comes to another place; a drag goes on."""
+        view, flight = self.view, self.view.flight
+        dx, dy = x - view.cursor[0], y - view.cursor[1]
+        view.cursor = (x, y)
+        self.desk.motion.follow()
+        if view.drag is None or flight is None:
+            return
+        button, mods = view.drag
+        if _moves_light(view.drag):
+            return
+        if button == MIDDLE or (button == LEFT and mods & SHIFT):
+            flight.pan(dx, dy, max(1, view.size[1]))
+        elif button == RIGHT and mods & SHIFT:
+            self.desk.motion.turn_environment(dx * TURNING)
+        elif button == RIGHT and flight.mode == "orbit":
+            flight.dolly(1.01**dy, None)
+        elif mods & CONTROL:
+            flight.roll(dx * 0.01)
+        elif flight.mode == "orbit":
+            if not self._pivoted:  # a click alone changes nothing
+                self._pivoted = True
+                view.attempt(lambda: choose_pivot(view))
+            flight.orbit(dx, dy)
+        else:
+            flight.look(dx, dy)
+
+    def wheel(self, steps: float) -> None:
+        """Dolly to the cursor, or the speed of flight."""
+        flight = self.view.flight
+        if flight is not None:
+            flight.wheel(steps, flight.direction(*self.view.cursor, *self.view.size))
+
+    def pinch(self, ratio: float) -> None:
+        """Two fingers about the cursor come to ``ratio`` times their distance."""
+        flight = self.view.flight
+        if flight is not None:
+            flight.pinch(ratio, flight.direction(*self.view.cursor, *self.view.size))
+
+    def leave(self) -> None:
+        """The keyboard's focus goes: keys and buttons that are down are let go."""
+        self.end()
+        if self.view.flight is not None:
+            self.view.flight.release_all()
+
+
+def _moves_light(drag: tuple[int, int]) -> bool:
+    """Whether a drag, of a button with modifiers, is for the selected light."""
+    return drag[0] == RIGHT and bool(drag[1] & CONTROL)

@@ -1,0 +1,309 @@
+"""The stage: how scenes and settings come into the view, loaded and built by the worker, uploaded in pieces, shown."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from viewer.base.errors import ViewerError
+from viewer.options.declare import Affects
+from viewer.renderer.inputs.prepared import Prepared, prepare
+from viewer.renderer.inputs.settings import RECIPE, Settings
+from viewer.renderer.renderer import Renderer
+from viewer.renderer.sampling.darkness import FILLED
+from viewer.scene.camera import Camera
+from viewer.scene.environment import DARKNESS, ImageEnvironment
+from viewer.scene.scene import Scene
+from viewer.stream.gl.device import Device
+from viewer.viewport.controls.camera_controller import Flight
+from viewer.viewport.load_thread import Loader
+from viewer.viewport.studies.debug_views import Studies
+from viewer.viewport.viewport import View
+
+PIECE = 0.008  # seconds of uploading in a turn
+WORKED = frozenset({Affects.STRUCTURE, Affects.LIGHTING})  # what the worker does, since it takes a while
+FIRST = ("camera", "fov")  # options of the first scene alone
+
+
+def work(
+    scene: Scene, tell: Callable[[float, str], None], settings: Settings, before: Prepared | None = None
+) -> tuple[Prepared, Any]:
+    """What the worker does with a scene: prepares it, with the tables that the settings need, and finds its bounds (a
+    glance at every vertex), None where the structure of ``before`` stays."""
+    made = prepare(scene, settings, tell, before)
+    same = before is not None and made.structure is before.structure
+    for lit in (True,) if same else (False, True):
+        made.modules(settings.stepwise, lit, settings.sampler, made.light_tree(settings))
+    return made, None if same else scene.bounds(ground=False)
+
+
+class Stage:
+    """Brings scenes and settings to a view.
+
+    requested : the settings as last asked for; those on show are the renderer's. load : a scene by its name. wake :
+    called by the worker when it is done.
+    faults    : lines for the user, said when a scene is shown.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        studies: Studies,
+        device: Device,
+        settings: Settings,
+        load: Callable[[str], Scene],
+        wake: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.view, self.studies, self.device = view, studies, device
+        self.requested = settings
+        self.loader = Loader(load, work, wake)
+        self.faults: list[str] = []
+        self.camera_number = -1
+        self.on_show: Callable[[bool], None] = lambda same: None  # told when a scene is shown, and whether it is reread
+        self._coming: Iterator[float] | None = None  # a scene that is uploaded
+        self._coming_text, self._coming_share = "", 0.0
+        self._given: Scene | None = None  # the scene that the worker was given, if it need not read the file
+        self._filled = False  # the sky is there for a scene whose own lights show nothing
+        self._hidden: Any = None  # the environment that is switched off
+        self.dialog: Any = None  # a file dialog of the desktop, which will answer
+
+    # -- scenes ----------------------------------------------------------------------------------------------------
+
+    @property
+    def loading(self) -> tuple[str, float | None] | None:
+        """What is being loaded, and its share that is done; None when nothing is."""
+        if self._coming is not None:
+            return f"uploading {self._coming_text}", self._coming_share
+        return (f"{self.loader.stage} {self.loader.path}", self.loader.share) if self.loader.busy else None
+
+    @property
+    def uploading(self) -> bool:
+        """Whether a scene is on its way to the device."""
+        return self._coming is not None
+
+    def open(self, path: str) -> None:
+        """Load a scene in the background; the old one stays until it is there."""
+        if self._filled:  # the next one may have lights that show something
+            self.requested, self._filled = self.requested.replace(environment=None), False
+        self._start(path)
+
+    def cancel(self) -> bool:
+        """Give up the scene that is being loaded; whether there was one."""
+        busy = self.loading is not None
+        self.loader.cancel()
+        self._drop_coming()
+        self._keep()
+        return busy
+
+    def _start(self, path: str, scene: Scene | None = None, before: Prepared | None = None) -> None:
+        self._drop_coming()
+        self._given = scene
+        settings = self.requested.replace(**dict.fromkeys(FIRST))
+        if scene is not None and before is not None and settings.ground != before.settings.ground:
+            scene = scene.without_ground()
+        self.loader.start(path, scene, settings=settings, before=before)
+        self.view.wake()
+
+    def _drop_coming(self) -> None:
+        if self._coming is not None:
+            coming, self._coming = self._coming, None
+            coming.close()  # type: ignore[attr-defined]  # a generator
+
+    def _keep(self) -> None:
+        """What was asked for does not come: asked for is again what is on show."""
+        if self.view.renderer is not None:
+            now = self.view.renderer.settings
+            self.requested = self.requested.replace(
+                **{name: now[name] for name in (*RECIPE, "ground", "environment", "sun")}
+            )
+
+    def take(self) -> None:
+        """Take what the file dialog answers and what the worker has made, and go on with what is uploaded."""
+        if self.dialog is not None and self.dialog.ready(0):
+            chosen, self.dialog = self.dialog.result(), None
+            if chosen:
+                self.open(chosen[0])
+        found = self.loader.poll()
+        if found is not None:
+            path, made = found
+            if not isinstance(made, tuple):
+                text = str(made) if isinstance(made, ViewerError) else f"{path}: {type(made).__name__}: {made}"
+                self.view.say(text, error=True)
+                self._keep()
+                return
+            self._coming, self._coming_text, self._coming_share = self._bring(path, *made), path, 0.0
+        if self._coming is not None:
+            self.view.attempt(self._upload)
+
+    def _upload(self) -> None:
+        """Go on with the scene that comes."""
+        coming, self._coming = self._coming, None  # a fault ends it
+        assert coming is not None
+        began = time.perf_counter()
+        try:
+            for self._coming_share in coming:
+                if time.perf_counter() - began > PIECE:
+                    self._coming = coming
+                    self.view.wake()
+                    return
+        finally:
+            if self._coming is not coming:
+                self._keep()
+
+    def _bring(self, path: str, made: Prepared, bounds: Any) -> Iterator[float]:
+        """Upload a scene in pieces, then show it."""
+        view, renderer = self.view, self.view.renderer
+        if renderer is None:
+            renderer = self._first(made, bounds)
+        shown = False
+        try:
+            yield from renderer.upload(made)
+            shown = True
+        finally:
+            if not shown:
+                renderer.discard(made) if renderer is view.renderer else renderer.release()
+        if bounds is None:
+            self._relight(renderer, made)
+            return
+        again = self._given is not None and renderer is view.renderer
+        now = renderer.scene
+        self.studies.drop(view.renderer)
+        same = path == view.path and view.flight is not None
+        if renderer is view.renderer:
+            view.session.update(made, camera=view.flight.camera if same and view.flight else _framed(made, bounds))
+            if again and now is not self._given:  # something has moved meanwhile
+                view.session.update(now)
+        else:
+            view.session.use(renderer)
+        self._show(path, renderer, bounds, same)
+
+    def _first(self, made: Prepared, bounds: Any) -> Renderer:
+        """The renderer of the first scene."""
+        asked = {name: self.requested[name] for name in FIRST}
+        self.requested = settings = self.requested.replace(**dict.fromkeys(FIRST))
+        if asked["camera"] is None:
+            asked["camera"] = _framed(made, bounds)
+        try:
+            return Renderer(made, settings.replace(**asked), device=self.device)
+        except ViewerError as error:
+            self.faults.append(str(error))
+            return Renderer(made, settings.replace(fov=asked["fov"]), device=self.device)
+
+    def _show(self, path: str, renderer: Renderer, bounds: Any, same: bool) -> None:
+        """A scene is on show; ``same``: the one that was there, built or read anew."""
+        view = self.view
+        if same and view.flight is not None:  # the camera stays
+            view.flight.set_bounds(bounds)
+        else:
+            view.flight = Flight(renderer.camera, bounds)
+            view.flight.mode = "fly" if view.flight.indoors else view.preferences.mode
+            view.flight.speed = view.preferences.speed * view.flight.natural_speed
+        view.look()
+        view.path, self.camera_number = path, -1
+        if Path(path).exists():
+            view.preferences.remember(str(Path(path).resolve()))
+        notes, faults, self.faults = renderer.scene.warnings, self.faults, []
+        if faults:
+            view.say(faults[0], error=True)
+        else:
+            more = f" (and {len(notes) - 1} more notes)" if len(notes) > 1 else ""
+            view.say(notes[0] + more if notes else "")
+        self.on_show(same)
+
+    def show_camera(self, number: int) -> None:
+        """Take one of the scene's own cameras."""
+        camera = self.view.shown()[0].scene.cameras[number]
+        self.camera_number = number
+        self.view.take(camera)
+        self.view.say(f"camera: {camera.name}")
+
+    # -- settings --------------------------------------------------------------------------------------------------
+
+    def set(self, **changes: Any) -> None:
+        """Choose other options; those of structures and of the environment take the worker a while."""
+        self.view.attempt(lambda: self.change(**changes))
+
+    def change(self, **changes: Any) -> None:
+        """As `set`, but raises ViewerError for a wrong one."""
+        view, renderer = self.view, self.view.renderer
+        asked = self.requested.replace(**changes)
+        differences = self.requested.differences(asked)
+        worked = {name for name, affects in differences.items() if affects in WORKED or name == "ground"}
+        at_once = {name: asked[name] for name in differences if name not in worked}
+        if renderer is not None and at_once:
+            view.session.update(**at_once)
+            view.wake()
+        self.requested = asked
+        if not worked:
+            return
+        if self.loading is not None:
+            before = None if renderer is None else renderer.prepared
+            self._start(self.loader.path or self._coming_text, self._given, before)
+        elif renderer is not None:
+            self._start(view.path, renderer.scene, renderer.prepared)
+
+    def toggle_ground(self) -> None:
+        """The ground plane on and off."""
+        self.view.shown()
+        on = self.requested.ground is None
+        self.set(ground="auto" if on else None)
+        self.view.say("ground on" if on else "ground off")
+
+    def toggle_denoiser(self) -> None:
+        """The denoiser on and off."""
+        self.view.shown()
+        on = self.requested.denoise == "none"
+        self.set(denoise="auto" if on else "none")
+        self.view.say("denoiser on" if on else "denoiser off: the samples as they are")
+
+    # -- environment -----------------------------------------------------------------------------------------------
+
+    def fill(self) -> None:
+        """Put a scene under the sky whose own lights show nothing; those to come stand in their own light."""
+        self.light_by("sky")
+        self._filled = True
+        self.view.say(FILLED)
+
+    def light_by(self, environment: Any) -> None:
+        """Light the scene, and those to come, by another environment; the worker reads it."""
+        self._hidden, self._filled = None, False
+        self.set(environment=environment)
+
+    def toggle_environment(self) -> None:
+        """Off, and on again; where there is none, the default sky."""
+        self.view.shown()
+        now = self.view.environment
+        if now.flux > 0:
+            self.light_by(DARKNESS)
+            self._hidden = _unturned(now, self.requested.environment_rotation)
+            self.view.say("environment off")
+        else:
+            self.light_by(self._hidden or "sky")
+            self.view.say("environment on")
+
+    def _relight(self, renderer: Renderer, made: Prepared) -> None:
+        """Show another environment, whose tables are there."""
+        session = self.view.session
+        if self._given is renderer.scene:
+            session.update(made, environment_rotation=self.requested.environment_rotation)
+        else:  # something has moved meanwhile
+            found = _unturned(made.lighting.environment, made.settings.environment_rotation)
+            session.update(environment=found, environment_rotation=self.requested.environment_rotation)
+        if not renderer.progressive:
+            self.view.say("programs with lighting see the environment: whitted, path")
+        self.studies.scene_changed()
+        self.view.wake()
+
+
+def _framed(made: Prepared, bounds: Any) -> Camera | None:
+    """A camera for scenes that have none of their own."""
+    return None if made.scene.cameras else Camera.framing(bounds)
+
+
+def _unturned(environment: Any, degrees: float) -> Any:
+    """The environment before the option's rotation."""
+    if isinstance(environment, ImageEnvironment):
+        return environment.rotated(environment.rotation - degrees)
+    return environment

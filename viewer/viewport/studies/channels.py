@@ -1,0 +1,139 @@
+"""What a machine's streams hold, as channels that can be looked at: found from the program and its records alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.renderer.sampling.picture import COUNTED_LAYERS
+from viewer.stream.compile.link import LinkedProgram
+from viewer.stream.declare.program import Call
+from viewer.stream.declare.record import COMPONENTS, Field
+from viewer.viewport.studies import false_color
+from viewer.viewport.studies.false_color import Label, Shown
+
+Calls = Mapping[str, NDArray[np.int32]]
+
+COLOR_UNIT = "linear sRGB"
+UNIT_VECTOR = "unit length"
+
+
+@dataclass(frozen=True)
+class Channel:
+    """One viewable picture.
+
+    name  : ``state``, ``steps``, ``traversal.voxel``, ``traversal.voxel.x``. group : stream or other heading that
+    it is found under. kind : ``state``, ``count``, ``identity``, ``quantity``, ``vector`` or ``color``. The rest says
+    where the values are: a field of a stream and perhaps one component of it, or a state whose calls are counted.
+    """
+
+    name: str
+    group: str
+    kind: str
+    unit: str = ""
+    about: str = ""
+    stream: str = ""
+    field: str = ""
+    component: int | None = None
+    counted: str = ""
+
+
+# Of no field of a stream: it follows from several.
+RUNNING = Channel(
+    "estimate.radiance",
+    "estimate",
+    "color",
+    COLOR_UNIT,
+    "running estimate: powers so far over the disc that holds them",
+    stream="estimate",
+)
+
+
+def channels(linked: LinkedProgram, stored: Iterable[str]) -> dict[str, Channel]:
+    """By name: the state, the counts, and every field of the ``stored`` streams, wide ones also by component."""
+    found = [Channel("state", "state", "state", about="what the ray waits for", field="at")]
+    if any(isinstance(t, Call) for s in linked.program.states for t in s.exits.values()):
+        found.append(Channel("return", "state", "state", about="state after a RETURN", field="back"))
+    for layer, state in COUNTED_LAYERS.items():
+        if state in linked.program.by_name:
+            found.append(Channel(layer, "counts", "count", layer, f"kernel calls in state {state}", counted=state))
+    for state in linked.program.by_name:
+        found.append(Channel(f"calls.{state}", "counts", "count", "calls", "kernel calls in it", counted=state))
+    for stream, record in linked.records.items():
+        if stream in stored:
+            for field in record.fields:
+                found += _field_channels(stream, field)
+    found += [RUNNING] if RUNNING.stream in stored else []
+    return {channel.name: channel for channel in found}
+
+
+def gathered_streams(linked: LinkedProgram) -> frozenset[str]:
+    """Streams of any size that kernels read at any place: their elements are no rays."""
+    return frozenset(name for state in linked.program.states for name in state.gathers())
+
+
+def running_radiance(elements: NDArray) -> NDArray:
+    """The values of `RUNNING` from its stream's ``elements`` (H, W), structured."""
+    square = elements["square"][..., None]
+    area = np.where(square > 0, np.pi * square, 1.0)
+    return np.where(square > 0, elements["sum"] / area, 0.0)
+
+
+def present(elements: NDArray, cells: int) -> NDArray[np.bool_]:
+    """(H, W): the elements of a gathered stream that stand for something: stored photons, entries of a grid of so many
+    ``cells``, and a place for each of these."""
+    names = elements.dtype.names or ()
+    if "stored" in names:
+        return np.asarray(elements["stored"] > 0)
+    if "cell" in names:
+        return np.asarray(elements["cell"] < cells)
+    return np.arange(elements.size).reshape(elements.shape) < (cells if "first" in names else elements.size)
+
+
+def _field_channels(stream: str, field: Field) -> list[Channel]:
+    def channel(kind: str, component: int | None = None) -> Channel:
+        suffix = "" if component is None else f".{COMPONENTS[component]}"
+        name = f"{stream}.{field.name}{suffix}"
+        return Channel(name, stream, kind, field.unit, field.about, stream, field.name, component)
+
+    if field.width == 1:
+        return [channel("identity" if field.integer and not field.unit else "quantity")]
+    whole = "color" if field.unit == COLOR_UNIT and field.width == 3 else "vector"
+    return [channel(whole), *(channel("quantity", k) for k in range(field.width))]
+
+
+def written(linked: LinkedProgram, stream: str, calls: Calls, shape: tuple[int, int]) -> NDArray[np.bool_]:
+    """(H, W): where a ray's element of a stream has been written, by the host or by a kernel call of the ray."""
+    found = np.full(shape, stream in linked.program.inputs)
+    for state in linked.program.states:
+        if stream in state.writes():
+            found |= calls[state.name] > 0
+    return found
+
+
+def show_state(linked: LinkedProgram, channel: Channel, numbers: NDArray[np.integer]) -> Shown:
+    """A picture of states by the numbers that stand for them."""
+    colors = false_color.state_colors(tuple(linked.program.by_name))
+    nowhere = "done" if channel.field == "at" else "done, or nobody called"
+    labels = [Label(nowhere, false_color.DONE), *(Label(state, color) for state, color in colors.items())]
+    return false_color.names(channel.name, numbers, labels, np.ones(numbers.shape, bool))
+
+
+def show_count(channel: Channel, counts: NDArray[np.integer]) -> Shown:
+    """A picture of counts."""
+    return false_color.count(channel.name, counts, np.ones(counts.shape, bool), channel.unit)
+
+
+def show_field(channel: Channel, values: NDArray, valid: NDArray[np.bool_]) -> Shown:
+    """A picture of a field's values, (H, W) or (H, W, width), where they are ``valid``."""
+    extent = (-1.0, 1.0) if channel.unit == UNIT_VECTOR else None
+    if channel.kind == "color":
+        return false_color.color(channel.name, values, valid)
+    if channel.kind == "identity":
+        return false_color.identities(channel.name, values, valid)
+    if channel.kind == "vector":
+        return false_color.vector(channel.name, values, valid, channel.unit, extent)
+    return false_color.quantity(channel.name, values, valid, channel.unit, extent)

@@ -1,0 +1,202 @@
+"""What looks inside the renderer, a share of time for each: the inspector, the probed ray, and the heat map."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from viewer.renderer.renderer import Renderer
+from viewer.viewport.studies.heat import Heat
+from viewer.viewport.studies.inspector import Inspector
+from viewer.viewport.studies.photons import PhotonStudy
+from viewer.viewport.studies.probe import Probe, forget, probing
+from viewer.viewport.viewport import View
+
+HEATS = (None, "steps", "tests")
+
+
+class Studies:
+    """The studies of the scene on show.
+
+    inspector, probe : None while they are closed. heat : the counts that the heat map shows, None for no map. photons :
+    the photon map's, as points and cells.
+    """
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.photons = PhotonStudy(view)
+        self.inspector: Inspector | None = None
+        self.inspecting = False  # the inspector runs to its end
+        self.probe: Probe | None = None
+        self.probing: Iterator[Probe] | None = None
+        self.heat: str | None = None
+        self.heat_map: Heat | None = None  # the one on show
+        self._coming: Heat | None = None  # one of which there is nothing to show yet
+        self._counted: dict[str, Heat] = {}  # the last complete ones, by what they count
+        self._limits: dict[str, float] = {}  # of the last ones
+        self._steps = 0  # of the session, when the heat map was last counted on
+
+    # -- commands --------------------------------------------------------------------------------------------------
+
+    def toggle_inspector(self) -> None:
+        """Open the inspector, or close it."""
+        if self.inspector is None:
+            self.restart_inspector()
+            return
+        self.inspector.release()
+        self.inspector, self.inspecting = None, False
+
+    def restart_inspector(self, then: Callable[[], None] = lambda: None) -> None:
+        """Back to the first pass; ``then`` is done once it is there."""
+        renderer, flight = self.view.shown()
+        made, camera = self.inspector or Inspector(renderer), flight.camera
+
+        def begin() -> None:
+            made.begin(camera)
+            self.inspector, self.inspecting = made, False
+            self.view.panels_visible = True  # it is a panel
+            then()
+
+        if self.inspector is None:
+            self.view.compile("the inspector's kernels", begin)
+        else:
+            begin()
+
+    def step_inspector(self, whole: bool = False) -> None:
+        """Draw one pass, or all that are left."""
+        if self.inspector is None:
+            self.restart_inspector(lambda: self.step_inspector(whole))
+        elif whole:
+            self.inspecting = True
+        elif not self.inspector.step():
+            self.view.say("the frame is complete: no ray is left")
+
+    def toggle_probe(self) -> None:
+        """Probe the ray of the pixel under the cursor in the picture on show, or close the probe."""
+        if self.probe is not None:
+            self.probe = self.probing = None
+            return
+        view = self.view
+        renderer, flight = view.shown()
+        # In flight, and where that is paused, the picture on show is a smaller one of an earlier moment.
+        camera, pixels = view.session.shown or (flight.camera, view.pixels)
+        width, height = view.size
+        x, y = view.cursor[0] * pixels[0] / max(1, width), view.cursor[1] * pixels[1] / max(1, height)
+        at = (min(max(int(x), 0), pixels[0] - 1), min(max(int(y), 0), pixels[1] - 1))
+
+        def begin() -> None:
+            self.probing = probing(renderer, camera, pixels, at)
+            self.probe, view.panels_visible = next(self.probing, None), True  # its table is a panel
+
+        view.compile("the probe's kernels", begin)
+
+    def next_heat(self) -> None:
+        """The heat map of steps, of tests, or none."""
+        self.heat = HEATS[(HEATS.index(self.heat) + 1) % len(HEATS)]
+        kept = self._counted.get(self.heat or "")
+        self.heat_map, self._coming = kept if self._mapped(kept) else None, None
+        self.view.say(f"heat map of {self.heat}" if self.heat else "no heat map")
+
+    # -- work ------------------------------------------------------------------------------------------------------
+
+    @property
+    def busy(self) -> bool:
+        """Whether there is something to find out that waits for the first whole picture; more samples wait for it."""
+        made = self.heat_map
+        heat = self.heat is not None and not (made is not None and self._mapped(made) and made.complete)
+        return self.inspecting or self.probing is not None or (heat and self.view.session.complete)
+
+    def advance(self, budget: float) -> None:
+        """A share of the inspector's run, the probed ray's and the heat map's, of ``budget`` seconds."""
+        began = time.perf_counter()
+        if self.inspecting:
+            self.inspecting = self.inspector is not None and not self.inspector.run_to_end(budget)
+            self.view.wake()
+        while self.probing is not None and time.perf_counter() - began < budget:
+            coming, self.probing = self.probing, None  # a fault ends it
+            for self.probe in coming:
+                self.probing = coming
+                break
+            self.view.wake()
+        if not self.inspecting and self.probing is None:
+            self._count_heat(budget)
+
+    @property
+    def counting(self) -> float | None:
+        """The share of the heat map that is counted; None where there is none under way."""
+        made = self.heat_map
+        if self.heat is None or (made is not None and made.complete and self._mapped(made)):
+            return None
+        return made.progress if made is not None and self._mapped(made) else 0.0
+
+    def _mapped(self, made: Heat | None) -> bool:
+        """Whether a heat map is of what is on show, or will be at rest."""
+        view = self.view
+        if made is None or view.flight is None or view.renderer is None:
+            return False
+        now = (view.flight.camera, view.pixels, self.heat, view.renderer.settings)
+        return (made.camera, made.size, made.what, made.settings) == now
+
+    def _count_heat(self, budget: float) -> None:
+        """The heat map follows the picture: roughly while the camera moves, and in full when the picture is complete.
+
+        The one on show stays until there is something to show of the next.
+        """
+        view = self.view
+        if self.heat is None or view.renderer is None or view.flight is None:
+            self.heat_map = self._coming = None
+            return
+        made = next((each for each in (self._coming, self.heat_map) if self._mapped(each)), None)
+        if made is None and not view.session.complete:
+            made = self._coming  # finished first, or nothing would be seen in flight
+        if made is None:
+            made = self._coming = Heat(
+                view.renderer, view.flight.camera, view.pixels, self.heat, self._limits.get(self.heat)
+            )
+            if not made.compiled:
+                view.compile("the heat map's kernels", made.compile)
+                return
+        if made.complete or (made.ready and not view.session.complete):
+            return
+        if self._steps != view.session.steps:  # its runs in between have used the streams of the tile under way
+            self._steps = view.session.steps
+            made.interrupted()
+        rough = not view.session.complete
+        done = made.advance(budget, rough)
+        if made.ready and made is self._coming:
+            self.heat_map, self._coming = made, None
+        if made.ready and made.limit is not None:
+            self._limits[self.heat] = made.limit
+        if done and not rough:
+            self._counted[self.heat] = made
+        view.wake()
+
+    # -- change ----------------------------------------------------------------------------------------------------
+
+    def scene_changed(self) -> None:
+        """What was found out about the old scene is of no use."""
+        self.probe = self.probing = self.heat_map = self._coming = None
+        self._counted.clear()
+        self.photons.forget()
+        if self.inspector is not None:
+            self.inspector.release()
+            self.inspector, self.inspecting = None, False
+
+    def drop(self, renderer: Renderer | None) -> None:
+        """The renderer's machines go, or all of its scene: nothing may hold on to them."""
+        self.scene_changed()
+        self._limits.clear()
+        self.view.forget_compile()
+        if renderer is not None:
+            forget(renderer)
+
+    def reloaded(self) -> None:
+        """The shaders are others: the inspector begins anew, and so do heat map and probe."""
+        self.heat_map = self._coming = self.probing = None
+        self._counted.clear()
+        self.photons.forget()
+        if self.view.renderer is not None:
+            forget(self.view.renderer)
+        if self.inspector is not None and self.view.flight is not None:
+            self.inspector.release()
+            self.inspector.begin(self.view.flight.camera)

@@ -1,0 +1,128 @@
+"""The heat map: what each ray of the full picture costs, in false colours. Like the picture it is rough at first, then
+filled tile by tile; its colours stand for the same counts all the while."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.renderer.device.tile_job import Slice
+from viewer.renderer.preview.scheduler import Pace, stream_shape
+from viewer.renderer.renderer import Renderer
+from viewer.renderer.sampling.picture import COUNTED_LAYERS
+from viewer.scene.camera import Camera
+from viewer.viewport.studies import false_color
+from viewer.viewport.studies.false_color import Legend, Shown
+
+COARSE = 8  # pixels along the edge of a block that the rough map has one ray for
+ALIKE = 2.0  # times: limits of maps that differ by less are taken for the same
+
+
+class Heat:
+    """Steps or tests per ray of a picture of ``size`` (width, height), made tile by tile within budgets of time.
+
+    what : a key of `viewer.renderer.sampling.picture.COUNTED_LAYERS`. The renderer's own program and machine run. limit
+    : the count that the brightest colour stands for in another map, which is kept where it suits this one.
+    Raises ViewerError for another ``what``.
+    """
+
+    def __init__(
+        self, renderer: Renderer, camera: Camera, size: tuple[int, int], what: str, limit: float | None = None
+    ) -> None:
+        if what not in COUNTED_LAYERS:
+            raise ViewerError("heat map", f"nothing counts '{what}'", f"one of {', '.join(COUNTED_LAYERS)}")
+        self.renderer, self.camera, self.size, self.what = renderer, camera, size, what
+        self.settings = renderer.settings
+        self.counts = np.full((size[1], size[0]), -1, np.int32)  # -1: not yet known
+        self.rough = np.full((-(-size[1] // COARSE), -(-size[0] // COARSE)), -1, np.int32)
+        self.limit = limit  # once the rough map is there: the count that the brightest colour stands for
+        self.ready = self.complete = False  # the rough map is there; every ray is counted
+        self.progress = 0.0  # share of the rays that are counted
+        self._tile = stream_shape(renderer.device)
+        self._pace = Pace(self._tile[1])
+        self._cut = False  # a tile is under way
+        self._pieces = self._begun()
+
+    def _begun(self) -> Iterator[tuple[float, Slice | None]]:
+        """The pieces of the rough map, or else of the whole one."""
+        height, width = (self.counts if self.ready else self.rough).shape
+        return self.renderer.slices(
+            (width, height), (self.what,), tile=self._tile, rows=self._pace.next, camera=self.camera
+        )
+
+    def interrupted(self) -> None:
+        """Somebody else has used the renderer since: a tile under way is of no use, and counting begins anew over what
+        is counted already."""
+        if self._cut:
+            self._pieces, self._cut = self._begun(), False
+
+    def advance(self, budget: float = float("inf"), rough: bool = False) -> bool:
+        """Count for ``budget`` seconds, until the map is complete, or the ``rough`` one, of which no tile is left half
+        done; whether it is."""
+        began = time.perf_counter()
+        while not (self.complete or (rough and self.ready)):
+            started = time.perf_counter()
+            piece = next(self._pieces, None)
+            if not self.renderer.mapping:  # whose seconds no row of the picture has
+                self._pace.note(time.perf_counter() - started)
+            if piece is None:
+                self._end()
+                continue
+            share, part = piece
+            self._cut = part is None
+            counts = self.counts if self.ready else self.rough
+            if self.ready:
+                self.progress = share
+            if part is not None:
+                tile = counts[part.rows, part.columns]
+                calls = part.machine.stats.calls[COUNTED_LAYERS[self.what]]
+                tile[...] = calls.reshape(-1)[: tile.size].reshape(tile.shape)
+            if time.perf_counter() - began + self._pace.expected >= budget and not (rough and self._cut):
+                break
+        return self.ready if rough else self.complete
+
+    def _end(self) -> None:
+        """The rough map is there, or the whole one."""
+        if self.ready:
+            self.complete, self.progress = True, 1.0
+            return
+        own, _ = false_color.highest(self.rough)
+        if self.limit is None or not own / ALIKE <= self.limit <= own * ALIKE:
+            self.limit = own
+        self.ready = True
+        self._pieces = self._begun()
+
+    def compile(self) -> None:
+        """Have its kernels compiled, if they are not."""
+        for _ in self.renderer.warm(self._tile, counting=True):
+            pass
+
+    @property
+    def compiled(self) -> bool:
+        """Whether its kernels are compiled."""
+        return self.renderer.ready(self._tile, counting=True)
+
+    def show(self) -> Shown:
+        """The map so far, and its legend: what is not counted yet is rough, and without that dark."""
+        height, width = self.counts.shape
+        rough = self.rough[np.arange(height)[:, None] // COARSE, np.arange(width) // COARSE]
+        counts = np.where(self.counts < 0, rough, self.counts)
+        title = f"{self.what} per ray"
+        if not self.complete:
+            title += f" ({100 * self.progress:.0f} % counted)"
+        return false_color.count(title, counts, counts >= 0, self.what, self.limit)
+
+
+def heat(
+    renderer: Renderer, camera: Camera, size: tuple[int, int], what: str = "steps"
+) -> tuple[NDArray[np.uint8], Legend]:
+    """The whole map at once: (H, W, 3) uint8, and its legend."""
+    whole = Heat(renderer, camera, size, what)
+    whole.advance()
+    whole.limit = None  # its own counts alone tell it
+    shown = whole.show()
+    return shown.picture, shown.legend

@@ -1,0 +1,268 @@
+"""The inspector: the stream processor at work, pass by pass, every stream of it as a picture."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.options import table as options
+from viewer.options.declare import suggestion
+from viewer.options.photons import PHOTONS
+from viewer.options.values import PolicyChoice, Unroll
+from viewer.renderer.renderer import Renderer
+from viewer.scene.camera import Camera
+from viewer.stream.machines.common import Progress
+from viewer.stream.machines.multipass import Multipass
+from viewer.viewport.studies import channels as channel_list
+from viewer.viewport.studies.channels import Channel
+from viewer.viewport.studies.false_color import Color, Legend, Shown, state_colors
+from viewer.viewport.studies.heat import Heat, heat
+from viewer.viewport.studies.unfused import fill, program_form, unfused
+
+__all__ = ["Heat", "Inspector", "Served", "Totals", "heat"]
+
+SIZE = (192, 108)
+
+
+@dataclass(frozen=True)
+class Served:
+    """One kernel pass: its number from 1, the state it served and that state's kernel, the rays that ran (occlusion
+    query), the rays that waited for each state before it, kernel calls (more than rays under unroll), and seconds."""
+
+    number: int
+    state: str
+    kernel: str
+    active: int
+    waiting: dict[str, int]
+    calls: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Totals:
+    """A run so far. active_share: average share of the rays that a pass ran on; per_state: the same for each state's
+    passes, as `viewer.stream.machines.counters.Stats.per_step` names them."""
+
+    rays: int
+    passes: int
+    calls: int
+    active_share: float
+    seconds: float
+    per_state: dict[str, dict[str, float]]
+
+
+class Inspector:
+    """Runs the renderer's program on ``multipass --fuse none`` at a small size, whatever machine draws the window.
+
+    size   : (width, height) of the streams. policy, unroll : as the options of ``raystream render``; by default the
+    pure machine of the dissertation. `begin` starts a run for a camera, `step` draws one pass.
+
+    Raises ViewerError for a value out of range.
+    """
+
+    def __init__(
+        self, renderer: Renderer, size: tuple[int, int] = SIZE, policy: Any = "threshold", unroll: Any = 1
+    ) -> None:
+        self.renderer = renderer
+        self.size: tuple[int, int] = options.check("size", size)
+        self.policy: PolicyChoice = options.check("policy", policy)
+        self.unroll: Unroll = options.check("unroll", unroll)
+        self.passes: list[Served] = []
+        self.channels_by_name: dict[str, Channel] = {}
+        self._machine: Multipass | None = None
+        self._made: tuple[Any, ...] = ()
+        self._run: Iterator[Progress] | None = None
+        self._camera, self._photons = renderer.camera, self._photon_options()  # of the run
+        self._start = (0, 0)
+        self._waiting = {"done": 0}
+        self._shown: dict[str, Shown] = {}
+        self._read: dict[str, tuple[NDArray, NDArray[np.bool_]]] = {}
+
+    def configure(self, **choices: Any) -> None:
+        """Choose another size, policy or unroll; they serve from the next `begin` on."""
+        for name in choices:
+            if name not in ("size", "policy", "unroll"):
+                raise ViewerError(f"option '{name}'", "is not the inspector's", "size, policy or unroll")
+        checked = {name: options.check(name, value) for name, value in choices.items()}
+        for name, value in checked.items():
+            setattr(self, name, value)
+
+    # -- a run -----------------------------------------------------------------------------------------------------
+
+    def begin(self, camera: Camera) -> None:
+        """Every ray waits for the first state. Compiles the kernels when program, size, policy or unroll are new."""
+        with self.renderer.device.current():
+            machine = self._ready()
+            fill(machine, self.renderer, camera, self.size)
+        self._run = machine.run()
+        self._camera, self._photons = camera, self._photon_options()
+        self.passes = []
+        self._start = machine.linked.start_numbers()
+        self._waiting = self._count(np.full(machine.rays, self._start[0]))
+        self._shown, self._read = {}, {}
+
+    def _photon_options(self) -> tuple[Any, ...]:
+        return tuple(self.renderer.settings[option.name] for option in PHOTONS)
+
+    def _ready(self) -> Multipass:
+        wanted = (program_form(self.renderer), self.size, self.policy, self.unroll)
+        if self._machine is None or self._made != wanted:
+            self.release()
+            self._machine, self._made = unfused(self.renderer, self.size, self.policy, self.unroll), wanted
+            self.channels_by_name = channel_list.channels(self._machine.linked, self._machine.streams)
+        return self._machine
+
+    def step(self) -> bool:
+        """Draw one kernel pass; False once no ray is left, and nothing was drawn. Raises ViewerError before `begin`."""
+        machine = self.machine
+        if self._run is not None and self._photons != self._photon_options():
+            self.begin(self._camera)  # what it has borrowed of the map may be no more
+            machine = self.machine
+        if self._run is None:
+            return False
+        with self.renderer.device.current():
+            for _ in self._run:
+                if machine.stats.kernel_passes > len(self.passes):
+                    self._note()
+                    return True
+        self._run = None
+        return False
+
+    def _note(self) -> None:
+        machine, done = self.machine, self.machine.stats.passes[-1]
+        kernel = machine.linked.program.by_name[done.step].kernel.name
+        waiting = {state: n for state, n in self._waiting.items() if state != "done"}
+        number = len(self.passes) + 1
+        self.passes.append(Served(number, done.step, kernel, done.fragments, waiting, done.calls, done.seconds))
+        self._waiting = self._count(machine.state.read()["at"].ravel())
+        self._shown, self._read = {}, {}
+
+    def _count(self, numbers: NDArray[np.integer]) -> dict[str, int]:
+        counts = np.bincount(numbers, minlength=1 + len(self.machine.linked.program.states))
+        return dict(zip(("done", *self.machine.linked.program.by_name), map(int, counts), strict=True))
+
+    def run_to_end(self, budget_seconds: float = float("inf")) -> bool:
+        """Draw passes for so many seconds; whether the run is over."""
+        began = time.perf_counter()
+        while self.step():
+            if time.perf_counter() - began >= budget_seconds:
+                break
+        return self.complete
+
+    def release(self) -> None:
+        """Free the streams; the next `begin` makes them again."""
+        if self._machine is not None:
+            with self.renderer.device.current():
+                self._machine.release()
+        self._machine, self._run = None, None
+
+    # -- what there is to see --------------------------------------------------------------------------------------
+
+    @property
+    def machine(self) -> Multipass:
+        """The machine of the run."""
+        if self._machine is None:
+            raise ViewerError("inspector", "there is no run", "begin one")
+        return self._machine
+
+    @property
+    def waiting(self) -> dict[str, int]:
+        """Rays that wait for each state now, and those that are done."""
+        return dict(self._waiting)
+
+    @property
+    def active(self) -> int:
+        """Rays that are not done."""
+        return self.machine.rays - self._waiting["done"]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every ray is done."""
+        return self._machine is not None and self.active == 0
+
+    @property
+    def colors(self) -> dict[str, Color]:
+        """The colour of each state: of its passes in a plot, and of its rays in the picture of states."""
+        return state_colors(tuple(self.machine.linked.program.by_name))
+
+    def totals(self) -> Totals:
+        """Counters of the run so far."""
+        stats, drawn = self.machine.stats, self.passes
+        return Totals(
+            rays=self.machine.rays,
+            passes=len(drawn),
+            calls=sum(p.calls for p in drawn),
+            active_share=stats.active_share if drawn else 0.0,
+            seconds=sum(p.seconds for p in drawn),
+            per_state=stats.per_step() if drawn else {},
+        )
+
+    def channels(self) -> list[Channel]:
+        """What can be shown, the state first."""
+        return list(self.channels_by_name.values())
+
+    def picture(self, channel: str) -> NDArray[np.uint8]:
+        """(H, W, 3) uint8: a channel in false colours, as the last pass has left it. Raises ViewerError if unknown."""
+        return self._show(channel).picture
+
+    def legend(self, channel: str) -> Legend:
+        """What the colours of `picture` mean."""
+        return self._show(channel).legend
+
+    def values(self, channel: str) -> tuple[NDArray, NDArray[np.bool_]]:
+        """A channel's values (H, W) or (H, W, width), and (H, W) where the rays have written them."""
+        if channel not in self._read:
+            self._read[channel] = self._values(self._channel(channel))
+        return self._read[channel]
+
+    def _values(self, found: Channel) -> tuple[NDArray, NDArray[np.bool_]]:
+        machine = self.machine
+        width, height = machine.size
+        with self.renderer.device.current():
+            if found.kind == "state":
+                if not self.passes:
+                    return np.full((height, width), self._start[found.field == "back"]), np.ones((height, width), bool)
+                return machine.state.read()[found.field], np.ones((height, width), bool)
+            calls = self._calls()
+            if found.counted:
+                return calls[found.counted], np.ones((height, width), bool)
+            elements = machine.streams[found.stream].read()
+        values = elements[found.field] if found.field else channel_list.running_radiance(elements)
+        values = values if found.component is None else values[..., found.component]
+        if found.stream in channel_list.gathered_streams(machine.linked):
+            maps = self.renderer.photon_maps
+            return values, channel_list.present(elements, maps.grid.cells if maps is not None else 0)
+        return values, channel_list.written(machine.linked, found.stream, calls, (height, width))
+
+    def by_ray(self, channel: str) -> bool:
+        """Whether a channel has a value for each ray; else for each element of a stream that kernels gather from."""
+        return self._channel(channel).stream not in channel_list.gathered_streams(self.machine.linked)
+
+    def _show(self, name: str) -> Shown:
+        if name not in self._shown:
+            channel = self._channel(name)
+            values, valid = self.values(name)
+            if channel.kind == "state":
+                self._shown[name] = channel_list.show_state(self.machine.linked, channel, values)
+            elif channel.kind == "count":
+                self._shown[name] = channel_list.show_count(channel, values)
+            else:
+                self._shown[name] = channel_list.show_field(channel, values, valid)
+        return self._shown[name]
+
+    def _channel(self, name: str) -> Channel:
+        if name not in self.channels_by_name:
+            raise ViewerError(f"channel '{name}'", "unknown", suggestion(name, self.channels_by_name))
+        return self.channels_by_name[name]
+
+    def _calls(self) -> channel_list.Calls:
+        if self.passes:
+            return self.machine.calls()
+        width, height = self.machine.size
+        return {state: np.zeros((height, width), np.int32) for state in self.machine.linked.program.by_name}

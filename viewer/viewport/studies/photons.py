@@ -1,0 +1,114 @@
+"""What there is to see of a photon map: its photons as points, and the occupied cells of its grid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.base.errors import ViewerError
+from viewer.renderer.renderer import Renderer
+from viewer.scene.camera import Camera
+from viewer.stream.gl.stream import Stream
+from viewer.viewport.studies.false_color import Legend, Shown
+from viewer.viewport.studies.photon_cells import cell_wires, count_colors, occupied
+from viewer.viewport.viewport import View
+
+MOST_CELLS = 4000  # drawn, the fullest
+
+
+class PhotonStudy:
+    """Photons and cells over the picture. points, cells : whether they are shown."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self.points = self.cells = False
+        self._hits: tuple[tuple[Any, ...], Stream] | None = None  # and what they are of
+        self._wires: tuple[Any, NDArray, NDArray, Shown] | None = None  # by the number of the map that they are of
+
+    # -- commands --------------------------------------------------------------------------------------------------
+
+    def toggle_points(self) -> None:
+        """Show the photons, or no more."""
+        if not self.points:
+            self._compile()
+        self.points = not self.points
+
+    def toggle_cells(self) -> None:
+        """Show the grid's occupied cells, or no more."""
+        if not self.cells:
+            self._mapped()
+        self.cells = not self.cells
+
+    def _mapped(self) -> Renderer:
+        renderer, _ = self.view.shown()
+        if renderer.settings.program != "photon":
+            key = self.view.keymap.text("program.photon")
+            raise ViewerError("photons", f"program {renderer.settings.program} has none", f"{key} maps them")
+        return renderer
+
+    def _compile(self) -> None:
+        """Compile what finds the surfaces that hide photons, once the window has said so."""
+        renderer = self._mapped()
+        if not renderer.coarse_hits_ready():
+            self.view.compile("the rays that hide photons", lambda: self._surfaces(self._camera()))
+
+    # -- what is drawn ---------------------------------------------------------------------------------------------
+
+    def _camera(self) -> Camera | None:
+        """Of the picture on show."""
+        shown = self.view.session.shown
+        return shown[0] if shown is not None else None
+
+    @property
+    def renderer(self) -> Renderer | None:
+        """Whose photons there are to show; None where there are none."""
+        renderer = self.view.renderer
+        mapped = renderer is not None and renderer.settings.program == "photon" and renderer.photon_streams()
+        return renderer if mapped else None
+
+    def scene(self) -> tuple[Camera, Stream | None] | None:
+        """The camera of the picture on show, and what its rays hit; None where no photons are to be shown."""
+        camera = self._camera()
+        if not self.points or self.renderer is None or camera is None or self.view.compile_waits:
+            return None
+        return camera, self._surfaces(camera)
+
+    def _surfaces(self, camera: Camera | None) -> Stream | None:
+        renderer = self.view.renderer
+        if renderer is None or camera is None:
+            return None
+        of = (camera, renderer.prepared, *self.view.pixels)
+        if self._hits is None or self._hits[0] != of:
+            self._hits = of, renderer.coarse_hits(camera, self.view.pixels)
+        return self._hits[1]
+
+    def wires(self) -> tuple[Camera, NDArray[np.float64], NDArray[np.float32]] | None:
+        """Camera, lines (N, 2, 3) and their colours (N, 4); None where no cells are to be shown."""
+        renderer, camera = self.renderer, self._camera()
+        if not self.cells or renderer is None or camera is None:
+            return None
+        return camera, *self._cells(renderer)
+
+    def _cells(self, renderer: Renderer) -> tuple[NDArray, NDArray]:
+        made = renderer.photon_maps
+        assert made is not None
+        if self._wires is None or self._wires[0] != (id(made), made.sorted):
+            with renderer.device.current():
+                photons = renderer.photon_streams()["photons"].read()
+            stored = photons["position"][photons["stored"] > 0]
+            cells, counts = occupied(stored, made.grid)
+            shown = count_colors(counts[:MOST_CELLS])
+            wires = cell_wires(cells[:MOST_CELLS], counts[:MOST_CELLS], made.grid)
+            self._wires = ((id(made), made.sorted), *wires, shown)
+        return self._wires[1:3]
+
+    @property
+    def legend(self) -> Legend | None:
+        """Of the cells' colours, as last drawn."""
+        return self._wires[3].legend if self._wires is not None else None
+
+    def forget(self) -> None:
+        """The scene, or the machines, have changed."""
+        self._hits = self._wires = None

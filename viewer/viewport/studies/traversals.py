@@ -1,0 +1,115 @@
+"""A ray's traversal, read from its structure's record: the box that it visits, the triangle that it tests next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from viewer.accel.bvh import tree as bvh
+from viewer.accel.grid import grid
+from viewer.stream.declare.kernel import Module, Table
+from viewer.stream.declare.record import Record
+from viewer.viewport.studies.history import Segment, Visit
+
+
+class Traversals(Protocol):
+    """Reads the traversal records of one structure."""
+
+    def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> Visit:
+        """The step that made ``after`` of ``before``, the next one of its ray's; ``opened``: tests follow."""
+        ...
+
+    def candidate(self, before: np.void) -> int:
+        """The triangle that the test after ``before`` takes."""
+        ...
+
+
+class GridTraversals:
+    """The uniform grid's (`viewer.accel.grid.grid`), from the very arrays that its module uploads."""
+
+    def __init__(self, module: Module, numbers: NDArray[np.integer]) -> None:
+        self.numbers = numbers
+        lists = next(m for m in module.memories if isinstance(m, Table) and m.name == "grid_lists")
+        self.entries = lists.data["entry"]
+        self.low = np.asarray(module.uniforms["grid_low"][1], np.float64)
+        self.voxel = np.asarray(module.uniforms["grid_voxel"][1], np.float64)
+
+    def box(self, cell: NDArray[np.integer]) -> NDArray[np.float64]:
+        """(2, 3): lowest and highest corner of a voxel, world space."""
+        return self.low + np.stack([cell, cell + 1]) * self.voxel
+
+    def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> Visit:
+        """The voxel that ``before`` names is visited; ``after`` has its exit and its list."""
+        cell = before["voxel"].astype(np.int64)
+        box, t_enter = self.box(cell), float(before["t_exit"])
+        if not ray.visits:
+            planes = (box - ray.origin.astype(np.float64)) * before["inverse"].astype(np.float64)
+            t_enter = max(0.0, float(planes.min(axis=0).max()))
+        return Visit(tuple(map(int, cell)), box, t_enter, float(after["t_exit"]), self._length(int(after["list"])))
+
+    def candidate(self, before: np.void) -> int:
+        """The entry that the traversal's list stands at; a list's last is written -n - 1."""
+        entry = int(self.entries[before["list"]])
+        return int(self.numbers[-entry - 1 if entry < 0 else entry])
+
+    def _length(self, address: int) -> int:
+        if address < 0:
+            return 0
+        last = address
+        while self.entries[last] >= 0:
+            last += 1
+        return last - address + 1
+
+
+class BvhTraversals:
+    """The bounding volume hierarchy's without a stack (`viewer.accel.bvh.tree`): the state is one node's number."""
+
+    def __init__(self, module: Module, numbers: NDArray[np.integer]) -> None:
+        self.numbers = numbers
+        self.nodes = next(m for m in module.memories if isinstance(m, Table) and m.name == "bvh_nodes").data
+
+    def visit(self, ray: Segment, before: np.void, after: np.void, opened: bool) -> Visit:
+        """The node that ``before`` names is visited; ``after`` has a leaf's triangles. A box that the ray misses, or
+        that begins behind the nearest hit, has an exit before its entry, and nothing to test."""
+        number = int(before["node"])
+        node = self.nodes[number]
+        box = np.stack([node["low"], node["high"]]).astype(np.float64)
+        direction = ray.direction.astype(np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            planes = (box - ray.origin.astype(np.float64)) / direction
+        ends = np.sort(planes, axis=0)
+        nearest = ray.t_max if ray.t_hit is None else ray.t_hit
+        t_enter, t_exit = max(0.0, float(np.nanmax(ends[0]))), min(nearest, float(np.nanmin(ends[1])))
+        if not opened:
+            return Visit((number,), box, t_enter, t_exit, 0)
+        # The traversal has decided in float32: a flat box may be missed by a rounding in float64.
+        return Visit((number,), box, t_enter, max(t_enter, t_exit), int(after["stop"]) - int(after["candidate"]))
+
+    def candidate(self, before: np.void) -> int:
+        """The triangle at the traversal's next address."""
+        return int(self.numbers[before["candidate"]])
+
+
+def traversals(modules: Sequence[Module]) -> Traversals | None:
+    """The reader for the structure among the modules; None for one whose records nobody here can read."""
+    tables = {m.name: m.data for module in modules for m in module.memories if isinstance(m, Table)}
+    if "triangles" not in tables:
+        return None
+    numbers = tables["triangles"]["number"]
+    if "quadrics" in tables:  # in whose rows the number is -n - 1
+        numbers = np.where(numbers < 0, tables["quadrics"]["number"][np.maximum(-1 - numbers, 0)], numbers)
+    for record, reader in READERS:
+        found = next((m for m in modules if m.module_state == record), None)
+        if found is not None:
+            return reader(found, numbers)
+    return None
+
+
+# Records that a structure keeps between calls, and who reads them.
+READERS: tuple[tuple[Record, Callable[[Module, NDArray[np.integer]], Traversals]], ...] = (
+    (grid.TRAVERSAL, GridTraversals),
+    (bvh.NODE_WALK, BvhTraversals),
+)

@@ -1,0 +1,108 @@
+"""The dissertation's machine for looking at: ``multipass --fuse none``, counting, one kernel pass at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from viewer.base.errors import ViewerError
+from viewer.cameras.lens import lens_uniforms
+from viewer.options.values import PolicyChoice, Unroll
+from viewer.renderer.inputs.camera import eye
+from viewer.renderer.renderer import Renderer
+from viewer.scene.camera import Camera
+from viewer.stream.declare.program import Program
+from viewer.stream.machines.multipass import Multipass
+from viewer.stream.machines.policy import Policy
+from viewer.stream.machines.policy import policy as make_policy
+
+
+class OneByOne:
+    """What another policy chooses, a step at a time, so that the machine stops after every pass."""
+
+    counts: ClassVar[bool] = True
+
+    def __init__(self, inner: Policy) -> None:
+        self.inner = inner
+        self._ahead: list[int] = []
+
+    def choose(self, waiting: Sequence[int], total: int) -> list[int]:
+        """The next step of the round that somebody waits for."""
+        while True:
+            while self._ahead:
+                step = self._ahead.pop(0)
+                if step < len(waiting) and waiting[step]:  # a round may outlast its loop
+                    return [step]
+            self._ahead = list(self.inner.choose(waiting, total))
+
+
+def program_form(renderer: Renderer) -> tuple[Any, ...]:
+    """What tells machines for the renderer's program apart, beside their size and schedule."""
+    settings = renderer.settings
+    return settings.program, settings.sampler, *settings.form.items()
+
+
+def unfused(renderer: Renderer, size: tuple[int, int], policy: PolicyChoice, unroll: Unroll) -> Multipass:
+    """The machine for the renderer's program over streams of ``size`` (width, height), whatever draws its pictures.
+
+    Every pass is compiled, so that none is slow when it is stepped to.
+    """
+    machine = Multipass(
+        renderer.device,
+        renderer.bind(_by_rays(renderer), stepwise=True),
+        size,
+        renderer.resources,
+        counting=True,
+        fuse="none",
+        policy=OneByOne(make_policy(policy.name, policy.share, policy.of)),
+        unroll="auto" if unroll.counts is None else unroll.counts,
+    )
+    for _ in machine.warm():
+        pass
+    return machine
+
+
+def _by_rays(renderer: Renderer) -> Program:
+    """The renderer's program, its first hits found by rays, whose passes can be looked at."""
+    return renderer.program(settings=renderer.settings.replace(first_hits="rays", eye_rays="each"))
+
+
+def fill(
+    machine: Multipass,
+    renderer: Renderer,
+    camera: Camera,
+    size: tuple[int, int],
+    left: int = 0,
+    top: int = 0,
+    centred: bool = False,
+) -> None:
+    """Point the machine's rays at the pixels of the renderer's picture of ``size``, from column ``left`` and row
+    ``top`` on; of a progressive program at the first sample. ``centred``: through the middles of pixel and lens,
+    whatever the filter and the aperture, as all layers of a picture are.
+
+    Raises ViewerError for a program that does not start from pixels.
+    """
+    inputs = machine.linked.program.inputs
+    if "pixel" not in inputs:
+        name = machine.linked.program.name
+        raise ViewerError(f"program {name}", "does not start from pixels", "choose a program that makes pictures")
+    lens, pixel_filter = eye(renderer.settings, camera)
+    machine.set(lens_uniforms(camera.with_lens(0.0) if centred else lens, size, "point" if centred else pixel_filter))
+    machine.set(renderer.uniforms())
+    width, height = machine.size
+    photons = renderer.photon_streams()
+    if "photons" in inputs:
+        if not photons:
+            raise ViewerError("program photon", "its photon map is not there", "let a picture be made first")
+        machine.borrow(photons)
+        machine.set(renderer.photon_uniforms(camera, size))
+    for name in inputs:
+        if name in photons:
+            continue
+        elements = np.zeros((height, width), machine.linked.records[name].dtype)
+        if name == "pixel":
+            y, x = np.mgrid[top : top + height, left : left + width]
+            elements["at"] = np.stack([x, y], axis=-1)
+        machine.write(name, elements)

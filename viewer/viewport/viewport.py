@@ -1,0 +1,234 @@
+"""The view: one session as the window shows it, and all that its rooms share. No glfw, no panels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from viewer.base.errors import ViewerError
+from viewer.options import table as options
+from viewer.programs import PICTURES
+from viewer.renderer.inputs.camera import exactly
+from viewer.renderer.renderer import Renderer
+from viewer.renderer.session.session import Session
+from viewer.scene.camera import Camera
+from viewer.scene.environment import DARKNESS, Environment
+from viewer.scene.scene import Scene
+from viewer.viewport.controls.camera_controller import Flight
+from viewer.viewport.controls.keymap import Action, Keymap
+from viewer.viewport.preferences import Preferences
+
+SETTLING = 3  # draws before the loop may sleep: ImGui lays out in two
+LINE_SECONDS = 6.0  # that a note stays; an error stays until the next action
+PROGRAMS = ("cast", "shadow", "whitted", "path", "photon")
+
+
+class View:
+    """What panels, commands and events see of the window, and change.
+
+    session    : the picture. flight : the camera in the hand; None while there is no scene. path : of the scene.
+    exposure (stops, or auto), tonemap : of the display; ``metered`` are the stops that auto means now.
+    size : of the picture, window coordinates; ``pixels`` of its framebuffer; ``left`` is its edge in the window, which
+    panels may have taken a part of, from and to the shares ``span`` of its width. scale : of the window's text.
+    cursor : in the picture, window coordinates. drag : button and modifiers that are down.
+    handlers   : what each action does, by its name.
+    """
+
+    def __init__(self, session: Session, preferences: Preferences, keymap: Keymap) -> None:
+        self.session, self.preferences, self.keymap = session, preferences, keymap
+        self.flight: Flight | None = None
+        self.path = ""
+        self.exposure: float | str = preferences.exposure
+        self.metered = 0.0
+        self.tonemap = preferences.tonemap
+        self.panels_visible, self.stats_visible = preferences.panels, preferences.statistics
+        self.help_visible = self.wires = self.paused = self.minimised = False
+        self.size, self.pixels, self.scale = preferences.size, preferences.size, 1.0
+        self.frame, self.span = self.pixels, (0.0, 1.0)  # framebuffer of the window
+        self.left = 0.0
+        self.cursor = (0.0, 0.0)
+        self.drag: tuple[int, int] | None = None
+        self.handlers: dict[str, Callable[[], None]] = {}
+        self.message, self.message_is_error, self._said = "", False, 0.0
+        self._compile: tuple[str, Callable[[], object]] | None = None  # what it is called, and what compiles
+        self._told = False  # that it compiles
+        self._shots: list[Callable[[], None]] = []
+        self._awake = SETTLING
+
+    # -- the scene -------------------------------------------------------------------------------------------------
+
+    @property
+    def renderer(self) -> Renderer | None:
+        """The session's; None while there is no scene."""
+        found = self.session.renderer
+        assert found is None or isinstance(found, Renderer)
+        return found
+
+    @property
+    def scene(self) -> Scene | None:
+        """The scene on show."""
+        return None if self.renderer is None else self.renderer.scene
+
+    @property
+    def environment(self) -> Environment:
+        """The environment of the scene on show."""
+        return DARKNESS if self.renderer is None else self.renderer.prepared.lighting.environment
+
+    def shown(self) -> tuple[Renderer, Flight]:
+        """The renderer and the camera in the hand. Raises ViewerError while there is no scene."""
+        if self.renderer is None or self.flight is None:
+            raise ViewerError("scene", "none is loaded yet", "wait, or open one")
+        return self.renderer, self.flight
+
+    def take(self, camera: Camera) -> None:
+        """Set the camera, which then was not flown."""
+        _, flight = self.shown()
+        flight.set_camera(camera)
+        self.look()
+
+    def look(self) -> None:
+        """Show what the camera in the hand sees."""
+        _, flight = self.shown()
+        self.session.update(**exactly(flight.camera))
+        self.wake()
+
+    @property
+    def stops(self) -> float:
+        """The exposure on show."""
+        return self.metered if isinstance(self.exposure, str) else self.exposure
+
+    def lay_out(self, size: tuple[int, int], frame: tuple[int, int], span: tuple[float, float]) -> None:
+        """The window has this size, in its own coordinates and in pixels of its framebuffer, and the picture that part
+        of its width; a picture of another size begins anew where the span or the framebuffer are others."""
+        (first, last), (width, height) = self.columns(frame[0], span), size
+        begin, end = self.columns(width, span)
+        self.size, self.pixels = (end - begin, height), (last - first, frame[1])
+        if (frame, span) != (self.frame, self.span):
+            self.cursor = (self.cursor[0] + self.left - begin, self.cursor[1])
+            self.frame, self.span = frame, span
+            self.session.resize(self.pixels)
+            self.wake()
+        self.left = float(begin)
+
+    @staticmethod
+    def columns(width: int, span: tuple[float, float]) -> tuple[int, int]:
+        """The first column of a span of a width, and the one after its last."""
+        return round(span[0] * width), round(span[1] * width)
+
+    def direction_under_cursor(self) -> Any:
+        """(3,) float64 unit direction through the cursor, world space."""
+        _, flight = self.shown()
+        return flight.direction(*self.cursor, *self.size)
+
+    # -- commands --------------------------------------------------------------------------------------------------
+
+    def do(self, name: str) -> None:
+        """Perform an action by its name; what it cannot do it says in the message line."""
+        handler = self.handlers.get(name)
+        if handler is None:
+            self.say(f"{name}: not there yet")
+            return
+        self.attempt(handler)
+        self.wake()
+
+    def attempt(self, what: Callable[[], object]) -> None:
+        """Run something that may fail for the user's reasons: the window shows the line and goes on."""
+        try:
+            what()
+        except ViewerError as error:
+            self.say(str(error), error=True)
+        except OSError as error:
+            self.say(f"{error.filename or ''}: {error.strerror or error}", error=True)
+
+    def available(self, action: Action) -> bool:
+        """Whether an action can do something now: else it is greyed."""
+        return action.available({*PICTURES, *options.OPTIONS}) and (action.hold or action.name in self.handlers)
+
+    @staticmethod
+    def programs() -> list[tuple[str, bool]]:
+        """Every program that a key stands for, and whether it is registered."""
+        return [(name, name in PICTURES) for name in dict.fromkeys((*PROGRAMS, *PICTURES))]
+
+    # -- what is said ----------------------------------------------------------------------------------------------
+
+    def say(self, text: str, error: bool = False) -> None:
+        """Show one line in the window."""
+        self.message, self.message_is_error, self._said = text, error, time.monotonic()
+        self.wake()
+
+    def fade(self) -> None:
+        """Take a note back that has been there long enough."""
+        if self.message and not self.message_is_error and time.monotonic() - self._said > LINE_SECONDS:
+            self.say("")
+
+    # -- drawing ---------------------------------------------------------------------------------------------------
+
+    def wake(self) -> None:
+        """Draw a few times more before sleeping."""
+        self._awake = SETTLING
+
+    @property
+    def awake(self) -> bool:
+        """Whether a draw is wanted."""
+        return self._awake > 0
+
+    def after_draw(self, shot: Callable[[], None]) -> None:
+        """Run something when the next draw is complete, before it is shown."""
+        self._shots.append(shot)
+        self.wake()
+
+    def take_shots(self) -> None:
+        """A draw is complete."""
+        shots, self._shots = self._shots, []
+        for shot in shots:
+            self.attempt(shot)
+
+    def drawn(self) -> None:
+        """A draw is on the screen."""
+        self._told = self._compile is not None
+        self._awake = max(0, self._awake - 1)
+
+    # -- compiling -------------------------------------------------------------------------------------------------
+
+    @property
+    def compiling(self) -> str:
+        """Whose shaders are compiled now; empty for none."""
+        return self._compile[0] if self._compile is not None else self.session.compiling
+
+    @property
+    def compile_waits(self) -> bool:
+        """Whether something compiles as soon as the window has said so."""
+        return self._compile is not None
+
+    def compile(self, what: str, work: Callable[[], object]) -> None:
+        """Do something that compiles shaders, after the window has said so."""
+        self._compile, self._told = (what, work), False
+        self.wake()
+
+    def compile_now(self) -> None:
+        """What compiles, once the window has said so."""
+        if self._compile is not None and (self._told or self.minimised):
+            (_, work), self._compile = self._compile, None
+            self.wake()
+            self.attempt(work)
+
+    def forget_compile(self) -> None:
+        """What would compile is of no use any more."""
+        self._compile = None
+
+
+def configured(preferences: Preferences | None) -> tuple[Preferences, Keymap, list[str]]:
+    """Preferences and keys; where the user's are broken, the defaults and a line that says why."""
+    faults: list[str] = []
+    if preferences is None:
+        try:
+            preferences = Preferences.load()
+        except ViewerError as error:
+            preferences = Preferences()
+            faults.append(str(error))
+    faults += preferences.unknown
+    try:
+        return preferences, Keymap(preferences.keys, f"{preferences.path}, [keys]"), faults
+    except ViewerError as error:
+        return preferences, Keymap(), [str(error), *faults]
